@@ -52,6 +52,7 @@ public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertib
     /// The receipt as a whole.
     case whole
 
+    /// The place in words, as it stands in an error message.
     public var description: String {
       switch self {
       case .byteOffset(let offset, let part): "byte \(offset) of the \(part)"
@@ -79,5 +80,6 @@ public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertib
     self.message = message
   }
 
+  /// The message with its place.
   public var description: String { "\(message) (\(place))" }
 }
