@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A date and time of day of the proleptic Gregorian calendar in UTC, to the whole second: what all textual
+/// dates of receipts are made of.
+package struct CivilDateTime: Sendable, Hashable {
+  package let year: Int
+  package let month: Int
+  package let day: Int
+  package let hour: Int
+  package let minute: Int
+  package let second: Int
+
+  /// `nil` unless it is a real date of the years 0 to 9999 and a time before 24:00:00. Leap seconds, which
+  /// neither Unix time nor any receipt has, are refused.
+  package init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
+    guard 0...9999 ~= year, 1...12 ~= month, day >= 1, day <= Self.dayCount(ofMonth: month, year: year),
+      0...23 ~= hour, 0...59 ~= minute, 0...59 ~= second
+    else { return nil }
+    self.init(unchecked: year, month, day, hour, minute, second)
+  }
+
+  private init(unchecked year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int) {
+    (self.year, self.month, self.day) = (year, month, day)
+    (self.hour, self.minute, self.second) = (hour, minute, second)
+  }
+
+  /// Reads `2012-12-02T07:15:54` from exactly 19 bytes, with the given byte between date and time.
+  package init?(_ text: Span<UInt8>, separator: UInt8) {
+    guard text.count == 19, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+      text[10] == separator, text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"),
+      let year = Self.number(text.extracting(0..<4)), let month = Self.number(text.extracting(5..<7)),
+      let day = Self.number(text.extracting(8..<10)), let hour = Self.number(text.extracting(11..<13)),
+      let minute = Self.number(text.extracting(14..<16)), let second = Self.number(text.extracting(17..<19))
+    else { return nil }
+    self.init(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+  }
+
+  /// The date and time of an instant given in whole seconds since 1970-01-01T00:00:00Z. The year may lie
+  /// outside 0 to 9999.
+  package init(secondsSince1970 seconds: Int64) {
+    let days = Self.floorDivide(Int(seconds), 86_400)
+    let time = Int(seconds) - days * 86_400
+    // Years start in March here, so that the leap day comes last; 719468 days before 1970 lies 0000-03-01.
+    // 146097 days make 400 years.
+    let shifted = days + 719_468
+    let era = Self.floorDivide(shifted, 146_097)
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    self.init(
+      unchecked: era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month,
+      dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, time / 3600, time / 60 % 60, time % 60)
+  }
+
+  /// Whole seconds since 1970-01-01T00:00:00Z.
+  package var secondsSince1970: Int64 {
+    let shiftedYear = month <= 2 ? year - 1 : year
+    let era = Self.floorDivide(shiftedYear, 400)
+    let yearOfEra = shiftedYear - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    let days = era * 146_097 + dayOfEra - 719_468
+    return Int64(days * 86_400 + hour * 3600 + minute * 60 + second)
+  }
+
+  /// `2012-12-02T07:15:54` with the given byte between date and time. A year outside 0 to 9999 has a sign and
+  /// six digits (ISO 8601's expanded form).
+  package func text(separator: UInt8) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(32)
+    if 0...9999 ~= year {
+      Self.append(year, digits: 4, to: &text)
+    } else {
+      text.append(UInt8(ascii: year < 0 ? "-" : "+"))
+      Self.append(abs(year), digits: 6, to: &text)
+    }
+    text.append(UInt8(ascii: "-"))
+    Self.append(month, digits: 2, to: &text)
+    text.append(UInt8(ascii: "-"))
+    Self.append(day, digits: 2, to: &text)
+    text.append(separator)
+    Self.append(hour, digits: 2, to: &text)
+    text.append(UInt8(ascii: ":"))
+    Self.append(minute, digits: 2, to: &text)
+    text.append(UInt8(ascii: ":"))
+    Self.append(second, digits: 2, to: &text)
+    return text
+  }
+
+  /// Whether February of the year has 29 days.
+  package static func isLeap(year: Int) -> Bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+  }
+
+  /// How many days a month (1 to 12) has.
+  package static func dayCount(ofMonth month: Int, year: Int) -> Int {
+    switch month {
+    case 2: isLeap(year: year) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// The value of up to nine decimal digits; `nil` if there are none, more, or any other byte.
+  package static func number(_ digits: Span<UInt8>) -> Int? {
+    guard 1...9 ~= digits.count else { return nil }
+    var value = 0
+    for index in digits.indices {
+      let digit = digits[index]
+      guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit else { return nil }
+      value = value * 10 + Int(digit - UInt8(ascii: "0"))
+    }
+    return value
+  }
+
+  /// Appends a number, zero-padded to `digits`.
+  package static func append(_ value: Int, digits: Int, to text: inout [UInt8]) {
+    var divisor = 1
+    for _ in 1..<digits { divisor *= 10 }
+    while divisor > 0 {
+      text.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+      divisor /= 10
+    }
+  }
+
+  static func floorDivide(_ value: Int, _ divisor: Int) -> Int {
+    let quotient = value / divisor
+    return value % divisor < 0 ? quotient - 1 : quotient
+  }
+}
