@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The signed attributes of a CMS signature (RFC 5652 section 5.3). The App Store writes none.
+public struct CMSSignedAttributes: Sendable, Hashable {
+  /// One attribute.
+  public struct Attribute: Sendable, Hashable {
+    /// The dotted object identifier.
+    public var type: String
+    /// Each value in DER, in order.
+    public var values: [ArraySlice<UInt8>]
+  }
+
+  /// The bytes that are signed: the attributes as an explicit `SET OF` in DER (RFC 5652 section 5.4), where
+  /// the receipt has them under the tag `[0]`.
+  public let encoded: [UInt8]
+  /// All attributes, in order.
+  public let attributes: [Attribute]
+  /// The content type that the signer vouches for (`1.2.840.113549.1.9.3`), as a dotted object identifier.
+  public let contentType: String?
+  /// The digest of the content (`1.2.840.113549.1.9.4`).
+  public let messageDigest: [UInt8]?
+
+  /// Reads the `[0] IMPLICIT SET OF Attribute` that `reader` has before it. It must be DER, sorted, since
+  /// another encoding is not what was signed; no attribute may occur twice.
+  init(
+    reading reader: inout ASN1Reader, of receipt: [UInt8], _ bytes: Span<UInt8>
+  ) throws(MalformedReceipt) {
+    let start = reader.position
+    var strict = reader.underDER
+    var set = try strict.enter(.contextSpecificConstructed(0), bytes)
+    var attributes: [Attribute] = []
+    var seen: Set<ObjectIdentifier> = []
+    var contentType: String?
+    var messageDigest: [UInt8]?
+    var previous: Range<Int>?
+    while try !set.isAtEnd(bytes) {
+      let attributeStart = set.position
+      var attribute = try set.enter(.sequence, bytes)
+      let type = try attribute.readObjectIdentifier(bytes)
+      guard seen.insert(type).inserted else {
+        throw set.failure(.duplicate, at: attributeStart, "The signed attribute \(type) occurs twice.")
+      }
+      var valueSet = try attribute.enter(.set, bytes)
+      var values: [ArraySlice<UInt8>] = []
+      let valuesStart = valueSet.position
+      while try !valueSet.isAtEnd(bytes) { values.append(receipt[try valueSet.skip(bytes)]) }
+      try attribute.leave(valueSet, bytes)
+      try set.leave(attribute, bytes)
+
+      let encoding = attributeStart..<set.position
+      if let previous, !receipt[previous].lexicographicallyPrecedes(receipt[encoding]) {
+        throw set.failure(
+          .invalidValue, at: attributeStart, "The signed attributes are not sorted as in DER.")
+      }
+      previous = encoding
+
+      let dotted = type.description
+      if dotted == CMSIdentifiers.contentType || dotted == CMSIdentifiers.messageDigest {
+        guard values.count == 1, let value = values.first else {
+          throw set.failure(.invalidValue, at: valuesStart, "The signed attribute \(type) has not one value.")
+        }
+        var valueReader = ASN1Reader(value.indices, part: set.part)
+        if dotted == CMSIdentifiers.contentType {
+          contentType = try valueReader.readObjectIdentifier(bytes).description
+        } else {
+          messageDigest = Array(receipt[try valueReader.read(.octetString, bytes)])
+        }
+      }
+      attributes.append(Attribute(type: dotted, values: values))
+    }
+    try strict.leave(set, bytes)
+    reader.advance(to: strict)
+    guard !attributes.isEmpty else {
+      throw strict.failure(.invalidValue, at: start, "The signed attributes are present but empty.")
+    }
+
+    var encoded = Array(receipt[start..<strict.position])
+    encoded[0] = 0x31
+    self.encoded = encoded
+    self.attributes = attributes
+    self.contentType = contentType
+    self.messageDigest = messageDigest
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An app receipt as it came: parsed, nothing of it verified.
+///
+/// The receipt is a CMS `SignedData` (RFC 5652) whose content is a set of attributes. The App Store writes
+/// DER, Xcode writes BER; both are read.
+public struct UnverifiedAppReceipt: Sendable, Hashable {
+  /// The receipt exactly as received, in binary.
+  public let encoded: [UInt8]
+  /// The container: signed content, certificates, signatures.
+  public let signedData: CMSSignedData
+
+  /// Parses a binary receipt. For base64 or a JSON file around one see ``UnverifiedReceipt``.
+  ///
+  /// - Parameters:
+  ///   - bytes: The whole receipt, a `ContentInfo` in DER or BER, with nothing after it.
+  ///   - limits: Bounds on size and nesting.
+  /// - Throws: ``MalformedReceipt`` with the offset at which the container breaks its format:
+  ///   `empty`, `tooLarge`, `unrecognized` for what is not ASN.1, `truncated`, `trailingData`, `unsupported` for another
+  ///   content type or version,
+  ///   `missing` for a detached signature, `duplicate` for a signed attribute that repeats, `unexpected`,
+  ///   `invalidValue`, `outOfRange` or `tooDeep` for broken ASN.1.
+  public init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+    guard !bytes.isEmpty else { throw MalformedReceipt(.empty, at: .whole, "There are no bytes.") }
+    guard bytes.count <= limits.maximumByteCount else {
+      throw MalformedReceipt(
+        .tooLarge, at: .whole,
+        "The receipt has \(bytes.count) bytes; the limit is \(limits.maximumByteCount).")
+    }
+    guard bytes.first == 0x30 else {
+      throw MalformedReceipt(
+        .unrecognized, at: .byteOffset(0, within: CMSSignedData.part.description),
+        "An app receipt begins with a SEQUENCE, byte 0x30. Is it in base64 still?")
+    }
+    encoded = bytes
+    signedData = try CMSSignedData(reading: bytes, limits: limits)
+  }
+
+  /// Decodes the signed content. What it says is only to be believed once the signature was verified.
+  ///
+  /// - Throws: ``MalformedReceipt``, placed at the attribute that is wrong.
+  public func decodePayload(
+    limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) -> AppReceiptPayload {
+    try AppReceiptPayload(decoding: signedData.content, limits: limits)
+  }
+}
