@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension CMSSignedData {
+  /// The container in DER, a `ContentInfo` as UnverifiedAppReceipt reads it.
+  ///
+  /// Algorithm identifiers carry NULL parameters, as the App Store writes them. Object identifiers that are
+  /// not in dotted form are left out, which no reader accepts.
+  public func encoded() -> [UInt8] {
+    var writer = ASN1Writer()
+    writer.write(.sequence) { contentInfo in
+      contentInfo.write(.objectIdentifier, contents: CMSIdentifiers.signedData)
+      contentInfo.write(.contextSpecificConstructed(0)) { explicit in
+        explicit.write(.sequence, writeSignedData)
+      }
+    }
+    return writer.bytes
+  }
+
+  private func writeSignedData(_ signedData: inout ASN1Writer) {
+    signedData.write(integer: Int64(version))
+    signedData.writeSet(
+      of: digestAlgorithms.map { name in
+        var algorithm = ASN1Writer()
+        algorithm.write(algorithm: name)
+        return algorithm.bytes
+      })
+    signedData.write(.sequence) { encapsulated in
+      encapsulated.write(.objectIdentifier, contents: CMSIdentifiers.data)
+      encapsulated.write(.contextSpecificConstructed(0)) { $0.write(octetString: content) }
+    }
+    if !certificates.isEmpty {
+      // The order of the chain is kept, as every signer of receipts does; RFC 5652 section 10.2.3 wants a
+      // set, and no reader minds.
+      signedData.write(.contextSpecificConstructed(0)) { field in
+        for certificate in certificates { field.append(certificate) }
+      }
+    }
+    signedData.writeSet(
+      of: signerInfos.map { signer in
+        var info = ASN1Writer()
+        info.write(.sequence, signer.write)
+        return info.bytes
+      })
+  }
+}
+
+extension CMSSignerInfo {
+  fileprivate func write(_ info: inout ASN1Writer) {
+    info.write(integer: Int64(version))
+    if let subjectKeyIdentifier {
+      info.write(.contextSpecific(0), contents: subjectKeyIdentifier)
+    } else {
+      info.write(.sequence) { identifier in
+        identifier.append(issuer)
+        identifier.write(.integer, contents: serialNumber)
+      }
+    }
+    info.write(algorithm: digestAlgorithm)
+    if let signedAttributes {
+      info.append([0xA0])
+      info.append(signedAttributes.encoded.dropFirst())
+    }
+    info.write(algorithm: signatureAlgorithm)
+    info.write(octetString: signature)
+  }
+}
+
+extension ASN1Writer {
+  fileprivate mutating func write(algorithm name: String) {
+    write(.sequence) { algorithm in
+      if let identifier = ObjectIdentifier(name) { algorithm.write(identifier) }
+      algorithm.writeNull()
+    }
+  }
+}

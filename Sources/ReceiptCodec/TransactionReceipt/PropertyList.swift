@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A property list of the OpenStep kind, as far as transaction receipts use it: one dictionary of strings.
+///
+/// ```
+/// {
+/// 	"pod" = "100";
+/// 	"signing-status" = "0";
+/// }
+/// ```
+///
+/// Entries keep their order, and no key occurs twice.
+public struct PropertyList: Sendable, Hashable {
+  /// One key with its value.
+  public struct Entry: Sendable, Hashable {
+    /// The key.
+    public var key: String
+    /// The value.
+    public var value: String
+
+    /// Creates an entry.
+    public init(key: String, value: String) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  /// The entries, in order.
+  public var entries: [Entry]
+
+  /// Creates a property list. Of entries with the same key, readers refuse all.
+  public init(entries: [Entry] = []) { self.entries = entries }
+
+  /// Parses text in UTF-8. Keys and values may be quoted or bare; escapes are those of OpenStep.
+  ///
+  /// - Parameters:
+  ///   - text: The whole text; white space around the dictionary is allowed, comments are not.
+  ///   - limits: Bounds on size and on the number of entries.
+  ///   - part: The name of the text in errors.
+  /// - Throws: ``MalformedReceipt`` with the offset: `unexpected` or `truncated` for broken syntax,
+  ///   `unsupported` for comments, arrays, data and nested dictionaries, `duplicate` (placed at the key),
+  ///   `invalidValue` for an escape, `invalidUTF8`, `trailingData`, `tooLarge`, `empty`.
+  public init(
+    parsing text: [UInt8], limits: ReceiptLimits = .standard, part: String = "property list"
+  ) throws(MalformedReceipt) {
+    guard text.count <= limits.maximumByteCount else {
+      throw MalformedReceipt(
+        .tooLarge, at: .whole,
+        "The property list has \(text.count) bytes; the limit is \(limits.maximumByteCount).")
+    }
+    let bytes = text.span
+    var reader = PropertyListReader(part: part)
+    entries = try reader.readDictionary(maximumCount: limits.maximumElementCount, bytes)
+  }
+
+  /// The value of a key; `nil` where there is none. Setting appends a new key, or removes it with `nil`.
+  public subscript(key: String) -> String? {
+    get { entries.first { $0.key == key }?.value }
+    set {
+      guard let newValue else {
+        entries.removeAll { $0.key == key }
+        return
+      }
+      if let index = entries.firstIndex(where: { $0.key == key }) {
+        entries[index].value = newValue
+      } else {
+        entries.append(Entry(key: key, value: newValue))
+      }
+    }
+  }
+
+  /// The text as the App Store writes it: an entry a line, indented by a tab, all quoted.
+  public func encoded() -> [UInt8] {
+    var text: [UInt8] = [UInt8(ascii: "{"), UInt8(ascii: "\n")]
+    for entry in entries {
+      text.append(UInt8(ascii: "\t"))
+      Self.append(quoted: entry.key, to: &text)
+      text += " = ".utf8
+      Self.append(quoted: entry.value, to: &text)
+      text += ";\n".utf8
+    }
+    text.append(UInt8(ascii: "}"))
+    return text
+  }
+
+  private static func append(quoted string: String, to text: inout [UInt8]) {
+    text.append(UInt8(ascii: "\""))
+    for unit in string.utf16 {
+      switch unit {
+      case UInt16(UInt8(ascii: "\"")): text += "\\\"".utf8
+      case UInt16(UInt8(ascii: "\\")): text += "\\\\".utf8
+      case UInt16(UInt8(ascii: "\n")): text += "\\n".utf8
+      case UInt16(UInt8(ascii: "\t")): text += "\\t".utf8
+      case UInt16(UInt8(ascii: "\r")): text += "\\r".utf8
+      case 0x20...0x7E: text.append(UInt8(unit))
+      default:
+        let digits = String(unit, radix: 16)
+        text += "\\U".utf8
+        text += repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count)
+        text += digits.utf8
+      }
+    }
+    text.append(UInt8(ascii: "\""))
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a transaction receipt says of its one purchase: the signed inner property list, typed.
+///
+/// A field is `nil` where the receipt has no such key.
+public struct TransactionReceiptPurchaseInfo: Sendable, Hashable {
+  /// The bundle identifier of the app, `bid`.
+  public var bundleId: String?
+  /// The version of the app, `bvrs`.
+  public var applicationVersion: String?
+  /// The product, `product-id`.
+  public var productId: String?
+  /// The identifier of the product in the App Store, `item-id`.
+  public var itemId: String?
+  /// The identifier of the app in the App Store, `app-item-id`.
+  public var appItemId: String?
+  /// The identifier of the app's version in the App Store, `version-external-identifier`.
+  public var versionExternalIdentifier: String?
+  /// How many were bought, `quantity`.
+  public var quantity: Int64?
+  /// The identifier of this purchase, `transaction-id`.
+  public var transactionId: String?
+  /// The identifier of the first purchase of a line of renewals or restores, `original-transaction-id`.
+  public var originalTransactionId: String?
+  /// The identifier of the device, `unique-identifier`.
+  public var uniqueIdentifier: String?
+  /// `identifierForVendor` of the device, `unique-vendor-identifier`.
+  public var uniqueVendorIdentifier: String?
+  /// The identifier of the subscription period that was bought, `web-order-line-item-id`.
+  public var webOrderLineItemId: String?
+  /// When it was bought, `purchase-date-ms`, or else `purchase-date`.
+  public var purchaseDate: Timestamp?
+  /// When the first purchase of the line was made, `original-purchase-date-ms`, or else
+  /// `original-purchase-date`.
+  public var originalPurchaseDate: Timestamp?
+  /// When the subscription expires, `expires-date` (in milliseconds), or else `expires-date-formatted`.
+  public var expiresDate: Timestamp?
+  /// All other entries, in order: for example `is-trial-period` and `in-app-ownership-type`.
+  public var additionalEntries: [PropertyList.Entry]
+
+  /// Creates what is to be signed.
+  public init(
+    bundleId: String? = nil, applicationVersion: String? = nil, itemId: String? = nil,
+    appItemId: String? = nil, versionExternalIdentifier: String? = nil, uniqueIdentifier: String? = nil,
+    uniqueVendorIdentifier: String? = nil, webOrderLineItemId: String? = nil,
+    transaction: Transaction = Transaction(), additionalEntries: [PropertyList.Entry] = []
+  ) {
+    self.bundleId = bundleId
+    self.applicationVersion = applicationVersion
+    self.productId = transaction.productId
+    self.itemId = itemId
+    self.appItemId = appItemId
+    self.versionExternalIdentifier = versionExternalIdentifier
+    self.quantity = transaction.quantity
+    self.transactionId = transaction.transactionId
+    self.originalTransactionId = transaction.originalTransactionId
+    self.uniqueIdentifier = uniqueIdentifier
+    self.uniqueVendorIdentifier = uniqueVendorIdentifier
+    self.webOrderLineItemId = webOrderLineItemId
+    self.purchaseDate = transaction.purchaseDate
+    self.originalPurchaseDate = transaction.originalPurchaseDate
+    self.expiresDate = transaction.expiresDate
+    self.additionalEntries = additionalEntries
+  }
+
+  /// The purchase in the terms that all kinds of receipt share. This kind has no revocation date.
+  public var transaction: Transaction {
+    Transaction(
+      transactionId: transactionId, originalTransactionId: originalTransactionId, productId: productId,
+      quantity: quantity, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,
+      expiresDate: expiresDate)
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Puts transaction receipts together.
+public enum TransactionReceiptWriter {
+  /// The bytes to sign: the signature version, then the text of the inner property list.
+  public static func signedBytes(signatureVersion: UInt8, purchaseInfo: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = [signatureVersion]
+    bytes += purchaseInfo
+    return bytes
+  }
+
+  /// The text of the outer property list. Devices deliver it in base64.
+  ///
+  /// - Parameters:
+  ///   - signatureVersion: 2 for RSA of 1024 bits with SHA-1, 3 of 2048 bits with SHA-1, 4 of 2048 bits with
+  ///     SHA-256.
+  ///   - signature: The signature over ``signedBytes(signatureVersion:purchaseInfo:)``.
+  ///   - leafCertificate: The certificate of the signer in DER.
+  ///   - purchaseInfo: The text of the inner property list,
+  ///     ``TransactionReceiptPurchaseInfo/encoded()``.
+  ///   - environment: Written only where it is not production, as the App Store does.
+  ///   - pod: The server group.
+  /// - Returns: The text.
+  /// - Throws: ``MalformedReceipt`` at the key `signature`: `unsupported` for an unknown version,
+  ///   `invalidValue` for a signature of the wrong length or a certificate that is not DER.
+  public static func encode(
+    signatureVersion: UInt8, signature: [UInt8], leafCertificate: [UInt8], purchaseInfo: [UInt8],
+    environment: ReceiptEnvironment = .production, pod: String = "100"
+  ) throws(MalformedReceipt) -> [UInt8] {
+    guard let length = SignatureBlob.signatureLength(ofVersion: signatureVersion) else {
+      throw SignatureBlob.failure(
+        .unsupported, "The signature version is \(signatureVersion); 2, 3 and 4 are known.")
+    }
+    guard signature.count == length else {
+      throw SignatureBlob.failure(
+        .invalidValue,
+        "The signature has \(signature.count) bytes; version \(signatureVersion) needs a key of \(length * 8) bits."
+      )
+    }
+    try SignatureBlob.requireDER(leafCertificate)
+    var blob: [UInt8] = [signatureVersion]
+    blob += signature
+    for shift in [24, 16, 8, 0] {
+      blob.append(UInt8(truncatingIfNeeded: leafCertificate.count >> shift))
+    }
+    blob += leafCertificate
+
+    var list = PropertyList()
+    list["signature"] = Base64.encodeToString(blob)
+    list["purchase-info"] = Base64.encodeToString(purchaseInfo)
+    if environment != .production { list["environment"] = environment.rawValue }
+    list["pod"] = pod
+    list["signing-status"] = "0"
+    return list.encoded()
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A transaction receipt of iOS 6 and before (`SKPaymentTransaction.transactionReceipt`) as it came: parsed,
+/// nothing of it verified.
+///
+/// The receipt is a ``PropertyList`` with the keys `signature`, `purchase-info`, `pod`, `signing-status` and,
+/// outside production, `environment`. Only `purchase-info` is signed.
+public struct UnverifiedTransactionReceipt: Sendable, Hashable {
+  /// The property list exactly as received.
+  public let encoded: [UInt8]
+  /// The entries of the property list.
+  public let propertyList: PropertyList
+  /// The version of the signature, which is signed: 2 is RSA of 1024 bits with SHA-1, 3 of 2048 bits with
+  /// SHA-1, 4 of 2048 bits with SHA-256.
+  public let signatureVersion: UInt8
+  /// The signature, PKCS#1 version 1.5.
+  public let signature: [UInt8]
+  /// The certificate of the signer in DER. No intermediate is embedded.
+  public let leafCertificate: [UInt8]
+  /// The text of the inner property list exactly as signed.
+  public let purchaseInfo: [UInt8]
+
+  /// Parses the text of the outer property list. For base64 around it see ``UnverifiedReceipt``.
+  ///
+  /// - Parameters:
+  ///   - propertyListText: The whole text.
+  ///   - limits: Bounds on size and on the number of entries.
+  /// - Throws: ``MalformedReceipt`` for a broken property list (see ``PropertyList``); placed at the key
+  ///   `signature` or `purchase-info`: `missing`, `unsupported` for an unknown signature version, `truncated`
+  ///   or `trailingData` for a signature of the wrong length, `invalidValue` where the certificate is not
+  ///   DER; and `invalidBase64` with the offset into the value.
+  public init(
+    parsing propertyListText: [UInt8], limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) {
+    encoded = propertyListText
+    propertyList = try PropertyList(parsing: propertyListText, limits: limits, part: "transaction receipt")
+    let blob = try Self.decodeBase64(of: "signature", in: propertyList)
+    (signatureVersion, signature, leafCertificate) = try SignatureBlob.parse(blob)
+    purchaseInfo = try Self.decodeBase64(of: "purchase-info", in: propertyList)
+  }
+
+  private static func decodeBase64(
+    of key: String, in list: PropertyList
+  ) throws(MalformedReceipt) -> [UInt8] {
+    guard let text = list[key] else {
+      throw MalformedReceipt(.missing, at: .propertyListKey(key), "A transaction receipt must have this key.")
+    }
+    return try Base64.decode(Array(text.utf8), allowingWhitespace: true, part: key)
+  }
+
+  /// The bytes that the signature covers: the version, then ``purchaseInfo``.
+  package var signedBytes: [UInt8] {
+    TransactionReceiptWriter.signedBytes(signatureVersion: signatureVersion, purchaseInfo: purchaseInfo)
+  }
+
+  /// Whether the key `environment` is present. Its absence means production, but anyone can remove it.
+  public var hasEnvironmentKey: Bool { propertyList["environment"] != nil }
+
+  /// The environment that the receipt claims. It is not signed, and nothing that is signed says it.
+  public var claimedEnvironment: ReceiptEnvironment {
+    propertyList["environment"].map(ReceiptEnvironment.init(rawValue:)) ?? .production
+  }
+
+  /// The App Store's server group that made the receipt. Not signed.
+  public var pod: String? { propertyList["pod"] }
+
+  /// `0` in every receipt seen. Not signed.
+  public var signingStatus: String? { propertyList["signing-status"] }
+
+  /// Decodes ``purchaseInfo``. What it says is only to be believed once the signature was verified.
+  ///
+  /// - Parameter limits: Bounds on the number of entries.
+  /// - Returns: The purchase.
+  /// - Throws: ``MalformedReceipt``, placed at the key that is wrong, or at an offset into the text.
+  public func decodePurchaseInfo(
+    limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) -> TransactionReceiptPurchaseInfo {
+    try TransactionReceiptPurchaseInfo(decoding: purchaseInfo, limits: limits)
+  }
+}
+
+/// The value of the key `signature`, decoded: version (1 byte), signature, length of the certificate
+/// (4 bytes, most significant first), certificate, nothing more.
+enum SignatureBlob {
+  /// How many bytes the signature of a version has; `nil` for an unknown version.
+  static func signatureLength(ofVersion version: UInt8) -> Int? {
+    switch version {
+    case 2: 128
+    case 3, 4: 256
+    default: nil
+    }
+  }
+
+  static func parse(
+    _ blob: [UInt8]
+  ) throws(MalformedReceipt) -> (version: UInt8, signature: [UInt8], certificate: [UInt8]) {
+    guard let version = blob.first else { throw failure(.missing, "The signature is empty.") }
+    guard let signatureLength = signatureLength(ofVersion: version) else {
+      throw failure(.unsupported, "The signature version is \(version); 2, 3 and 4 are known.")
+    }
+    let lengthStart = 1 + signatureLength
+    let certificateStart = lengthStart + 4
+    guard blob.count >= certificateStart else {
+      throw failure(
+        .truncated,
+        "The signature has \(blob.count) bytes; version \(version) needs \(certificateStart) and a certificate."
+      )
+    }
+    let length = blob[lengthStart..<certificateStart].reduce(0) { $0 << 8 | Int($1) }
+    let available = blob.count - certificateStart
+    guard length >= available else {
+      throw failure(.trailingData, "\(available - length) bytes follow the certificate.")
+    }
+    guard length == available else {
+      throw failure(.truncated, "The certificate has \(available) of \(length) bytes.")
+    }
+    let certificate = Array(blob[certificateStart...])
+    try requireDER(certificate)
+    return (version, Array(blob[1..<lengthStart]), certificate)
+  }
+
+  /// Checks that a certificate is one SEQUENCE and nothing after it.
+  static func requireDER(_ certificate: [UInt8]) throws(MalformedReceipt) {
+    do throws(MalformedReceipt) {
+      let bytes = certificate.span
+      var reader = ASN1Reader(0..<bytes.count, part: "certificate")
+      _ = try reader.read(.sequence, bytes)
+      try reader.requireEnd(bytes)
+    } catch {
+      throw failure(.invalidValue, "The certificate is not DER. \(error.message)")
+    }
+  }
+
+  static func failure(_ code: MalformedReceipt.Code, _ message: String) -> MalformedReceipt {
+    MalformedReceipt(code, at: .propertyListKey("signature"), message)
+  }
+}
