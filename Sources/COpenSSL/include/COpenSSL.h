@@ -1,14 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Swift cannot import from libcrypto: macros, variadics and stack types. No policy lives here.
+// What Swift cannot import from libcrypto: macros, variadic functions, and functions that are deprecated but
+// have no equal. Each function bridges exactly the OpenSSL function or macro it is named after; no policy
+// lives here.
 #ifndef RECEIPTKIT_COPENSSL_H
 #define RECEIPTKIT_COPENSSL_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
+#include <openssl/bn.h>
 #include <openssl/cms.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/objects.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+
+// MARK: Memory (macros)
+
+void COpenSSL_OPENSSL_free(void *pointer);
+
+/// BIO_get_mem_data: the bytes that a memory BIO holds, which stay owned by it.
+long COpenSSL_BIO_get_mem_data(BIO *bio, const uint8_t **data);
+
+// MARK: ASN.1 strings (a struct in OpenSSL 3, opaque in OpenSSL 4: Swift sees two different types)
+
+/// ASN1_STRING_get0_data and ASN1_STRING_length: the content, which stays owned by `string`.
+const uint8_t *COpenSSL_ASN1_STRING_get0_data(const void *string, size_t *length);
+/// ASN1_TIME_diff from 1970-01-01T00:00:00Z to `time`, in seconds; 0 where `time` is not a time.
+int COpenSSL_ASN1_TIME_seconds(const void *time, int64_t *seconds);
+
+/// XN_FLAG_RFC2253, a macro of several flags.
+unsigned long COpenSSL_XN_FLAG_RFC2253(void);
+
+// MARK: Key generation (macros over a variadic function)
+
+EVP_PKEY *COpenSSL_EVP_EC_gen(const char *curve);
+EVP_PKEY *COpenSSL_EVP_RSA_gen(unsigned int bits);
+
+// MARK: Elliptic curve keys and signatures (deprecated since 3.0)
+
+EC_KEY *COpenSSL_EVP_PKEY_get1_EC_KEY(EVP_PKEY *key);
+void COpenSSL_EC_KEY_free(EC_KEY *key);
+int COpenSSL_ECDSA_size(const EC_KEY *key);
+int COpenSSL_ECDSA_do_verify(
+    const uint8_t *digest, int digest_length, const ECDSA_SIG *signature, EC_KEY *key);
+int COpenSSL_ECDSA_verify(
+    const uint8_t *digest, int digest_length, const uint8_t *signature, int signature_length, EC_KEY *key);
+ECDSA_SIG *COpenSSL_ECDSA_do_sign(const uint8_t *digest, int digest_length, EC_KEY *key);
+int COpenSSL_ECDSA_sign(
+    const uint8_t *digest, int digest_length, uint8_t *signature, unsigned int *signature_length, EC_KEY *key);
+
+// MARK: RSA keys and signatures (deprecated since 3.0)
+
+RSA *COpenSSL_EVP_PKEY_get1_RSA(EVP_PKEY *key);
+void COpenSSL_RSA_free(RSA *key);
+int COpenSSL_RSA_bits(const RSA *key);
+int COpenSSL_RSA_size(const RSA *key);
+const BIGNUM *COpenSSL_RSA_get0_e(const RSA *key);
+int COpenSSL_RSA_verify(
+    int digest_nid, const uint8_t *digest, unsigned int digest_length, const uint8_t *signature,
+    unsigned int signature_length, RSA *key);
+int COpenSSL_RSA_sign(
+    int digest_nid, const uint8_t *digest, unsigned int digest_length, uint8_t *signature,
+    unsigned int *signature_length, RSA *key);
+
+// MARK: Encrypted private keys (ASN1_ITEM_rptr is a macro)
+
+/// The iteration count of the PBKDF2 parameters inside PBES2 parameters; -1 where `algorithm` is not PBES2
+/// with PBKDF2 or the count does not fit.
+int64_t COpenSSL_PBES2_PBKDF2_iterations(const X509_ALGOR *algorithm);
+
+// MARK: CMS (the low-level calls take stack types)
+
+/// CMS_sign with the digest chosen, which CMS_sign itself does not let one do: CMS_sign with CMS_PARTIAL,
+/// CMS_add1_signer, CMS_add1_cert for each of `certificates`, CMS_final.
+CMS_ContentInfo *COpenSSL_CMS_sign_with_digest(
+    X509 *signer, EVP_PKEY *key, const EVP_MD *digest, X509 *const *certificates, size_t certificate_count,
+    BIO *content, unsigned int flags);
 
 #endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+extension Certificate {
+  /// One extension of a certificate (RFC 5280 section 4.2).
+  public struct Extension: Sendable, Hashable {
+    /// Its identifier in dotted form.
+    public var oid: String
+    /// Whether who does not know it must refuse the certificate.
+    public var isCritical: Bool
+    /// Its value in DER: the content of the OCTET STRING.
+    public var value: [UInt8]
+
+    /// Creates an extension.
+    public init(oid: String, isCritical: Bool, value: [UInt8]) {
+      self.oid = oid
+      self.isCritical = isCritical
+      self.value = value
+    }
+  }
+
+  /// All extensions, in the order of the certificate.
+  public var extensions: [Extension] {
+    let count = unsafe X509_get_ext_count(backing.certificate)
+    guard count > 0 else { return [] }
+    return (0..<count).compactMap { index in
+      guard let found = unsafe X509_get_ext(backing.certificate, index) else { return nil }
+      let value = unsafe X509_EXTENSION_get_data(found)
+      return unsafe Extension(
+        oid: ObjectIdentifier.dotted(X509_EXTENSION_get_object(found)),
+        isCritical: X509_EXTENSION_get_critical(found) == 1,
+        value: value.map { unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0)) } ?? [])
+    }
+  }
+
+  /// Whether the certificate has the extension with this identifier, in dotted form.
+  public func hasExtension(_ oid: String) -> Bool {
+    unsafe ObjectIdentifier.withObject(oid) { object in
+      unsafe X509_get_ext_by_OBJ(backing.certificate, object, -1) >= 0
+    } ?? false
+  }
+
+  /// Whether basicConstraints says `cA TRUE`.
+  public var isCertificateAuthority: Bool {
+    unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_CA) != 0
+  }
+
+  /// How many intermediate certificates may follow in a path, where basicConstraints limits it.
+  public var pathLengthConstraint: Int? {
+    let length = unsafe X509_get_pathlen(backing.certificate)
+    return length >= 0 ? length : nil
+  }
+
+  /// What the key may be used for; `nil` where the extension is absent, which allows everything.
+  public var keyUsage: KeyUsage? {
+    guard unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_KUSAGE) != 0 else {
+      return nil
+    }
+    return KeyUsage(openSSL: unsafe X509_get_key_usage(backing.certificate))
+  }
+
+  /// The subject key identifier.
+  public var subjectKeyIdentifier: [UInt8]? {
+    unsafe X509_get0_subject_key_id(backing.certificate).map {
+      unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0))
+    }
+  }
+
+  /// The key identifier of the issuer.
+  public var authorityKeyIdentifier: [UInt8]? {
+    unsafe X509_get0_authority_key_id(backing.certificate).map {
+      unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0))
+    }
+  }
+}

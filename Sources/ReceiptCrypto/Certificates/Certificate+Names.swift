@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+extension Certificate {
+  /// The subject as an RFC 4514 string, for instance `CN=Apple Root CA,O=Apple Inc.,C=US`. For people: to
+  /// compare names use ``subjectDER``.
+  public var subject: String { unsafe Self.text(of: X509_get_subject_name(backing.certificate)) }
+
+  /// The issuer as an RFC 4514 string. For people: to compare names use ``issuerDER``.
+  public var issuer: String { unsafe Self.text(of: X509_get_issuer_name(backing.certificate)) }
+
+  /// The subject's first common name.
+  public var subjectCommonName: String? {
+    unsafe Self.entry(NID_commonName, of: X509_get_subject_name(backing.certificate))
+  }
+
+  /// The subject's first organization.
+  public var subjectOrganization: String? {
+    unsafe Self.entry(NID_organizationName, of: X509_get_subject_name(backing.certificate))
+  }
+
+  /// The issuer's first common name.
+  public var issuerCommonName: String? {
+    unsafe Self.entry(NID_commonName, of: X509_get_issuer_name(backing.certificate))
+  }
+
+  /// The issuer's first organization.
+  public var issuerOrganization: String? {
+    unsafe Self.entry(NID_organizationName, of: X509_get_issuer_name(backing.certificate))
+  }
+
+  /// The encoded `Name` of the subject, exactly as in the certificate.
+  public var subjectDER: [UInt8] { unsafe Self.encoding(of: X509_get_subject_name(backing.certificate)) }
+
+  /// The encoded `Name` of the issuer, exactly as in the certificate.
+  public var issuerDER: [UInt8] { unsafe Self.encoding(of: X509_get_issuer_name(backing.certificate)) }
+
+  /// Whether subject and issuer are the same name. It says nothing about the signature.
+  public var isSelfIssued: Bool {
+    unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_SI) != 0
+  }
+
+  private static func text(of name: OpaquePointer?) -> String {
+    guard let name = unsafe name else { return "" }
+    // RFC 2253 escaping, less the escaping of characters beyond ASCII; a string that cannot be converted to
+    // UTF-8 makes all of them be shown in hexadecimal.
+    let readable = COpenSSL_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
+    for flags in [readable, readable | UInt(ASN1_STRFLGS_DUMP_ALL)] {
+      let bytes = unsafe OpenSSLBytes.written { bio in
+        unsafe X509_NAME_print_ex(bio, name, 0, flags) >= 0
+      }
+      if let bytes { return String(decoding: bytes, as: UTF8.self) }
+    }
+    return ""
+  }
+
+  private static func entry(_ nid: Int32, of name: OpaquePointer?) -> String? {
+    guard let name = unsafe name else { return nil }
+    let index = unsafe X509_NAME_get_index_by_NID(name, nid, -1)
+    guard index >= 0, let entry = unsafe X509_NAME_get_entry(name, index) else { return nil }
+    var bytes: UnsafeMutablePointer<UInt8>?
+    let length = unsafe ASN1_STRING_to_UTF8(&bytes, X509_NAME_ENTRY_get_data(entry))
+    guard length >= 0, let bytes = unsafe bytes else {
+      ErrorQueue.clear()
+      return nil
+    }
+    defer { unsafe COpenSSL_OPENSSL_free(bytes) }
+    return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(length)), as: UTF8.self)
+  }
+
+  private static func encoding(of name: OpaquePointer?) -> [UInt8] {
+    unsafe OpenSSLBytes.encoded { unsafe i2d_X509_NAME(name, $0) } ?? []
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// An X.509 certificate (RFC 5280). Two are equal when their DER is.
+///
+/// Holding one says nothing about trust: ``isSigned(by:)`` checks one signature, and which root is believed is
+/// for the verifier to say.
+public struct Certificate: Sendable {
+  let backing: CertificateBacking
+
+  /// Reads one certificate in DER, with nothing after it.
+  ///
+  /// - Throws: ``CryptoError/Code/malformedCertificate`` where it is not one, is not in DER, or has extensions
+  ///   that cannot be decoded.
+  public init(der: [UInt8]) throws(CryptoError) {
+    backing = try CertificateBacking(der: der)
+  }
+
+  /// The certificate's bytes as they were read.
+  public var der: [UInt8] { backing.der }
+
+  /// The certificate as a `CERTIFICATE` block.
+  public var pem: String { PEMBlock.encode(der, label: "CERTIFICATE") }
+
+  /// SHA-256 of the whole DER, 32 bytes: what a root is pinned by.
+  public var sha256Fingerprint: [UInt8] { backing.fingerprint }
+
+  /// ``sha256Fingerprint`` in 64 lower-case hexadecimal digits.
+  public var sha256FingerprintHex: String { Hexadecimal.encode(backing.fingerprint) }
+
+  /// The content octets of the serial number's INTEGER, most significant first, exactly as in the certificate: a
+  /// number whose first bit is set has a zero octet before it.
+  public var serialNumber: [UInt8] {
+    let encoded = unsafe OpenSSLBytes.encoded {
+      unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(backing.certificate), $0)
+    }
+    guard let encoded, let element = DERElement(encoded[...]) else { return [] }
+    return Array(element.content)
+  }
+
+  /// The serial number in lower-case hexadecimal, two digits an octet, without the zero octet that may lead
+  /// ``serialNumber``.
+  public var serialNumberHex: String {
+    let octets = serialNumber
+    return Hexadecimal.encode(octets.count > 1 && octets[0] == 0 ? octets[1...] : octets[...])
+  }
+
+  /// First second of validity, in seconds since 1970-01-01T00:00:00Z.
+  public var notBefore: Int64 { backing.notBefore }
+
+  /// Last second of validity, in seconds since 1970-01-01T00:00:00Z.
+  public var notAfter: Int64 { backing.notAfter }
+
+  /// The subject's public key. One that cannot be decoded is of kind `other` and verifies nothing.
+  public var publicKey: PublicKey {
+    let information = unsafe OpenSSLBytes.encoded {
+      unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(backing.certificate), $0)
+    }
+    let subjectPublicKeyInfo = information ?? []
+    return PublicKey(
+      subjectPublicKeyInfo: subjectPublicKeyInfo, backing: backing.publicKeyBacking(subjectPublicKeyInfo))
+  }
+
+  /// The algorithm of the issuer's signature, in dotted form: `1.2.840.10045.4.3.2` is ECDSA with SHA-256.
+  public var signatureAlgorithmOID: String {
+    var algorithm: UnsafePointer<X509_ALGOR>?
+    unsafe X509_get0_signature(nil, &algorithm, backing.certificate)
+    var object: OpaquePointer?
+    unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
+    return unsafe ObjectIdentifier.dotted(object)
+  }
+
+  /// Whether `issuer`'s key made this certificate's signature. Names, dates and extensions are not looked at.
+  ///
+  /// `false` too for algorithms and keys that are not supported.
+  public func isSigned(by issuer: Certificate) -> Bool {
+    guard let key = issuer.publicKey.backing, key.isSupported else { return false }
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    return unsafe X509_verify(backing.certificate, key.key) == 1
+  }
+}
+
+extension Certificate: Hashable {
+  /// Whether both have the same DER.
+  public static func == (lhs: Certificate, rhs: Certificate) -> Bool {
+    lhs.backing === rhs.backing || lhs.backing.der == rhs.backing.der
+  }
+
+  /// Hashes the fingerprint, which is at hand and shorter than the DER.
+  public func hash(into hasher: inout Hasher) { hasher.combine(backing.fingerprint) }
+}
+
+extension Certificate: CustomStringConvertible {
+  /// The subject and the serial number.
+  public var description: String { "Certificate(\(subject), serial \(serialNumberHex))" }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// Hashes bytes that are all in memory.
+public enum Digest {
+  /// The digest of `bytes`.
+  public static func hash(_ bytes: Span<UInt8>, using algorithm: DigestAlgorithm) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: algorithm.byteCount) { buffer, count in
+      unsafe hash(bytes, using: algorithm, into: buffer)
+      count = algorithm.byteCount
+    }
+  }
+
+  /// The digest of `bytes`.
+  public static func hash(_ bytes: [UInt8], using algorithm: DigestAlgorithm) -> [UInt8] {
+    hash(bytes.span, using: algorithm)
+  }
+
+  /// Lends the digest of `bytes`, which lives on the stack.
+  static func withHash<Result>(
+    of bytes: Span<UInt8>, using algorithm: DigestAlgorithm, _ body: (Span<UInt8>) -> Result
+  ) -> Result {
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DigestAlgorithm.maximumByteCount) {
+      buffer in
+      unsafe hash(bytes, using: algorithm, into: buffer)
+      let digest = unsafe UnsafeBufferPointer(rebasing: buffer[..<algorithm.byteCount])
+      return unsafe body(digest.span)
+    }
+  }
+
+  private static func hash(
+    _ bytes: Span<UInt8>, using algorithm: DigestAlgorithm, into buffer: UnsafeMutableBufferPointer<UInt8>
+  ) {
+    ErrorQueue.clear()
+    let status = unsafe bytes.withUnsafeBufferPointer { input in
+      unsafe EVP_Digest(
+        input.baseAddress, input.count, buffer.baseAddress, nil, algorithm.implementation, nil)
+    }
+    guard status == 1 else {
+      preconditionFailure("libcrypto could not compute \(algorithm): \(ErrorQueue.drain())")
+    }
+  }
+}

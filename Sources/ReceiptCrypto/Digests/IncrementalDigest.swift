@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// Hashes bytes that arrive in pieces.
+@safe
+public struct IncrementalDigest: ~Copyable {
+  private let context: OpaquePointer
+  private let algorithm: DigestAlgorithm
+
+  /// Starts an empty message.
+  public init(_ algorithm: DigestAlgorithm) {
+    guard let context = unsafe EVP_MD_CTX_new() else { preconditionFailure("out of memory") }
+    unsafe self.context = context
+    self.algorithm = algorithm
+    let status = unsafe EVP_DigestInit_ex(context, algorithm.implementation, nil)
+    precondition(status == 1, "libcrypto could not start \(algorithm)")
+  }
+
+  deinit { unsafe EVP_MD_CTX_free(context) }
+
+  /// Appends `bytes` to the message.
+  public mutating func update(_ bytes: Span<UInt8>) {
+    let status = unsafe bytes.withUnsafeBufferPointer { input in
+      unsafe EVP_DigestUpdate(context, input.baseAddress, input.count)
+    }
+    precondition(status == 1, "libcrypto could not continue \(algorithm)")
+  }
+
+  /// Appends `bytes` to the message.
+  public mutating func update(_ bytes: [UInt8]) { update(bytes.span) }
+
+  /// Ends the message and returns its digest.
+  public consuming func finalize() -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: algorithm.byteCount) { buffer, count in
+      let status = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
+      precondition(status == 1, "libcrypto could not end \(algorithm)")
+      count = algorithm.byteCount
+    }
+  }
+}
+
+// The context has one owner, and moves between threads only together with it.
+extension IncrementalDigest: @unchecked Sendable {}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// Bytes that go to and come from OpenSSL.
+enum OpenSSLBytes {
+  /// The DER that an `i2d_…` function writes; `nil` where it fails. `encode` is called twice, with `nil` to
+  /// learn the length.
+  static func encoded(
+    _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+  ) -> [UInt8]? {
+    let length = Int(encode(nil))
+    guard length > 0 else { return nil }
+    var complete = false
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+      var position = buffer.baseAddress
+      complete = unsafe Int(encode(&position)) == length
+      count = complete ? length : 0
+    }
+    return complete ? bytes : nil
+  }
+
+  /// Decodes with a `d2i_…` function, which must consume every byte of `bytes`; `nil` where it fails or
+  /// leaves bytes over, which are then freed with `free`.
+  static func decoded(
+    _ bytes: [UInt8], free: (OpaquePointer) -> Void,
+    _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
+  ) -> OpaquePointer? {
+    unsafe bytes.withUnsafeBufferPointer { buffer in
+      var position = buffer.baseAddress
+      guard let object = unsafe decode(&position, buffer.count) else { return nil }
+      let end = unsafe buffer.baseAddress.map { unsafe $0 + buffer.count }
+      guard unsafe position == end else {
+        unsafe free(object)
+        return nil
+      }
+      return unsafe object
+    }
+  }
+
+  /// A copy of the content of an ASN.1 string type.
+  static func content(of string: UnsafeRawPointer) -> [UInt8] {
+    var length = 0
+    guard let data = unsafe COpenSSL_ASN1_STRING_get0_data(string, &length) else { return [] }
+    return unsafe [UInt8](UnsafeBufferPointer(start: data, count: length))
+  }
+
+  /// What `write` prints to a memory BIO; `nil` where it fails.
+  static func written(_ write: (OpaquePointer) -> Bool) -> [UInt8]? {
+    guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
+    defer { unsafe BIO_free(bio) }
+    guard unsafe write(bio) else { return nil }
+    var data: UnsafePointer<UInt8>?
+    let length = unsafe COpenSSL_BIO_get_mem_data(bio, &data)
+    guard length > 0, let data = unsafe data else { return [] }
+    return unsafe [UInt8](UnsafeBufferPointer(start: data, count: length))
+  }
+
+  /// Overwrites a secret before its memory is given back.
+  static func wipe(_ bytes: inout [UInt8]) {
+    unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+      unsafe OPENSSL_cleanse(buffer.baseAddress, buffer.count)
+    }
+  }
+}

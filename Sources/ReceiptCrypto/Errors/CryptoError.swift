@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A key, certificate or signing operation that failed: what went wrong and what to do about it.
+///
+/// An invalid signature is not an error: verification returns `false`.
+public struct CryptoError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What went wrong, in a word that stays stable.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// Not one X.509 certificate in DER, or one that contradicts itself.
+    case malformedCertificate = "malformed-certificate"
+    /// Not a key in a format that is read here, or its parts do not belong together.
+    case malformedKey = "malformed-key"
+    /// Not PEM (RFC 7468), or no block of the kind that is needed.
+    case malformedPEM = "malformed-pem"
+    /// The private key does not belong to the certificate.
+    case keyMismatch = "key-mismatch"
+    /// The passphrase does not open the encrypted key.
+    case wrongPassphrase = "wrong-passphrase"
+    /// The key is encrypted and no passphrase was given.
+    case passphraseRequired = "passphrase-required"
+    /// A key of a kind or size that cannot be used here.
+    case unsupportedKey = "unsupported-key"
+    /// An algorithm that does not go with the key, or is not offered here.
+    case unsupportedAlgorithm = "unsupported-algorithm"
+    /// A certificate template that cannot be encoded as X.509.
+    case invalidTemplate = "invalid-template"
+    /// OpenSSL refused to sign.
+    case signingFailed = "signing-failed"
+    /// OpenSSL failed where it should not, for instance for want of memory.
+    case internalFailure = "internal-failure"
+  }
+
+  /// What went wrong.
+  public let code: Code
+  /// One or two sentences for a person: what was found, and what to do.
+  public let message: String
+  /// What OpenSSL had to say, oldest first; empty when the fault was found without it.
+  public let openSSLErrors: [OpenSSLError]
+
+  /// Creates an error.
+  public init(_ code: Code, _ message: String, openSSLErrors: [OpenSSLError] = []) {
+    self.code = code
+    self.message = message
+    self.openSSLErrors = openSSLErrors
+  }
+
+  /// The message, and the last thing OpenSSL had to say.
+  public var description: String {
+    guard let last = openSSLErrors.last else { return message }
+    return "\(message) (OpenSSL: \(last))"
+  }
+}

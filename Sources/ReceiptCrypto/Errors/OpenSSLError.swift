@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// One entry of OpenSSL's error queue.
+public struct OpenSSLError: Sendable, Hashable, CustomStringConvertible {
+  /// The packed error code, as `openssl errstr` takes it in hexadecimal.
+  public let code: UInt
+  /// The part of OpenSSL that reported it, for instance "asn1 encoding routines".
+  public let library: String
+  /// The reason, for instance "wrong tag".
+  public let reason: String
+
+  /// The library and the reason.
+  public var description: String { library.isEmpty ? reason : "\(library): \(reason)" }
+
+  init(code: UInt) {
+    self.code = code
+    self.library = unsafe ERR_lib_error_string(code).map { unsafe String(cString: $0) } ?? ""
+    self.reason =
+      unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+  }
+}
+
+/// The error queue of the calling thread. A caller empties it before a call and drains it after a failure,
+/// in one synchronous function: the queue belongs to the thread, not to the task.
+enum ErrorQueue {
+  static func clear() { ERR_clear_error() }
+
+  static func drain() -> [OpenSSLError] {
+    var errors: [OpenSSLError] = []
+    while true {
+      let code = ERR_get_error()
+      if code == 0 { return errors }
+      errors.append(OpenSSLError(code: UInt(code)))
+    }
+  }
+
+  static func error(_ code: CryptoError.Code, _ message: String) -> CryptoError {
+    CryptoError(code, message, openSSLErrors: drain())
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+extension Certificate {
+  /// Issues a certificate for `publicKey`.
+  ///
+  /// Nothing is asked about the issuer's right to issue: tests need chains that no verifier accepts.
+  ///
+  /// - Throws: ``CryptoError`` with the code `keyMismatch` where the issuer's key does not belong to its
+  ///   certificate (or, for a root, to `publicKey`), `invalidTemplate` where the template cannot be encoded,
+  ///   `signingFailed` where OpenSSL cannot sign.
+  public static func issue(
+    _ template: CertificateTemplate, for publicKey: PublicKey, by issuer: CertificateIssuer
+  ) throws(CryptoError) -> Certificate {
+    let builder = try CertificateBuilder()
+    ErrorQueue.clear()
+    try builder.setFields(template, publicKey)
+    switch issuer {
+    case .itself(let key):
+      guard key.publicKey == publicKey else {
+        throw CryptoError(.keyMismatch, "A root's private key must belong to the public key in it.")
+      }
+      try builder.setIssuer(nil)
+    case .authority(let certificate, let key):
+      guard key.publicKey == certificate.publicKey else {
+        throw CryptoError(.keyMismatch, "The private key does not belong to \(certificate).")
+      }
+      try builder.setIssuer(certificate)
+    }
+    try builder.addExtensions(template)
+    if template.includesKeyIdentifiers {
+      let keyIdentifier = builder.subjectKeyIdentifier()
+      try builder.add(oid: "2.5.29.14", isCritical: false, value: DEREncoding.octetString(keyIdentifier))
+      let authority: [UInt8]? =
+        switch issuer {
+        case .itself: keyIdentifier
+        case .authority(let certificate, _): certificate.subjectKeyIdentifier
+        }
+      if let authority {
+        // AuthorityKeyIdentifier ::= SEQUENCE { keyIdentifier [0] IMPLICIT OCTET STRING }
+        try builder.add(
+          oid: "2.5.29.35", isCritical: false,
+          value: DEREncoding.element(0x30, DEREncoding.element(0x80, authority)))
+      }
+    }
+    return try builder.sign(issuer.key, template.digest)
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// Owns a certificate while its fields are set.
+@safe
+final class CertificateBuilder {
+  private let certificate: OpaquePointer
+
+  init() throws(CryptoError) {
+    guard let certificate = unsafe X509_new() else {
+      throw ErrorQueue.error(.internalFailure, "OpenSSL has no memory for a certificate.")
+    }
+    unsafe self.certificate = certificate
+  }
+
+  deinit { unsafe X509_free(certificate) }
+
+  func setFields(_ template: CertificateTemplate, _ publicKey: PublicKey) throws(CryptoError) {
+    guard let key = publicKey.backing else {
+      throw CryptoError(.unsupportedKey, "A public key that cannot be decoded cannot be certified.")
+    }
+    guard let name = unsafe X509_get_subject_name(certificate), unsafe X509_set_version(certificate, 2) == 1,
+      unsafe X509_set_pubkey(certificate, key.key) == 1
+    else { throw ErrorQueue.error(.internalFailure, "OpenSSL could not set the certificate's fields.") }
+    try unsafe template.subject.append(to: name)
+    try setSerialNumber(template.serialNumber)
+    try setValidity(template.notBefore, template.notAfter)
+  }
+
+  /// `nil` for the subject itself.
+  func setIssuer(_ issuer: Certificate?) throws(CryptoError) {
+    let name = unsafe X509_get_subject_name(issuer?.backing.certificate ?? certificate)
+    guard unsafe X509_set_issuer_name(certificate, name) == 1 else {
+      throw ErrorQueue.error(.internalFailure, "OpenSSL could not set the issuer's name.")
+    }
+  }
+
+  func addExtensions(_ template: CertificateTemplate) throws(CryptoError) {
+    switch template.basicConstraints {
+    case .absent: break
+    case .endEntity: try add(oid: "2.5.29.19", isCritical: true, value: DEREncoding.sequence([]))
+    case .certificateAuthority(let pathLength):
+      guard pathLength ?? 0 >= 0 else {
+        throw CryptoError(.invalidTemplate, "A path length of \(pathLength ?? 0) is not possible.")
+      }
+      let isAuthority: [UInt8] = [0x01, 0x01, 0xFF]
+      try add(
+        oid: "2.5.29.19", isCritical: true,
+        value: DEREncoding.sequence([isAuthority] + (pathLength.map { [DEREncoding.integer($0)] } ?? [])))
+    }
+    if !template.keyUsage.isEmpty {
+      try add(oid: "2.5.29.15", isCritical: true, value: DEREncoding.namedBits(template.keyUsage.rawValue))
+    }
+    if !template.extendedKeyUsages.isEmpty {
+      var identifiers: [[UInt8]] = []
+      for oid in template.extendedKeyUsages { identifiers.append(try Self.encodedIdentifier(oid)) }
+      try add(oid: "2.5.29.37", isCritical: false, value: DEREncoding.sequence(identifiers))
+    }
+    for oid in template.markers { try add(oid: oid, isCritical: false, value: DEREncoding.null) }
+    for other in template.additionalExtensions {
+      try add(oid: other.oid, isCritical: other.isCritical, value: other.value)
+    }
+  }
+
+  func add(oid: String, isCritical: Bool, value: [UInt8]) throws(CryptoError) {
+    let added = unsafe ObjectIdentifier.withObject(oid) { object -> Bool? in
+      guard let data = unsafe ASN1_OCTET_STRING_new() else { return nil }
+      defer { unsafe ASN1_OCTET_STRING_free(data) }
+      guard unsafe ASN1_OCTET_STRING_set(data, value, Int32(clamping: value.count)) == 1 else { return nil }
+      let made = unsafe X509_EXTENSION_create_by_OBJ(nil, object, isCritical ? 1 : 0, data)
+      defer { unsafe X509_EXTENSION_free(made) }
+      return unsafe X509_add_ext(certificate, made, -1) == 1
+    }
+    guard added == true else {
+      throw ErrorQueue.error(
+        .invalidTemplate,
+        "\"\(oid)\" is not an object identifier in dotted form, or its extension is too long.")
+    }
+  }
+
+  /// SHA-1 of the key's bits.
+  func subjectKeyIdentifier() -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: DigestAlgorithm.sha1.byteCount)
+    unsafe X509_pubkey_digest(certificate, DigestAlgorithm.sha1.implementation, &bytes, nil)
+    return bytes
+  }
+
+  func sign(_ key: PrivateKey, _ digest: DigestAlgorithm) throws(CryptoError) -> Certificate {
+    guard unsafe X509_sign(certificate, key.backing.key, digest.implementation) > 0,
+      let der = unsafe OpenSSLBytes.encoded({ unsafe i2d_X509(certificate, $0) })
+    else { throw ErrorQueue.error(.signingFailed, "OpenSSL could not sign the certificate with \(key).") }
+    // Read back, so that what was issued has passed every check that a received certificate passes.
+    return try Certificate(der: der)
+  }
+
+  private func setSerialNumber(_ octets: [UInt8]) throws(CryptoError) {
+    guard (1...20).contains(octets.count), octets.contains(where: { $0 != 0 }) else {
+      throw CryptoError(.invalidTemplate, "A serial number has 1 to 20 octets and is not zero.")
+    }
+    let number = unsafe BN_bin2bn(octets, Int32(octets.count), nil)
+    defer { unsafe BN_free(number) }
+    let serialNumber = unsafe X509_get_serialNumber(certificate)
+    guard let number = unsafe number, unsafe BN_to_ASN1_INTEGER(number, serialNumber) != nil else {
+      throw ErrorQueue.error(.internalFailure, "OpenSSL could not set the serial number.")
+    }
+  }
+
+  private func setValidity(_ notBefore: Int64, _ notAfter: Int64) throws(CryptoError) {
+    // 1950-01-01T00:00:00Z to 9999-12-31T23:59:59Z: what UTCTime and GeneralizedTime can say together.
+    let expressible: ClosedRange<Int64> = -631_152_000...253_402_300_799
+    guard expressible.contains(notBefore), expressible.contains(notAfter), notBefore <= notAfter else {
+      throw CryptoError(
+        .invalidTemplate, "Validity must lie in the years 1950 to 9999 and end after it begins.")
+    }
+    // ASN1_TIME_set writes UTCTime to the end of 2049 and GeneralizedTime from then on (RFC 5280, 4.1.2.5).
+    let start = unsafe ASN1_TIME_set(nil, time_t(notBefore))
+    defer { unsafe ASN1_TIME_free(start) }
+    let end = unsafe ASN1_TIME_set(nil, time_t(notAfter))
+    defer { unsafe ASN1_TIME_free(end) }
+    guard unsafe X509_set1_notBefore(certificate, start) == 1,
+      unsafe X509_set1_notAfter(certificate, end) == 1
+    else { throw ErrorQueue.error(.internalFailure, "OpenSSL could not set the validity.") }
+  }
+
+  private static func encodedIdentifier(_ oid: String) throws(CryptoError) -> [UInt8] {
+    let encoded = unsafe ObjectIdentifier.withObject(oid) { object in
+      unsafe OpenSSLBytes.encoded { unsafe i2d_ASN1_OBJECT(object, $0) }
+    }
+    guard let encoded else {
+      throw CryptoError(.invalidTemplate, "\"\(oid)\" is not an object identifier in dotted form.")
+    }
+    return encoded
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// The parts of a subject's name that are used here. Encoded in the order of the properties, as UTF8String
+/// (the country as PrintableString).
+public struct DistinguishedName: Sendable, Hashable {
+  /// Two letters of ISO 3166.
+  public var country: String?
+  /// The legal name of the organization, at most 64 characters.
+  public var organization: String?
+  /// A unit inside it, at most 64 characters.
+  public var organizationalUnit: String?
+  /// What the certificate is for, at most 64 characters.
+  public var commonName: String?
+
+  /// Creates a name; parts left out do not occur in it.
+  public init(
+    country: String? = nil, organization: String? = nil, organizationalUnit: String? = nil,
+    commonName: String? = nil
+  ) {
+    self.country = country
+    self.organization = organization
+    self.organizationalUnit = organizationalUnit
+    self.commonName = commonName
+  }
+
+  /// Appends the parts to an OpenSSL name.
+  func append(to name: OpaquePointer) throws(CryptoError) {
+    let parts: [(nid: Int32, label: String, value: String?)] = [
+      (NID_countryName, "country", country), (NID_organizationName, "organization", organization),
+      (NID_organizationalUnitName, "organizational unit", organizationalUnit),
+      (NID_commonName, "common name", commonName),
+    ]
+    for part in parts {
+      guard let value = part.value else { continue }
+      let bytes = Array(value.utf8)
+      let added = unsafe X509_NAME_add_entry_by_NID(
+        name, part.nid, MBSTRING_FLAG, bytes, Int32(clamping: bytes.count), -1, 0)
+      guard !bytes.isEmpty, added == 1 else {
+        throw ErrorQueue.error(
+          .invalidTemplate,
+          """
+          The \(part.label) "\(value)" does not fit a certificate's name: 1 to 64 characters, the country two \
+          ASCII letters.
+          """)
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// A private key. It is never printed: descriptions and mirrors show its kind alone.
+public struct PrivateKey: Sendable {
+  /// The public key that belongs to it.
+  public let publicKey: PublicKey
+
+  let backing: KeyBacking
+
+  /// Makes a new P-256 key.
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot.
+  public static func generateP256() throws(CryptoError) -> PrivateKey {
+    try unsafe generate { unsafe COpenSSL_EVP_EC_gen("P-256") }
+  }
+
+  /// Makes a new P-384 key.
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot.
+  public static func generateP384() throws(CryptoError) -> PrivateKey {
+    try unsafe generate { unsafe COpenSSL_EVP_EC_gen("P-384") }
+  }
+
+  /// Makes a new RSA key with a modulus of `bits` bits, 1024 to 8192, and the public exponent 65537.
+  ///
+  /// - Throws: ``CryptoError/Code/unsupportedKey`` for another size, ``CryptoError/Code/internalFailure`` where
+  ///   OpenSSL cannot.
+  public static func generateRSA(bits: Int = 2048) throws(CryptoError) -> PrivateKey {
+    guard RSABounds.modulusBits.contains(bits) else {
+      throw CryptoError(
+        .unsupportedKey, "RSA keys of \(bits) bits are not used; choose 1024 to 8192, best 2048 or more.")
+    }
+    return try unsafe generate { unsafe COpenSSL_EVP_RSA_gen(UInt32(bits)) }
+  }
+
+  private static func generate(_ make: () -> OpaquePointer?) throws(CryptoError) -> PrivateKey {
+    ErrorQueue.clear()
+    guard let key = unsafe make() else {
+      throw ErrorQueue.error(.internalFailure, "OpenSSL could not generate a key.")
+    }
+    return try unsafe PrivateKey(takingOwnership: key)
+  }
+
+  /// Takes over a key that OpenSSL decoded or made, and proves by a signature that its parts belong together.
+  init(takingOwnership key: OpaquePointer) throws(CryptoError) {
+    guard let subjectPublicKeyInfo = unsafe OpenSSLBytes.encoded({ unsafe i2d_PUBKEY(key, $0) }) else {
+      unsafe EVP_PKEY_free(key)
+      throw ErrorQueue.error(.malformedKey, "The private key has no public key that can be encoded.")
+    }
+    let backing = unsafe KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo)
+    self.backing = backing
+    self.publicKey = PublicKey(subjectPublicKeyInfo: subjectPublicKeyInfo, backing: backing)
+    guard backing.isSupported, let algorithm = publicKey.kind.proofAlgorithm else {
+      throw CryptoError(
+        .unsupportedKey,
+        """
+        A private key of kind \(publicKey.kind) cannot be used. Use P-256, P-384 or P-521 by name, or RSA of \
+        1024 to 8192 bits.
+        """)
+    }
+    let message = Array("key check".utf8)
+    guard let signature = try? signature(for: message, using: algorithm),
+      publicKey.isValidSignature(signature, for: message, using: algorithm)
+    else {
+      throw CryptoError(
+        .malformedKey, "The private and the public part of this key do not belong together.")
+    }
+  }
+}
+
+extension PublicKey.Kind {
+  fileprivate var proofAlgorithm: SignatureAlgorithm? {
+    switch self {
+    case .p256, .p384, .p521: .ecdsa(.sha256)
+    case .rsa: .rsaPKCS1v15(.sha256)
+    case .other: nil
+    }
+  }
+}
+
+extension PrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The kind of key, never the key.
+  public var description: String { "PrivateKey(\(publicKey.kind))" }
+  /// The kind of key, never the key.
+  public var debugDescription: String { description }
+  /// Shows the kind and nothing else.
+  public var customMirror: Mirror { Mirror(self, children: ["kind": publicKey.kind]) }
+}

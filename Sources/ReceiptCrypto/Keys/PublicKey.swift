@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// A public key. Two keys are equal when their DER is.
+public struct PublicKey: Sendable {
+  /// What a key is made for.
+  public enum Kind: Sendable, Hashable {
+    /// NIST P-256 (prime256v1), by name.
+    case p256
+    /// NIST P-384 (secp384r1), by name.
+    case p384
+    /// NIST P-521 (secp521r1), by name.
+    case p521
+    /// RSA with a modulus of so many bits. Only 1024 to 8192 bits, with a public exponent of at most 32 bits,
+    /// are used to verify; a signature by any other is invalid.
+    case rsa(bits: Int)
+    /// Anything else, named as OpenSSL names it. No signature by such a key is valid.
+    case other(String)
+  }
+
+  /// The DER of the SubjectPublicKeyInfo (RFC 5280 section 4.1).
+  public let subjectPublicKeyInfo: [UInt8]
+
+  /// `nil` for a key inside a certificate that OpenSSL cannot decode: it verifies nothing.
+  let backing: KeyBacking?
+
+  /// Reads a SubjectPublicKeyInfo in DER, with nothing after it.
+  ///
+  /// - Throws: ``CryptoError/Code/malformedKey`` where it is not one, not in DER, or its point is not on the
+  ///   curve.
+  public init(subjectPublicKeyInfo: [UInt8]) throws(CryptoError) {
+    ErrorQueue.clear()
+    let decoded = unsafe OpenSSLBytes.decoded(subjectPublicKeyInfo, free: { unsafe EVP_PKEY_free($0) }) {
+      unsafe d2i_PUBKEY(nil, $0, $1)
+    }
+    guard let key = unsafe decoded else {
+      throw ErrorQueue.error(.malformedKey, "This is not a public key (SubjectPublicKeyInfo) in DER.")
+    }
+    let encoded = unsafe OpenSSLBytes.encoded { unsafe i2d_PUBKEY(key, $0) }
+    guard encoded == subjectPublicKeyInfo else {
+      unsafe EVP_PKEY_free(key)
+      throw ErrorQueue.error(.malformedKey, "The public key is not in DER: encoded again, its bytes differ.")
+    }
+    self.subjectPublicKeyInfo = subjectPublicKeyInfo
+    self.backing = unsafe KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo)
+  }
+
+  /// Reads the first `PUBLIC KEY` block of a PEM text.
+  ///
+  /// - Throws: ``CryptoError/Code/malformedPEM`` where there is none, ``CryptoError/Code/malformedKey`` where
+  ///   the block holds something else.
+  public init(pem: String) throws(CryptoError) {
+    let blocks = try PEMBlock.blocks(in: Array(pem.utf8))
+    guard let block = blocks.first(where: { $0.label == "PUBLIC KEY" && !$0.hasHeaders }) else {
+      throw CryptoError(
+        .malformedPEM,
+        "There is no \"PUBLIC KEY\" block in this PEM text. Make one with: openssl pkey -in KEY -pubout")
+    }
+    try self.init(subjectPublicKeyInfo: block.bytes)
+  }
+
+  init(subjectPublicKeyInfo: [UInt8], backing: KeyBacking?) {
+    self.subjectPublicKeyInfo = subjectPublicKeyInfo
+    self.backing = backing
+  }
+
+  /// What the key is made for.
+  public var kind: Kind { backing?.kind ?? .other("undecodable") }
+
+  /// The key as a `PUBLIC KEY` block.
+  public var pem: String { PEMBlock.encode(subjectPublicKeyInfo, label: "PUBLIC KEY") }
+
+  var isSupported: Bool { backing?.isSupported ?? false }
+}
+
+extension PublicKey: Hashable {
+  /// Whether both have the same SubjectPublicKeyInfo.
+  public static func == (lhs: PublicKey, rhs: PublicKey) -> Bool {
+    lhs.subjectPublicKeyInfo == rhs.subjectPublicKeyInfo
+  }
+
+  /// Hashes the SubjectPublicKeyInfo.
+  public func hash(into hasher: inout Hasher) { hasher.combine(subjectPublicKeyInfo) }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// Certification path validation of RFC 5280 section 6, by OpenSSL.
+package enum CertificationPath {
+  /// Why a path is not valid.
+  package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// OpenSSL's `X509_V_ERR_…`; ``unspecified`` for what is found here.
+    package let errorCode: Int
+    /// The certificate it was found at: 0 is the leaf, the anchor comes last.
+    package let depth: Int
+    /// The reason in words.
+    package let text: String
+
+    package var description: String { "\(text) (error \(errorCode) at certificate \(depth))" }
+
+    /// `X509_V_ERR_UNSPECIFIED`.
+    package static let unspecified = Int(X509_V_ERR_UNSPECIFIED)
+    /// `X509_V_ERR_CERT_NOT_YET_VALID`.
+    package static let notYetValid = Int(X509_V_ERR_CERT_NOT_YET_VALID)
+    /// `X509_V_ERR_CERT_HAS_EXPIRED`.
+    package static let expired = Int(X509_V_ERR_CERT_HAS_EXPIRED)
+    /// `X509_V_ERR_CERT_SIGNATURE_FAILURE`.
+    package static let badSignature = Int(X509_V_ERR_CERT_SIGNATURE_FAILURE)
+  }
+
+  /// The most intermediates that are looked at; genuine receipts have one.
+  package static let maximumIntermediates = 8
+
+  /// Validates the path `leaf`, `intermediates` in the given order, `anchor`; exactly these certificates, with
+  /// only `anchor` trusted. A leaf that is itself the anchor is a path of one.
+  ///
+  /// Signatures, names, validity, basicConstraints, path lengths, key usages of authorities and unknown critical
+  /// extensions are checked; the leaf's purpose is not, the caller checks markers. SHA-1 and RSA of 1024 bits are
+  /// let pass, since genuine old chains have them. Nothing is fetched, no store of the system is read.
+  ///
+  /// - Parameters:
+  ///   - leaf: The certificate that is asked about.
+  ///   - intermediates: What lies between, from the leaf's issuer upwards.
+  ///   - anchor: What is trusted.
+  ///   - secondsSince1970: The time at which all certificates must be valid; `nil` to leave validity dates to
+  ///     the caller.
+  /// - Returns: `nil` where the path is valid.
+  package static func failure(
+    leaf: Certificate, intermediates: [Certificate], anchor: Certificate, at secondsSince1970: Int64?
+  ) -> Failure? {
+    guard intermediates.count <= maximumIntermediates else {
+      return Failure(
+        errorCode: Int(X509_V_ERR_CERT_CHAIN_TOO_LONG), depth: maximumIntermediates + 1,
+        text: "\(intermediates.count) intermediate certificates, more than \(maximumIntermediates)")
+    }
+    let path = leaf == anchor && intermediates.isEmpty ? [leaf] : [leaf] + intermediates + [anchor]
+    // Keys beyond the bounds are refused before anything is computed with them.
+    if let index = path.firstIndex(where: { !$0.publicKey.isSupported }) {
+      return Failure(
+        errorCode: Failure.unspecified, depth: index, text: "key of kind \(path[index].publicKey.kind)")
+    }
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    guard let verification = unsafe X509_STORE_CTX_new() else { return outOfMemory }
+    defer { unsafe X509_STORE_CTX_free(verification) }
+    guard let store = unsafe TrustStore.make(trusting: anchor) else { return outOfMemory }
+    defer { unsafe X509_STORE_free(store) }
+    guard let untrusted = unsafe OPENSSL_sk_new_null() else { return outOfMemory }
+    defer { unsafe OPENSSL_sk_free(untrusted) }
+    for certificate in intermediates {
+      // The stack borrows; `path` keeps the certificates alive until the end of this function.
+      guard unsafe OPENSSL_sk_push(untrusted, UnsafeRawPointer(certificate.backing.certificate)) > 0 else {
+        return outOfMemory
+      }
+    }
+    guard unsafe X509_STORE_CTX_init(verification, store, leaf.backing.certificate, untrusted) == 1,
+      let parameters = unsafe X509_STORE_CTX_get0_param(verification)
+    else { return outOfMemory }
+    unsafe TrustStore.configure(parameters, at: secondsSince1970)
+
+    let result = withExtendedLifetime(path) {
+      unsafe X509_verify_cert(verification) == 1
+        ? deviation(of: verification, from: path) : failure(of: verification)
+    }
+    return result
+  }
+
+  private static func failure(of verification: OpaquePointer) -> Failure {
+    let code = unsafe X509_STORE_CTX_get_error(verification)
+    let depth = unsafe X509_STORE_CTX_get_error_depth(verification)
+    return unsafe Failure(
+      // X509_verify_cert can fail for want of memory without saying so.
+      errorCode: code == X509_V_OK ? Failure.unspecified : Int(code), depth: Int(depth),
+      text: String(cString: X509_verify_cert_error_string(Int(code))))
+  }
+
+  /// OpenSSL may find a shorter path, or one in another order, among the same certificates.
+  private static func deviation(of verification: OpaquePointer, from path: [Certificate]) -> Failure? {
+    let built = unsafe X509_STORE_CTX_get0_chain(verification)
+    let count = unsafe Int(OPENSSL_sk_num(built))
+    for index in 0..<max(count, path.count) {
+      guard index < count, index < path.count,
+        let certificate = unsafe OPENSSL_sk_value(built, Int32(index)),
+        unsafe X509_cmp(OpaquePointer(certificate), path[index].backing.certificate) == 0
+      else {
+        return Failure(
+          errorCode: Failure.unspecified, depth: index,
+          text: "the certificates do not form a path in the order given")
+      }
+    }
+    return nil
+  }
+
+  private static var outOfMemory: Failure {
+    Failure(errorCode: Int(X509_V_ERR_OUT_OF_MEM), depth: 0, text: "out of memory")
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// OpenSSL's own high-level CMS calls: the other opinion in differential tests, and the mark in benchmarks. No
+/// verifier uses them.
+package enum CMSReference {
+  /// `CMS_verify` of a SignedData with its content inside, the signature alone: the signer's certificate is taken
+  /// from the message and nobody vouches for it.
+  ///
+  /// - Returns: The content; `nil` where the message is not valid.
+  package static func verify(_ der: [UInt8]) -> [UInt8]? {
+    unsafe verify(der, store: nil, flags: UInt32(CMS_BINARY) | UInt32(CMS_NO_SIGNER_CERT_VERIFY))
+  }
+
+  /// `CMS_verify` with the signer's path built from the message's certificates to `anchor`.
+  ///
+  /// - Parameters:
+  ///   - der: The message.
+  ///   - anchor: What is trusted.
+  ///   - secondsSince1970: When all certificates must be valid; `nil` for dates not to be looked at.
+  /// - Returns: The content; `nil` where the message or the path is not valid.
+  package static func verify(_ der: [UInt8], anchor: Certificate, at secondsSince1970: Int64?) -> [UInt8]? {
+    guard let store = unsafe TrustStore.make(trusting: anchor) else { return nil }
+    defer { unsafe X509_STORE_free(store) }
+    guard let parameters = unsafe X509_STORE_get0_param(store) else { return nil }
+    unsafe TrustStore.configure(parameters, at: secondsSince1970)
+    return unsafe verify(der, store: store, flags: UInt32(CMS_BINARY))
+  }
+
+  /// `CMS_sign` with the content inside the message.
+  ///
+  /// - Parameters:
+  ///   - content: What is signed.
+  ///   - certificate: The signer's certificate, which is put into the message first.
+  ///   - key: The signer's key.
+  ///   - digest: What is hashed with.
+  ///   - certificates: Other certificates to put into the message.
+  ///   - signedAttributes: Whether content type, digest and signing time are signed in place of the content.
+  /// - Returns: The message in DER.
+  /// - Throws: ``CryptoError/Code/signingFailed`` where OpenSSL refuses.
+  package static func sign(
+    _ content: [UInt8], certificate: Certificate, key: PrivateKey, digest: DigestAlgorithm,
+    certificates: [Certificate] = [], signedAttributes: Bool
+  ) throws(CryptoError) -> [UInt8] {
+    ErrorQueue.clear()
+    let input = unsafe BIO_new(BIO_s_mem())
+    defer { unsafe BIO_free(input) }
+    let length = Int32(clamping: content.count)
+    guard unsafe BIO_write(input, content, length) == length || content.isEmpty else {
+      throw ErrorQueue.error(.internalFailure, "OpenSSL has no memory for the content.")
+    }
+    var flags = UInt32(CMS_BINARY) | UInt32(CMS_NOSMIMECAP)
+    if !signedAttributes { flags |= UInt32(CMS_NOATTR) }
+    let others: [OpaquePointer?] = unsafe certificates.map { unsafe $0.backing.certificate }
+    let made = unsafe withExtendedLifetime(certificates) {
+      unsafe COpenSSL_CMS_sign_with_digest(
+        certificate.backing.certificate, key.backing.key, digest.implementation, others, others.count, input,
+        flags)
+    }
+    guard let message = unsafe made else {
+      throw ErrorQueue.error(.signingFailed, "CMS_sign failed.")
+    }
+    defer { unsafe CMS_ContentInfo_free(message) }
+    guard let der = unsafe OpenSSLBytes.encoded({ unsafe i2d_CMS_ContentInfo(message, $0) }) else {
+      throw ErrorQueue.error(.internalFailure, "The CMS message cannot be encoded.")
+    }
+    return der
+  }
+
+  private static func verify(_ der: [UInt8], store: OpaquePointer?, flags: UInt32) -> [UInt8]? {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    let decoded = unsafe OpenSSLBytes.decoded(der, free: { unsafe CMS_ContentInfo_free($0) }) {
+      unsafe d2i_CMS_ContentInfo(nil, $0, $1)
+    }
+    guard let message = unsafe decoded else { return nil }
+    defer { unsafe CMS_ContentInfo_free(message) }
+    return unsafe OpenSSLBytes.written { output in
+      unsafe CMS_verify(message, nil, store, nil, output, flags) == 1
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+extension PrivateKey {
+  /// Signs `message`.
+  ///
+  /// - Throws: ``CryptoError/Code/unsupportedAlgorithm`` where the algorithm does not go with the key,
+  ///   ``CryptoError/Code/signingFailed`` where OpenSSL cannot sign.
+  public func signature(
+    for message: [UInt8], using algorithm: SignatureAlgorithm
+  ) throws(CryptoError) -> [UInt8] {
+    ErrorQueue.clear()
+    let made: [UInt8]? =
+      switch (algorithm, backing.concrete) {
+      case (.ecdsaP256SHA256, .ec(let key)) where backing.kind == .p256:
+        unsafe Self.signRaw(message, key)
+      case (.ecdsa(let hash), .ec(let key)):
+        unsafe Self.signDER(message, hash, key)
+      case (.rsaPKCS1v15(let hash), .rsa(let key)):
+        unsafe Self.signRSA(message, hash, key)
+      default:
+        throw CryptoError(
+          .unsupportedAlgorithm, "A key of kind \(publicKey.kind) cannot sign with \(algorithm).")
+      }
+    guard let made else {
+      throw ErrorQueue.error(.signingFailed, "OpenSSL could not sign with the key (\(publicKey.kind)).")
+    }
+    return made
+  }
+
+  private static func signRaw(_ message: [UInt8], _ key: OpaquePointer) -> [UInt8]? {
+    let signed = unsafe Digest.withHash(of: message.span, using: .sha256) { digest in
+      unsafe digest.withUnsafeBufferPointer { digest in
+        unsafe COpenSSL_ECDSA_do_sign(digest.baseAddress, Int32(digest.count), key)
+      }
+    }
+    guard let signature = unsafe signed else { return nil }
+    defer { unsafe ECDSA_SIG_free(signature) }
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
+      guard let start = buffer.baseAddress,
+        unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), start, 32) == 32,
+        unsafe BN_bn2binpad(ECDSA_SIG_get0_s(signature), start + 32, 32) == 32
+      else { return }
+      count = 64
+    }
+    return bytes.isEmpty ? nil : bytes
+  }
+
+  private static func signDER(
+    _ message: [UInt8], _ hash: DigestAlgorithm, _ key: OpaquePointer
+  ) -> [UInt8]? {
+    let capacity = unsafe Int(COpenSSL_ECDSA_size(key))
+    return unsafe sign(message, hash, capacity: capacity) { digest, signature, length in
+      unsafe COpenSSL_ECDSA_sign(digest.baseAddress, Int32(digest.count), signature, length, key)
+    }
+  }
+
+  private static func signRSA(
+    _ message: [UInt8], _ hash: DigestAlgorithm, _ key: OpaquePointer
+  ) -> [UInt8]? {
+    let capacity = unsafe Int(COpenSSL_RSA_size(key))
+    return unsafe sign(message, hash, capacity: capacity) { digest, signature, length in
+      unsafe COpenSSL_RSA_sign(
+        hash.nid, digest.baseAddress, UInt32(digest.count), signature, length, key)
+    }
+  }
+
+  private static func sign(
+    _ message: [UInt8], _ hash: DigestAlgorithm, capacity: Int,
+    _ call: (
+      UnsafeBufferPointer<UInt8>, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt32>
+    ) -> Int32
+  ) -> [UInt8]? {
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+      var length = UInt32(0)
+      let status = Digest.withHash(of: message.span, using: hash) { digest in
+        unsafe digest.withUnsafeBufferPointer { unsafe call($0, buffer.baseAddress, &length) }
+      }
+      count = status == 1 ? Int(length) : 0
+    }
+    return bytes.isEmpty ? nil : bytes
+  }
+}
