@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+/// One executable per parser, each a libFuzzer entry point. Built and run by `scripts/fuzz`, which passes
+/// the sanitizers for every module, so that the code under test is instrumented too.
+let targets = ["app-receipt", "asn1"]
+
+let package = Package(
+  name: "fuzz-testing",
+  dependencies: [.package(name: "receipt-kit", path: "..")],
+  targets: [.target(name: "FuzzSupport")]
+    + targets.map { name in
+      .executableTarget(
+        name: "fuzz-\(name)",
+        dependencies: [
+          "FuzzSupport",
+          .product(name: "ReceiptCodec", package: "receipt-kit"),
+        ],
+        // libFuzzer brings the main function.
+        swiftSettings: [.unsafeFlags(["-parse-as-library"])])
+    }
+)
+
+for target in package.targets {
+  target.swiftSettings =
+    (target.swiftSettings ?? []) + [
+      .enableUpcomingFeature("ExistentialAny"),
+      .enableUpcomingFeature("InternalImportsByDefault"),
+      .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+}

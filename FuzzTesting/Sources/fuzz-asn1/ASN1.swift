@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FuzzSupport
+import ReceiptCodec
+
+/// ASN.1 values, met without a container around them: the attribute set of an app receipt.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let bytes = input(start, count)
+  guard var payload = try? AppReceiptPayload(decoding: bytes[...]) else { return 0 }
+  require(payload.encoded() == bytes, "decoding changed the bytes")
+
+  // Setting a field makes the writer spell everything anew; what it says must stay the same.
+  let version = payload.applicationVersion
+  payload.applicationVersion = version
+  let rewritten = payload.encoded()
+  let again = mustSucceed("what was written does not parse") {
+    try AppReceiptPayload(decoding: rewritten[...])
+  }
+  require(again.bundleId == payload.bundleId, "the bundle changed")
+  require(again.environment == payload.environment, "the environment changed")
+  require(again.transactions == payload.transactions, "the transactions changed")
+  require(again.receiptCreationDate == payload.receiptCreationDate, "the creation date changed")
+  return 0
+}
