@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A struct that is a JSON object: its fields are listed once, in one `switch`, for both directions.
+///
+/// ```swift
+/// struct Offer: JSONObject {
+///   var price: Int64?
+///   var reason: String?
+///   var unknownFields: [JSONMember] = []
+///
+///   enum Field: String, CaseIterable { case price, reason }
+///   static let fieldNames = JSONFieldNames<Field>()
+///   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+///     switch field {
+///     case .price: try coder.code(&price)
+///     case .reason: try coder.code(&reason)
+///     }
+///   }
+/// }
+/// ```
+///
+/// The compiler refuses a field without a case. Members are written in the order of the cases.
+protocol JSONObject: JSONFieldValue {
+  associatedtype Field: RawRepresentable<String> & CaseIterable & Sendable
+  static var fieldNames: JSONFieldNames<Field> { get }
+  /// Fields without which the object is refused.
+  static var requiredFields: [Field] { get }
+  /// Members that are no field, in order.
+  var unknownFields: [JSONMember] { get set }
+  init()
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt)
+}
+
+extension JSONObject {
+  static var requiredFields: [Field] { [] }
+
+  init(from json: inout JSONReader) throws(MalformedReceipt) {
+    self.init()
+    guard json.position < json.bytes.count, json.bytes[json.position] == UInt8(ascii: "{") else {
+      throw json.wrongType("an object")
+    }
+    try json.beginObject()
+    let names = Self.fieldNames
+    var isFirst = true
+    var nextIndex = 0
+    var seen: UInt64 = 0
+    var present: UInt64 = 0
+    var unknownNames = JSONNameSet()
+    while try json.nextMember(isFirst: isFirst) {
+      isFirst = false
+      guard let index = try names.index(in: json, likely: nextIndex) else {
+        let name = try json.name()
+        guard unknownNames.insert(name) else { throw json.duplicate() }
+        unknownFields.append(JSONMember(name: name, value: try json.value()))
+        continue
+      }
+      nextIndex = index + 1
+      let bit: UInt64 = 1 &<< UInt64(index)
+      guard seen & bit == 0 else { throw json.duplicate() }
+      seen |= bit
+      if json.skipNull() { continue }
+      present |= bit
+      try code(names.fields[index], with: &json)
+    }
+    for field in Self.requiredFields {
+      guard let index = names.fields.firstIndex(where: { $0.rawValue == field.rawValue }),
+        present & (1 &<< UInt64(index)) == 0
+      else { continue }
+      throw json.missing(field.rawValue)
+    }
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.beginObject()
+    var coder = JSONFieldWriter(json: json)
+    var copy = self
+    for field in Self.fieldNames.fields {
+      coder.name = field.rawValue
+      // Writing throws nothing: the error type is that of reading, which the same code also does.
+      try? copy.code(field, with: &coder)
+    }
+    json = coder.json
+    for member in unknownFields where Field(rawValue: member.name) == nil {
+      json.name(member.name)
+      json.value(member.value)
+    }
+    json.endObject()
+  }
+
+  /// Reads a whole document.
+  init(
+    json bytes: [UInt8], part: String, limits: ReceiptLimits, acceptsDateStrings: Bool = false
+  ) throws(MalformedReceipt) {
+    var reader = try JSONReader(bytes, part: part, limits: limits)
+    reader.acceptsDateStrings = acceptsDateStrings
+    try self.init(from: &reader)
+    try reader.finish()
+  }
+
+  /// The object as a compact document.
+  func encodedJSON() -> [UInt8] {
+    var writer = JSONWriter()
+    write(to: &writer)
+    return writer.bytes
+  }
+}
+
+/// Reads or writes the field at hand.
+protocol JSONFieldCoder {
+  mutating func code<Value: JSONFieldValue>(_ value: inout Value?) throws(MalformedReceipt)
+  /// For a required field.
+  mutating func code<Value: JSONFieldValue>(_ value: inout Value) throws(MalformedReceipt)
+}
+
+extension JSONReader: JSONFieldCoder {
+  mutating func code<Value: JSONFieldValue>(_ value: inout Value?) throws(MalformedReceipt) {
+    value = try Value(from: &self)
+  }
+
+  mutating func code<Value: JSONFieldValue>(_ value: inout Value) throws(MalformedReceipt) {
+    value = try Value(from: &self)
+  }
+
+  func duplicate() -> MalformedReceipt {
+    fieldFailure(.duplicate, "the member occurs twice in one object.")
+  }
+
+  func missing(_ name: String) -> MalformedReceipt {
+    MalformedReceipt(
+      .missing, at: .jsonPath(path(ofMember: name)), "In the \(part): the member \"\(name)\" is required.")
+  }
+}
+
+/// Writes fields that have a value.
+struct JSONFieldWriter: JSONFieldCoder {
+  var json: JSONWriter
+  var name = ""
+
+  mutating func code<Value: JSONFieldValue>(_ value: inout Value?) {
+    guard let value else { return }
+    json.name(name)
+    value.write(to: &json)
+  }
+
+  mutating func code<Value: JSONFieldValue>(_ value: inout Value) {
+    json.name(name)
+    value.write(to: &json)
+  }
+}

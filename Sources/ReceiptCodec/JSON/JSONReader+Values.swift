@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers, literals and whole values.
+extension JSONReader {
+  private mutating func numberToken(_ expected: String) throws(MalformedReceipt) -> JSONScan.Number {
+    guard position < bytes.count else { throw truncation() }
+    let byte = bytes[position]
+    guard byte == UInt8(ascii: "-") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else {
+      throw wrongType(expected)
+    }
+    let number = JSONScan.number(bytes.span, from: position)
+    guard number.isValid else {
+      if number.end >= bytes.count { throw truncation() }
+      throw failure(.unexpected, at: number.end, "This is not how JSON writes a number.")
+    }
+    return number
+  }
+
+  /// Reads an integer of 64 bits. A number with a fraction or an exponent is of the wrong type, even `1.0`.
+  mutating func integer() throws(MalformedReceipt) -> Int64 {
+    let number = try numberToken("an integer")
+    guard number.isInteger else {
+      throw fieldFailure(.wrongType, "expected an integer, found a number with a fraction or an exponent.")
+    }
+    guard let value = number.int64 else {
+      throw fieldFailure(.outOfRange, "the integer does not fit 64 bits.")
+    }
+    position = number.end
+    return value
+  }
+
+  /// Reads a date: milliseconds since 1970, and an ISO 8601 string where those are accepted.
+  mutating func timestamp() throws(MalformedReceipt) -> Timestamp {
+    if acceptsDateStrings, position < bytes.count, bytes[position] == UInt8(ascii: "\"") {
+      let text = try stringBytes()
+      guard let timestamp = Timestamp(iso8601: text.span) else {
+        throw fieldFailure(
+          .invalidValue, "expected milliseconds since 1970 or a date such as 2025-10-01T07:09:12Z.")
+      }
+      return timestamp
+    }
+    let number = try numberToken("a date in milliseconds since 1970")
+    var milliseconds: Double?
+    if let value = number.int64 {
+      milliseconds = Double(value)
+    } else if number.end - position <= 64,
+      let text = UTF8Text.string(bytes.span.extracting(position..<number.end))
+    {
+      milliseconds = Double(text)
+    }
+    guard let milliseconds, abs(milliseconds) <= Timestamp.greatestMagnitude else {
+      throw fieldFailure(.outOfRange, "the date lies more than 2^53 milliseconds from 1970.")
+    }
+    position = number.end
+    return Timestamp(millisecondsSince1970: milliseconds)
+  }
+
+  /// Reads `true` or `false`.
+  mutating func boolean() throws(MalformedReceipt) -> Bool {
+    if JSONScan.matches("true", bytes.span, at: position) {
+      position += 4
+      return true
+    }
+    if JSONScan.matches("false", bytes.span, at: position) {
+      position += 5
+      return false
+    }
+    throw wrongType("true or false")
+  }
+
+  /// Moves over `null`, if that is the next value.
+  @inline(__always)
+  mutating func skipNull() -> Bool {
+    guard position < bytes.count, bytes[position] == UInt8(ascii: "n"),
+      JSONScan.matches("null", bytes.span, at: position)
+    else { return false }
+    position += 4
+    return true
+  }
+
+  /// An array or object while its content is being read.
+  private struct Container {
+    var elements: [JSONValue] = []
+    var members: [JSONMember] = []
+    var names = JSONNameSet()
+    var isObject: Bool
+    /// Name of the member whose value comes next.
+    var name = ""
+  }
+
+  /// Reads any value, keeping the text of numbers and the order of members. Uses no recursion.
+  mutating func value() throws(MalformedReceipt) -> JSONValue {
+    var containers: [Container] = []
+    while true {
+      var finished: JSONValue?
+      switch try peek() {
+      case UInt8(ascii: "{"):
+        try beginObject()
+        containers.append(Container(isObject: true))
+        finished = try nextChild(of: &containers)
+      case UInt8(ascii: "["):
+        try beginArray()
+        containers.append(Container(isObject: false))
+        finished = try nextChild(of: &containers)
+      default: finished = try scalar()
+      }
+      // Hands a finished value to the container around it, which that may finish in turn.
+      while let value = finished {
+        guard let last = containers.indices.last else { return value }
+        if containers[last].isObject {
+          containers[last].members.append(JSONMember(name: containers[last].name, value: value))
+        } else {
+          containers[last].elements.append(value)
+        }
+        finished = try nextChild(of: &containers)
+      }
+    }
+  }
+
+  /// Moves to the next value of the innermost container; at its end removes the container and returns it.
+  private mutating func nextChild(of containers: inout [Container]) throws(MalformedReceipt) -> JSONValue? {
+    let last = containers.count - 1
+    guard containers[last].isObject else {
+      if try nextElement(containers[last].elements.count) { return nil }
+      return .array(containers.removeLast().elements)
+    }
+    guard try nextMember(isFirst: containers[last].members.isEmpty) else {
+      return .object(containers.removeLast().members)
+    }
+    let name = try name()
+    guard containers[last].names.insert(name) else { throw duplicate() }
+    containers[last].name = name
+    return nil
+  }
+
+  private mutating func scalar() throws(MalformedReceipt) -> JSONValue {
+    switch try peek() {
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      let number = try numberToken("a number")
+      let text = String(decoding: bytes[position..<number.end], as: UTF8.self)
+      position = number.end
+      return .number(JSONNumber(validated: text))
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool(try boolean())
+    default:
+      guard skipNull() else { throw unexpected("a value") }
+      return .null
+    }
+  }
+
+  /// Moves over a value without checking what is inside a container.
+  mutating func skipValue() throws(MalformedReceipt) {
+    var openContainers = 0
+    repeat {
+      switch try peek() {
+      case UInt8(ascii: "\""): _ = try skipString()
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        openContainers += 1
+        position += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        guard openContainers > 0 else { throw unexpected("a value") }
+        openContainers -= 1
+        position += 1
+      case UInt8(ascii: ","), UInt8(ascii: ":"):
+        guard openContainers > 0 else { throw unexpected("a value") }
+        position += 1
+      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        position = try numberToken("a number").end
+      case UInt8(ascii: "t"), UInt8(ascii: "f"): _ = try boolean()
+      case UInt8(ascii: "n"): guard skipNull() else { throw unexpected("a value") }
+      default: throw unexpected("a value")
+      }
+      if openContainers > 0 { skipWhitespace() }
+    } while openContainers > 0
+  }
+}

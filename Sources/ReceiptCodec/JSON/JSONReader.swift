@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A strict pull reader of JSON (RFC 8259) over bytes: what decodes signed payloads straight into structs.
+///
+/// Stricter than the platform's decoder, which a signed receipt needs: invalid UTF-8, lone surrogates, a byte
+/// order mark and repeated member names are refused, nesting and counts are bounded, and errors say where.
+struct JSONReader {
+  let bytes: [UInt8]
+  /// Offset of the next byte.
+  var position = 0
+  /// What errors call these bytes, such as "JWS payload".
+  let part: String
+  /// Dates may also be ISO 8601 strings: for input that people write.
+  var acceptsDateStrings = false
+
+  private let maximumDepth: Int
+  private(set) var depth = 0
+  private var remainingElements: Int
+  /// Where in its container the current value stands.
+  private var place = Place.top
+  /// The same for each container around it, the top-level one aside.
+  private var outerPlaces: [Place] = []
+
+  private enum Place {
+    case top
+    /// The member whose name's content has this range, between its quotation marks.
+    case member(nameStart: Int, nameEnd: Int)
+    case element(Int)
+  }
+
+  /// However deep the caller's limit allows, values never nest deeper than this: releasing a value recurses.
+  static let greatestDepth = 512
+
+  init(_ bytes: [UInt8], part: String, limits: ReceiptLimits) throws(MalformedReceipt) {
+    self.bytes = bytes
+    self.part = part
+    self.maximumDepth = min(limits.maximumDepth, Self.greatestDepth)
+    self.remainingElements = limits.maximumElementCount
+    guard bytes.count <= limits.maximumByteCount else {
+      throw MalformedReceipt(
+        .tooLarge, at: .byteOffset(limits.maximumByteCount, within: part),
+        "The \(part) has \(bytes.count) bytes; the limit is \(limits.maximumByteCount).")
+    }
+    skipWhitespace()
+    guard position < bytes.count else {
+      throw MalformedReceipt(.empty, at: .byteOffset(0, within: part), "The \(part) is empty.")
+    }
+  }
+
+  /// Refuses anything but white space after the top-level value.
+  mutating func finish() throws(MalformedReceipt) {
+    skipWhitespace()
+    guard position == bytes.count else {
+      throw failure(.trailingData, "Bytes follow the end of the JSON value.")
+    }
+  }
+
+  // MARK: Structure
+
+  @inline(__always)
+  mutating func skipWhitespace() {
+    if position < bytes.count, bytes[position] <= 0x20 {
+      position = JSONScan.endOfWhitespace(bytes.span, from: position)
+    }
+  }
+
+  /// The next byte, which begins a value or ends a container.
+  @inline(__always)
+  func peek() throws(MalformedReceipt) -> UInt8 {
+    guard position < bytes.count else { throw truncation() }
+    return bytes[position]
+  }
+
+  /// Enters the object whose brace was peeked.
+  mutating func beginObject() throws(MalformedReceipt) { try beginContainer() }
+
+  /// Enters the array whose bracket was peeked.
+  mutating func beginArray() throws(MalformedReceipt) { try beginContainer() }
+
+  private mutating func beginContainer() throws(MalformedReceipt) {
+    guard depth < maximumDepth else {
+      throw failure(.tooDeep, "JSON values are nested deeper than \(maximumDepth) levels.")
+    }
+    if depth > 0 { outerPlaces.append(place) }
+    depth += 1
+    position += 1
+  }
+
+  private mutating func endContainer() {
+    position += 1
+    depth -= 1
+    place = outerPlaces.popLast() ?? .top
+  }
+
+  private mutating func count() throws(MalformedReceipt) {
+    remainingElements -= 1
+    guard remainingElements >= 0 else {
+      throw failure(.tooLarge, "There are more members and elements than the limit allows.")
+    }
+  }
+
+  /// Moves to the next element of the current array; false, and out of it, at its end.
+  mutating func nextElement(_ index: Int) throws(MalformedReceipt) -> Bool {
+    skipWhitespace()
+    let byte = try peek()
+    if byte == UInt8(ascii: "]") {
+      endContainer()
+      return false
+    }
+    if index > 0 {
+      guard byte == UInt8(ascii: ",") else { throw unexpected("a comma or a closing bracket") }
+      position += 1
+      skipWhitespace()
+      guard try peek() != UInt8(ascii: "]") else { throw unexpected("a value after the comma") }
+    }
+    try count()
+    place = .element(index)
+    return true
+  }
+
+  /// Moves to the value of the next member of the current object; false, and out of it, at its end. The
+  /// member's name is then available from `name…` until the next move.
+  mutating func nextMember(isFirst: Bool) throws(MalformedReceipt) -> Bool {
+    skipWhitespace()
+    var byte = try peek()
+    if byte == UInt8(ascii: "}") {
+      endContainer()
+      return false
+    }
+    if !isFirst {
+      guard byte == UInt8(ascii: ",") else { throw unexpected("a comma or a closing brace") }
+      position += 1
+      skipWhitespace()
+      byte = try peek()
+    }
+    guard byte == UInt8(ascii: "\"") else { throw unexpected("a member name in quotation marks") }
+    let content = try skipString()
+    place = .member(nameStart: content.range.lowerBound, nameEnd: content.range.upperBound)
+    nameRange = content.range
+    nameHasEscapes = content.hasEscapes
+    skipWhitespace()
+    guard try peek() == UInt8(ascii: ":") else { throw unexpected("a colon") }
+    position += 1
+    skipWhitespace()
+    try count()
+    return true
+  }
+
+  /// The content of the current member's name, between its quotation marks.
+  private(set) var nameRange = 0..<0
+  private(set) var nameHasEscapes = false
+
+  /// The current member's name.
+  func name() throws(MalformedReceipt) -> String { try text(nameRange, hasEscapes: nameHasEscapes) }
+
+  // MARK: Errors
+
+  func failure(_ code: MalformedReceipt.Code, at offset: Int? = nil, _ message: String) -> MalformedReceipt {
+    MalformedReceipt(code, at: .byteOffset(offset ?? position, within: part), message)
+  }
+
+  func truncation() -> MalformedReceipt {
+    failure(.truncated, at: bytes.count, "The \(part) ends in the middle of a JSON value.")
+  }
+
+  func unexpected(_ expected: String) -> MalformedReceipt {
+    guard position < bytes.count else { return truncation() }
+    return failure(
+      .unexpected, "Found byte \(hexadecimal: bytes[position]) where JSON needs \(expected).")
+  }
+
+  /// An error about the current value or member, placed by its path.
+  func fieldFailure(_ code: MalformedReceipt.Code, _ message: String) -> MalformedReceipt {
+    MalformedReceipt(code, at: .jsonPath(path), "In the \(part): \(message)")
+  }
+
+  /// An error for a value that is not `expected`: of another type, or no JSON at all.
+  func wrongType(_ expected: String) -> MalformedReceipt {
+    guard position < bytes.count else { return truncation() }
+    let found: String
+    switch bytes[position] {
+    case UInt8(ascii: "\""): found = "a string"
+    case UInt8(ascii: "{"): found = "an object"
+    case UInt8(ascii: "["): found = "an array"
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): found = "a number"
+    case UInt8(ascii: "n") where JSONScan.matches("null", bytes.span, at: position): found = "null"
+    case UInt8(ascii: "t") where JSONScan.matches("true", bytes.span, at: position): found = "true"
+    case UInt8(ascii: "f") where JSONScan.matches("false", bytes.span, at: position): found = "false"
+    default: return unexpected("a value")
+    }
+    return fieldFailure(.wrongType, "expected \(expected), found \(found).")
+  }
+
+  /// The path to the current value.
+  var path: String { JSONPath.text(outerPlaces.compactMap(step) + [step(place)].compactMap { $0 }) }
+
+  /// The path to the value within the current container that has the given name.
+  func path(ofMember name: String) -> String {
+    JSONPath.text((depth > 1 ? outerPlaces.compactMap(step) : []) + [.member(name)])
+  }
+
+  private func step(_ place: Place) -> JSONPath.Step? {
+    switch place {
+    case .top: nil
+    case .element(let index): .index(index)
+    case .member(let start, let end):
+      .member((try? text(start..<end, hasEscapes: true)) ?? "?")
+    }
+  }
+}

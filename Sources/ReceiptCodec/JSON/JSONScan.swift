@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The byte-level searches of the JSON reader.
+enum JSONScan {
+  /// Index of the first byte from `start` on that ends a run of plain string content: a quotation mark, a
+  /// reverse solidus or a control character (RFC 8259, section 7); the count if there is none.
+  static func endOfPlainText(_ bytes: Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    let raw = unsafe bytes.bytes
+    // Eight bytes at a time; a lane's high bit is set where the lane holds a byte that ends the run. Borrows
+    // between lanes can only mark lanes above a true one, so the lowest mark is always right.
+    while index <= bytes.count - 8 {
+      let word = UInt64(
+        littleEndian: unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+      let quotation = word ^ 0x2222_2222_2222_2222
+      let solidus = word ^ 0x5C5C_5C5C_5C5C_5C5C
+      let lanes: UInt64 = 0x0101_0101_0101_0101
+      let marks =
+        ((quotation &- lanes) & ~quotation | (solidus &- lanes) & ~solidus
+          | (word &- 0x2020_2020_2020_2020) & ~word) & 0x8080_8080_8080_8080
+      if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+      index += 8
+    }
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { return index }
+      index += 1
+    }
+    return index
+  }
+
+  /// Index after the run of JSON white space that begins at `start`.
+  static func endOfWhitespace(_ bytes: Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    while index < bytes.count {
+      switch bytes[index] {
+      case 0x20, 0x0A, 0x0D, 0x09: index += 1
+      default: return index
+      }
+    }
+    return index
+  }
+
+  /// A number token (RFC 8259, section 6).
+  struct Number {
+    /// Index after the last byte of the token.
+    var end: Int
+    /// Whether the bytes up to `end` are a number.
+    var isValid = true
+    /// Whether it has neither fraction nor exponent.
+    var isInteger = true
+    var isNegative = false
+    /// Magnitude of an integer; meaningless if `overflows`.
+    var magnitude: UInt64 = 0
+    var overflows = false
+
+    /// The integer's value, if it fits.
+    var int64: Int64? {
+      guard isInteger, !overflows else { return nil }
+      if isNegative { return magnitude == 1 << 63 ? Int64.min : Int64(exactly: magnitude).map { -$0 } }
+      return Int64(exactly: magnitude)
+    }
+  }
+
+  static func number(_ bytes: Span<UInt8>, from start: Int) -> Number {
+    var number = Number(end: start)
+    if number.end < bytes.count, bytes[number.end] == UInt8(ascii: "-") {
+      number.isNegative = true
+      number.end += 1
+    }
+    let first = number.end
+    while let digit = digit(bytes, at: number.end) {
+      let (product, productOverflows) = number.magnitude.multipliedReportingOverflow(by: 10)
+      let (sum, sumOverflows) = product.addingReportingOverflow(UInt64(digit))
+      number.magnitude = sum
+      if productOverflows || sumOverflows { number.overflows = true }
+      number.end += 1
+    }
+    let digitCount = number.end - first
+    number.isValid = digitCount == 1 || digitCount > 1 && bytes[first] != UInt8(ascii: "0")
+    if number.isValid, number.end < bytes.count, bytes[number.end] == UInt8(ascii: ".") {
+      number.isInteger = false
+      number.end += 1
+      number.isValid = skipDigits(bytes, from: &number.end)
+    }
+    if number.isValid, number.end < bytes.count, bytes[number.end] | 0x20 == UInt8(ascii: "e") {
+      number.isInteger = false
+      number.end += 1
+      if number.end < bytes.count,
+        bytes[number.end] == UInt8(ascii: "+") || bytes[number.end] == UInt8(ascii: "-")
+      {
+        number.end += 1
+      }
+      number.isValid = skipDigits(bytes, from: &number.end)
+    }
+    return number
+  }
+
+  /// Moves over decimal digits; false if there is none.
+  private static func skipDigits(_ bytes: Span<UInt8>, from index: inout Int) -> Bool {
+    let first = index
+    while digit(bytes, at: index) != nil { index += 1 }
+    return index > first
+  }
+
+  private static func digit(_ bytes: Span<UInt8>, at index: Int) -> UInt8? {
+    guard index < bytes.count else { return nil }
+    let digit = bytes[index] &- UInt8(ascii: "0")
+    return digit <= 9 ? digit : nil
+  }
+
+  /// Whether `literal` (`true`, `false`, `null`) stands at `start`.
+  static func matches(_ literal: StaticString, _ bytes: Span<UInt8>, at start: Int) -> Bool {
+    let count = literal.utf8CodeUnitCount
+    guard start <= bytes.count - count else { return false }
+    return literal.withUTF8Buffer { expected in
+      for index in 0..<count where unsafe expected[index] != bytes[start + index] { return false }
+      return true
+    }
+  }
+}

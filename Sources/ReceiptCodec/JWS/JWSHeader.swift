@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The protected header of a JWS (RFC 7515, section 4). Nothing in it is trusted before the signature and the
+/// chain have been checked.
+public struct JWSHeader: Sendable, Hashable {
+  /// The signature algorithm, as written; the App Store's is `ES256`.
+  public var alg: String
+  /// The certificate chain in DER, leaf first; empty where the header has none.
+  public var x5c: [[UInt8]]
+  /// Key identifier; Xcode writes `Apple_Xcode_Key`.
+  public var kid: String?
+  /// Media type; Xcode writes `JWT`.
+  public var typ: String?
+  /// Names of extensions that must be understood (section 4.1.11). This codec understands none, so a header
+  /// that has this member must not be accepted.
+  public var crit: [String]?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  public var unknownFields: [JSONMember]
+
+  /// Creates a header.
+  public init(
+    alg: String = "ES256", x5c: [[UInt8]] = [], kid: String? = nil, typ: String? = nil,
+    crit: [String]? = nil, unknownFields: [JSONMember] = []
+  ) {
+    self.alg = alg
+    self.x5c = x5c
+    self.kid = kid
+    self.typ = typ
+    self.crit = crit
+    self.unknownFields = unknownFields
+  }
+
+  /// Reads the JSON of a header.
+  ///
+  /// - Throws: ``MalformedReceipt``: `.missing` at `$.alg`, `.wrongType`, `.duplicate` or `.invalidBase64` at
+  ///   the member, else with the byte offset.
+  public init(decoding json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+    try self.init(json: json, part: "JWS header", limits: limits)
+  }
+
+  /// The header as compact JSON.
+  public func encoded() -> [UInt8] { encodedJSON() }
+}
+
+extension JWSHeader: JSONObject {
+  enum Field: String, CaseIterable { case alg, kid, typ, x5c, crit }
+
+  static let fieldNames = JSONFieldNames<Field>()
+
+  static var requiredFields: [Field] { [.alg] }
+
+  init() { self.init(alg: "") }
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .alg: try coder.code(&alg)
+    case .kid: try coder.code(&kid)
+    case .typ: try coder.code(&typ)
+    case .x5c:
+      var certificates: [Base64String]? = x5c.isEmpty ? nil : x5c.map(Base64String.init)
+      try coder.code(&certificates)
+      x5c = (certificates ?? []).map(\.bytes)
+    case .crit: try coder.code(&crit)
+    }
+  }
+}
+
+/// Bytes that JSON carries as standard base64, as `x5c` does (section 4.1.6).
+private struct Base64String: JSONFieldValue {
+  var bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let text = try json.stringBytes()
+    do throws(MalformedReceipt) {
+      self.bytes = try Base64.decode(text)
+    } catch {
+      throw json.fieldFailure(.invalidBase64, "expected standard base64. \(error.message)")
+    }
+  }
+
+  func write(to json: inout JSONWriter) { json.string(Base64.encodeToString(bytes)) }
+}

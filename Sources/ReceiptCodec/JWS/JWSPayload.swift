@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The decoded payload of a signed JWS of the App Store.
+public indirect enum JWSPayload: Sendable, Hashable {
+  /// A transaction.
+  case transaction(JWSTransaction)
+  /// Renewal information of a subscription.
+  case renewalInfo(JWSRenewalInfo)
+  /// The purchase or download of the app itself.
+  case appTransaction(AppTransaction)
+  /// An App Store Server Notification; its signed parts are not decoded.
+  case notification(Notification)
+  /// A request for a retention message.
+  case realtimeRequest(RealtimeRequest)
+
+  /// Reads the JSON of a payload, as the given kind or, without one, as the kind that its members tell:
+  ///
+  /// | Members | Kind |
+  /// |---|---|
+  /// | `notificationType` or `notificationUUID` | notification |
+  /// | `requestIdentifier` and `userLocale` | realtime request |
+  /// | `receiptType` or `receiptCreationDate` | app transaction |
+  /// | `autoRenewProductId` or `autoRenewStatus` | renewal info |
+  /// | `transactionId` | transaction |
+  ///
+  /// A payload with the members of two kinds is refused: it would be one receipt to one reader and another to
+  /// the next. So is a notification about more than one thing.
+  ///
+  /// - Throws: ``MalformedReceipt``: `.unrecognized` at `$` if no kind is told, `.unexpected` at `$` if two
+  ///   are or another than `kind`, else as the kind's own initializer.
+  public init(
+    decoding json: [UInt8], as kind: ReceiptKind? = nil, limits: ReceiptLimits = .standard,
+    lenientDates: Bool = false
+  ) throws(MalformedReceipt) {
+    let found = try JWSPayloadMarks(json, limits: limits).kinds
+    switch kind ?? found.first {
+    case .signedTransaction:
+      self = .transaction(try JWSTransaction(decoding: json, limits: limits, lenientDates: lenientDates))
+    case .signedRenewalInfo:
+      self = .renewalInfo(try JWSRenewalInfo(decoding: json, limits: limits, lenientDates: lenientDates))
+    case .signedAppTransaction:
+      self = .appTransaction(try AppTransaction(decoding: json, limits: limits, lenientDates: lenientDates))
+    case .signedNotification:
+      self = .notification(try Notification(decoding: json, limits: limits, lenientDates: lenientDates))
+    case .signedRealtimeRequest:
+      self = .realtimeRequest(try RealtimeRequest(decoding: json, limits: limits, lenientDates: lenientDates))
+    case .appReceipt, .transactionReceipt:
+      throw MalformedReceipt(
+        .unsupported, at: .jsonPath("$"), "An app receipt or transaction receipt is no JWS payload.")
+    case nil:
+      // What is not even JSON is reported as such.
+      _ = try JSONValue(parsing: json, part: "JWS payload", limits: limits)
+      throw MalformedReceipt(
+        .unrecognized, at: .jsonPath("$"),
+        "The payload is of no known kind: it has none of "
+          + JWSPayloadMark.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+    }
+    if let other = found.first(where: { $0 != self.kind }) {
+      throw MalformedReceipt(
+        .unexpected, at: .jsonPath("$"),
+        "The payload has members of two kinds, \(self.kind.rawValue) and \(other.rawValue).")
+    }
+    if case .notification(let notification) = self, notification.subjectCount > 1 {
+      throw MalformedReceipt(
+        .unexpected, at: .jsonPath("$"),
+        "A notification has one of data, summary, externalPurchaseToken and appData; this one has more.")
+    }
+  }
+
+  /// The payload as compact JSON: fields in the order of Apple's documentation, unknown ones last.
+  public func encoded() -> [UInt8] {
+    switch self {
+    case .transaction(let payload): payload.encoded()
+    case .renewalInfo(let payload): payload.encoded()
+    case .appTransaction(let payload): payload.encoded()
+    case .notification(let payload): payload.encoded()
+    case .realtimeRequest(let payload): payload.encoded()
+    }
+  }
+}
+
+extension Notification {
+  /// How many of the things that a notification can be about it has.
+  fileprivate var subjectCount: Int {
+    [data != nil, summary != nil, externalPurchaseToken != nil, appData != nil].count { $0 }
+  }
+}

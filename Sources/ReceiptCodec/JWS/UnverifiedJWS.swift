@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JWS in compact serialization (RFC 7515, section 7.1), taken apart and not verified: nothing in it may be
+/// believed yet.
+public struct UnverifiedJWS: Sendable, Hashable {
+  /// The bytes as received.
+  public let compact: [UInt8]
+  /// The decoded payload: the bytes that decoding reads, exactly as signed.
+  public let payload: [UInt8]
+  /// The decoded signature; for `ES256` the 64 bytes r ‖ s.
+  public let signature: [UInt8]
+  /// Where in ``compact`` the encoded header stands. Equal bytes there mean an equal header.
+  package let encodedHeaderRange: Range<Int>
+  /// Where in ``compact`` the signed bytes stand: header, dot, payload.
+  package let signingInputRange: Range<Int>
+
+  /// Splits and decodes a compact JWS. The header is decoded by ``header(limits:)``.
+  ///
+  /// White space around it must have been removed before.
+  ///
+  /// - Throws: ``MalformedReceipt`` at the byte offset: `.empty`, `.tooLarge`, `.truncated` (fewer than three
+  ///   parts), `.unexpected` (more than three), `.missing` (an empty header or payload) or `.invalidBase64`.
+  public init(parsing compact: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+    guard !compact.isEmpty else {
+      throw Self.failure(.empty, at: 0, "There is no JWS: the input is empty.")
+    }
+    guard compact.count <= limits.maximumByteCount else {
+      throw Self.failure(
+        .tooLarge, at: limits.maximumByteCount,
+        "The JWS has \(compact.count) bytes; the limit is \(limits.maximumByteCount).")
+    }
+    let dot = UInt8(ascii: ".")
+    guard let first = compact.firstIndex(of: dot), let second = compact[(first + 1)...].firstIndex(of: dot)
+    else {
+      throw Self.failure(
+        .truncated, at: compact.count, "A JWS has three parts with dots between them; this one ends earlier.")
+    }
+    if let third = compact[(second + 1)...].firstIndex(of: dot) {
+      throw Self.failure(.unexpected, at: third, "A JWS has three parts; this one has more.")
+    }
+    guard first > 0 else { throw Self.failure(.missing, at: 0, "The header of the JWS is empty.") }
+    guard second > first + 1 else {
+      throw Self.failure(.missing, at: second, "The payload of the JWS is empty.")
+    }
+    self.compact = compact
+    self.encodedHeaderRange = 0..<first
+    self.signingInputRange = 0..<second
+    let bytes = compact.span
+    self.payload = try Base64URL.decode(
+      bytes.extracting((first + 1)..<second), part: "JWS", start: first + 1)
+    self.signature = try Base64URL.decode(
+      bytes.extracting((second + 1)..<bytes.count), part: "JWS", start: second + 1)
+  }
+
+  /// Decodes the header.
+  ///
+  /// - Throws: ``MalformedReceipt`` as ``JWSHeader/init(decoding:limits:)`` does, and `.invalidBase64`.
+  public func header(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSHeader {
+    let json = try Base64URL.decode(compact.span.extracting(encodedHeaderRange), part: "JWS")
+    return try JWSHeader(decoding: json, limits: limits)
+  }
+
+  /// Decodes the payload, whose kind its members tell.
+  ///
+  /// - Throws: ``MalformedReceipt`` as ``JWSPayload/init(decoding:as:limits:lenientDates:)`` does.
+  public func decodePayload(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSPayload {
+    try JWSPayload(decoding: payload, limits: limits)
+  }
+
+  private static func failure(
+    _ code: MalformedReceipt.Code, at offset: Int, _ message: String
+  ) -> MalformedReceipt {
+    MalformedReceipt(code, at: .byteOffset(offset, within: "JWS"), message)
+  }
+}
