@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// Files of identities: small, written whole or not at all, never replaced by accident.
+enum FileStore {
+  /// Identity files are a few kilobytes; anything beyond this is something else.
+  static let maximumByteCount = 1 << 20
+
+  static func read(_ path: String) throws(SigningError) -> [UInt8] {
+    do throws(SystemCalls.Failure) {
+      if let contents = try SystemCalls.read(path, limit: maximumByteCount) { return contents }
+    } catch {
+      throw SigningError(.unreadableFile, at: path, "The file cannot be read: \(error.reason).")
+    }
+    throw SigningError(
+      .unreadableFile, at: path, "The file has more than \(maximumByteCount) bytes: no key or certificate.")
+  }
+
+  static func status(_ path: String) throws(SigningError) -> SystemCalls.Status? {
+    do throws(SystemCalls.Failure) {
+      return try SystemCalls.status(path)
+    } catch {
+      throw SigningError(.unreadableFile, at: path, "It cannot be looked at: \(error.reason).")
+    }
+  }
+
+  /// Creates the directory for its owner alone, unless it is there.
+  static func ensureDirectory(_ path: String) throws(SigningError) {
+    do throws(SystemCalls.Failure) {
+      try SystemCalls.makeDirectory(path, mode: 0o700)
+    } catch {
+      guard error.isExisting else {
+        throw SigningError(.unwritableFile, at: path, "The directory cannot be made: \(error.reason).")
+      }
+      guard try status(path)?.isDirectory == true else {
+        throw SigningError(.unwritableFile, at: path, "Something that is no directory is in its place.")
+      }
+    }
+  }
+
+  /// Creates a file; refuses when there is one.
+  static func create(_ path: String, mode: UInt32, contents: [UInt8]) throws(SigningError) {
+    do throws(SystemCalls.Failure) {
+      try SystemCalls.create(path, mode: mode, contents: contents)
+    } catch {
+      throw error.isExisting
+        ? exists(path) : SigningError(.unwritableFile, at: path, "It cannot be written: \(error.reason).")
+    }
+  }
+
+  /// Puts a file in place of another in one step: readers see the old or the new one.
+  static func replace(_ path: String, mode: UInt32, contents: [UInt8]) throws(SigningError) {
+    let suffix = Random.bytes(8).map { String($0, radix: 16) }.joined()
+    let temporary = "\(path).\(suffix).new"
+    try create(temporary, mode: mode, contents: contents)
+    do throws(SystemCalls.Failure) {
+      try SystemCalls.rename(temporary, to: path)
+    } catch {
+      SystemCalls.remove(temporary)
+      throw SigningError(.unwritableFile, at: path, "It cannot be replaced: \(error.reason).")
+    }
+  }
+
+  static func synchronizeDirectory(_ path: String) throws(SigningError) {
+    do throws(SystemCalls.Failure) {
+      try SystemCalls.synchronizeDirectory(path)
+    } catch {
+      throw SigningError(.unwritableFile, at: path, "The directory cannot be synced: \(error.reason).")
+    }
+  }
+
+  static func exists(_ path: String) -> SigningError {
+    SigningError(
+      .fileExists, at: path,
+      "The file is there already. Choose another directory, or ask for overwriting by name.")
+  }
+}

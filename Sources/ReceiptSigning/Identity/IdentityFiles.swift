@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCrypto
+
+extension SigningIdentity {
+  /// Reads an identity from the contents of a key file and a chain file.
+  ///
+  /// - Parameters:
+  ///   - keyFile: The private key in PEM or DER: PKCS#8 (RFC 5958), encrypted PKCS#8, SEC1 (RFC 5915) or
+  ///     PKCS#1 (RFC 8017).
+  ///   - chainFile: The certificates, leaf first, in PEM; or one alone in DER.
+  ///   - passphrase: The passphrase of an encrypted key, in UTF-8. See ``Passphrase``.
+  /// - Throws: ``SigningError`` with `malformed-key`, `passphrase-required`, `wrong-passphrase`,
+  ///   `unsuitable-key`, `malformed-certificate`, or as ``init(privateKey:chain:)``.
+  public init(
+    keyFile: [UInt8], chainFile: [UInt8], passphrase: [UInt8]? = nil
+  ) throws(SigningError) {
+    try self.init(
+      privateKey: Self.privateKey(inFile: keyFile, passphrase: passphrase),
+      chain: Self.certificates(inFile: chainFile))
+  }
+
+  /// Reads a private key file in PEM or DER.
+  public static func privateKey(
+    inFile contents: [UInt8], passphrase: [UInt8]? = nil
+  ) throws(SigningError) -> PrivateKey {
+    do throws(CryptoError) {
+      // Every private key in DER is a SEQUENCE; PEM is text, in which "0" begins no file of ours.
+      if contents.first == 0x30 { return try PrivateKey(der: contents, passphrase: passphrase) }
+      return try PrivateKey(pem: String(decoding: contents, as: UTF8.self), passphrase: passphrase)
+    } catch {
+      throw SigningError(error)
+    }
+  }
+
+  static func certificates(inFile contents: [UInt8]) throws(SigningError) -> [Certificate] {
+    do throws(CryptoError) {
+      return try Certificate.certificates(in: contents)
+    } catch {
+      throw SigningError(.malformedCertificate, error.description)
+    }
+  }
+}
+
+/// Passphrases as they come from files and environments.
+public enum Passphrase {
+  /// The passphrase in a file's contents: all of it but one line end (LF or CR LF), which editors and `echo`
+  /// append.
+  public static func trimmingLineEnd(_ contents: [UInt8]) -> [UInt8] {
+    var passphrase = contents
+    guard passphrase.last == 0x0A else { return passphrase }
+    passphrase.removeLast()
+    if passphrase.last == 0x0D { passphrase.removeLast() }
+    return passphrase
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCrypto
+
+/// Who signs: a private key with its certificate chain.
+///
+/// The key is never printed: descriptions, dumps and mirrors show the leaf's subject and fingerprint.
+public struct SigningIdentity: Sendable {
+  /// The private key; it belongs to the first certificate of ``chain``.
+  public let privateKey: PrivateKey
+  /// The certificates, leaf first; for receipts leaf, intermediate, root.
+  public let chain: [Certificate]
+
+  /// Creates an identity from a key and its chain.
+  ///
+  /// - Throws: ``SigningError`` with `empty-chain`, `key-mismatch` when the key does not belong to the leaf, or
+  ///   `broken-chain` when a certificate was not issued and signed by the next one.
+  public init(privateKey: PrivateKey, chain: [Certificate]) throws(SigningError) {
+    guard let leaf = chain.first else {
+      throw SigningError(
+        .emptyChain, "The chain has no certificate. Give the leaf's certificate and those above it.")
+    }
+    guard leaf.publicKey == privateKey.publicKey else {
+      throw SigningError(
+        .keyMismatch,
+        "The private key does not belong to \"\(leaf.subject)\", the first certificate of the chain. The "
+          + "leaf comes first; check that key and chain are of one identity.")
+    }
+    for (index, (certificate, issuer)) in zip(chain, chain.dropFirst()).enumerated() {
+      guard certificate.issuerDER == issuer.subjectDER, certificate.isSigned(by: issuer) else {
+        throw SigningError(
+          .brokenChain, at: "certificate \(index)",
+          "\"\(certificate.subject)\" was not issued by the next certificate, \"\(issuer.subject)\". "
+            + "The order is leaf, intermediate, root.")
+      }
+    }
+    self.init(uncheckedKey: privateKey, chain: chain)
+  }
+
+  /// An identity of which nothing is checked, to make the receipts that verifiers must refuse.
+  package init(uncheckedKey privateKey: PrivateKey, chain: [Certificate]) {
+    self.privateKey = privateKey
+    self.chain = chain
+  }
+
+  /// The signer's certificate.
+  public var leaf: Certificate? { chain.first }
+}
+
+extension SigningIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The leaf's subject and fingerprint.
+  public var description: String {
+    guard let leaf else { return "SigningIdentity()" }
+    return "SigningIdentity(\(leaf.subject), sha256 \(leaf.sha256FingerprintHex))"
+  }
+
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+
+  /// The certificates without the key.
+  public var customMirror: Mirror { Mirror(self, children: ["chain": chain.map(\.description)]) }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Authoring JSON of an app receipt.
+enum AppReceiptInput {
+  static func content(
+    _ members: [JSONMember], signedAt now: Timestamp, limits: ReceiptLimits
+  ) throws(SigningError) -> ReceiptInput.Content {
+    var object = AuthoringObject(members, at: JSONPlace())
+    var payload = AppReceiptPayload()
+    payload.bundleId = try object.string("bundleId")
+    payload.applicationVersion = try object.string("applicationVersion")
+    payload.originalApplicationVersion = try object.string("originalApplicationVersion")
+    payload.environment = try object.string("environment").map(environment)
+    payload.appAppleId = try object.integer("appAppleId")
+    payload.receiptCreationDate = try object.date("receiptCreationDate") ?? now
+    payload.originalPurchaseDate = try object.date("originalPurchaseDate")
+    payload.expirationDate = try object.date("expirationDate")
+    let device = try object.string("deviceId")
+    let purchases = try object.array("inApp") ?? []
+    try object.finish()
+
+    guard let bundleId = payload.bundleId else {
+      throw object.place.missing("bundleId", "Add the app's bundle identifier, such as \"com.example.app\".")
+    }
+    guard payload.applicationVersion != nil else {
+      throw object.place.missing("applicationVersion", "Add the app's version, such as \"1.0\".")
+    }
+    var deviceIdentifier: [UInt8]?
+    if let device {
+      guard let bytes = DeviceIdentifier.bytes(device) else {
+        throw object.place.member("deviceId").failure(
+          .malformedInput, "A device identifier is a UUID, or 6 or 16 bytes in hexadecimal.")
+      }
+      deviceIdentifier = bytes
+    }
+    for (index, purchase) in purchases.enumerated() {
+      let place = object.place.member("inApp").element(index)
+      guard case .object(let members) = purchase else {
+        throw place.failure(.malformedInput, "Each element of inApp must be a transaction, a JSON object.")
+      }
+      payload.inAppPurchases.append(
+        try inAppPurchase(members, of: bundleId, at: place, limits: limits))
+    }
+    return .appReceipt(payload, deviceIdentifier: deviceIdentifier)
+  }
+
+  /// App receipts spell the sandbox in a way of their own.
+  private static func environment(_ name: String) -> ReceiptEnvironment {
+    let environment = ReceiptEnvironment(rawValue: name)
+    return environment == .sandbox ? .productionSandbox : environment
+  }
+
+  private static func inAppPurchase(
+    _ members: [JSONMember], of bundleId: String, at place: JSONPlace, limits: ReceiptLimits
+  ) throws(SigningError) -> InAppPurchase {
+    var object = AuthoringObject(members, at: place)
+    let isTrialPeriod = try object.flag("isTrialPeriod")
+    let isInIntroOfferPeriod = try object.flag("isInIntroOfferPeriod")
+    let promotionalOfferId = try object.string("promotionalOfferId")
+    let transaction = try TransactionInput.decode(&object, limits: limits)
+    for field in TransactionFields.required where field.name != "bundleId" {
+      if !TransactionInput.has(field.name, in: transaction) { throw place.missing(field.name, field.advice) }
+    }
+    if let stated = transaction.bundleId, !UTF8Text.isIdentical(stated, bundleId) {
+      throw place.member("bundleId").failure(
+        .malformedInput, "The purchase is of \"\(stated)\", the receipt of \"\(bundleId)\".")
+    }
+    var webOrderLineItemId: Int64?
+    if let text = transaction.webOrderLineItemId {
+      guard let number = Int64(text) else {
+        throw place.member("webOrderLineItemId").failure(
+          .malformedInput, "An app receipt holds it as a number of 64 bits: write decimal digits.")
+      }
+      webOrderLineItemId = number
+    }
+    let isOffered = transaction.offerType == .introductory
+    let isFree = transaction.offerDiscountType == .freeTrial
+    return InAppPurchase(
+      transaction: transaction.transaction, productType: transaction.type.flatMap(productType),
+      webOrderLineItemId: webOrderLineItemId,
+      isTrialPeriod: isTrialPeriod ?? (isOffered ? isFree : nil),
+      isInIntroOfferPeriod: isInIntroOfferPeriod ?? (isOffered ? !isFree : nil),
+      promotionalOfferId: promotionalOfferId
+        ?? (transaction.offerType == .promotional ? transaction.offerIdentifier : nil))
+  }
+
+  private static func productType(_ type: ProductType) -> InAppPurchase.ProductType? {
+    switch type {
+    case .nonConsumable: .nonConsumable
+    case .consumable: .consumable
+    case .nonRenewingSubscription: .nonRenewingSubscription
+    case .autoRenewableSubscription: .autoRenewableSubscription
+    default: nil
+    }
+  }
+}
+
+/// A transaction with the names of a JWS payload, in the authoring JSON of another kind.
+enum TransactionInput {
+  /// Decodes what is left of an object; a name that a JWS transaction does not have is an error.
+  static func decode(
+    _ object: inout AuthoringObject, limits: ReceiptLimits
+  ) throws(SigningError) -> JWSTransaction {
+    let transaction: JWSTransaction
+    do throws(MalformedReceipt) {
+      transaction = try JWSTransaction(
+        decoding: JSONValue.object(object.takeRest()).encoded(), limits: limits, lenientDates: true)
+    } catch {
+      throw object.place.failure(error)
+    }
+    if let unknown = transaction.unknownFields.first {
+      throw object.unknown(unknown.name, besides: ", and the fields of a signed transaction")
+    }
+    return transaction
+  }
+
+  static func has(_ name: String, in transaction: JWSTransaction) -> Bool {
+    switch name {
+    case "bundleId": transaction.bundleId != nil
+    case "productId": transaction.productId != nil
+    case "transactionId": transaction.transactionId != nil
+    case "purchaseDate": transaction.purchaseDate != nil
+    default: false
+    }
+  }
+}

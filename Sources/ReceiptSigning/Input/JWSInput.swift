@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Authoring JSON of the JWS kinds: the payload itself, with the signing date filled in.
+enum JWSInput {
+  static func payload(
+    _ members: [JSONMember], as kind: ReceiptKind, at place: JSONPlace, signedAt now: Timestamp,
+    limits: ReceiptLimits
+  ) throws(SigningError) -> JWSPayload {
+    var members = members
+    for field in required(of: kind) where !has(field.name, in: members) {
+      throw place.missing(field.name, field.advice)
+    }
+    if kind == .signedRenewalInfo, !has("autoRenewProductId", in: members),
+      !has("autoRenewStatus", in: members)
+    {
+      throw place.missing(
+        "autoRenewStatus", "Give it (0 off, 1 on) or autoRenewProductId: by these the kind is recognised.")
+    }
+    let signingDate = kind == .signedAppTransaction ? "receiptCreationDate" : "signedDate"
+    if !has(signingDate, in: members) {
+      members.removeAll { $0.name == signingDate }
+      members.append(JSONMember(name: signingDate, value: .integer(Int64(clamping: now.wholeMilliseconds))))
+    }
+    do throws(MalformedReceipt) {
+      return try JWSPayload(
+        decoding: JSONValue.object(members).encoded(), as: kind, limits: limits, lenientDates: true)
+    } catch {
+      throw place.failure(error)
+    }
+  }
+
+  private static func has(_ name: String, in members: [JSONMember]) -> Bool {
+    members.contains { $0.name == name && $0.value != .null }
+  }
+
+  private static func required(of kind: ReceiptKind) -> [(name: String, advice: String)] {
+    switch kind {
+    case .signedTransaction: TransactionFields.required
+    case .signedRenewalInfo:
+      [
+        ("originalTransactionId", "Add the identifier of the subscription's first transaction, a string."),
+        ("productId", "Add the product's identifier, such as \"com.example.monthly\"."),
+      ]
+    case .signedAppTransaction:
+      [
+        ("bundleId", "Add the app's bundle identifier, such as \"com.example.app\"."),
+        ("receiptType", "Add the environment: \"Production\", \"Sandbox\", \"Xcode\" or \"LocalTesting\"."),
+        ("applicationVersion", "Add the app's version, such as \"1.0\"."),
+      ]
+    case .signedNotification:
+      [
+        ("notificationType", "Add the event, such as \"SUBSCRIBED\"."),
+        ("notificationUUID", "Add a UUID that identifies the notification."),
+      ]
+    // The payload itself requires all its fields.
+    case .signedRealtimeRequest, .appReceipt, .transactionReceipt: []
+    }
+  }
+}
+
+/// The fields without which nobody could tell what was bought.
+enum TransactionFields {
+  static let required: [(name: String, advice: String)] = [
+    ("bundleId", "Add the app's bundle identifier, such as \"com.example.app\"."),
+    ("productId", "Add the product's identifier, such as \"com.example.coins\"."),
+    ("transactionId", "Add the identifier of this purchase, a string."),
+    ("purchaseDate", "Add it in milliseconds since 1970 or as ISO 8601, such as \"2025-10-01T07:09:12Z\"."),
+  ]
+}

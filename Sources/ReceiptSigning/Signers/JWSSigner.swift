@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+internal import ReceiptCrypto
+
+/// Signs transactions, renewal infos, app transactions, notifications and realtime requests as the App Store
+/// does: a compact JWS (RFC 7515) with ES256 (RFC 7518 section 3.4) whose header carries leaf, intermediate
+/// and root in `x5c`.
+///
+/// ```swift
+/// let signer = try JWSSigner(identity: identity)
+/// let receipt = try signer.sign(.transaction(transaction))
+/// ```
+///
+/// Keep the signer: the header is encoded once.
+public struct JWSSigner: Sendable {
+  /// Who signs.
+  public let identity: SigningIdentity
+
+  /// The header in base64url, with the dot after it.
+  private let prefix: [UInt8]
+
+  /// Creates a signer.
+  ///
+  /// - Throws: ``SigningError`` with `unsuitable-key` unless the key is on P-256, or `chain-length` unless the
+  ///   chain has three certificates.
+  public init(identity: SigningIdentity) throws(SigningError) {
+    guard identity.privateKey.publicKey.kind == .p256 else {
+      throw SigningError(
+        .unsuitableKey,
+        "A JWS is signed with ES256, by a key on P-256, and this identity's key is of the kind "
+          + "\(identity.privateKey.publicKey.kind). Create one with: receipt-tool identity create "
+          + "--algorithm es256")
+    }
+    guard identity.chain.count == 3 else {
+      throw SigningError(
+        .chainLength,
+        "A JWS carries leaf, intermediate and root, and this identity's chain has "
+          + "\(identity.chain.count) certificate(s).")
+    }
+    self.init(unchecked: identity, header: Self.header(chain: identity.chain.map(\.der)))
+  }
+
+  /// A signer with any header, to make the JWS that verifiers must refuse.
+  package init(unchecked identity: SigningIdentity, header: [UInt8]) {
+    self.identity = identity
+    self.prefix = Base64URL.encode(header) + [UInt8(ascii: ".")]
+  }
+
+  /// Signs a payload.
+  ///
+  /// - Returns: The compact JWS.
+  /// - Throws: ``SigningError`` with `crypto-failure`.
+  public func sign(_ payload: JWSPayload) throws(SigningError) -> String {
+    String(decoding: try sign(encodedPayload: payload.encoded()), as: UTF8.self)
+  }
+
+  /// Signs a payload that is encoded already, byte for byte.
+  ///
+  /// - Returns: The compact JWS in ASCII.
+  /// - Throws: ``SigningError`` with `crypto-failure`.
+  public func sign(encodedPayload payload: [UInt8]) throws(SigningError) -> [UInt8] {
+    var jws = prefix
+    jws.reserveCapacity(prefix.count + payload.count / 3 * 4 + 96)
+    jws += Base64URL.encode(payload)
+    let signature: [UInt8]
+    do throws(CryptoError) {
+      signature = try identity.privateKey.signature(for: jws, using: .ecdsaP256SHA256)
+    } catch {
+      throw SigningError(error)
+    }
+    jws.append(UInt8(ascii: "."))
+    jws += Base64URL.encode(signature)
+    return jws
+  }
+
+  /// `alg` and then `x5c`, as the App Store writes them.
+  package static func header(chain: [[UInt8]], algorithm: String = "ES256") -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("alg")
+    writer.string(algorithm)
+    writer.name("x5c")
+    writer.beginArray()
+    for der in chain { writer.string(Base64.encodeToString(der)) }
+    writer.endArray()
+    writer.endObject()
+    return writer.bytes
+  }
+}

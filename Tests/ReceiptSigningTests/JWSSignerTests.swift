@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptSigning
+import Testing
+
+@Suite struct JWSSignerTests {
+  private let transaction = JWSTransaction(
+    transactionId: "1000", bundleId: "com.example.app", productId: "coins", purchaseDate: testStart,
+    signedDate: testStart, environment: .sandbox)
+
+  @Test func theHeaderIsThatOfTheAppStore() throws {
+    let identity = try TestIdentities.es256.get()
+    let jws = try JWSSigner(identity: identity).sign(.transaction(transaction))
+    let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
+    try #require(parts.count == 3)
+    let header = String(decoding: try Base64URL.decode(parts[0]), as: UTF8.self)
+    #expect(header.hasPrefix("{\"alg\":\"ES256\",\"x5c\":[\""))
+    let parsed = try JWSHeader(decoding: Array(header.utf8))
+    #expect(parsed.x5c == identity.chain.map(\.der))
+    #expect(parsed.kid == nil && parsed.typ == nil && parsed.unknownFields.isEmpty)
+  }
+
+  @Test func theSignatureCoversHeaderAndPayload() throws {
+    let identity = try TestIdentities.es256.get()
+    let jws = Array(try JWSSigner(identity: identity).sign(.transaction(transaction)).utf8)
+    let parsed = try UnverifiedJWS(parsing: jws)
+    #expect(parsed.signature.count == 64)
+    #expect(
+      identity.privateKey.publicKey.isValidSignature(
+        parsed.signature, for: Array(jws[parsed.signingInputRange]), using: .ecdsaP256SHA256))
+    #expect(try parsed.decodePayload() == .transaction(transaction))
+  }
+
+  @Test func everyKindIsSigned() throws {
+    let signer = try JWSSigner(identity: TestIdentities.es256.get())
+    let payloads: [JWSPayload] = [
+      .transaction(transaction),
+      .renewalInfo(
+        JWSRenewalInfo(originalTransactionId: "1", autoRenewProductId: "monthly", signedDate: testStart)),
+      .appTransaction(
+        AppTransaction(receiptType: .sandbox, bundleId: "com.example.app", receiptCreationDate: testStart)),
+      .notification(
+        Notification(notificationType: .test, notificationUUID: UUIDString(rawValue: "u"), version: "2.0")),
+      .realtimeRequest(
+        RealtimeRequest(
+          originalTransactionId: "1", appAppleId: 7, productId: "monthly", userLocale: "en-US",
+          requestIdentifier: UUIDString(rawValue: "u"), environment: .sandbox, signedDate: testStart)),
+    ]
+    for payload in payloads {
+      let parsed = try UnverifiedJWS(parsing: Array(signer.sign(payload).utf8))
+      #expect(try parsed.decodePayload() == payload)
+    }
+  }
+
+  @Test func anRSAIdentityIsRefused() throws {
+    let identity = try TestIdentities.rsa.get()
+    let error = signingError { () throws(SigningError) in try JWSSigner(identity: identity) }
+    #expect(error?.code == .unsuitableKey)
+    #expect(error?.message.contains("es256") == true)
+  }
+
+  @Test func aChainThatIsNotOfThreeIsRefused() throws {
+    let identity = try TestIdentities.es256.get()
+    for count in [1, 2] {
+      let short = try SigningIdentity(
+        privateKey: identity.privateKey, chain: Array(identity.chain.prefix(count)))
+      let error = signingError { () throws(SigningError) in try JWSSigner(identity: short) }
+      #expect(error?.code == .chainLength)
+    }
+  }
+}
