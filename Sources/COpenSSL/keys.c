@@ -29,7 +29,8 @@ ECDSA_SIG *COpenSSL_ECDSA_do_sign(const uint8_t *digest, int digest_length, EC_K
 }
 
 int COpenSSL_ECDSA_sign(
-    const uint8_t *digest, int digest_length, uint8_t *signature, unsigned int *signature_length, EC_KEY *key) {
+    const uint8_t *digest, int digest_length, uint8_t *signature, unsigned int *signature_length,
+    EC_KEY *key) {
   return ECDSA_sign(0, digest, digest_length, signature, signature_length, key);
 }
 

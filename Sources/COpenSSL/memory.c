@@ -3,4 +3,6 @@
 
 void COpenSSL_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }
 
-long COpenSSL_BIO_get_mem_data(BIO *bio, const uint8_t **data) { return BIO_get_mem_data(bio, (char **)data); }
+long COpenSSL_BIO_get_mem_data(BIO *bio, const uint8_t **data) {
+  return BIO_get_mem_data(bio, (char **)data);
+}

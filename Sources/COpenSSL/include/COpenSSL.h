@@ -59,7 +59,8 @@ int COpenSSL_ECDSA_verify(
     const uint8_t *digest, int digest_length, const uint8_t *signature, int signature_length, EC_KEY *key);
 ECDSA_SIG *COpenSSL_ECDSA_do_sign(const uint8_t *digest, int digest_length, EC_KEY *key);
 int COpenSSL_ECDSA_sign(
-    const uint8_t *digest, int digest_length, uint8_t *signature, unsigned int *signature_length, EC_KEY *key);
+    const uint8_t *digest, int digest_length, uint8_t *signature, unsigned int *signature_length,
+    EC_KEY *key);
 
 // MARK: RSA keys and signatures (deprecated since 3.0)
 

@@ -18,8 +18,8 @@ extension Certificate {
     }
   }
 
-  /// Where the issuer publishes revocation lists (CRL distribution points, RFC 5280 section 4.2.1.13), as far as
-  /// they are given as URLs.
+  /// Where the issuer publishes revocation lists (CRL distribution points, RFC 5280 section 4.2.1.13), as
+  /// far as they are given as URLs.
   public var crlURLs: [String] {
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }

@@ -4,15 +4,15 @@ internal import COpenSSL
 
 /// An X.509 certificate (RFC 5280). Two are equal when their DER is.
 ///
-/// Holding one says nothing about trust: ``isSigned(by:)`` checks one signature, and which root is believed is
-/// for the verifier to say.
+/// Holding one says nothing about trust: ``isSigned(by:)`` checks one signature, and which root is believed
+/// is for the verifier to say.
 public struct Certificate: Sendable {
   let backing: CertificateBacking
 
   /// Reads one certificate in DER, with nothing after it.
   ///
-  /// - Throws: ``CryptoError/Code/malformedCertificate`` where it is not one, is not in DER, or has extensions
-  ///   that cannot be decoded.
+  /// - Throws: ``CryptoError/Code/malformedCertificate`` where it is not one, is not in DER, or has
+  ///   extensions that cannot be decoded.
   public init(der: [UInt8]) throws(CryptoError) {
     backing = try CertificateBacking(der: der)
   }
@@ -29,8 +29,8 @@ public struct Certificate: Sendable {
   /// ``sha256Fingerprint`` in 64 lower-case hexadecimal digits.
   public var sha256FingerprintHex: String { Hexadecimal.encode(backing.fingerprint) }
 
-  /// The content octets of the serial number's INTEGER, most significant first, exactly as in the certificate: a
-  /// number whose first bit is set has a zero octet before it.
+  /// The content octets of the serial number's INTEGER, most significant first, exactly as in the
+  /// certificate: a number whose first bit is set has a zero octet before it.
   public var serialNumber: [UInt8] {
     let encoded = unsafe OpenSSLBytes.encoded {
       unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(backing.certificate), $0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a certificate's key may be used for: the keyUsage extension of RFC 5280 section 4.2.1.3. Bit `n` of the
-/// BIT STRING is the value `1 << n`.
+/// What a certificate's key may be used for: the keyUsage extension of RFC 5280 section 4.2.1.3. Bit `n` of
+/// the BIT STRING is the value `1 << n`.
 public struct KeyUsage: OptionSet, Sendable, Hashable {
   /// The bits, counted as in RFC 5280.
   public let rawValue: UInt16
@@ -28,7 +28,8 @@ public struct KeyUsage: OptionSet, Sendable, Hashable {
   /// Key agreement for decryption alone.
   public static let decipherOnly = KeyUsage(rawValue: 1 << 8)
 
-  /// From OpenSSL's layout, which has the first octet of the BIT STRING in the low byte, its first bit highest.
+  /// From OpenSSL's layout, which has the first octet of the BIT STRING in the low byte, its first bit
+  /// highest.
   init(openSSL bits: UInt32) {
     var value: UInt16 = 0
     for bit in 0..<8 where bits & (0x80 >> UInt32(bit)) != 0 { value |= 1 << UInt16(bit) }

@@ -31,7 +31,8 @@ enum DEREncoding {
     return element(0x02, octets)
   }
 
-  /// A BIT STRING of named bits: bit `n` is `1 << n`, zero bits at the end are left out (X.690 section 11.2.2).
+  /// A BIT STRING of named bits: bit `n` is `1 << n`, zero bits at the end are left out (X.690 section
+  /// 11.2.2).
   static func namedBits(_ bits: UInt16) -> [UInt8] {
     let count = UInt16.bitWidth - bits.leadingZeroBitCount
     var octets = [UInt8](repeating: 0, count: (count + 7) / 8)

@@ -41,8 +41,8 @@ public struct DistinguishedName: Sendable, Hashable {
         throw ErrorQueue.error(
           .invalidTemplate,
           """
-          The \(part.label) "\(value)" does not fit a certificate's name: 1 to 64 characters, the country two \
-          ASCII letters.
+          The \(part.label) "\(value)" does not fit a certificate's name: 1 to 64 characters, the country \
+          two ASCII letters.
           """)
       }
     }

@@ -4,10 +4,11 @@ internal import COpenSSL
 
 /// Owns an OpenSSL key, public or private, and freed with the last value that uses it.
 ///
-/// Beside the `EVP_PKEY` it keeps the `EC_KEY` or `RSA` inside it. Signing and verifying go to those directly:
-/// for a raw P-256 signature that costs 58 µs, where `EVP_PKEY_verify` costs 59 µs on a context of its own,
-/// which threads cannot share, and 64 to 71 µs where the context is copied or made for the call; the raw
-/// signature would have to be encoded as DER besides. No other way is faster, and this one needs no pool.
+/// Beside the `EVP_PKEY` it keeps the `EC_KEY` or `RSA` inside it. Signing and verifying go to those
+/// directly: for a raw P-256 signature that costs 58 µs, where `EVP_PKEY_verify` costs 59 µs on a context of
+/// its own, which threads cannot share, and 64 to 71 µs where the context is copied or made for the call;
+/// the raw signature would have to be encoded as DER besides. No other way is faster, and this one needs no
+/// pool.
 @safe
 final class KeyBacking {
   @safe

@@ -88,7 +88,7 @@ extension PrivateKey {
     guard iterations <= maximumIterations else {
       throw CryptoError(
         .unsupportedAlgorithm,
-        "The key's encryption asks for \(iterations) PBKDF2 iterations; at most \(maximumIterations) are done."
+        "The key asks for \(iterations) iterations of PBKDF2; at most \(maximumIterations) are done."
       )
     }
     guard let passphrase else {

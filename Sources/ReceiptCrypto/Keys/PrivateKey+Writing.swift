@@ -16,8 +16,8 @@ extension PrivateKey {
     return der
   }
 
-  /// The key as a PKCS#8 block: `PRIVATE KEY`, or with a passphrase `ENCRYPTED PRIVATE KEY` (PBES2: PBKDF2 with
-  /// HMAC-SHA-256 and 600,000 iterations, AES-256-CBC).
+  /// The key as a PKCS#8 block: `PRIVATE KEY`, or with a passphrase `ENCRYPTED PRIVATE KEY` (PBES2: PBKDF2
+  /// with HMAC-SHA-256 and 600,000 iterations, AES-256-CBC).
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot encode or encrypt it.
   public func pkcs8PEM(passphrase: [UInt8]? = nil) throws(CryptoError) -> String {

@@ -25,8 +25,8 @@ public struct PrivateKey: Sendable {
 
   /// Makes a new RSA key with a modulus of `bits` bits, 1024 to 8192, and the public exponent 65537.
   ///
-  /// - Throws: ``CryptoError/Code/unsupportedKey`` for another size, ``CryptoError/Code/internalFailure`` where
-  ///   OpenSSL cannot.
+  /// - Throws: ``CryptoError/Code/unsupportedKey`` for another size, ``CryptoError/Code/internalFailure``
+  ///   where OpenSSL cannot.
   public static func generateRSA(bits: Int = 2048) throws(CryptoError) -> PrivateKey {
     guard RSABounds.modulusBits.contains(bits) else {
       throw CryptoError(

@@ -28,19 +28,20 @@ package enum CertificationPath {
   /// The most intermediates that are looked at; genuine receipts have one.
   package static let maximumIntermediates = 8
 
-  /// Validates the path `leaf`, `intermediates` in the given order, `anchor`; exactly these certificates, with
-  /// only `anchor` trusted. A leaf that is itself the anchor is a path of one.
+  /// Validates the path `leaf`, `intermediates` in the given order, `anchor`; exactly these certificates,
+  /// with only `anchor` trusted. A leaf that is itself the anchor is a path of one.
   ///
-  /// Signatures, names, validity, basicConstraints, path lengths, key usages of authorities and unknown critical
-  /// extensions are checked; the leaf's purpose is not, the caller checks markers. SHA-1 and RSA of 1024 bits are
-  /// let pass, since genuine old chains have them. Nothing is fetched, no store of the system is read.
+  /// Signatures, names, validity, basicConstraints, path lengths, key usages of authorities and unknown
+  /// critical extensions are checked; the leaf's purpose is not, the caller checks markers. SHA-1 and RSA of
+  /// 1024 bits are let pass, since genuine old chains have them. Nothing is fetched, no store of the system
+  /// is read.
   ///
   /// - Parameters:
   ///   - leaf: The certificate that is asked about.
   ///   - intermediates: What lies between, from the leaf's issuer upwards.
   ///   - anchor: What is trusted.
-  ///   - secondsSince1970: The time at which all certificates must be valid; `nil` to leave validity dates to
-  ///     the caller.
+  ///   - secondsSince1970: The time at which all certificates must be valid, first and last second included;
+  ///     `nil` to leave validity dates to the caller.
   /// - Returns: `nil` where the path is valid.
   package static func failure(
     leaf: Certificate, intermediates: [Certificate], anchor: Certificate, at secondsSince1970: Int64?
@@ -73,13 +74,25 @@ package enum CertificationPath {
     guard unsafe X509_STORE_CTX_init(verification, store, leaf.backing.certificate, untrusted) == 1,
       let parameters = unsafe X509_STORE_CTX_get0_param(verification)
     else { return outOfMemory }
-    unsafe TrustStore.configure(parameters, at: secondsSince1970)
-
-    let result = withExtendedLifetime(path) {
-      unsafe X509_verify_cert(verification) == 1
-        ? deviation(of: verification, from: path) : failure(of: verification)
+    // OpenSSL takes a certificate for expired in its last second already; RFC 5280 section 4.1.2.5 does not.
+    unsafe TrustStore.configure(parameters, at: nil)
+    return withExtendedLifetime(path) {
+      guard unsafe X509_verify_cert(verification) == 1 else { return unsafe failure(of: verification) }
+      return unsafe deviation(of: verification, from: path)
+        ?? secondsSince1970.flatMap { expiry(of: path, at: $0) }
     }
-    return result
+  }
+
+  private static func expiry(of path: [Certificate], at secondsSince1970: Int64) -> Failure? {
+    for (depth, certificate) in path.enumerated() {
+      if secondsSince1970 < certificate.notBefore {
+        return Failure(errorCode: Failure.notYetValid, depth: depth, text: "certificate is not yet valid")
+      }
+      if secondsSince1970 > certificate.notAfter {
+        return Failure(errorCode: Failure.expired, depth: depth, text: "certificate has expired")
+      }
+    }
+    return nil
   }
 
   private static func failure(of verification: OpaquePointer) -> Failure {

@@ -2,11 +2,11 @@
 
 internal import COpenSSL
 
-/// OpenSSL's own high-level CMS calls: the other opinion in differential tests, and the mark in benchmarks. No
-/// verifier uses them.
+/// OpenSSL's own high-level CMS calls: the other opinion in differential tests, and the mark in benchmarks.
+/// No verifier uses them.
 package enum CMSReference {
-  /// `CMS_verify` of a SignedData with its content inside, the signature alone: the signer's certificate is taken
-  /// from the message and nobody vouches for it.
+  /// `CMS_verify` of a SignedData with its content inside, the signature alone: the signer's certificate is
+  /// taken from the message and nobody vouches for it.
   ///
   /// - Returns: The content; `nil` where the message is not valid.
   package static func verify(_ der: [UInt8]) -> [UInt8]? {
@@ -18,7 +18,8 @@ package enum CMSReference {
   /// - Parameters:
   ///   - der: The message.
   ///   - anchor: What is trusted.
-  ///   - secondsSince1970: When all certificates must be valid; `nil` for dates not to be looked at.
+  ///   - secondsSince1970: When all certificates must be valid, without their last second; `nil` for dates
+  ///     not to be looked at.
   /// - Returns: The content; `nil` where the message or the path is not valid.
   package static func verify(_ der: [UInt8], anchor: Certificate, at secondsSince1970: Int64?) -> [UInt8]? {
     guard let store = unsafe TrustStore.make(trusting: anchor) else { return nil }
