@@ -158,6 +158,10 @@ package struct ASN1Reader: Sendable {
       remainingDepth: remainingDepth)
   }
 
+  /// Moves to an offset that a caller found to be the end of the next value.
+  @inline(__always)
+  mutating func skip(to offset: Int) { position = offset }
+
   /// Moves behind what another reader has read of the same value.
   package mutating func advance(to other: ASN1Reader) { position = other.position }
 
@@ -228,6 +232,7 @@ package struct ASN1Reader: Sendable {
     return Header(tag: tag, contents: position, end: position + length)
   }
 
+  @inline(__always)
   private mutating func readTag(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> ASN1Tag {
     let start = position
     let leading = try readOctet(bytes)
@@ -255,6 +260,7 @@ package struct ASN1Reader: Sendable {
     return ASN1Tag(leadingOctet: leading, longFormNumber: number)
   }
 
+  @inline(__always)
   private mutating func readOctet(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> UInt8 {
     guard position < end else {
       if position >= bytes.count {

@@ -13,12 +13,56 @@ struct RawAttribute {
   init(
     reading reader: inout ASN1Reader, inAppIndex: Int? = nil, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
+    self.inAppIndex = inAppIndex
+    if let common = CommonForm(at: reader.position, before: reader.end, bytes) {
+      type = common.type
+      version = common.version
+      value = common.value
+      reader.skip(to: common.value.upperBound)
+      return
+    }
     var sequence = try reader.enter(.sequence, bytes)
     type = Int(try sequence.readInt64(bytes))
     version = Int(try sequence.readInt64(bytes))
     value = try sequence.read(.octetString, bytes)
     try reader.leave(sequence, bytes)
-    self.inAppIndex = inAppIndex
+  }
+
+  /// The form that all but the longest attributes have, read in one go, since a receipt holds little else:
+  /// every length in one octet, the type in one or two, the version in one.
+  private struct CommonForm {
+    let type: Int
+    let version: Int
+    let value: Range<Int>
+
+    /// `nil` where the attribute has another form, or is wrong.
+    @inline(__always)
+    init?(at start: Int, before end: Int, _ bytes: Span<UInt8>) {
+      // 30 L 02 2 T T 02 1 V 04 L, or one octet less.
+      guard end &- start >= 11, bytes[start] == 0x30, bytes[start &+ 2] == 0x02 else { return nil }
+      let length = bytes[start &+ 1]
+      let valueEnd = start &+ 2 &+ Int(length)
+      let afterType: Int
+      let high = bytes[start &+ 4]
+      switch bytes[start &+ 3] {
+      case 1:
+        guard high < 0x80 else { return nil }
+        type = Int(high)
+        afterType = start &+ 5
+      case 2:
+        guard 1..<0x80 ~= high else { return nil }
+        type = Int(high) &<< 8 | Int(bytes[start &+ 5])
+        afterType = start &+ 6
+      default: return nil
+      }
+      let valueStart = afterType &+ 5
+      guard length < 0x80, valueEnd <= end, valueStart <= valueEnd, bytes[afterType] == 0x02,
+        bytes[afterType &+ 1] == 1, bytes[afterType &+ 2] < 0x80, bytes[afterType &+ 3] == 0x04,
+        Int(bytes[afterType &+ 4]) == valueEnd &- valueStart
+      else { return nil }
+      version = Int(bytes[afterType &+ 2])
+      value = valueStart..<valueEnd
+    }
   }
 
   /// The value as it is.
@@ -47,6 +91,15 @@ struct RawAttribute {
   /// The value as a number of 64 bits.
   @inline(__always)
   func int64(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Int64 {
+    let start = value.lowerBound
+    if value.count == 3, bytes[start] == 0x02, bytes[start &+ 1] == 1 {
+      return Int64(Int8(bitPattern: bytes[start &+ 2]))
+    }
+    return try int64InFull(bytes)
+  }
+
+  @inline(never)
+  private func int64InFull(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Int64 {
     do throws(MalformedReceipt) {
       var reader = ASN1Reader(value, part: AppReceiptPayload.part)
       let number = try reader.readInt64(bytes)
@@ -68,6 +121,17 @@ struct RawAttribute {
 
   @inline(__always)
   private func textContents(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Range<Int> {
+    let start = value.lowerBound
+    if value.count >= 2, bytes[start] == 0x0C || bytes[start] == 0x16, bytes[start &+ 1] < 0x80,
+      start &+ 2 &+ Int(bytes[start &+ 1]) == value.upperBound
+    {
+      return (start &+ 2)..<value.upperBound
+    }
+    return try textContentsInFull(bytes)
+  }
+
+  @inline(never)
+  private func textContentsInFull(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Range<Int> {
     do throws(MalformedReceipt) {
       var reader = ASN1Reader(value, part: AppReceiptPayload.part)
       let isIA5 = value.isEmpty ? false : bytes[value.lowerBound] == 0x16
@@ -83,7 +147,11 @@ struct RawAttribute {
   @inline(never)
   private func placed(_ error: MalformedReceipt, _ bytes: Span<UInt8>) -> MalformedReceipt {
     if value.isEmpty { return failure(.invalidValue, "The value has no octets.") }
-    return failure(error.code == .unexpected ? .wrongType : error.code, error.message)
+    switch error.code {
+    case .unexpected: return failure(.wrongType, error.message)
+    case .truncated: return failure(.invalidValue, "The value is longer than the attribute.")
+    default: return failure(error.code, error.message)
+    }
   }
 
   @inline(never)

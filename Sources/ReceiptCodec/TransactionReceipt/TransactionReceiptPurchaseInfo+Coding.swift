@@ -62,12 +62,12 @@ extension TransactionReceiptPurchaseInfo {
   ) throws(MalformedReceipt) -> Timestamp? {
     var exact: Timestamp?
     if let text = dates[keys.milliseconds] {
-      let milliseconds = Double(try number(text, of: keys.milliseconds))
-      guard abs(milliseconds) <= Timestamp.greatestMagnitude else {
+      let milliseconds = try number(text, of: keys.milliseconds)
+      guard milliseconds.magnitude <= UInt64(Timestamp.greatestMagnitude) else {
         throw MalformedReceipt(
           .outOfRange, at: .propertyListKey(keys.milliseconds), "The date lies too far away to be one.")
       }
-      exact = Timestamp(millisecondsSince1970: milliseconds)
+      exact = Timestamp(millisecondsSince1970: Double(milliseconds))
     }
     guard let text = dates[keys.greenwich] else { return exact }
     guard let whole = PurchaseInfoDate.parse(text) else {

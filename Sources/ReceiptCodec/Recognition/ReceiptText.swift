@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What can be told of a receipt in text from its first bytes.
+enum ReceiptText {
+  enum Shape {
+    /// Base64url characters up to a dot.
+    case jws
+    /// Base64, of whatever.
+    case base64
+    /// A brace, then a key and an equals sign.
+    case propertyList
+    /// A brace, then a name and a colon, or the closing brace.
+    case jsonObject
+    /// A quotation mark.
+    case jsonString
+    case unknown
+  }
+
+  static func isWhiteSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+
+  /// The text without white space at either end; not copied where there is none.
+  static func trimming(_ bytes: [UInt8]) -> [UInt8] {
+    guard let first = bytes.first, let last = bytes.last else { return bytes }
+    guard isWhiteSpace(first) || isWhiteSpace(last) else { return bytes }
+    guard let start = bytes.firstIndex(where: { !isWhiteSpace($0) }),
+      let end = bytes.lastIndex(where: { !isWhiteSpace($0) })
+    else { return [] }
+    return Array(bytes[start...end])
+  }
+
+  static func shape(of text: Span<UInt8>) -> Shape {
+    guard text.count > 0 else { return .unknown }
+    switch text[0] {
+    case UInt8(ascii: "{"): return braceShape(of: text)
+    case UInt8(ascii: "\""): return .jsonString
+    default: break
+    }
+    var index = 0
+    while index < text.count {
+      let byte = text[index]
+      if byte == UInt8(ascii: ".") { return index > 0 ? .jws : .unknown }
+      if byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || isBase64Symbol(byte) {
+        index += 1
+        continue
+      }
+      // White space and padding end what a JWS may have; base64 may go on behind them. What has begun with
+      // a group of base64 is taken for it, so that the error names the byte that is not.
+      let goesOn = isWhiteSpace(byte) || byte == UInt8(ascii: "=")
+      return index >= 4 || index > 0 && goesOn ? .base64 : .unknown
+    }
+    return .base64
+  }
+
+  private static func braceShape(of text: Span<UInt8>) -> Shape {
+    var index = skipWhiteSpace(text, from: 1)
+    guard index < text.count else { return .unknown }
+    switch text[index] {
+    case UInt8(ascii: "}"): return .jsonObject
+    case UInt8(ascii: "\""):
+      index += 1
+      while index < text.count, text[index] != UInt8(ascii: "\"") {
+        index += text[index] == UInt8(ascii: "\\") ? 2 : 1
+      }
+      index = skipWhiteSpace(text, from: index + 1)
+      guard index < text.count else { return .unknown }
+      switch text[index] {
+      case UInt8(ascii: ":"): return .jsonObject
+      case UInt8(ascii: "="): return .propertyList
+      default: return .unknown
+      }
+    default:
+      // A bare key. Whatever else it is, the reader of property lists says where it goes wrong.
+      return .propertyList
+    }
+  }
+
+  private static func skipWhiteSpace(_ text: Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    while index < text.count, isWhiteSpace(text[index]) { index += 1 }
+    return index
+  }
+
+  private static func isBase64Symbol(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+      true
+    default: false
+    }
+  }
+
+  /// Decodes base64 with either alphabet, not both, padded or not, in lines or not.
+  ///
+  /// Only the signed bytes inside matter, so that more than one spelling of what is around them does no harm.
+  static func decodeBase64(_ text: [UInt8]) throws(MalformedReceipt) -> [UInt8] {
+    var usesURLAlphabet = false
+    var symbolCount = 0
+    for byte in text where !isWhiteSpace(byte) {
+      if byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") { usesURLAlphabet = true }
+      symbolCount += 1
+    }
+    let missing = (4 - symbolCount % 4) % 4
+    guard usesURLAlphabet || missing > 0 else {
+      return try Base64.decode(text, allowingWhitespace: true, part: "base64 text")
+    }
+    var standard = text
+    if usesURLAlphabet {
+      for index in standard.indices {
+        switch standard[index] {
+        case UInt8(ascii: "-"): standard[index] = UInt8(ascii: "+")
+        case UInt8(ascii: "_"): standard[index] = UInt8(ascii: "/")
+        case UInt8(ascii: "+"), UInt8(ascii: "/"):
+          throw MalformedReceipt(
+            .invalidBase64, at: .byteOffset(index, within: "base64 text"),
+            "The text mixes the alphabets of base64 and base64url.")
+        default: break
+        }
+      }
+    }
+    standard += repeatElement(UInt8(ascii: "="), count: missing < 3 ? missing : 0)
+    return try Base64.decode(standard, allowingWhitespace: true, part: "base64 text")
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A receipt of any kind as it came: recognized and parsed, nothing of it verified.
+public enum UnverifiedReceipt: Sendable, Hashable {
+  /// A JWS; its payload says which of the signed kinds it is.
+  case jws(UnverifiedJWS)
+  /// The PKCS#7 container of an app.
+  case appReceipt(UnverifiedAppReceipt)
+  /// The property list of one transaction.
+  case transactionReceipt(UnverifiedTransactionReceipt)
+
+  /// Recognizes and parses a receipt.
+  ///
+  /// White space around text is ignored. Read are:
+  /// - a JWS in compact form;
+  /// - an app receipt in binary;
+  /// - the property list of a transaction receipt;
+  /// - base64 of either of these two, in lines or not, also with the alphabet of base64url or without padding;
+  /// - a JSON string that holds one of the above, and a JSON object with exactly one of the members
+  ///   `signedTransactionInfo`, `signedRenewalInfo`, `signedAppTransactionInfo`, `signedPayload`,
+  ///   `receipt-data` and `latest_receipt`, whose value is one of the above, but not JSON once more.
+  ///
+  /// - Parameters:
+  ///   - bytes: The whole receipt.
+  ///   - limits: Bounds on size, nesting and number of elements.
+  /// - Throws: ``MalformedReceipt``: `empty`; `tooLarge`, before anything is looked at; `unrecognized`;
+  ///   `unsupported` for JSON with several receipts or JSON inside JSON; `wrongType` for one of the members
+  ///   that is not a string; and whatever the kind that was recognized throws.
+  public init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+    guard !bytes.isEmpty else { throw MalformedReceipt(.empty, at: .whole, "There are no bytes.") }
+    guard bytes.count <= limits.maximumByteCount else {
+      throw MalformedReceipt(
+        .tooLarge, at: .whole,
+        "The receipt has \(bytes.count) bytes; the limit is \(limits.maximumByteCount).")
+    }
+    // Binary is taken as it is: white space at its end would be part of it.
+    if bytes[0] == 0x30 {
+      self = .appReceipt(try UnverifiedAppReceipt(parsing: bytes, limits: limits))
+      return
+    }
+    let text = ReceiptText.trimming(bytes)
+    guard let first = text.first else {
+      throw MalformedReceipt(.empty, at: .whole, "There is only white space.")
+    }
+    switch ReceiptText.shape(of: text.span) {
+    case .jsonString, .jsonObject:
+      let inner = try JSONWrapping.unwrap(text, limits: limits)
+      self = try Self.parse(ReceiptText.trimming(inner), isInsideJSON: true, limits: limits)
+    case .unknown where first == UInt8(ascii: "["):
+      throw MalformedReceipt(
+        .unrecognized, at: .jsonPath("$"), "A JSON array is not a receipt; pass its elements one by one.")
+    default:
+      self = try Self.parse(text, isInsideJSON: false, limits: limits)
+    }
+  }
+
+  /// Which kind it is. The payload of a JWS is decoded to tell, since nothing else in it does.
+  ///
+  /// - Parameter limits: Bounds on the payload.
+  /// - Returns: The kind, as little to be believed as the receipt.
+  /// - Throws: ``MalformedReceipt`` as ``UnverifiedJWS/decodePayload(limits:)`` does.
+  public func kind(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> ReceiptKind {
+    switch self {
+    case .jws(let jws): try jws.decodePayload(limits: limits).kind
+    case .appReceipt: .appReceipt
+    case .transactionReceipt: .transactionReceipt
+    }
+  }
+
+  private static func parse(
+    _ text: [UInt8], isInsideJSON: Bool, limits: ReceiptLimits
+  ) throws(MalformedReceipt) -> UnverifiedReceipt {
+    switch ReceiptText.shape(of: text.span) {
+    case .jws: return .jws(try UnverifiedJWS(parsing: text, limits: limits))
+    case .propertyList:
+      return .transactionReceipt(try UnverifiedTransactionReceipt(parsing: text, limits: limits))
+    case .base64: return try parseDecoded(try ReceiptText.decodeBase64(text), limits: limits)
+    case .jsonString, .jsonObject:
+      throw MalformedReceipt(
+        .unsupported, at: .jsonPath("$"), "There is JSON inside the JSON; unwrap the receipt first.")
+    case .unknown:
+      if text.isEmpty { throw MalformedReceipt(.empty, at: .whole, "The JSON holds an empty text.") }
+      throw MalformedReceipt(
+        .unrecognized, at: isInsideJSON ? .jsonPath("$") : .byteOffset(0, within: "input"),
+        "This is neither a JWS, nor an app receipt, nor a transaction receipt, nor base64 or JSON with one in it."
+      )
+    }
+  }
+
+  /// Parses what base64 held.
+  private static func parseDecoded(
+    _ bytes: [UInt8], limits: ReceiptLimits
+  ) throws(MalformedReceipt) -> UnverifiedReceipt {
+    if bytes.first == 0x30 {
+      return .appReceipt(try UnverifiedAppReceipt(parsing: bytes, limits: limits))
+    }
+    switch ReceiptText.shape(of: ReceiptText.trimming(bytes).span) {
+    case .propertyList:
+      return .transactionReceipt(try UnverifiedTransactionReceipt(parsing: bytes, limits: limits))
+    case .jsonObject:
+      throw MalformedReceipt(
+        .unrecognized, at: .byteOffset(0, within: "decoded base64"),
+        "The base64 holds JSON. If it is a part of a JWS, pass all three parts with the dots between them.")
+    default:
+      throw MalformedReceipt(
+        .unrecognized, at: .byteOffset(0, within: "decoded base64"),
+        "The base64 holds neither an app receipt nor a transaction receipt.")
+    }
+  }
+}
