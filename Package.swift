@@ -32,6 +32,10 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
+    .executableTarget(
+      name: "receipt-bench", dependencies: ["ReceiptSigning", "ReceiptVerification"],
+      path: "Benchmarks/receipt-bench"),
+
     .testTarget(name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto"]),
     .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptCodec"]),
     .testTarget(name: "ReceiptSigningTests", dependencies: ["ReceiptSigning", "ReceiptTesting"]),

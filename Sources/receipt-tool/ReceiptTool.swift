@@ -3,6 +3,32 @@
 import ArgumentParser
 
 @main
-struct ReceiptTool: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "receipt-tool")
+struct ReceiptTool: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "receipt-tool",
+    abstract: "Sign and verify purchase receipts: App Store JWS, app receipts, transaction receipts.",
+    discussion: """
+      EXAMPLES:
+        receipt-tool verify receipt.b64
+        receipt-tool identity create my-store
+        receipt-tool sign --identity my-store --format signed-transaction purchase.json > purchase.jws
+        receipt-tool verify --trust my-store/root.cer purchase.jws
+        receipt-tool inspect purchase.jws
+
+      EXIT CODES:
+        0   success; for verify: every receipt is valid
+        1   verify: at least one receipt is invalid
+        2   verify: none is invalid, at least one is undetermined
+        64  the command line is wrong
+        66  an input cannot be read
+        70  an internal fault
+        73  an output cannot be created
+
+      Shell completions: receipt-tool --generate-completion-script bash|zsh|fish
+      """,
+    version: toolVersion,
+    subcommands: [VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self])
 }
+
+/// The version of the whole toolkit.
+let toolVersion = "0.1.0"

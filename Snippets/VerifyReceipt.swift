@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verify a receipt of any kind, and act on the verdict.
+
+import ReceiptVerification
+
+let receiptBytes = Array(CommandLine.arguments.dropFirst().joined().utf8)
+
+// snippet.verify
+let verifier = ReceiptVerifier(
+  trust: .apple,
+  policy: VerificationPolicy(bundleIds: .oneOf(["com.example.app"]), environments: [.production]))
+
+switch verifier.verify(receiptBytes) {
+case .valid(let receipt):
+  for transaction in receipt.transactions { print("bought", transaction.productId ?? "?") }
+case .invalid(let receipt):
+  print("refused:", receipt.reason)
+case .undetermined(let receipt):
+  print("could not be checked:", receipt.reason, receipt.isRetryable ? "(retry)" : "")
+}
+// snippet.end

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// A path from a receipt's signer to a trusted root of which everything but the time was checked.
+final class SigningChain: Sendable {
+  /// The certificates, leaf first; one alone when it is a pinned test certificate.
+  let certificates: [Certificate]
+  let publicKey: PublicKey
+  let assurance: VerifiedReceipt.Assurance
+  /// Seconds since 1970, inclusive: the window in which every certificate of the path is valid.
+  let notBefore: Int64
+  let notAfter: Int64
+  let subject: String
+  let sha256: String
+  let rootSHA256: String
+  let hasSHA1Signature: Bool
+
+  init(_ certificates: [Certificate], leaf: Certificate, assurance: VerifiedReceipt.Assurance) {
+    self.certificates = certificates
+    self.publicKey = leaf.publicKey
+    self.assurance = assurance
+    self.notBefore = certificates.map(\.notBefore).max() ?? .max
+    self.notAfter = certificates.map(\.notAfter).min() ?? .min
+    self.subject = leaf.subject
+    self.sha256 = leaf.sha256FingerprintHex
+    self.rootSHA256 = (certificates.last ?? leaf).sha256FingerprintHex
+    self.hasSHA1Signature = certificates.dropLast().contains {
+      Self.sha1SignatureOIDs.contains($0.signatureAlgorithmOID)
+    }
+  }
+
+  /// sha1WithRSAEncryption (RFC 8017) and ecdsa-with-SHA1 (RFC 3279).
+  private static let sha1SignatureOIDs: Set<String> = ["1.2.840.113549.1.1.5", "1.2.840.10045.4.1"]
+
+  /// Whether every certificate is valid at the instant; the bounds themselves are inside (RFC 5280 section
+  /// 4.1.2.5), and the last second counts as a whole.
+  func isValid(at instant: Timestamp) -> Bool {
+    let seconds = (instant.millisecondsSince1970 / 1000).rounded(.down)
+    return seconds >= Double(notBefore) && seconds <= Double(notAfter)
+  }
+
+  /// The certificate that is not valid at the instant, by index.
+  func invalidCertificate(at instant: Timestamp) -> (index: Int, certificate: Certificate)? {
+    let seconds = (instant.millisecondsSince1970 / 1000).rounded(.down)
+    for (index, certificate) in certificates.enumerated()
+    where seconds < Double(certificate.notBefore) || seconds > Double(certificate.notAfter) {
+      return (index, certificate)
+    }
+    return nil
+  }
+
+  func signerInformation(algorithm: ReceiptAlgorithm) -> SignerInformation {
+    SignerInformation(
+      subject: subject, sha256: sha256, rootSHA256: rootSHA256, algorithm: algorithm,
+      involvesSHA1: algorithm == .rsaSHA1 || hasSHA1Signature)
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+extension ReceiptVerifier {
+  /// Verifies locally, then asks each checker in turn.
+  ///
+  /// A receipt that is invalid locally stays so, and no checker is asked. Otherwise every checker must confirm
+  /// it: the first that says revoked or refuses makes the verdict invalid; one that could not answer makes it
+  /// undetermined, never valid, unless a later one refuses. A claimed environment is settled by a checker that
+  /// names the environment it found.
+  public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
+    let local = verify(bytes)
+    let receipt: VerifiedReceipt
+    var open: UndeterminedReceipt?
+    switch local {
+    case .invalid: return local
+    case .valid(let verified): receipt = verified
+    case .undetermined(let undetermined):
+      guard let verified = undetermined.signatureVerified else { return local }
+      receipt = verified
+      open = undetermined
+    }
+    guard !checkers.isEmpty else { return local }
+
+    var unanswered: Objection?
+    for checker in checkers {
+      let answer = await checker.check(receipt)
+      do throws(Objection) {
+        let environment = try judge(answer, of: checker.name)
+        explain(.checker, passed: true, "\(checker.name) confirms the purchase")
+        if environment != nil, open?.reason.code == .environmentUnproven { open = nil }
+      } catch {
+        explain(.checker, passed: false, error.reason.description)
+        if case .invalid = error.outcome { return error.verdict(claimedKind: receipt.kind) }
+        // A failure that retrying may mend must not be hidden behind one that it cannot.
+        unanswered = unanswered ?? error
+      }
+    }
+    if let unanswered { return unanswered.verdict(claimedKind: receipt.kind) }
+    if let open { return .undetermined(open) }
+    return .valid(receipt)
+  }
+
+  /// The environment that a confirming checker found.
+  private func judge(
+    _ answer: CheckerAnswer, of name: String
+  ) throws(Objection) -> ReceiptEnvironment.Category? {
+    switch answer {
+    case .terminalFailure(let message):
+      throw Objection(
+        reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
+        outcome: .undetermined(isRetryable: false, signatureVerified: nil))
+    case .retryableFailure(let message):
+      throw Objection(
+        reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
+        outcome: .undetermined(isRetryable: true, signatureVerified: nil))
+    case .response(let response):
+      if let environment = response.environment, !policy.environments.contains(environment) {
+        throw .invalid(
+          .wrongEnvironment, at: "checker \(name)",
+          "The source found the purchase in the environment \(environment.rawValue), which the policy does "
+            + "not accept.")
+      }
+      switch response.standing {
+      case .confirmed: return response.environment
+      case .revoked(let instant):
+        throw .invalid(
+          .revoked, at: "checker \(name)",
+          "The store revoked or refunded the purchase\(instant.map { " at \($0.iso8601)" } ?? "").")
+      case .refused(let message):
+        throw .invalid(.checkerRefused, at: "checker \(name)", message)
+      }
+    }
+  }
+}

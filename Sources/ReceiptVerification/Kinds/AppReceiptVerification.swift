@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// App receipts: PKCS#7 / CMS SignedData (RFC 5652 section 5).
+extension ReceiptVerifier {
+  func verifyAppReceipt(_ receipt: UnverifiedAppReceipt) throws(Objection) -> VerifiedReceipt {
+    let signedData = receipt.signedData
+    guard policy.kinds.contains(.appReceipt) else {
+      throw .invalid(.wrongKind, "The policy does not accept an app receipt.")
+    }
+    guard let signerInfo = signedData.signerInfos.first else {
+      throw .invalid(.unsigned, "The PKCS#7 container has no signerInfo: nobody signed it.")
+    }
+    guard signedData.signerInfos.count == 1 else {
+      throw .invalid(
+        .malformed, at: "signerInfos",
+        "The container has \(signedData.signerInfos.count) signerInfos; a receipt has exactly one.")
+    }
+    let algorithm = try signatureAlgorithm(of: signerInfo, in: signedData)
+    try demandAlgorithm(algorithm)
+    let chains = try appReceiptSigner(of: signerInfo, in: signedData)
+    guard let key = chains.first?.publicKey else {
+      throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
+    }
+    try checkSignature(of: signerInfo, over: signedData.content, key: key, algorithm: algorithm)
+
+    let payload: AppReceiptPayload
+    do throws(MalformedReceipt) {
+      payload = try receipt.decodePayload(limits: limits)
+    } catch {
+      throw .malformed(error)
+    }
+    let claims = Claims(
+      kind: .appReceipt, environment: payload.environment, isEnvironmentProven: true,
+      bundleId: payload.bundleId, appAppleId: payload.appAppleId, signedAt: payload.receiptCreationDate,
+      isNested: false)
+    let chain = try judge(claims, chains: chains)
+    try demandDevice(of: payload)
+    return VerifiedReceipt(
+      content: .appReceipt(payload), kind: .appReceipt, environment: payload.environment,
+      isEnvironmentProven: true, bundleId: payload.bundleId, appAppleId: payload.appAppleId,
+      signedAt: payload.receiptCreationDate, signer: chain.signerInformation(algorithm: algorithm),
+      assurance: chain.assurance, nested: [])
+  }
+
+  /// Which of the two algorithms of app receipts: digest and signature algorithm must name the same digest.
+  private func signatureAlgorithm(
+    of signerInfo: CMSSignerInfo, in signedData: CMSSignedData
+  ) throws(Objection) -> ReceiptAlgorithm {
+    let rsaEncryption = "1.2.840.113549.1.1.1"
+    let algorithm: ReceiptAlgorithm
+    let withDigest: String
+    switch signerInfo.digestAlgorithm {
+    case "1.3.14.3.2.26": (algorithm, withDigest) = (.rsaSHA1, "1.2.840.113549.1.1.5")
+    case "2.16.840.1.101.3.4.2.1": (algorithm, withDigest) = (.rsaSHA256, "1.2.840.113549.1.1.11")
+    default:
+      throw .invalid(
+        .unsupportedAlgorithm, at: "signerInfo",
+        "The digest algorithm \(signerInfo.digestAlgorithm) is not one of app receipts: SHA-1 or SHA-256.")
+    }
+    guard [rsaEncryption, withDigest].contains(signerInfo.signatureAlgorithm) else {
+      throw .invalid(
+        .unsupportedAlgorithm, at: "signerInfo",
+        "The signature algorithm \(signerInfo.signatureAlgorithm) is not RSA with the digest that the "
+          + "signerInfo names.")
+    }
+    guard signedData.digestAlgorithms.contains(signerInfo.digestAlgorithm) else {
+      throw .invalid(
+        .malformed, at: "digestAlgorithms",
+        "The container does not announce the signer's digest algorithm \(signerInfo.digestAlgorithm).")
+    }
+    return algorithm
+  }
+
+  /// The signer, matched by issuer and serial number; the order of the embedded certificates means nothing.
+  private func appReceiptSigner(
+    of signerInfo: CMSSignerInfo, in signedData: CMSSignedData
+  ) throws(Objection) -> [SigningChain] {
+    var carrier = Array(signedData.certificatesBytes)
+    carrier.append(contentsOf: signerInfo.issuer)
+    carrier.append(contentsOf: signerInfo.serialNumber)
+    if let known = knownSigners.chains(carriedBy: carrier.span) {
+      explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
+      return known
+    }
+    let certificates = try parseCertificates(signedData.certificates.map { Array($0) })
+    let signers = certificates.filter {
+      $0.issuerDER[...] == signerInfo.issuer && hasEqualSerial($0.serialNumber, signerInfo.serialNumber)
+    }
+    guard let leaf = signers.first, signers.count == 1 else {
+      throw .invalid(
+        .chainUntrusted, at: "signerInfo",
+        "\(signers.count) of the embedded certificates have the signer's issuer and serial number; "
+          + "exactly one must.")
+    }
+    try demandRSA(leaf, atLeast: 2048)
+    let chains: [SigningChain]
+    if policy.selfSignedTesting.admits(leaf) {
+      chains = [SigningChain([leaf], leaf: leaf, assurance: .pinnedTestCertificate)]
+    } else {
+      let others = certificates.filter { $0 != leaf }
+      chains = try signingChains(
+        leaf: leaf, intermediates: others + intermediates, roots: others,
+        markers: policy.markers.subtracting([.iTunesStore]))
+    }
+    knownSigners.remember(chains, carriedBy: carrier)
+    return chains
+  }
+
+  /// RFC 5652 section 5.4. Without signed attributes the signature covers the content; with them it covers
+  /// the attributes, which must name the content's type and digest. The two readings never mix.
+  private func checkSignature(
+    of signerInfo: CMSSignerInfo, over content: ArraySlice<UInt8>, key: PublicKey,
+    algorithm: ReceiptAlgorithm
+  ) throws(Objection) {
+    let digest: DigestAlgorithm = algorithm == .rsaSHA1 ? .sha1 : .sha256
+    let matches: Bool
+    if let attributes = signerInfo.signedAttributes {
+      let data = "1.2.840.113549.1.7.1"
+      guard attributes.contentType == data, let messageDigest = attributes.messageDigest else {
+        throw .invalid(
+          .malformed, at: "signedAttrs",
+          "Signed attributes must name the content type (data) and the message digest (RFC 5652 5.3).")
+      }
+      guard ConstantTime.equals(messageDigest, Digest.hash(content.span, using: digest)) else {
+        throw .invalid(
+          .signatureMismatch, at: "signedAttrs",
+          "The message digest in the signed attributes is not that of the content: the content was changed.")
+      }
+      matches = key.isValidSignature(
+        signerInfo.signature.span, for: attributes.encoded.span, using: .rsaPKCS1v15(digest))
+    } else {
+      matches = key.isValidSignature(
+        signerInfo.signature.span, for: content.span, using: .rsaPKCS1v15(digest))
+    }
+    guard matches else {
+      throw .invalid(
+        .signatureMismatch, at: "signerInfo",
+        "The \(algorithm.rawValue) signature does not match the content: a byte of it or of the signature "
+          + "was changed, or another key signed.")
+    }
+    explain(.signature, passed: true, "\(algorithm.rawValue) signature matches the content")
+  }
+
+  private func hasEqualSerial(_ certificate: [UInt8], _ signerInfo: ArraySlice<UInt8>) -> Bool {
+    certificate.drop { $0 == 0 } == signerInfo.drop { $0 == 0 }
+  }
+}

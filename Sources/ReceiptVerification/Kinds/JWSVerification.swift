@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// Signed transactions, renewal infos, app transactions, notifications and realtime requests (RFC 7515).
+extension ReceiptVerifier {
+  func verifyJWS(
+    _ jws: UnverifiedJWS, claimedKind: inout ReceiptKind?
+  ) throws(Objection) -> VerifiedReceipt {
+    let chains: [SigningChain]
+    do throws(Objection) {
+      chains = try checkedSigners(of: jws)
+    } catch {
+      claimedKind = (try? jws.decodePayload(limits: limits))?.kind
+      throw error
+    }
+    let payload = try decodedPayload(of: jws)
+    claimedKind = payload.kind
+    guard policy.kinds.contains(payload.kind) else {
+      throw .invalid(.wrongKind, "The policy does not accept a \(payload.kind.rawValue).")
+    }
+    var nested: [VerifiedReceipt] = []
+    if case .notification(let notification) = payload {
+      nested = try verifySignedParts(of: notification)
+    }
+    return try judge(payload, nested: nested, chains: chains, isNested: false)
+  }
+
+  /// Verifies one signed part of a notification: it must be of the kind that its place promises.
+  func verifyNestedJWS(
+    _ compact: String, as kind: ReceiptKind, at place: String
+  ) throws(Objection) -> VerifiedReceipt {
+    do throws(Objection) {
+      let jws: UnverifiedJWS
+      do throws(MalformedReceipt) {
+        jws = try UnverifiedJWS(parsing: Array(compact.utf8), limits: limits)
+      } catch {
+        throw .malformed(error)
+      }
+      let chains = try checkedSigners(of: jws)
+      let payload = try decodedPayload(of: jws)
+      guard payload.kind == kind else {
+        throw .invalid(
+          .nestedMismatch, "Here a \(kind.rawValue) belongs, and this is a \(payload.kind.rawValue).")
+      }
+      return try judge(payload, nested: [], chains: chains, isNested: true)
+    } catch {
+      throw error.inside(place)
+    }
+  }
+
+  /// The chains of the signer, once the signature was found to match.
+  private func checkedSigners(of jws: UnverifiedJWS) throws(Objection) -> [SigningChain] {
+    let carrier = jws.compact.span.extracting(jws.encodedHeaderRange)
+    let chains: [SigningChain]
+    if let known = knownSigners.chains(carriedBy: carrier) {
+      explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
+      chains = known
+    } else {
+      chains = try jwsSigner(of: jws)
+      knownSigners.remember(chains, carriedBy: Array(jws.compact[jws.encodedHeaderRange]))
+    }
+    guard !jws.signature.isEmpty else {
+      throw .invalid(.unsigned, "The JWS has an empty signature part.")
+    }
+    guard jws.signature.count == 64 else {
+      throw .invalid(
+        .signatureMismatch, at: "JWS signature",
+        "An ES256 signature has 64 bytes, r and s of 32 each (RFC 7518 section 3.4); "
+          + "this one has \(jws.signature.count).")
+    }
+    let message = jws.compact.span.extracting(jws.signingInputRange)
+    guard
+      let key = chains.first?.publicKey,
+      key.isValidSignature(jws.signature.span, for: message, using: .ecdsaP256SHA256)
+    else {
+      throw .invalid(
+        .signatureMismatch, at: "JWS signature",
+        "The ES256 signature does not match header and payload: a byte of them or of the signature was "
+          + "changed, or another key signed.")
+    }
+    explain(.signature, passed: true, "ES256 signature matches header and payload")
+    return chains
+  }
+
+  /// Parses the header and builds the path that its `x5c` claims.
+  private func jwsSigner(of jws: UnverifiedJWS) throws(Objection) -> [SigningChain] {
+    let header: JWSHeader
+    do throws(MalformedReceipt) {
+      header = try jws.header(limits: limits)
+    } catch {
+      throw .malformed(error)
+    }
+    guard header.alg == "ES256" else {
+      throw .invalid(
+        .unsupportedAlgorithm, at: "$.alg of the JWS header",
+        "The algorithm is \"\(header.alg)\"; a receipt is signed with ES256 and nothing else.")
+    }
+    try demandAlgorithm(.es256)
+    guard header.crit == nil else {
+      throw .invalid(
+        .malformed, at: "$.crit of the JWS header",
+        "The header demands extensions (crit); receipts have none, and none is understood.")
+    }
+    let certificates = try parseCertificates(header.x5c)
+    if certificates.count == 1, let only = certificates.first, policy.selfSignedTesting.admits(only) {
+      return [SigningChain([only], leaf: only, assurance: .pinnedTestCertificate)]
+    }
+    guard certificates.count == 3 else {
+      throw .invalid(
+        .chainLength, at: "$.x5c of the JWS header",
+        "The header carries \(certificates.count) certificate(s); it must carry leaf, intermediate and root."
+          + (certificates.count == 1
+            ? " Xcode and unit tests sign with one: pin it to admit them (receipt-tool: --admit-xcode "
+              + "--trust FILE)." : ""))
+    }
+    guard case .p256 = certificates[0].publicKey.kind else {
+      throw .invalid(
+        .unsupportedAlgorithm, at: "certificate 0", "The signer's key is not on P-256, as ES256 demands.")
+    }
+    guard trust.contains(certificates[2]) else {
+      throw .invalid(
+        .chainUntrusted, at: "certificate 2",
+        "The root \"\(certificates[2].subject)\" with SHA-256 \(certificates[2].sha256FingerprintHex) is "
+          + "not trusted. If the receipt is from a store of your own, trust that store's root.")
+    }
+    return try signingChains(
+      leaf: certificates[0], intermediates: [certificates[1]], roots: [certificates[2]],
+      markers: policy.markers.subtracting([.iTunesStore]))
+  }
+
+  private func decodedPayload(of jws: UnverifiedJWS) throws(Objection) -> JWSPayload {
+    do throws(MalformedReceipt) {
+      return try jws.decodePayload(limits: limits)
+    } catch {
+      throw .malformed(error)
+    }
+  }
+
+  private func judge(
+    _ payload: JWSPayload, nested: [VerifiedReceipt], chains: [SigningChain], isNested: Bool
+  ) throws(Objection) -> VerifiedReceipt {
+    let claims = Claims(
+      kind: payload.kind, environment: payload.environment, isEnvironmentProven: true,
+      bundleId: payload.bundleId, appAppleId: payload.appAppleId,
+      signedAt: payload.signedDate ?? nested.compactMap(\.signedAt).max(), isNested: isNested)
+    let chain = try judge(claims, chains: chains)
+    try demandDevice(of: payload)
+    return VerifiedReceipt(
+      content: .jws(payload), kind: claims.kind, environment: claims.environment,
+      isEnvironmentProven: true, bundleId: claims.bundleId, appAppleId: claims.appAppleId,
+      signedAt: claims.signedAt, signer: chain.signerInformation(algorithm: .es256),
+      assurance: chain.assurance, nested: nested)
+  }
+}

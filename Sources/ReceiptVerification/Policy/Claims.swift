@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// What a receipt of any kind says of itself, once its signature was found right.
+struct Claims {
+  let kind: ReceiptKind
+  let environment: ReceiptEnvironment?
+  let isEnvironmentProven: Bool
+  let bundleId: String?
+  let appAppleId: Int64?
+  let signedAt: Timestamp?
+  /// A part inside a notification: its age is the notification's concern.
+  let isNested: Bool
+
+  /// Kinds that name no bundle at all (facts of the App Store's formats).
+  var namesBundle: Bool { kind != .signedRenewalInfo && kind != .signedRealtimeRequest }
+
+  /// Kinds that always state the app's identifier in production.
+  var statesApp: Bool {
+    switch kind {
+    case .signedAppTransaction, .signedNotification, .signedRealtimeRequest, .appReceipt: true
+    case .signedTransaction, .signedRenewalInfo, .transactionReceipt: false
+    }
+  }
+}
+
+extension ReceiptVerifier {
+  /// Judges time, app and environment, and picks the chain that is valid under the time rule.
+  func judge(
+    _ claims: Claims, chains: [SigningChain], beforeEnvironment: Bool = false
+  ) throws(Objection) -> SigningChain {
+    let chain = try judgeTime(of: claims, chains: chains)
+    try judgeApp(of: claims)
+    if !beforeEnvironment { try judgeEnvironment(of: claims) }
+    if chain.assurance == .pinnedTestCertificate {
+      guard [.xcode, .localTesting].contains(claims.environment?.category) else {
+        throw .invalid(
+          .chainUntrusted, at: "certificate 0",
+          "A pinned test certificate signs for Xcode or local testing alone, and this receipt says "
+            + "\"\(claims.environment?.rawValue ?? "nothing")\".")
+      }
+    }
+    explain(.policy, passed: true, "app and environment are accepted")
+    return chain
+  }
+
+  private func judgeTime(of claims: Claims, chains: [SigningChain]) throws(Objection) -> SigningChain {
+    let reference: Timestamp
+    if case .at(let instant) = policy.timeRule { reference = instant } else { reference = clock() }
+
+    if let signedAt = claims.signedAt, signedAt > reference.addingSeconds(policy.allowedClockSkew) {
+      throw .invalid(
+        .signedInFuture,
+        "It was signed at \(signedAt.iso8601), after \(reference.iso8601), at which it is judged.")
+    }
+    if let maximumAge = policy.maximumAge, !claims.isNested {
+      let signedAt = try demandSigningTime(of: claims)
+      guard signedAt.addingSeconds(maximumAge) >= reference else {
+        throw .invalid(
+          .tooOld, "It was signed at \(signedAt.iso8601), more than \(maximumAge) seconds before.")
+      }
+    }
+    let instant: Timestamp
+    switch policy.timeRule {
+    case .atSigning: instant = try demandSigningTime(of: claims)
+    case .at(let given): instant = given
+    case .now: instant = reference
+    }
+    if let chain = chains.first(where: { $0.isValid(at: instant) }) {
+      explain(.time, passed: true, "the certificates were valid at \(instant.iso8601)")
+      return chain
+    }
+    guard let (index, certificate) = chains.first?.invalidCertificate(at: instant) else {
+      throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
+    }
+    throw .invalid(
+      .chainExpired, at: "certificate \(index)",
+      "\"\(certificate.subject)\" is valid from "
+        + "\(Timestamp(secondsSince1970: certificate.notBefore).iso8601Seconds) to "
+        + "\(Timestamp(secondsSince1970: certificate.notAfter).iso8601Seconds), and the receipt is judged "
+        + "at \(instant.iso8601).")
+  }
+
+  private func demandSigningTime(of claims: Claims) throws(Objection) -> Timestamp {
+    guard let signedAt = claims.signedAt else {
+      throw .undetermined(
+        Reason(
+          .signingTimeMissing,
+          "The receipt does not say when it was signed. Judge it at a given time, or now "
+            + "(receipt-tool: --time)."))
+    }
+    return signedAt
+  }
+
+  private func judgeApp(of claims: Claims) throws(Objection) {
+    if case .oneOf(let accepted) = policy.bundleIds, claims.namesBundle {
+      guard let bundleId = claims.bundleId, accepted.contains(where: { hasSameBytes($0, bundleId) }) else {
+        throw .invalid(
+          .wrongBundle,
+          claims.bundleId.map { "It is a receipt of \"\($0)\", which the policy does not accept." }
+            ?? "It names no bundle identifier.")
+      }
+    }
+    if let demanded = policy.appAppleId {
+      // App receipts of the sandbox state 0.
+      let stated = claims.appAppleId == 0 ? nil : claims.appAppleId
+      let isRequired = claims.statesApp && claims.environment?.category == .production
+      guard stated == demanded || (stated == nil && !isRequired) else {
+        throw .invalid(
+          .wrongApp,
+          stated.map { "It is a receipt of app \($0), not of \(demanded)." }
+            ?? "A production receipt of this kind states its app's identifier; this one does not.")
+      }
+    }
+  }
+
+  /// Swift compares strings by canonical equivalence; identifiers are compared byte for byte.
+  private func hasSameBytes(_ left: String, _ right: String) -> Bool {
+    left.utf8.elementsEqual(right.utf8)
+  }
+
+  private func judgeEnvironment(of claims: Claims) throws(Objection) {
+    guard let environment = claims.environment else {
+      guard policy.environments.isSuperset(of: [.production, .sandbox]) else {
+        throw .undetermined(
+          Reason(
+            .environmentUnproven,
+            "The receipt names no environment; that is enough only for a policy that accepts production "
+              + "and sandbox."))
+      }
+      return
+    }
+    try demandAccepted(environment)
+  }
+
+  private func demandAccepted(_ environment: ReceiptEnvironment) throws(Objection) {
+    guard let category = environment.category, policy.environments.contains(category) else {
+      throw .invalid(
+        .wrongEnvironment,
+        "It is of the environment \"\(environment.rawValue)\"; accepted are: "
+          + policy.environments.map(\.rawValue).sorted().joined(separator: ", ") + ".")
+    }
+  }
+
+  /// The environment of a transaction receipt stands outside its signature: a sandbox receipt relabelled as
+  /// production would pass, so it cannot satisfy a policy that accepts production and not sandbox.
+  func judgeClaimedEnvironment(of receipt: VerifiedReceipt) throws(Objection) {
+    if policy.environments.contains(.production), !policy.environments.contains(.sandbox),
+      !policy.acceptsClaimedEnvironment
+    {
+      throw .undetermined(
+        Reason(
+          .environmentUnproven, at: "key \"environment\"",
+          "The receipt claims the environment \"\(receipt.environment?.rawValue ?? "")\", but its signature "
+            + "does not cover that. Ask the store (a checker), accept sandbox too, or accept the claim."),
+        signatureVerified: receipt)
+    }
+    if let environment = receipt.environment { try demandAccepted(environment) }
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The extensions that say what a receipt-signing certificate is for, by object identifier.
+///
+/// Without them any developer certificate under the same intermediate could sign receipts.
+public struct CertificateMarkers: Sendable, Hashable {
+  /// The extension that the leaf must carry.
+  public var leaf: String
+  /// The extension that the intermediate must carry.
+  public var intermediate: String
+
+  /// Demands these two extensions; for stores of your own, under your own arc.
+  public init(leaf: String, intermediate: String) {
+    self.leaf = leaf
+    self.intermediate = intermediate
+  }
+
+  /// App Store receipt signing (leaf) under Apple Worldwide Developer Relations (intermediate): signed JWS,
+  /// app receipts, and transaction receipts since version 3.
+  public static let appStore = CertificateMarkers(
+    leaf: "1.2.840.113635.100.6.11.1", intermediate: "1.2.840.113635.100.6.2.1")
+
+  /// The certificates of transaction receipts of version 2 (before 2016).
+  public static let iTunesStore = CertificateMarkers(
+    leaf: "1.2.840.113635.100.6.5.1", intermediate: "1.2.840.113635.100.6.2.2")
+}

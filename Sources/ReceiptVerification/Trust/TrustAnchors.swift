@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCrypto
+
+/// The roots that a verifier accepts.
+///
+/// A root is trusted by its whole certificate, or by the SHA-256 of that certificate; never by name or key.
+/// Where only the fingerprint is known, the certificate itself may come with the receipt: it is a candidate
+/// until its fingerprint matches, and every signature of the path is checked with it all the same.
+public struct TrustAnchors: Sendable, Hashable {
+  /// SHA-256 fingerprints of the roots, 32 bytes each.
+  public private(set) var fingerprints: Set<[UInt8]>
+  /// The roots whose certificates are at hand; their fingerprints are in ``fingerprints``.
+  public private(set) var certificates: [Certificate]
+
+  /// Trusts the given roots.
+  public init(certificates: [Certificate] = [], fingerprints: Set<[UInt8]> = []) {
+    self.certificates = certificates
+    self.fingerprints = fingerprints.union(certificates.map(\.sha256Fingerprint))
+  }
+
+  /// Apple's three published roots, by fingerprint: Apple Root CA, Apple Root CA - G2, Apple Root CA - G3.
+  public static let apple: TrustAnchors = {
+    let rootCA = (try? Certificate.certificates(in: Array(AppleRootCA.pem.utf8))) ?? []
+    let pinned = Set(appleFingerprints.compactMap(bytes(hexadecimal:)))
+    return TrustAnchors(
+      certificates: rootCA.filter { pinned.contains($0.sha256Fingerprint) }, fingerprints: pinned)
+  }()
+
+  /// SHA-256 of Apple's published roots, in lower-case hexadecimal.
+  static let appleFingerprints = [
+    "b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024",
+    "c2b9b042dd57830e7d117dac55ac8ae19407d38e41d88f3215bc3a890444a050",
+    "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179",
+  ]
+
+  /// Trusts the roots of both.
+  public func union(_ other: TrustAnchors) -> TrustAnchors {
+    TrustAnchors(
+      certificates: certificates + other.certificates.filter { !certificates.contains($0) },
+      fingerprints: fingerprints.union(other.fingerprints))
+  }
+
+  /// Whether exactly this certificate is a trusted root.
+  public func contains(_ certificate: Certificate) -> Bool {
+    fingerprints.contains(certificate.sha256Fingerprint)
+  }
+
+  static func bytes(hexadecimal text: String) -> [UInt8]? {
+    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who signed a receipt, and how.
+public struct SignerInformation: Sendable, Hashable {
+  /// The leaf's subject (RFC 4514).
+  public let subject: String
+  /// SHA-256 of the leaf certificate, lower-case hexadecimal.
+  public let sha256: String
+  /// SHA-256 of the root certificate, lower-case hexadecimal. For self-signed testing data it is the pinned
+  /// certificate itself.
+  public let rootSHA256: String
+  /// How the receipt is signed.
+  public let algorithm: ReceiptAlgorithm
+  /// Whether SHA-1 was involved: in the receipt's signature, or in a certificate's below the root.
+  public let involvesSHA1: Bool
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// What a verifier says of a receipt.
+public enum Verdict: Sendable, Hashable {
+  /// Genuine, and all that the policy demands.
+  case valid(VerifiedReceipt)
+  /// Not genuine, or not what the policy demands.
+  case invalid(InvalidReceipt)
+  /// Could not be checked. Never to be treated as valid, nor as proof of a forgery.
+  case undetermined(UndeterminedReceipt)
+
+  /// The verified receipt of a valid verdict.
+  public var receipt: VerifiedReceipt? {
+    if case .valid(let receipt) = self { receipt } else { nil }
+  }
+
+  /// The reason of an invalid or undetermined verdict.
+  public var reason: Reason? {
+    switch self {
+    case .valid: nil
+    case .invalid(let receipt): receipt.reason
+    case .undetermined(let receipt): receipt.reason
+    }
+  }
+
+  /// The kind of the receipt, where it could be told. For an invalid one it is only what the bytes claim.
+  public var kind: ReceiptKind? {
+    switch self {
+    case .valid(let receipt): receipt.kind
+    case .invalid(let receipt): receipt.claimedKind
+    case .undetermined(let receipt): receipt.claimedKind
+    }
+  }
+}
+
+/// Why a receipt is not valid: a stable code, the place, and what to do.
+public struct Reason: Sendable, Hashable, CustomStringConvertible {
+  /// The stable code.
+  public let code: ReasonCode
+  /// Where: a byte offset, an attribute, a JSON path, a certificate; empty when it is the receipt as a whole.
+  public let place: String
+  /// What was found, what was expected, and what to do, in a sentence or two.
+  public let message: String
+
+  init(_ code: ReasonCode, at place: String = "", _ message: String) {
+    self.code = code
+    self.place = place
+    self.message = message
+  }
+
+  init(_ error: MalformedReceipt) {
+    self.init(.malformed, at: error.place == .whole ? "" : error.place.description, error.message)
+  }
+
+  /// The same reason for a part inside another receipt.
+  func inside(_ outerPlace: String) -> Reason {
+    Reason(code, at: place.isEmpty ? outerPlace : "\(outerPlace), \(place)", message)
+  }
+
+  /// Code, message and place in one line.
+  public var description: String {
+    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue): \(message) (\(place))"
+  }
+}
+
+/// A receipt that is not genuine, or not what the policy demands.
+public struct InvalidReceipt: Sendable, Hashable {
+  /// Why.
+  public let reason: Reason
+  /// The kind that the bytes claim to be, where that could be told. Unverified.
+  public let claimedKind: ReceiptKind?
+}
+
+/// A receipt that could not be checked.
+public struct UndeterminedReceipt: Sendable, Hashable {
+  /// Why not.
+  public let reason: Reason
+  /// Whether trying again later may give an answer; otherwise something must be supplied or decided first.
+  public let isRetryable: Bool
+  /// The kind that the bytes claim to be. Unverified unless ``reason`` says that only the environment or a
+  /// checker's answer is missing.
+  public let claimedKind: ReceiptKind?
+
+  /// The receipt whose signature is right, for checkers that may settle what is missing.
+  let signatureVerified: VerifiedReceipt?
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One decision on the way to a verdict, for logs and for people who ask why.
+public struct VerificationDiagnostic: Sendable, Hashable, CustomStringConvertible {
+  /// What was decided.
+  public enum Step: String, Sendable, Hashable, CaseIterable {
+    /// Which kind of receipt the bytes are.
+    case recognition
+    /// Whether the certificates lead to a trusted root and are meant for receipts.
+    case chain
+    /// Whether the signature matches.
+    case signature
+    /// Whether the content could be decoded.
+    case content
+    /// Whether the time rule holds.
+    case time
+    /// Whether the policy's other demands hold.
+    case policy
+    /// What a remote checker said.
+    case checker
+    /// The outcome.
+    case verdict
+  }
+
+  /// What was decided.
+  public let step: Step
+  /// Whether it spoke for the receipt.
+  public let passed: Bool
+  /// The decision in a sentence. It may quote unverified content; it is for people, not for programs.
+  public let message: String
+
+  /// Step, outcome and message in one line.
+  public var description: String { "\(step.rawValue): \(passed ? "passed" : "failed"): \(message)" }
+}

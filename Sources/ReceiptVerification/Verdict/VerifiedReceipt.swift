@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// A receipt whose signature, certificates and policy were checked. Only a verifier can make one.
+public struct VerifiedReceipt: Sendable, Hashable {
+  /// The typed content, exactly what the signature covers.
+  public enum Content: Sendable, Hashable {
+    /// A JWS of any kind.
+    case jws(JWSPayload)
+    /// An app receipt.
+    case appReceipt(AppReceiptPayload)
+    /// A transaction receipt of iOS 6 and before.
+    case transactionReceipt(TransactionReceiptPurchaseInfo)
+  }
+
+  /// What the verdict rests on.
+  public enum Assurance: String, Sendable, Hashable {
+    /// A path of checked signatures to a trusted root.
+    case trustedRoot = "trusted-root"
+    /// A pinned self-signed certificate of Xcode or a unit test, admitted by name. It proves no purchase.
+    case pinnedTestCertificate = "pinned-test-certificate"
+  }
+
+  /// The content.
+  public let content: Content
+  /// The kind.
+  public let kind: ReceiptKind
+  /// The environment; `nil` where the receipt states none.
+  public let environment: ReceiptEnvironment?
+  /// Whether the signature covers ``environment``. It does not in a transaction receipt: there it is a claim.
+  public let isEnvironmentProven: Bool
+  /// The app's bundle identifier, where the kind has one.
+  public let bundleId: String?
+  /// The app's App Store identifier, where the kind has one.
+  public let appAppleId: Int64?
+  /// When it was signed: `signedDate`, `receiptCreationDate`, attribute 12, or the purchase date of a
+  /// transaction receipt; for a notification without one, the latest of its signed parts.
+  public let signedAt: Timestamp?
+  /// Who signed it.
+  public let signer: SignerInformation
+  /// What the verdict rests on.
+  public let assurance: Assurance
+  /// The verified parts inside a notification, in the order transaction, renewal info, app transaction.
+  public let nested: [VerifiedReceipt]
+
+  /// The purchases, in the terms that all kinds share. For a notification those of its signed transaction.
+  public var transactions: [Transaction] {
+    switch content {
+    case .jws(.notification): nested.first { $0.kind == .signedTransaction }?.transactions ?? []
+    case .jws(let payload): payload.transactions
+    case .appReceipt(let payload): payload.transactions
+    case .transactionReceipt(let purchaseInfo): [purchaseInfo.transaction]
+    }
+  }
+}

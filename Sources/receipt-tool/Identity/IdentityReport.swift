@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptCrypto
+
+/// The certificates of an identity, as they are printed.
+struct IdentityReport {
+  let directory: String
+  let chain: [Certificate]
+
+  func text() -> String {
+    var lines = ["identity  \(directory)"]
+    for (certificate, part) in zip(chain, ["signer", "intermediate", "root"]) {
+      lines.append("  \(part)")
+      lines.append("    subject  \(certificate.subject)")
+      lines.append("    key      \(Self.name(of: certificate.publicKey.kind))")
+      lines.append("    valid    \(Self.date(certificate.notBefore)) to \(Self.date(certificate.notAfter))")
+      lines.append("    sha256   \(certificate.sha256FingerprintHex)")
+    }
+    return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
+  }
+
+  func jsonLine() -> [UInt8] {
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("identity", directory)
+    object.name("certificates")
+    object.beginArray()
+    for certificate in chain {
+      object.beginObject()
+      object.member("subject", certificate.subject)
+      object.member("issuer", certificate.issuer)
+      object.member("key", Self.name(of: certificate.publicKey.kind))
+      object.member("notBefore", Self.date(certificate.notBefore))
+      object.member("notAfter", Self.date(certificate.notAfter))
+      object.member("sha256", certificate.sha256FingerprintHex)
+      object.endObject()
+    }
+    object.endArray()
+    object.endObject()
+    return object.bytes + [UInt8(ascii: "\n")]
+  }
+
+  private static func name(of kind: PublicKey.Kind) -> String {
+    switch kind {
+    case .p256: "P-256"
+    case .p384: "P-384"
+    case .p521: "P-521"
+    case .rsa(let bits): "RSA-\(bits)"
+    case .other(let name): name
+    }
+  }
+
+  private static func date(_ seconds: Int64) -> String {
+    Timestamp(secondsSince1970: seconds).iso8601Seconds
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+
+/// Shows a JSON value as indented lines, for people. Dates in milliseconds are shown as ISO 8601 beside.
+enum IndentedText {
+  static func text(of value: JSONValue) -> String {
+    var lines: [String] = []
+    if case .object(let members) = value { append(members, indent: 0, to: &lines) }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func append(_ members: [JSONMember], indent: Int, to lines: inout [String]) {
+    for member in members {
+      append(member.value, named: PrintableText.sanitized(member.name), indent: indent, to: &lines)
+    }
+  }
+
+  private static func append(_ value: JSONValue, named name: String, indent: Int, to lines: inout [String]) {
+    let margin = String(repeating: "  ", count: indent)
+    switch value {
+    case .object(let members) where isAttribute(members):
+      lines.append(margin + "\(name) \(attributeLine(members))")
+    case .object(let members):
+      lines.append(margin + "\(name):")
+      append(members, indent: indent + 1, to: &lines)
+    case .array(let elements):
+      lines.append(margin + "\(name): (\(elements.count))")
+      for (index, element) in elements.enumerated() {
+        append(element, named: "[\(index)]", indent: indent + 1, to: &lines)
+      }
+    default:
+      lines.append(margin + "\(name): \(scalar(value, named: name))")
+    }
+  }
+
+  /// Attributes are many and small: one line each.
+  private static func isAttribute(_ members: [JSONMember]) -> Bool {
+    members.first?.name == "type" && members.dropFirst().first?.name == "name"
+  }
+
+  private static func attributeLine(_ members: [JSONMember]) -> String {
+    members.map { "\($0.name) \(scalar($0.value, named: $0.name))" }.joined(separator: "  ")
+  }
+
+  private static func scalar(_ value: JSONValue, named name: String) -> String {
+    switch value {
+    case .string(let text): return text.isEmpty ? "(empty)" : PrintableText.sanitized(text)
+    case .number(let number):
+      guard name.hasSuffix("Date"), abs(number.double) < Timestamp.greatestMagnitude else {
+        return number.text
+      }
+      return "\(number.text) (\(Timestamp(millisecondsSince1970: number.double).iso8601))"
+    case .bool(let flag): return flag ? "true" : "false"
+    case .null: return "null"
+    default: return String(decoding: value.encoded(), as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+
+/// `receipt-tool inspect`: what do these bytes say? Nothing is checked.
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Show everything inside receipts, unverified.",
+    discussion: """
+      Shows every field and attribute, unknown ones too, and the certificates. Nothing is checked: use
+      'receipt-tool verify' to learn whether it is genuine.
+
+      EXAMPLES:
+        receipt-tool inspect receipt.b64
+        receipt-tool inspect --json notification.json
+
+      EXIT CODES:
+        0 shown; 1 at least one is not a receipt; 64 wrong command line; 66 an input cannot be read.
+      """)
+
+  @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
+  var json = false
+
+  @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
+  var paths: [String]
+
+  func run() throws {
+    var exitCode: ExitCode?
+    for path in paths {
+      do {
+        let bytes = try InputFile(path).readAll(limit: ReceiptLimits.standard.maximumByteCount)
+        let report = Inspection(source: path).report(of: try UnverifiedReceipt(parsing: bytes))
+        let output = json ? report.encoded() + [0x0A] : Array(IndentedText.text(of: report).utf8)
+        writeAll(output, to: STDOUT_FILENO)
+      } catch let failure as ReadFailure {
+        note("receipt-tool: \(failure)")
+        exitCode = exitCode ?? ToolExit.unreadableInput
+      } catch let error as MalformedReceipt {
+        if json {
+          let report = Inspection(source: path).report(of: error)
+          writeAll(report.encoded() + [0x0A], to: STDOUT_FILENO)
+        }
+        note("receipt-tool: \(path): \(error)")
+        exitCode = ToolExit.invalid
+      }
+    }
+    if let exitCode { throw exitCode }
+  }
+}

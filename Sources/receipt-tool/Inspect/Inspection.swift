@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptCrypto
+
+/// Everything inside a receipt as one JSON value, which is printed as it is or as indented text.
+struct Inspection {
+  let source: String
+
+  func report(of receipt: UnverifiedReceipt) -> JSONValue {
+    var members = [
+      JSONMember(name: "source", value: .string(source)),
+      JSONMember(name: "verified", value: .bool(false)),
+      JSONMember(
+        name: "notice", value: .string("UNVERIFIED: nothing here was checked; see 'receipt-tool verify'")),
+    ]
+    switch receipt {
+    case .jws(let jws): members += self.members(of: jws, depth: 0)
+    case .appReceipt(let receipt): members += self.members(of: receipt)
+    case .transactionReceipt(let receipt): members += self.members(of: receipt)
+    }
+    return .object(members)
+  }
+
+  func report(of error: MalformedReceipt) -> JSONValue {
+    .object([
+      JSONMember(name: "source", value: .string(source)),
+      JSONMember(name: "verified", value: .bool(false)),
+      JSONMember(
+        name: "error",
+        value: .object([
+          JSONMember(name: "code", value: .string(error.code.rawValue)),
+          JSONMember(name: "message", value: .string(error.message)),
+          JSONMember(name: "place", value: .string(error.place.description)),
+        ])),
+    ])
+  }
+
+  // MARK: - JWS
+
+  /// Signed parts of a notification are opened too; nothing nests deeper in a genuine one.
+  private func members(of jws: UnverifiedJWS, depth: Int) -> [JSONMember] {
+    var members: [JSONMember] = []
+    do throws(MalformedReceipt) {
+      members.append(
+        JSONMember(name: "format", value: .string(try jws.decodePayload().kind.rawValue)))
+    } catch {
+      members.append(JSONMember(name: "format", value: .string("unknown: \(error)")))
+    }
+    do throws(MalformedReceipt) {
+      let header = try jws.header()
+      members.append(
+        JSONMember(
+          name: "header",
+          value: .object(
+            [JSONMember(name: "alg", value: .string(header.alg))]
+              + [("kid", header.kid), ("typ", header.typ)].compactMap { name, value in
+                value.map { JSONMember(name: name, value: .string($0)) }
+              } + header.unknownFields)))
+      members.append(JSONMember(name: "certificates", value: certificates(header.x5c)))
+    } catch {
+      members.append(JSONMember(name: "header", value: .string("malformed: \(error)")))
+    }
+    do throws(MalformedReceipt) {
+      let payload = try JSONValue(parsing: jws.payload)
+      members.append(JSONMember(name: "payload", value: depth == 0 ? opened(payload) : payload))
+    } catch {
+      members.append(JSONMember(name: "payload", value: .string("malformed: \(error)")))
+    }
+    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.text(jws.signature))))
+    return members
+  }
+
+  private func opened(_ value: JSONValue) -> JSONValue {
+    guard case .object(let members) = value else { return value }
+    return .object(
+      members.map { member in
+        guard
+          ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"].contains(member.name),
+          let compact = member.value.string, let jws = try? UnverifiedJWS(parsing: Array(compact.utf8))
+        else { return JSONMember(name: member.name, value: opened(member.value)) }
+        return JSONMember(name: member.name, value: .object(self.members(of: jws, depth: 1)))
+      })
+  }
+
+  // MARK: - App receipt
+
+  private func members(of receipt: UnverifiedAppReceipt) -> [JSONMember] {
+    let signedData = receipt.signedData
+    var members = [
+      JSONMember(name: "format", value: .string(ReceiptKind.appReceipt.rawValue)),
+      JSONMember(
+        name: "digestAlgorithms", value: .array(signedData.digestAlgorithms.map { .string($0) })),
+      JSONMember(name: "signerInfos", value: .array(signedData.signerInfos.map(signerInfo))),
+      JSONMember(name: "certificates", value: certificates(signedData.certificates.map { Array($0) })),
+    ]
+    do throws(MalformedReceipt) {
+      let payload = try receipt.decodePayload()
+      members.append(
+        JSONMember(
+          name: "attributes",
+          value: .array(payload.attributes.filter { $0.type != 17 }.map(AttributeReport.value))))
+      members.append(
+        JSONMember(
+          name: "inAppPurchases",
+          value: .array(
+            payload.inAppPurchases.map { .array($0.attributes.map(AttributeReport.value)) })))
+    } catch {
+      members.append(JSONMember(name: "attributes", value: .string("malformed: \(error)")))
+    }
+    return members
+  }
+
+  private func signerInfo(_ info: CMSSignerInfo) -> JSONValue {
+    var members = [
+      JSONMember(name: "version", value: .integer(Int64(info.version))),
+      JSONMember(name: "serialNumber", value: .string(Hexadecimal.text(info.serialNumber))),
+      JSONMember(name: "digestAlgorithm", value: .string(info.digestAlgorithm)),
+      JSONMember(name: "signatureAlgorithm", value: .string(info.signatureAlgorithm)),
+    ]
+    if let attributes = info.signedAttributes {
+      members.append(
+        JSONMember(
+          name: "signedAttributes", value: .array(attributes.attributes.map { .string($0.type) })))
+    }
+    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.text(info.signature))))
+    return .object(members)
+  }
+
+  // MARK: - Transaction receipt
+
+  private func members(of receipt: UnverifiedTransactionReceipt) -> [JSONMember] {
+    var members = [
+      JSONMember(name: "format", value: .string(ReceiptKind.transactionReceipt.rawValue)),
+      JSONMember(name: "signatureVersion", value: .integer(Int64(receipt.signatureVersion))),
+      JSONMember(name: "certificates", value: certificates([receipt.leafCertificate])),
+    ]
+    members += entries(of: receipt.encoded, named: "outer").map { member in
+      // The two large values are shown taken apart, below and above.
+      guard case .object(let entries) = member.value else { return member }
+      return JSONMember(
+        name: member.name,
+        value: .object(entries.filter { !["signature", "purchase-info"].contains($0.name) }))
+    }
+    members += entries(of: receipt.purchaseInfo, named: "purchaseInfo")
+    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.text(receipt.signature))))
+    return members
+  }
+
+  private func entries(of text: [UInt8], named name: String) -> [JSONMember] {
+    do throws(MalformedReceipt) {
+      let list = try PropertyList(parsing: text)
+      return [
+        JSONMember(
+          name: name,
+          value: .object(list.entries.map { JSONMember(name: $0.key, value: .string($0.value)) }))
+      ]
+    } catch {
+      return [JSONMember(name: name, value: .string("malformed: \(error)"))]
+    }
+  }
+
+  // MARK: - Certificates
+
+  private func certificates(_ encoded: [[UInt8]]) -> JSONValue {
+    .array(
+      encoded.map { der in
+        do throws(CryptoError) {
+          let certificate = try Certificate(der: der)
+          return .object([
+            JSONMember(name: "subject", value: .string(certificate.subject)),
+            JSONMember(name: "issuer", value: .string(certificate.issuer)),
+            JSONMember(name: "serialNumber", value: .string(Hexadecimal.text(certificate.serialNumber))),
+            JSONMember(
+              name: "notBefore",
+              value: .string(Timestamp(secondsSince1970: certificate.notBefore).iso8601Seconds)),
+            JSONMember(
+              name: "notAfter",
+              value: .string(Timestamp(secondsSince1970: certificate.notAfter).iso8601Seconds)),
+            JSONMember(name: "sha256", value: .string(certificate.sha256FingerprintHex)),
+            JSONMember(
+              name: "extensions", value: .array(certificate.extensions.map { .string($0.oid) })),
+          ])
+        } catch {
+          return .string("malformed: \(error.message)")
+        }
+      })
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import ReceiptSigning
+import ReceiptVerification
+
+/// `receipt-tool sign`: make a receipt.
+struct SignCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sign",
+    abstract: "Sign a receipt described in JSON.",
+    discussion: """
+      The JSON has Apple's field names; dates are milliseconds since 1970 or ISO 8601. JWS kinds need an
+      identity on P-256, app receipts and transaction receipts one with RSA.
+
+      Writes a compact JWS, the DER of an app receipt (base64 on a terminal), or the property list of a
+      transaction receipt, with nothing after it.
+
+      EXAMPLES:
+        receipt-tool sign --identity my-store --format signed-transaction purchase.json > purchase.jws
+        receipt-tool sign --identity my-rsa-store --format app-receipt --output receipt.der app.json
+
+      An app receipt:
+        {"bundleId": "com.example.app", "applicationVersion": "1", "environment": "Production",
+         "inApp": [{"transactionId": "1", "productId": "pro", "purchaseDate": "2026-01-01T12:00:00Z"}]}
+
+      EXIT CODES:
+        0 signed; 64 wrong command line or identity of the wrong kind; 66 the input, key or chain cannot be read;
+        70 internal fault; 73 the output cannot be written.
+      """)
+
+  @OptionGroup(title: "Identity") var identity: IdentityOptions
+
+  @Option(help: "The kind of receipt.")
+  var format: ReceiptKind
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write to this file, replacing what it held.", valueName: "FILE"))
+  var output: String?
+
+  @Flag(
+    name: .customLong("base64"), help: "Write base64, as apps send app receipts and transaction receipts.")
+  var encodesBase64 = false
+
+  @Flag(name: .customLong("json"), help: "Print one JSON object with the receipt in it.")
+  var json = false
+
+  @Argument(help: ArgumentHelp("The JSON file; - is standard input.", valueName: "input.json"))
+  var input: String
+
+  func run() throws {
+    let signer = ReceiptSigner(identity: try identity.load())
+    let document = try InputFile.contents(of: input)
+    let receipt: [UInt8]
+    let signedAt: Timestamp?
+    do throws(SigningError) {
+      let parsed = try ReceiptInput(decoding: document, as: format, signedAt: SystemClock.now())
+      receipt = try signer.sign(parsed)
+      signedAt = parsed.signedAt
+    } catch {
+      throw ToolExit.failure(ToolExit.code(for: error), "\(input): \(error.description)")
+    }
+    try write(contents(of: receipt, signedAt: signedAt))
+  }
+
+  private func contents(of receipt: [UInt8], signedAt: Timestamp?) -> [UInt8] {
+    let isText = format != .appReceipt
+    let isTerminal = output == nil && isatty(STDOUT_FILENO) == 1
+    let encoded =
+      encodesBase64 || (!isText && (json || isTerminal)) ? Base64.encode(receipt) : receipt
+    guard json else { return isTerminal ? encoded + [UInt8(ascii: "\n")] : encoded }
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("format", format.rawValue)
+    object.member("signedAt", signedAt?.iso8601)
+    object.member("receipt", String(decoding: encoded, as: UTF8.self))
+    object.endObject()
+    return object.bytes + [UInt8(ascii: "\n")]
+  }
+
+  private func write(_ contents: [UInt8]) throws {
+    guard let output else {
+      guard writeAll(contents, to: STDOUT_FILENO) else {
+        throw ToolExit.failure(
+          ToolExit.cannotCreate, "cannot write to standard output: \(systemMessage(errno))")
+      }
+      return
+    }
+    let descriptor = unsafe open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw ToolExit.failure(ToolExit.cannotCreate, "cannot write \(output): \(systemMessage(errno))")
+    }
+    defer { close(descriptor) }
+    guard writeAll(contents, to: descriptor) else {
+      throw ToolExit.failure(ToolExit.cannotCreate, "cannot write \(output): \(systemMessage(errno))")
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptSigning
+
+/// Where a passphrase comes from: never from the command line, which others can see.
+struct PassphraseOptions: ParsableArguments {
+  @Option(
+    name: .customLong("passphrase-file"),
+    help: ArgumentHelp("Read the passphrase of the private key from this file.", valueName: "FILE"))
+  var file: String?
+
+  @Option(
+    name: .customLong("passphrase-env"),
+    help: ArgumentHelp(
+      "Read the passphrase of the private key from this environment variable.", valueName: "NAME"))
+  var variable: String?
+
+  func passphrase() throws -> [UInt8]? {
+    switch (file, variable) {
+    case (nil, nil): return nil
+    case (let file?, nil): return Passphrase.trimmingLineEnd(try InputFile.contents(of: file, limit: 1 << 16))
+    case (nil, let variable?):
+      guard let value = unsafe getenv(variable) else {
+        throw ToolExit.failure(ToolExit.usage, "the environment variable \(variable) is not set")
+      }
+      return Array(unsafe String(cString: value).utf8)
+    case (.some, .some):
+      throw ToolExit.failure(ToolExit.usage, "give --passphrase-file or --passphrase-env, not both")
+    }
+  }
+}
+
+/// Which key and certificates sign.
+struct IdentityOptions: ParsableArguments {
+  @Option(
+    name: .customLong("identity"),
+    help: ArgumentHelp("A directory that 'receipt-tool identity create' made.", valueName: "DIR"))
+  var directory: String?
+
+  @Option(
+    name: .customLong("key"),
+    help: ArgumentHelp(
+      "The private key, PEM or DER: PKCS#8, encrypted PKCS#8, SEC1 or PKCS#1.", valueName: "FILE"))
+  var keyFile: String?
+
+  @Option(
+    name: .customLong("chain"),
+    help: ArgumentHelp("The certificates, PEM: leaf, intermediate, root.", valueName: "FILE"))
+  var chainFile: String?
+
+  @OptionGroup var passphraseOptions: PassphraseOptions
+
+  func validate() throws {
+    let isDirectory = directory != nil && keyFile == nil && chainFile == nil
+    let isFiles = directory == nil && keyFile != nil && chainFile != nil
+    guard isDirectory || isFiles else {
+      throw ValidationError("Give --identity DIR, or --key FILE with --chain FILE.")
+    }
+  }
+
+  func load() throws -> SigningIdentity {
+    let passphrase = try passphraseOptions.passphrase()
+    do throws(SigningError) {
+      if let directory {
+        return try IdentityDirectory(directory).load(passphrase: passphrase) { note("receipt-tool: \($0)") }
+      }
+    } catch {
+      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+    }
+    let key = try InputFile.contents(of: keyFile ?? "")
+    let chain = try InputFile.contents(of: chainFile ?? "")
+    do throws(SigningError) {
+      return try SigningIdentity(keyFile: key, chainFile: chain, passphrase: passphrase)
+    } catch {
+      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+    }
+  }
+}
+
+extension ToolExit {
+  /// The exit code for an error of signing.
+  static func code(for error: SigningError) -> ExitCode {
+    switch error.code {
+    case .fileExists, .unwritableFile: cannotCreate
+    case .cryptoFailure: internalFault
+    case .unreadableFile, .malformedKey, .malformedCertificate, .malformedInput, .missingField,
+      .unknownField, .emptyChain, .brokenChain, .keyMismatch, .wrongPassphrase:
+      unreadableInput
+    case .chainLength, .unsuitableKey, .passphraseRequired, .invalidValue: usage
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+
+/// A file named on the command line, or standard input for `-`, read in pieces.
+struct InputFile: ~Copyable {
+  let name: String
+  /// Length in bytes where it is known beforehand: a regular file.
+  let byteCount: Int?
+  private let descriptor: Int32
+  private let isOwned: Bool
+
+  /// Opens it.
+  ///
+  /// - Throws: ``ReadFailure`` when it does not exist, may not be read or is a directory.
+  init(_ path: String) throws(ReadFailure) {
+    let isStandardInput = path == "-"
+    let opened = isStandardInput ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let status = opened < 0 ? nil : Self.status(of: opened)
+    let failure: String? =
+      if opened < 0 {
+        systemMessage(errno)
+      } else if let status, status.st_mode & S_IFMT == S_IFDIR {
+        "it is a directory; name the files in it"
+      } else {
+        nil
+      }
+    name = path
+    descriptor = opened
+    isOwned = !isStandardInput && opened >= 0
+    byteCount = status.flatMap { $0.st_mode & S_IFMT == S_IFREG ? Int($0.st_size) : nil }
+    if let failure { throw ReadFailure(path: path, message: failure) }
+  }
+
+  private static func status(of descriptor: Int32) -> stat? {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? status : nil
+  }
+
+  deinit { if isOwned { close(descriptor) } }
+
+  /// The next bytes, at most `count`; empty at the end.
+  func read(atMost count: Int) throws(ReadFailure) -> [UInt8] {
+    while true {
+      var failed = false
+      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+        let got = unsafe Glibc.read(descriptor, buffer.baseAddress, count)
+        failed = got < 0
+        initialized = max(got, 0)
+      }
+      if !failed { return bytes }
+      if errno != EINTR { throw ReadFailure(path: name, message: systemMessage(errno)) }
+    }
+  }
+
+  /// All bytes, or the first `limit + 1` when there are more: enough to tell that it is too large.
+  func readAll(limit: Int) throws(ReadFailure) -> [UInt8] {
+    var all: [UInt8] = []
+    if let byteCount { all.reserveCapacity(min(byteCount, limit) + 1) }
+    while all.count <= limit {
+      let piece = try read(atMost: min(1 << 20, limit + 1 - all.count))
+      if piece.isEmpty { break }
+      all += piece
+    }
+    return all
+  }
+
+  /// Reads a small file, such as a certificate, whole.
+  static func contents(of path: String, limit: Int = 16 << 20) throws -> [UInt8] {
+    do throws(ReadFailure) {
+      return try InputFile(path).readAll(limit: limit)
+    } catch {
+      throw ToolExit.failure(ToolExit.unreadableInput, error.description)
+    }
+  }
+}
+
+/// An input that cannot be read.
+struct ReadFailure: Error, CustomStringConvertible {
+  let path: String
+  let message: String
+  var description: String { "cannot read \(path): \(message)" }
+}
+
+/// The system's words for an error number.
+func systemMessage(_ number: Int32) -> String {
+  var buffer = [CChar](repeating: 0, count: 256)
+  guard unsafe strerror_r(number, &buffer, buffer.count) == 0 else { return "error \(number)" }
+  return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+
+/// Members whose value may be absent: those are left out.
+extension JSONWriter {
+  mutating func member(_ name: String, _ value: String?) {
+    guard let value else { return }
+    self.name(name)
+    string(value)
+  }
+
+  mutating func member(_ name: String, _ value: Int64?) {
+    guard let value else { return }
+    self.name(name)
+    integer(value)
+  }
+
+  mutating func member(_ name: String, _ value: Bool) {
+    self.name(name)
+    bool(value)
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ArgumentParser
+public import ReceiptCodec
+import ReceiptSigning
+public import ReceiptVerification
+
+extension ReceiptEnvironment.Category: ExpressibleByArgument {}
+extension ReceiptKind: ExpressibleByArgument {}
+extension ReceiptAlgorithm: ExpressibleByArgument {}
+
+/// What is demanded of a receipt.
+struct PolicyOptions: ParsableArguments {
+  @Option(
+    name: .customLong("bundle-id"),
+    help: ArgumentHelp("Accept receipts of this app only. May be repeated.", valueName: "ID"))
+  var bundleIds: [String] = []
+
+  @Option(
+    name: .customLong("app-apple-id"),
+    help: ArgumentHelp("The app's App Store identifier that the receipt must state.", valueName: "N"))
+  var appAppleId: Int64?
+
+  @Option(
+    name: .customLong("environment"),
+    help: ArgumentHelp("Accept this environment. May be repeated. Default: production and sandbox."))
+  var environments: [ReceiptEnvironment.Category] = []
+
+  @Option(
+    name: .customLong("kind"),
+    help: ArgumentHelp("Accept this kind of receipt. May be repeated. Default: all."))
+  var kinds: [ReceiptKind] = []
+
+  @Option(
+    name: .customLong("algorithm"),
+    help: ArgumentHelp("Accept this signature algorithm. May be repeated. Default: all."))
+  var algorithms: [ReceiptAlgorithm] = []
+
+  @Option(
+    name: .customLong("time"),
+    help: ArgumentHelp(
+      "When the certificates must be valid: when the receipt was signed (default), now, or at an instant.",
+      valueName: "signing|now|ISO8601"))
+  var time = "signing"
+
+  @Option(
+    name: .customLong("max-age"),
+    help: ArgumentHelp("Refuse receipts signed longer ago than this.", valueName: "SECONDS"))
+  var maximumAge: Double?
+
+  @Option(
+    name: .customLong("clock-skew"),
+    help: ArgumentHelp("How far in the future a signing time may lie.", valueName: "SECONDS"))
+  var allowedClockSkew: Double = 60
+
+  @Option(
+    name: .customLong("device-id"),
+    help: ArgumentHelp(
+      "The device that the receipt must have been made for: a UUID, or bytes in hexadecimal.",
+      valueName: "UUID|HEX"))
+  var deviceId: String?
+
+  @Option(
+    name: .customLong("marker"),
+    help: ArgumentHelp(
+      "The certificate extensions that mark receipt signing in a store of your own. May be repeated.",
+      valueName: "LEAF-OID,INTERMEDIATE-OID"))
+  var markers: [String] = []
+
+  @Flag(
+    name: .customLong("accept-claimed-environment"),
+    help: "Take the unsigned environment of a transaction receipt for granted, even for production alone.")
+  var acceptsClaimedEnvironment = false
+
+  func policy(_ trust: TrustOptions.Resolved) throws -> VerificationPolicy {
+    let admitsTesting = trust.selfSignedTesting != .refused
+    var policy = VerificationPolicy(
+      bundleIds: bundleIds.isEmpty ? .any : .oneOf(Set(bundleIds)),
+      environments: environments.isEmpty
+        ? (admitsTesting ? Set(ReceiptEnvironment.Category.allCases) : [.production, .sandbox])
+        : Set(environments))
+    policy.appAppleId = appAppleId
+    policy.selfSignedTesting = trust.selfSignedTesting
+    policy.acceptsClaimedEnvironment = acceptsClaimedEnvironment
+    policy.allowedClockSkew = allowedClockSkew
+    policy.maximumAge = maximumAge
+    if !kinds.isEmpty { policy.kinds = Set(kinds) }
+    if !algorithms.isEmpty { policy.algorithms = Set(algorithms) }
+    if !markers.isEmpty { policy.markers = Set(try markers.map(Self.markers(_:))) }
+    policy.timeRule = try timeRule()
+    if let deviceId {
+      guard let device = DeviceIdentifier.bytes(deviceId) else {
+        throw ValidationError("--device-id takes a UUID or an even number of hexadecimal digits")
+      }
+      policy.deviceIdentifier = device
+    }
+    return policy
+  }
+
+  private func timeRule() throws -> TimeRule {
+    switch time {
+    case "signing": return .atSigning
+    case "now": return .now
+    default:
+      do throws(MalformedReceipt) {
+        return .at(try Timestamp(iso8601: time))
+      } catch {
+        throw ValidationError(
+          "--time takes \"signing\", \"now\" or an instant such as 2025-10-01T07:09:12Z: \(error.message)")
+      }
+    }
+  }
+
+  static func markers(_ text: String) throws -> CertificateMarkers {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let isOID = { (part: String) in
+      part.split(separator: ".", omittingEmptySubsequences: false).count > 1
+        && part.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { UInt64($0) != nil }
+    }
+    guard parts.count == 2, parts.allSatisfy(isOID) else {
+      throw ValidationError(
+        "--marker takes two object identifiers, such as 1.3.6.1.4.1.99999.1,1.3.6.1.4.1.99999.2")
+    }
+    return CertificateMarkers(leaf: parts[0], intermediate: parts[1])
+  }
+}
+
+enum Hexadecimal {
+  static func text(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef")
+    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import ReceiptCodec
+import ReceiptVerification
+
+/// Verifies a stream of one receipt a line, on all cores, in constant memory, with results in input order.
+struct LineVerification: Sendable {
+  let verifier: ReceiptVerifier
+  let source: String
+  let asJSON: Bool
+
+  /// Lines that go to a core together: enough to make handing over cheap, few enough to bound memory.
+  private static let linesInBatch = 128
+  private static let bytesInBatch = 1 << 20
+
+  private struct Outcome: Sendable {
+    var output: [UInt8] = []
+    var tally = VerdictTally()
+  }
+
+  func run(_ input: borrowing InputFile, maximumLineLength: Int) async throws(ReadFailure) -> VerdictTally {
+    var splitter = LineSplitter(maximumLineLength: maximumLineLength)
+    var progress = ProgressBar(total: input.byteCount)
+    var tally = VerdictTally()
+    var pending: [Task<Outcome, Never>] = []
+    let inFlight = max(2, 2 * Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    var batch: [[UInt8]] = []
+    var batchByteCount = 0
+    var nextIndex = 0
+
+    func submit() {
+      guard !batch.isEmpty else { return }
+      let (lines, firstIndex) = (batch, nextIndex)
+      nextIndex += lines.count
+      batch = []
+      batchByteCount = 0
+      pending.append(Task { verifyBatch(lines, firstIndex: firstIndex) })
+    }
+    func settleFirst() async {
+      let outcome = await pending.removeFirst().value
+      writeAll(outcome.output, to: STDOUT_FILENO)
+      tally.add(outcome.tally)
+    }
+
+    while true {
+      let piece = try input.read(atMost: 1 << 18)
+      progress.advance(by: piece.count)
+      let lines = piece.isEmpty ? splitter.finish() : splitter.split(piece)
+      for line in lines {
+        batch.append(line)
+        batchByteCount += line.count
+        if batch.count >= Self.linesInBatch || batchByteCount >= Self.bytesInBatch {
+          submit()
+          while pending.count >= inFlight { await settleFirst() }
+        }
+      }
+      if piece.isEmpty { break }
+    }
+    submit()
+    while !pending.isEmpty { await settleFirst() }
+    progress.finish()
+    return tally
+  }
+
+  private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) -> Outcome {
+    var outcome = Outcome()
+    for (offset, line) in lines.enumerated() {
+      let verdict = verifier.verify(line)
+      outcome.tally.count(verdict)
+      let report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
+      outcome.output += asJSON ? report.jsonLine() : Array(report.text().utf8)
+    }
+    return outcome
+  }
+}
+
+/// Cuts a stream into lines. A line that is too long is cut one byte past the limit, so that whoever reads it
+/// sees that it is too long, and the rest of it is dropped.
+struct LineSplitter {
+  let maximumLineLength: Int
+  private var partial: [UInt8] = []
+
+  init(maximumLineLength: Int) { self.maximumLineLength = maximumLineLength }
+
+  /// The lines that end in this piece.
+  mutating func split(_ piece: [UInt8]) -> [[UInt8]] {
+    var lines: [[UInt8]] = []
+    var start = piece.startIndex
+    while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
+      append(piece[start..<end])
+      lines.append(partial)
+      partial = []
+      start = end + 1
+    }
+    append(piece[start...])
+    return lines
+  }
+
+  /// The last line, when no line feed ends it.
+  mutating func finish() -> [[UInt8]] {
+    defer { partial = [] }
+    return partial.isEmpty ? [] : [partial]
+  }
+
+  private mutating func append(_ bytes: ArraySlice<UInt8>) {
+    partial += bytes.prefix(maximumLineLength + 1 - partial.count)
+  }
+}

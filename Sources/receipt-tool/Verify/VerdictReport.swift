@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptVerification
+
+/// One verdict, as it is printed.
+struct VerdictReport {
+  let source: String
+  let index: Int?
+  let verdict: Verdict
+
+  private var word: String {
+    switch verdict {
+    case .valid: "valid"
+    case .invalid: "invalid"
+    case .undetermined: "undetermined"
+    }
+  }
+
+  /// A few lines for a person.
+  func text() -> String {
+    let place = index.map { "\(source):\($0)" } ?? source
+    var lines = ["\(word.uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"]
+    func add(_ name: String, _ value: String?) {
+      guard let value else { return }
+      lines.append("  " + name + String(repeating: " ", count: max(1, 13 - name.count)) + value)
+    }
+    if let reason = verdict.reason {
+      add("reason", reason.code.rawValue)
+      add("", reason.message)
+      if !reason.place.isEmpty { add("where", reason.place) }
+    }
+    if case .undetermined(let receipt) = verdict {
+      add("retry", receipt.isRetryable ? "may help" : "will not help")
+    }
+    if let receipt = verdict.receipt {
+      let environment = receipt.environment.map {
+        receipt.isEnvironmentProven ? $0.rawValue : "\($0.rawValue) (claimed, not signed)"
+      }
+      add("app", receipt.bundleId)
+      add("environment", environment)
+      add("signed", receipt.signedAt?.iso8601)
+      add("signer", "\(receipt.signer.subject) (\(receipt.signer.algorithm.rawValue))")
+      if receipt.assurance == .pinnedTestCertificate {
+        add("NOTE", "test data under a pinned certificate: this proves no purchase")
+      }
+      for transaction in receipt.transactions { add("transaction", Self.text(of: transaction)) }
+    }
+    return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
+  }
+
+  private static func text(of transaction: Transaction) -> String {
+    var parts: [String] = []
+    parts.append(transaction.transactionId ?? "(no identifier)")
+    if let productId = transaction.productId { parts.append(productId) }
+    if let quantity = transaction.quantity, quantity != 1 { parts.append("×\(quantity)") }
+    if let original = transaction.originalTransactionId, original != transaction.transactionId {
+      parts.append("original \(original)")
+    }
+    if let date = transaction.purchaseDate { parts.append("bought \(date.iso8601)") }
+    if let date = transaction.expiresDate { parts.append("expires \(date.iso8601)") }
+    if let date = transaction.revocationDate { parts.append("REVOKED \(date.iso8601)") }
+    return parts.joined(separator: "  ")
+  }
+
+  /// One JSON object and a line feed. Absent fields are left out.
+  func jsonLine() -> [UInt8] {
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("source", source)
+    if let index { object.member("index", Int64(index)) }
+    object.member("verdict", word)
+    object.member("format", verdict.kind?.rawValue)
+    if let reason = verdict.reason {
+      object.name("reason")
+      object.beginObject()
+      object.member("code", reason.code.rawValue)
+      object.member("message", reason.message)
+      object.member("place", reason.place.isEmpty ? nil : reason.place)
+      object.endObject()
+    }
+    if case .undetermined(let receipt) = verdict { object.member("retryable", receipt.isRetryable) }
+    if let receipt = verdict.receipt { append(receipt, to: &object) }
+    object.endObject()
+    return object.bytes + [UInt8(ascii: "\n")]
+  }
+
+  private func append(_ receipt: VerifiedReceipt, to object: inout JSONWriter) {
+    object.member(
+      "environment", receipt.environment.map { $0.category?.rawValue ?? $0.rawValue })
+    if receipt.environment != nil, !receipt.isEnvironmentProven { object.member("environmentProven", false) }
+    object.member("bundleId", receipt.bundleId)
+    object.member("appAppleId", receipt.appAppleId)
+    object.member("signedAt", receipt.signedAt?.iso8601)
+    object.member("assurance", receipt.assurance.rawValue)
+    object.name("signer")
+    object.beginObject()
+    object.member("subject", receipt.signer.subject)
+    object.member("sha256", receipt.signer.sha256)
+    object.member("rootSha256", receipt.signer.rootSHA256)
+    object.member("algorithm", receipt.signer.algorithm.rawValue)
+    object.member("involvesSha1", receipt.signer.involvesSHA1)
+    object.endObject()
+    object.name("transactions")
+    object.beginArray()
+    for transaction in receipt.transactions {
+      object.beginObject()
+      object.member("transactionId", transaction.transactionId)
+      object.member("originalTransactionId", transaction.originalTransactionId)
+      object.member("productId", transaction.productId)
+      object.member("quantity", transaction.quantity)
+      object.member("purchaseDate", transaction.purchaseDate?.iso8601)
+      object.member("originalPurchaseDate", transaction.originalPurchaseDate?.iso8601)
+      object.member("expiresDate", transaction.expiresDate?.iso8601)
+      object.member("revocationDate", transaction.revocationDate?.iso8601)
+      object.endObject()
+    }
+    object.endArray()
+  }
+}

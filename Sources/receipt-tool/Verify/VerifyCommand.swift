@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import ReceiptVerification
+
+/// `receipt-tool verify`: is this receipt genuine, and is it what the policy demands?
+struct VerifyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Say whether receipts are genuine.",
+    discussion: """
+      Reads any kind of receipt: signed JWS (transaction, renewal info, app transaction, notification, realtime
+      request), app receipt (PKCS#7, binary or base64), transaction receipt (property list), or a JSON object
+      that wraps one. Nothing is fetched from the network.
+
+      EXAMPLES:
+        receipt-tool verify --bundle-id com.example.app --environment production receipt.b64
+        receipt-tool verify --trust my-store/root.cer --json purchase.jws
+        receipt-tool verify --intermediate AppleWWDRCA.cer old-transaction-receipt.b64
+        receipt-tool verify --lines --json receipts.txt > verdicts.jsonl
+        receipt-tool verify --time 2024-06-01T00:00:00Z -
+
+      EXIT CODES:
+        0 all valid; 1 at least one invalid; 2 none invalid, at least one undetermined;
+        64 wrong command line; 66 an input cannot be read (1 goes before 66, and 66 before 2); 70 internal fault.
+      """)
+
+  @OptionGroup(title: "Trust") var trust: TrustOptions
+  @OptionGroup(title: "Policy") var policy: PolicyOptions
+
+  @Flag(name: .customLong("lines"), help: "Each line of the input is a receipt; results come in input order.")
+  var readsLines = false
+
+  @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
+  var json = false
+
+  @Flag(name: .customLong("explain"), help: "Explain every decision on standard error.")
+  var explains = false
+
+  @Option(
+    name: .customLong("max-bytes"),
+    help: ArgumentHelp("The longest receipt that is read.", valueName: "N"))
+  var maximumByteCount = ReceiptLimits.standard.maximumByteCount
+
+  @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
+  var paths: [String]
+
+  func validate() throws {
+    guard !paths.isEmpty else { throw ValidationError("Name at least one file, or - for standard input.") }
+    guard maximumByteCount > 0 else { throw ValidationError("--max-bytes takes a positive number.") }
+  }
+
+  func run() async throws {
+    let resolved = try trust.resolve()
+    let explain: @Sendable (VerificationDiagnostic) -> Void = { note($0.description) }
+    let verifier = ReceiptVerifier(
+      trust: resolved.anchors, policy: try policy.policy(resolved), intermediates: resolved.intermediates,
+      limits: ReceiptLimits(maximumByteCount: maximumByteCount),
+      diagnostics: explains ? explain : nil)
+
+    var tally = VerdictTally()
+    for path in paths {
+      do throws(ReadFailure) {
+        let input = try InputFile(path)
+        if readsLines {
+          let lines = LineVerification(verifier: verifier, source: path, asJSON: json)
+          tally.add(try await lines.run(input, maximumLineLength: maximumByteCount))
+        } else {
+          let verdict = verifier.verify(try input.readAll(limit: maximumByteCount))
+          tally.count(verdict)
+          let report = VerdictReport(source: path, index: nil, verdict: verdict)
+          writeAll(json ? report.jsonLine() : Array(report.text().utf8), to: STDOUT_FILENO)
+        }
+      } catch {
+        note("receipt-tool: \(error)")
+        tally.hasUnreadableInput = true
+      }
+    }
+    if let code = tally.exitCode { throw code }
+  }
+}
+
+/// How many verdicts of each value there were.
+struct VerdictTally: Sendable {
+  var valid = 0
+  var invalid = 0
+  var undetermined = 0
+  var hasUnreadableInput = false
+
+  mutating func count(_ verdict: Verdict) {
+    switch verdict {
+    case .valid: valid += 1
+    case .invalid: invalid += 1
+    case .undetermined: undetermined += 1
+    }
+  }
+
+  mutating func add(_ other: VerdictTally) {
+    valid += other.valid
+    invalid += other.invalid
+    undetermined += other.undetermined
+    hasUnreadableInput = hasUnreadableInput || other.hasUnreadableInput
+  }
+
+  var exitCode: ExitCode? {
+    if invalid > 0 { return ToolExit.invalid }
+    if hasUnreadableInput { return ToolExit.unreadableInput }
+    return undetermined > 0 ? ToolExit.undetermined : nil
+  }
+}
