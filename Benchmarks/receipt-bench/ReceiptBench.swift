@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptSigning
+import ReceiptVerification
+
+/// Measures verification and signing beside the primitives they stand on, in one run.
+///
+/// usage: receipt-bench [rounds] [seconds per measurement] [directory for samples]
+@main
+enum ReceiptBench {
+  static func main() throws {
+    let arguments = CommandLine.arguments
+    let rounds = arguments.count > 1 ? Int(arguments[1]) ?? 5 : 5
+    let seconds = arguments.count > 2 ? Double(arguments[2]) ?? 0.3 : 0.3
+    let samples = try Samples()
+    if arguments.count > 3 { try export(samples, to: arguments[3]) }
+
+    let subjects = try rawSubjects(samples) + verificationSubjects(samples) + signingSubjects(samples)
+    var measurements = subjects.map { Measurement(name: $0.name) }
+    for round in 0..<rounds {
+      progress("round \(round + 1) of \(rounds)")
+      for index in subjects.indices {
+        measurements[index].rates.append(rate(of: subjects[index], seconds: seconds))
+      }
+    }
+    progress("")
+    report(subjects, measurements)
+    reportMemory(samples)
+  }
+
+  // MARK: - What is measured
+
+  private static func rawSubjects(_ samples: Samples) throws -> [Subject] {
+    let message = Array("message".utf8)
+    let digest = Digest.hash(message, using: .sha256)
+    let ellipticKey = samples.elliptic.privateKey
+    let ellipticSignature = try ellipticKey.signature(for: message, using: .ecdsa(.sha256))
+    let ellipticPublic = ellipticKey.publicKey
+    let rsaKey = samples.rsa.privateKey
+    let rsaSignature = try rsaKey.signature(for: message, using: .rsaPKCS1v15(.sha256))
+    let rsaPublic = rsaKey.publicKey
+    return [
+      Subject(name: "raw P-256 verify", reference: nil, threads: 1) {
+        repeated(16) {
+          ellipticPublic.isValidSignature(
+            ellipticSignature.span, forDigest: digest.span, using: .ecdsa(.sha256))
+        }
+      },
+      Subject(name: "raw RSA-2048 verify", reference: nil, threads: 1) {
+        repeated(16) {
+          rsaPublic.isValidSignature(
+            rsaSignature.span, forDigest: digest.span, using: .rsaPKCS1v15(.sha256))
+        }
+      },
+      Subject(name: "raw P-256 sign", reference: nil, threads: 1) {
+        repeated(16) { (try? ellipticKey.signature(for: message, using: .ecdsa(.sha256))) != nil }
+      },
+      Subject(name: "raw RSA-2048 sign", reference: nil, threads: 1) {
+        repeated(4) { (try? rsaKey.signature(for: message, using: .rsaPKCS1v15(.sha256))) != nil }
+      },
+    ]
+      + samples.appReceipts.map { name, der in
+        Subject(name: "CMS_verify, \(name)", reference: nil, threads: 1) {
+          repeated(4) { CMSReference.verify(der) != nil }
+        }
+      }
+  }
+
+  private static func verificationSubjects(_ samples: Samples) -> [Subject] {
+    let cores = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    var receipts: [(name: String, bytes: [UInt8], reference: String)] = samples.jws.map {
+      ($0.name, $0.compact, "raw P-256 verify")
+    }
+    receipts += samples.appReceipts.map { ($0.name, $0.der, "CMS_verify, \($0.name)") }
+    receipts.append(("transaction receipt", samples.transactionReceipt, "raw RSA-2048 verify"))
+    var subjects: [Subject] = []
+    for (name, bytes, reference) in receipts {
+      let warm = samples.freshVerifier()
+      demandValid(warm.verify(bytes), name)
+      subjects.append(
+        Subject(name: "verify \(name), cold", reference: reference, threads: 1) {
+          repeated(1) { samples.freshVerifier().verify(bytes).receipt != nil }
+        })
+      subjects.append(
+        Subject(name: "verify \(name), warm", reference: reference, threads: 1) {
+          repeated(8) { warm.verify(bytes).receipt != nil }
+        })
+      if cores > 1 {
+        subjects.append(
+          Subject(name: "verify \(name), warm, \(cores) cores", reference: reference, threads: cores) {
+            repeated(8) { warm.verify(bytes).receipt != nil }
+          })
+      }
+    }
+    return subjects
+  }
+
+  private static func signingSubjects(_ samples: Samples) throws -> [Subject] {
+    let jwsSigner = try JWSSigner(identity: samples.elliptic)
+    let appReceiptSigner = try AppReceiptSigner(identity: samples.rsa)
+    let payload = samples.jws[0].payload
+    let appReceipt = try UnverifiedAppReceipt(parsing: samples.appReceipts[1].der).decodePayload()
+    return [
+      Subject(name: "sign signed transaction", reference: "raw P-256 sign", threads: 1) {
+        repeated(8) { (try? jwsSigner.sign(payload)) != nil }
+      },
+      Subject(name: "sign app receipt, 4 purchases", reference: "raw RSA-2048 sign", threads: 1) {
+        repeated(2) { (try? appReceiptSigner.sign(appReceipt, deviceIdentifier: nil)) != nil }
+      },
+    ]
+  }
+
+  // MARK: - Reports
+
+  private static func report(_ subjects: [Subject], _ measurements: [Measurement]) {
+    print(padded("operations a second, median of rounds", 56) + "     1/s   to reference")
+    for (subject, measurement) in zip(subjects, measurements) {
+      var line = padded(measurement.name, 52) + leftPadded("\(Int(measurement.median))", 12)
+      if let reference = subject.reference,
+        let index = measurements.firstIndex(where: { $0.name == reference })
+      {
+        let ratios = zip(measurement.rates, measurements[index].rates).map { $0 / $1 }.sorted()
+        let median = ratios[ratios.count / 2]
+        line += "   \(rounded(median)) × \(reference)"
+      }
+      print(line)
+    }
+  }
+
+  private static func reportMemory(_ samples: Samples) {
+    let count = 200
+    var verifiers: [ReceiptVerifier] = []
+    verifiers.reserveCapacity(count)
+    let before = residentByteCount()
+    for _ in 0..<count {
+      let verifier = samples.freshVerifier()
+      _ = verifier.verify(samples.jws[0].compact)
+      verifiers.append(verifier)
+    }
+    let after = residentByteCount()
+    print("memory of a verifier that knows one signer: \((after - before) / count / 1024) KiB")
+    withExtendedLifetime(verifiers) {}
+  }
+
+  private static func demandValid(_ verdict: Verdict, _ name: String) {
+    guard verdict.receipt == nil else { return }
+    print("The sample \(name) does not verify: \(verdict.reason?.description ?? "")")
+    exit(70)
+  }
+
+  private static func repeated(_ count: Int, _ body: () -> Bool) -> Int {
+    var done = 0
+    for _ in 0..<count where body() { done += 1 }
+    return done
+  }
+
+  /// Files for peers in other languages, so that all verify the same receipt.
+  private static func export(_ samples: Samples, to directory: String) throws {
+    let files: [(String, [UInt8])] = [
+      ("root.cer", samples.elliptic.chain.last?.der ?? []), ("transaction.jws", samples.jws[0].compact),
+    ]
+    for (name, bytes) in files {
+      guard let file = unsafe fopen("\(directory)/\(name)", "w") else { continue }
+      unsafe fwrite(bytes, 1, bytes.count, file)
+      unsafe fclose(file)
+    }
+  }
+
+  private static func progress(_ text: String) {
+    guard isatty(STDERR_FILENO) == 1 else { return }
+    let line = Array("\r\u{1B}[K\(text)".utf8)
+    _ = unsafe write(STDERR_FILENO, line, line.count)
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  private static func leftPadded(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+
+  private static func rounded(_ value: Double) -> String {
+    let hundredths = Int((value * 100).rounded())
+    let fraction = hundredths % 100
+    return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
+  }
+}
