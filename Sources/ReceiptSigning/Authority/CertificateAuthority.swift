@@ -91,6 +91,7 @@ public struct CertificateAuthority: Sendable {
   /// - Parameters:
   ///   - key: The leaf's key; a new one by default.
   ///   - serialNumber: 1 to 20 bytes; 16 random ones by default. Use none twice.
+  /// - Returns: The identity of the new leaf.
   /// - Throws: ``SigningError`` with `invalid-value` or `crypto-failure`.
   public func issueLeaf(
     key: PrivateKey? = nil, serialNumber: [UInt8]? = nil

@@ -83,6 +83,7 @@ public struct IdentityDirectory: Sendable, Hashable {
   /// - Parameters:
   ///   - passphrase: The passphrase of an encrypted key.
   ///   - warn: Called when others may read the key file.
+  /// - Returns: The identity.
   /// - Throws: ``SigningError`` with `unreadable-file`, or as
   ///   ``SigningIdentity/init(keyFile:chainFile:passphrase:)`` with the file's path as place.
   public func load(

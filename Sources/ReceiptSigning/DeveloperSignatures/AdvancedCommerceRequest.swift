@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// A request of the Advanced Commerce API that an app hands to StoreKit, signed.
+///
+/// The operation and the request's own information are typed; the rest of the body is free JSON, in which the
+/// members that the operation requires and the lengths of texts are checked before signing.
+///
+/// | Operation | Required members |
+/// |---|---|
+/// | ``Operation/createOneTimeCharge`` | `currency`, `taxCode`, `item` |
+/// | ``Operation/createSubscription`` | `currency`, `taxCode`, `descriptors`, `period`, `items` |
+/// | ``Operation/modifySubscription`` | `transactionId`, `retainBillingCycle` |
+/// | ``Operation/reactivateSubscription`` | `transactionId` |
+public struct AdvancedCommerceRequest: Sendable, Hashable {
+  /// What is asked for.
+  public struct Operation: RawRepresentable, Sendable, Hashable {
+    /// The spelling in the request.
+    public let rawValue: String
+    /// Creates one from any spelling, known or not.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    /// `CREATE_ONE_TIME_CHARGE`.
+    public static let createOneTimeCharge = Operation(rawValue: "CREATE_ONE_TIME_CHARGE")
+    /// `CREATE_SUBSCRIPTION`.
+    public static let createSubscription = Operation(rawValue: "CREATE_SUBSCRIPTION")
+    /// `MODIFY_SUBSCRIPTION`.
+    public static let modifySubscription = Operation(rawValue: "MODIFY_SUBSCRIPTION")
+    /// `REACTIVATE_SUBSCRIPTION`.
+    public static let reactivateSubscription = Operation(rawValue: "REACTIVATE_SUBSCRIPTION")
+  }
+
+  /// What is asked for.
+  public var operation: Operation
+  /// Identifies the request; a UUID.
+  public var requestReferenceId: UUIDString
+  /// The app's own identifier of the customer's account.
+  public var appAccountToken: UUIDString?
+  /// The token of the last renewal info, by which Apple notices that the subscription changed meanwhile.
+  public var consistencyToken: String?
+  /// The storefront, three letters of ISO 3166-1.
+  public var storefront: String?
+  /// The members of the operation, in order: for example `currency`, `taxCode` and `item`.
+  public var members: [JSONMember]
+
+  /// Creates a request.
+  public init(
+    _ operation: Operation, requestReferenceId: UUIDString, appAccountToken: UUIDString? = nil,
+    consistencyToken: String? = nil, storefront: String? = nil, members: [JSONMember]
+  ) {
+    self.operation = operation
+    self.requestReferenceId = requestReferenceId
+    self.appAccountToken = appAccountToken
+    self.consistencyToken = consistencyToken
+    self.storefront = storefront
+    self.members = members
+  }
+
+  /// The request as compact JSON: operation, version, requestInfo, storefront, then the members.
+  ///
+  /// - Throws: ``SigningError`` with `missing-field` for a member that the operation requires, or
+  ///   `invalid-value` for a text that is too long (description 45 characters, displayName 30, SKU 128), a
+  ///   member that this type writes itself, or a reference that is no UUID.
+  public func encoded() throws(SigningError) -> [UInt8] {
+    try check()
+    var json = JSONWriter()
+    json.beginObject()
+    json.member("operation", operation.rawValue)
+    json.member("version", "1")
+    json.name("requestInfo")
+    json.beginObject()
+    json.member("requestReferenceId", requestReferenceId.rawValue)
+    if let appAccountToken { json.member("appAccountToken", appAccountToken.rawValue) }
+    if let consistencyToken { json.member("consistencyToken", consistencyToken) }
+    json.endObject()
+    if let storefront { json.member("storefront", storefront) }
+    for member in members {
+      json.name(member.name)
+      json.value(member.value)
+    }
+    json.endObject()
+    return json.bytes
+  }
+
+  private func check() throws(SigningError) {
+    guard requestReferenceId.uuid != nil else {
+      throw SigningError(.invalidValue, at: "$.requestInfo.requestReferenceId", "It must be a UUID.")
+    }
+    var names: Set<String> = ["operation", "version", "requestInfo", "storefront"]
+    for member in members where !names.insert(member.name).inserted {
+      throw JSONPlace().member(member.name).failure(
+        .invalidValue, "The member is written already; give it once, and not those with a property.")
+    }
+    for name in operation.requiredMembers where !names.contains(name) {
+      throw JSONPlace().missing(name, "The operation \(operation.rawValue) requires it.")
+    }
+    for member in members { try checkLengths(of: member, at: JSONPlace().member(member.name)) }
+  }
+
+  private func checkLengths(of member: JSONMember, at place: JSONPlace) throws(SigningError) {
+    let limits = ["description": 45, "displayName": 30, "SKU": 128, "currentSKU": 128]
+    switch member.value {
+    case .string(let text):
+      guard let limit = limits[member.name], text.count > limit else { return }
+      throw place.failure(
+        .invalidValue, "The text has \(text.count) characters; at most \(limit) are allowed.")
+    case .object(let members):
+      for inner in members { try checkLengths(of: inner, at: place.member(inner.name)) }
+    case .array(let elements):
+      for (index, element) in elements.enumerated() {
+        try checkLengths(of: JSONMember(name: "", value: element), at: place.element(index))
+      }
+    case .null, .bool, .number: return
+    }
+  }
+}
+
+extension AdvancedCommerceRequest.Operation {
+  fileprivate var requiredMembers: [String] {
+    switch self {
+    case .createOneTimeCharge: ["currency", "taxCode", "item"]
+    case .createSubscription: ["currency", "taxCode", "descriptors", "period", "items"]
+    case .modifySubscription: ["transactionId", "retainBillingCycle"]
+    case .reactivateSubscription: ["transactionId"]
+    default: []
+    }
+  }
+}
+
+extension DeveloperSigner {
+  /// Signs an Advanced Commerce request: a JWS with the audience `advanced-commerce-api` whose claim `request`
+  /// is the request in base64.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
+  ///   - issuedAt: The current time.
+  /// - Returns: The compact JWS.
+  /// - Throws: ``SigningError`` as ``AdvancedCommerceRequest/encoded()``, or `invalid-value` for a nonce that
+  ///   is no UUID or a time out of range.
+  public func advancedCommerceRequest(
+    _ request: AdvancedCommerceRequest, nonce: UUIDString, issuedAt: Timestamp
+  ) throws(SigningError) -> String {
+    let encoded = Base64.encodeToString(try request.encoded())
+    return try deviceToken(audience: "advanced-commerce-api", nonce: nonce, issuedAt: issuedAt) { claims in
+      claims.member("request", encoded)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+extension DeveloperSigner {
+  /// A token for the App Store Server API, to be sent as `Authorization: Bearer …`.
+  ///
+  /// Claims: iss, iat, exp, aud `appstoreconnect-v1`, bid.
+  ///
+  /// - Parameters:
+  ///   - issuedAt: The current time.
+  ///   - lifetime: Seconds until it expires, 1 to 3600; 300 by default.
+  /// - Returns: The compact JWS.
+  /// - Throws: ``SigningError`` with `invalid-value` for another lifetime or a time out of range.
+  public func serverToken(
+    issuedAt: Timestamp, lifetime: Int = 300
+  ) throws(SigningError) -> String {
+    guard (1...3600).contains(lifetime) else {
+      throw SigningError(
+        .invalidValue, at: "lifetime",
+        "The App Store accepts tokens that live 1 to 3600 seconds, not \(lifetime).")
+    }
+    let issuedAt = try Self.seconds(issuedAt)
+    return try token { claims in
+      claims.member("iss", issuerId)
+      claims.member("iat", issuedAt)
+      claims.member("exp", issuedAt + Int64(lifetime))
+      claims.member("aud", "appstoreconnect-v1")
+      claims.member("bid", bundleId)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptCrypto
+
+/// Makes the signatures that a developer owes the App Store: offers, Advanced Commerce requests, tokens of the
+/// App Store Server API. The key is one that App Store Connect gives out (a `.p8` file, P-256 in PKCS#8).
+///
+/// ```swift
+/// let key = try SigningIdentity.privateKey(inFile: contentsOfP8File)
+/// let signer = try DeveloperSigner(
+///   privateKey: key, keyId: "2X9R4HXF34", issuerId: "57246542-96fe-1a63-e053-0824d011072a",
+///   bundleId: "com.example.app")
+/// let token = try signer.serverToken(issuedAt: now)
+/// ```
+///
+/// Times and nonces are passed in. The key is never printed.
+public struct DeveloperSigner: Sendable {
+  /// The key's identifier in App Store Connect.
+  public let keyId: String
+  /// The issuer's identifier in App Store Connect, a UUID.
+  public let issuerId: String
+  /// The app.
+  public let bundleId: String
+
+  let privateKey: PrivateKey
+
+  /// Creates a signer.
+  ///
+  /// - Throws: ``SigningError`` with `unsuitable-key` unless the key is on P-256.
+  public init(
+    privateKey: PrivateKey, keyId: String, issuerId: String, bundleId: String
+  ) throws(SigningError) {
+    guard privateKey.publicKey.kind == .p256 else {
+      throw SigningError(
+        .unsuitableKey,
+        "Keys of App Store Connect are on P-256, and this one is of the kind \(privateKey.publicKey.kind).")
+    }
+    self.privateKey = privateKey
+    self.keyId = keyId
+    self.issuerId = issuerId
+    self.bundleId = bundleId
+  }
+
+  /// A new nonce: a random UUID (RFC 9562 version 4) in lower case. Use each once.
+  public static func randomNonce() -> UUIDString {
+    var bytes = Random.bytes(16)
+    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for (index, byte) in bytes.enumerated() {
+      if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return UUIDString(rawValue: String(decoding: text, as: UTF8.self))
+  }
+
+  /// A compact JWS over what the closure writes: header alg, kid, typ.
+  func token(_ writeClaims: (inout JSONWriter) -> Void) throws(SigningError) -> String {
+    var header = JSONWriter()
+    header.beginObject()
+    header.member("alg", "ES256")
+    header.member("kid", keyId)
+    header.member("typ", "JWT")
+    header.endObject()
+    var claims = JSONWriter()
+    claims.beginObject()
+    writeClaims(&claims)
+    claims.endObject()
+    var token = Base64URL.encode(header.bytes) + [UInt8(ascii: ".")] + Base64URL.encode(claims.bytes)
+    let signature = try sign(token, using: .ecdsaP256SHA256)
+    token.append(UInt8(ascii: "."))
+    token += Base64URL.encode(signature)
+    return String(decoding: token, as: UTF8.self)
+  }
+
+  /// A JWS that an app hands to StoreKit: the claims that all of them have, then those of the kind.
+  func deviceToken(
+    audience: String, nonce: UUIDString, issuedAt: Timestamp, _ writeClaims: (inout JSONWriter) -> Void
+  ) throws(SigningError) -> String {
+    let nonce = try Self.canonical(nonce)
+    let issuedAt = try Self.seconds(issuedAt)
+    return try token { claims in
+      claims.member("nonce", nonce)
+      claims.member("iss", issuerId)
+      claims.member("bid", bundleId)
+      claims.member("aud", audience)
+      claims.member("iat", issuedAt)
+      writeClaims(&claims)
+    }
+  }
+
+  func sign(_ message: [UInt8], using algorithm: SignatureAlgorithm) throws(SigningError) -> [UInt8] {
+    do throws(CryptoError) {
+      return try privateKey.signature(for: message, using: algorithm)
+    } catch {
+      throw SigningError(error)
+    }
+  }
+
+  /// Seconds since 1970: tokens do not count in milliseconds.
+  static func seconds(_ instant: Timestamp) throws(SigningError) -> Int64 {
+    guard abs(instant.millisecondsSince1970) <= Timestamp.greatestMagnitude else {
+      throw SigningError(.invalidValue, at: "issuedAt", "The time is out of range.")
+    }
+    return Int64((instant.millisecondsSince1970 / 1000).rounded(.down))
+  }
+
+  /// The lower-case spelling of a UUID.
+  static func canonical(_ nonce: UUIDString) throws(SigningError) -> String {
+    guard let uuid = nonce.uuid else {
+      throw SigningError(.invalidValue, at: "nonce", "The nonce must be a UUID.")
+    }
+    return UUIDString(uuid).rawValue
+  }
+}
+
+extension DeveloperSigner: CustomStringConvertible, CustomReflectable {
+  /// The identifiers, without the key.
+  public var description: String {
+    "DeveloperSigner(key \(keyId), issuer \(issuerId), bundle \(bundleId))"
+  }
+
+  /// The identifiers, without the key.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["keyId": keyId, "issuerId": issuerId, "bundleId": bundleId])
+  }
+}
+
+extension JSONWriter {
+  mutating func member(_ name: String, _ text: String) {
+    self.name(name)
+    string(text)
+  }
+
+  mutating func member(_ name: String, _ number: Int64) {
+    self.name(name)
+    integer(number)
+  }
+
+  mutating func member(_ name: String, _ flag: Bool) {
+    self.name(name)
+    bool(flag)
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+internal import ReceiptCrypto
+
+/// The signature of a promotional offer, version 1, with what StoreKit needs beside it
+/// (`SKPaymentDiscount`, `Product.PurchaseOption.promotionalOffer`).
+public struct PromotionalOfferSignature: Sendable, Hashable {
+  /// The ECDSA signature in DER and base64.
+  public var encodedSignature: String
+  /// The identifier of the key that signed.
+  public var keyId: String
+  /// The nonce, in lower case.
+  public var nonce: UUIDString
+  /// When it was signed, in milliseconds; the App Store accepts it for 24 hours.
+  public var timestamp: Int64
+}
+
+extension DeveloperSigner {
+  /// Signs a promotional offer, version 1.
+  ///
+  /// What is signed is the UTF-8 of bundle, key, product, offer, account, nonce and timestamp, joined by
+  /// U+2063.
+  ///
+  /// - Parameters:
+  ///   - productId: The subscription's product identifier.
+  ///   - offerIdentifier: The offer's identifier.
+  ///   - appAccountToken: The account: `appAccountToken` or `applicationUsername`, signed in lower case; empty
+  ///     where the app sets none.
+  ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
+  ///   - timestamp: The current time.
+  /// - Returns: The signature and what goes with it.
+  /// - Throws: ``SigningError`` with `invalid-value` for a nonce that is no UUID, or a text that holds the
+  ///   separator.
+  public func promotionalOfferSignature(
+    productId: String, offerIdentifier: String, appAccountToken: String = "", nonce: UUIDString,
+    timestamp: Timestamp
+  ) throws(SigningError) -> PromotionalOfferSignature {
+    let nonce = try Self.canonical(nonce)
+    _ = try Self.seconds(timestamp)
+    let milliseconds = Int64(timestamp.wholeMilliseconds)
+    let separator: Character = "\u{2063}"
+    let fields = [
+      bundleId, keyId, productId, offerIdentifier, appAccountToken.lowercased(), nonce, String(milliseconds),
+    ]
+    // Else one text could pass for two fields.
+    guard !fields.contains(where: { $0.unicodeScalars.contains("\u{2063}") }) else {
+      throw SigningError(.invalidValue, "A field of the offer holds U+2063, which separates the fields.")
+    }
+    let message = fields.joined(separator: String(separator))
+    let signature = try sign(Array(message.utf8), using: .ecdsa(.sha256))
+    return PromotionalOfferSignature(
+      encodedSignature: Base64.encodeToString(signature), keyId: keyId, nonce: UUIDString(rawValue: nonce),
+      timestamp: milliseconds)
+  }
+
+  /// Signs a promotional offer, version 2: a JWS with the audience `promotional-offer`.
+  ///
+  /// - Parameters:
+  ///   - productId: The subscription's product identifier.
+  ///   - offerIdentifier: The offer's identifier.
+  ///   - transactionId: Any transaction of the customer, which Apple recommends to give.
+  ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
+  ///   - issuedAt: The current time.
+  /// - Returns: The compact JWS.
+  /// - Throws: ``SigningError`` with `invalid-value` for a nonce that is no UUID or a time out of range.
+  public func promotionalOffer(
+    productId: String, offerIdentifier: String, transactionId: String? = nil, nonce: UUIDString,
+    issuedAt: Timestamp
+  ) throws(SigningError) -> String {
+    try deviceToken(audience: "promotional-offer", nonce: nonce, issuedAt: issuedAt) { claims in
+      claims.member("productId", productId)
+      claims.member("offerIdentifier", offerIdentifier)
+      if let transactionId { claims.member("transactionId", transactionId) }
+    }
+  }
+
+  /// Signs whether a customer may have the introductory offer: a JWS with the audience
+  /// `introductory-offer-eligibility`.
+  ///
+  /// - Parameters:
+  ///   - productId: The subscription's product identifier.
+  ///   - allowIntroductoryOffer: Whether the customer may have it.
+  ///   - transactionId: Any transaction of the customer, or the app transaction's identifier.
+  ///   - nonce: A UUID that was never used before; see ``randomNonce()``.
+  ///   - issuedAt: The current time.
+  /// - Returns: The compact JWS.
+  /// - Throws: ``SigningError`` with `invalid-value` for a nonce that is no UUID or a time out of range.
+  public func introductoryOfferEligibility(
+    productId: String, allowIntroductoryOffer: Bool, transactionId: String, nonce: UUIDString,
+    issuedAt: Timestamp
+  ) throws(SigningError) -> String {
+    try deviceToken(audience: "introductory-offer-eligibility", nonce: nonce, issuedAt: issuedAt) { claims in
+      claims.member("productId", productId)
+      claims.member("allowIntroductoryOffer", allowIntroductoryOffer)
+      claims.member("transactionId", transactionId)
+    }
+  }
+}
