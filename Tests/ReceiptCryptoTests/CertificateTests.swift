@@ -74,6 +74,10 @@ import Testing
       let error = #expect(throws: CryptoError.self) { try Certificate.certificates(in: Array(empty.utf8)) }
       #expect(error?.code == .malformedPEM)
     }
+    let trailing = #expect(throws: CryptoError.self) {
+      try Certificate.certificates(in: chain.root.der + [0x0A])
+    }
+    #expect(trailing?.code == .malformedCertificate)
     let notCertificate = KeyFixtures.publicKey.replacing("PUBLIC KEY", with: "CERTIFICATE")
     let error = #expect(throws: CryptoError.self) {
       try Certificate.certificates(in: Array(notCertificate.utf8))

@@ -133,6 +133,13 @@ import Testing
     }
     #expect(failure(anchor: chain.root) == nil)
     #expect(failure(anchor: try TestChain().root) != nil)
+
+    // Xcode's is such a certificate, and need not be an authority.
+    let key = try PrivateKey.generateP256()
+    let leaf = try Certificate.issue(
+      TestChain.template("Alone"), for: key.publicKey, by: .itself(key))
+    #expect(
+      CertificationPath.failure(leaf: leaf, intermediates: [], anchor: leaf, at: TestChain.instant) == nil)
   }
 
   @Test func `an intermediate may be the anchor`() throws {

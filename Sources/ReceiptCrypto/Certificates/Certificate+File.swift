@@ -7,8 +7,8 @@ extension Certificate {
   /// - Throws: ``CryptoError/Code/malformedPEM`` where the text is damaged or holds no certificate,
   ///   ``CryptoError/Code/malformedCertificate`` where one cannot be read.
   public static func certificates(in file: [UInt8]) throws(CryptoError) -> [Certificate] {
-    // A DER certificate begins with 0x30, "0", which no line of PEM around a block needs to begin with.
-    if DERElement.onlySequence(in: file) != nil { return [try Certificate(der: file)] }
+    // A certificate is a SEQUENCE of more than 127 bytes: its second byte, of the length, is not ASCII.
+    if file.starts(with: [0x30]), file.dropFirst().first ?? 0 >= 0x80 { return [try Certificate(der: file)] }
     var certificates: [Certificate] = []
     for block in try PEMBlock.blocks(in: file) where block.label == "CERTIFICATE" {
       certificates.append(try Certificate(der: block.bytes))

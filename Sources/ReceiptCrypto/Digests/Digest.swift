@@ -32,13 +32,13 @@ public enum Digest {
   private static func hash(
     _ bytes: Span<UInt8>, using algorithm: DigestAlgorithm, into buffer: UnsafeMutableBufferPointer<UInt8>
   ) {
-    ErrorQueue.clear()
     let status = unsafe bytes.withUnsafeBufferPointer { input in
       unsafe EVP_Digest(
         input.baseAddress, input.count, buffer.baseAddress, nil, algorithm.implementation, nil)
     }
     guard status == 1 else {
-      preconditionFailure("libcrypto could not compute \(algorithm): \(ErrorQueue.drain())")
+      // Not reachable by input: the algorithm was fetched, and hashing has no other way to fail.
+      preconditionFailure("libcrypto could not compute \(algorithm)")
     }
   }
 }

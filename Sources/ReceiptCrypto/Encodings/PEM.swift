@@ -14,7 +14,7 @@ struct PEMBlock: Sendable {
   /// Whether headers such as `DEK-Info` precede the base64, as in the encrypted keys of old OpenSSL.
   let hasHeaders: Bool
   /// The decoded bytes; empty in a block with headers.
-  let bytes: [UInt8]
+  var bytes: [UInt8]
 
   /// Every block of `text`, in order.
   static func blocks(in text: [UInt8]) throws(CryptoError) -> [PEMBlock] {

@@ -14,19 +14,18 @@ extension PrivateKey {
   ///   `wrongPassphrase`, `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey`.
   public init(pem: String, passphrase: [UInt8]? = nil) throws(CryptoError) {
     let labels = ["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"]
-    let blocks = try PEMBlock.blocks(in: Array(pem.utf8))
-    guard let block = blocks.first(where: { labels.contains($0.label) }) else {
+    var blocks = try PEMBlock.blocks(in: Array(pem.utf8))
+    defer { for index in blocks.indices { OpenSSLBytes.wipe(&blocks[index].bytes) } }
+    guard let index = blocks.firstIndex(where: { labels.contains($0.label) }) else {
       throw CryptoError(
         .malformedPEM, "There is no private key in this PEM text; expected a block \"PRIVATE KEY\".")
     }
-    guard !block.hasHeaders else {
+    guard !blocks[index].hasHeaders else {
       throw CryptoError(
         .unsupportedAlgorithm,
         "The key is encrypted in OpenSSL's old PEM form. Convert it with: openssl pkcs8 -topk8 -in KEY")
     }
-    var der = block.bytes
-    defer { OpenSSLBytes.wipe(&der) }
-    try self.init(der: der, passphrase: passphrase)
+    try self.init(der: blocks[index].bytes, passphrase: passphrase)
   }
 
   /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, SEC 1 or PKCS#1, with nothing after it.
