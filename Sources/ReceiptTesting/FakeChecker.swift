@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+public import ReceiptVerification
+
+/// A remote checker for tests: it answers what it was told to, and remembers what it was asked.
+///
+/// ```swift
+/// let checker = FakeChecker(answers: [.retryableFailure(message: "busy"), .response(.init(.confirmed))])
+/// let verdict = await verifier.verify(receipt, checkers: [checker])
+/// ```
+public final class FakeChecker: RemoteChecker {
+  private struct State {
+    var answers: [CheckerAnswer]
+    var checked: [VerifiedReceipt] = []
+  }
+
+  /// The name in verdicts.
+  public let name: String
+  private let state: Mutex<State>
+
+  /// Creates a checker.
+  ///
+  /// - Parameters:
+  ///   - name: The name in verdicts.
+  ///   - answers: What it answers, one call after the other; the last is repeated. A checker without answers
+  ///     fails terminally.
+  public init(name: String = "fake", answers: [CheckerAnswer]) {
+    self.name = name
+    self.state = Mutex(State(answers: answers))
+  }
+
+  /// The receipts that it was asked about, in order.
+  public var checked: [VerifiedReceipt] { state.withLock { $0.checked } }
+
+  /// Answers as it was told to.
+  public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
+    state.withLock { state in
+      state.checked.append(receipt)
+      guard let answer = state.answers.first else {
+        return .terminalFailure(message: "The fake checker was given no answers.")
+      }
+      if state.answers.count > 1 { state.answers.removeFirst() }
+      return answer
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+public import ReceiptCodec
+
+/// A clock for tests: it stands still until it is set or moved.
+///
+/// ```swift
+/// let clock = FixedClock(SampleReceipts.signedAt)
+/// let verifier = ReceiptVerifier(trust: trust, policy: policy, clock: clock.reading)
+/// clock.advance(seconds: 3600)
+/// ```
+public final class FixedClock: Sendable {
+  private let time: Mutex<Timestamp>
+
+  /// Creates a clock that shows this time.
+  public init(_ now: Timestamp) { self.time = Mutex(now) }
+
+  /// What it shows.
+  public var now: Timestamp {
+    get { time.withLock { $0 } }
+    set { time.withLock { $0 = newValue } }
+  }
+
+  /// The clock as verifiers take it.
+  public var reading: @Sendable () -> Timestamp { { self.now } }
+
+  /// Moves it forward, or back by a negative number.
+  public func advance(seconds: Double) { time.withLock { $0 = $0.addingSeconds(seconds) } }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// Contents of receipts for tests: an imaginary app, `com.example.app`, whose customer subscribes in the
+/// sandbox on the first of October 2025 and is signed for at 07:09:12 UTC. Change what your test is about:
+///
+/// ```swift
+/// var transaction = SampleReceipts.transaction
+/// transaction.environment = .production
+/// ```
+public enum SampleReceipts {
+  /// `com.example.app`.
+  public static let bundleId = "com.example.app"
+  /// 1234567890.
+  public static let appAppleId: Int64 = 1_234_567_890
+  /// `com.example.app.monthly`.
+  public static let productId = "com.example.app.monthly"
+  /// 2025-10-01T07:09:12Z.
+  public static let signedAt = Timestamp(secondsSince1970: 1_759_302_552)
+  /// 2025-10-01T07:09:10Z.
+  public static let purchasedAt = Timestamp(secondsSince1970: 1_759_302_550)
+  /// 2025-11-01T07:09:10Z.
+  public static let expiresAt = Timestamp(secondsSince1970: 1_761_980_950)
+  /// `00112233-4455-6677-8899-aabbccddeeff`, as bytes.
+  public static let deviceIdentifier: [UInt8] = [
+    0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF,
+  ]
+
+  /// A subscription's first transaction.
+  public static var transaction: JWSTransaction {
+    JWSTransaction(
+      originalTransactionId: "2000000001", transactionId: "2000000001", webOrderLineItemId: "3000000001",
+      bundleId: bundleId, productId: productId, subscriptionGroupIdentifier: "20600001",
+      purchaseDate: purchasedAt, originalPurchaseDate: purchasedAt, expiresDate: expiresAt, quantity: 1,
+      type: .autoRenewableSubscription,
+      appAccountToken: UUIDString(rawValue: "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"),
+      inAppOwnershipType: .purchased, signedDate: signedAt, environment: .sandbox, storefront: "USA",
+      storefrontId: "143441", transactionReason: .purchase, currency: "USD", price: 9990)
+  }
+
+  /// The same subscription's renewal information.
+  public static var renewalInfo: JWSRenewalInfo {
+    JWSRenewalInfo(
+      originalTransactionId: "2000000001", autoRenewProductId: productId, productId: productId,
+      autoRenewStatus: .on, signedDate: signedAt, environment: .sandbox,
+      recentSubscriptionStartDate: purchasedAt, renewalDate: expiresAt, currency: "USD", renewalPrice: 9990)
+  }
+
+  /// The download of the app.
+  public static var appTransaction: AppTransaction {
+    AppTransaction(
+      receiptType: .sandbox, appAppleId: appAppleId, bundleId: bundleId, applicationVersion: "2.1",
+      receiptCreationDate: signedAt, originalPurchaseDate: purchasedAt, originalApplicationVersion: "1.0",
+      appTransactionId: "704289572311513293", originalPlatform: .iOS)
+  }
+
+  /// A notification of the purchase, still without its signed parts.
+  public static var notification: Notification {
+    Notification(
+      notificationType: .subscribed, subtype: .initialBuy,
+      notificationUUID: UUIDString(rawValue: "1f0c6b7a-9a3e-4f43-8d15-3b8e3a2f7c11"), version: "2.0",
+      signedDate: signedAt,
+      data: NotificationData(
+        environment: .sandbox, appAppleId: appAppleId, bundleId: bundleId, bundleVersion: "2.1",
+        status: .active))
+  }
+
+  /// A request for a retention message.
+  public static var realtimeRequest: RealtimeRequest {
+    RealtimeRequest(
+      originalTransactionId: "2000000001", appAppleId: appAppleId, productId: productId, userLocale: "en-US",
+      requestIdentifier: UUIDString(rawValue: "5f1f7b43-7d0e-4c2b-8f7e-0d9a6c3e1b22"), environment: .sandbox,
+      signedDate: signedAt)
+  }
+
+  /// An app receipt with the subscription and a consumable.
+  public static var appReceipt: AppReceiptPayload {
+    AppReceiptPayload(
+      environment: .productionSandbox, appAppleId: 0, bundleId: bundleId, applicationVersion: "2.1",
+      receiptCreationDate: signedAt,
+      inAppPurchases: [
+        InAppPurchase(
+          transaction: transaction.transaction, productType: .autoRenewableSubscription,
+          webOrderLineItemId: 3_000_000_001, isTrialPeriod: false, isInIntroOfferPeriod: false),
+        InAppPurchase(
+          transaction: Transaction(
+            transactionId: "2000000002", originalTransactionId: "2000000002",
+            productId: "com.example.app.coins", quantity: 3, purchaseDate: purchasedAt,
+            originalPurchaseDate: purchasedAt),
+          productType: .consumable, webOrderLineItemId: 0),
+      ],
+      originalPurchaseDate: purchasedAt, originalApplicationVersion: "1.0")
+  }
+
+  /// A transaction receipt of a consumable.
+  public static var purchaseInfo: TransactionReceiptPurchaseInfo {
+    TransactionReceiptPurchaseInfo(
+      bundleId: bundleId, applicationVersion: "2.1", itemId: "555555555",
+      uniqueVendorIdentifier: "00112233-4455-6677-8899-AABBCCDDEEFF",
+      transaction: Transaction(
+        transactionId: "1000000001", originalTransactionId: "1000000001",
+        productId: "com.example.app.coins", quantity: 1, purchaseDate: purchasedAt,
+        originalPurchaseDate: purchasedAt))
+  }
+}

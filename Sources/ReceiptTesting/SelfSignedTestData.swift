@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptCrypto
+public import ReceiptSigning
+
+/// Signs JWS as Xcode's local testing does: one self-signed certificate, `kid` and `typ` in the header.
+///
+/// Such data proves no purchase. A verifier refuses it unless its policy pins ``certificate``.
+public struct SelfSignedTestData: Sendable {
+  /// The self-signed certificate, to pin.
+  public let certificate: Certificate
+
+  private let signer: JWSSigner
+
+  /// Creates a signer with a fixed test key.
+  public init() throws(SigningError) {
+    let key = try TestKeys.key(TestKeys.ES256.selfSigned)
+    var template = CertificateTemplate(
+      subject: DistinguishedName(commonName: "StoreKit Testing in Xcode"), serialNumber: [0x01],
+      notBefore: TestAuthority.secondsFrom, notAfter: TestAuthority.secondsFrom + 30 * 365 * 86_400)
+    template.basicConstraints = .endEntity
+    let certificate = try CertificateAuthority.issue(template, for: key.publicKey, by: .itself(key))
+    let identity = try SigningIdentity(privateKey: key, chain: [certificate])
+    let header = JWSHeader(x5c: [certificate.der], kid: "Apple_Xcode_Key", typ: "JWT")
+    self.certificate = certificate
+    self.signer = JWSSigner(unchecked: identity, header: header.encoded())
+  }
+
+  /// Signs a payload.
+  ///
+  /// - Returns: The compact JWS.
+  public func sign(_ payload: JWSPayload) throws(SigningError) -> String { try signer.sign(payload) }
+}
+
+extension TestAuthority {
+  static var secondsFrom: Int64 { Int64(validFrom.millisecondsSince1970 / 1000) }
+}

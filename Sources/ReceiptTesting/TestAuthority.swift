@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptCrypto
+public import ReceiptSigning
+public import ReceiptVerification
+
+/// An authority for tests, with fixed keys and dates compiled in: what it signs verifies on every machine and
+/// never expires. Trust it in tests alone; its keys are published.
+///
+/// ```swift
+/// let authority = try TestAuthority.es256()
+/// let receipt = try JWSSigner(identity: authority.identity).sign(.transaction(SampleReceipts.transaction))
+/// let verifier = ReceiptVerifier(
+///   trust: authority.trustAnchors,
+///   policy: VerificationPolicy(bundleIds: .any, environments: [.sandbox]))
+/// ```
+public struct TestAuthority: Sendable {
+  /// 2020-01-01T00:00:00Z: when all certificates begin to be valid.
+  public static let validFrom = Timestamp(secondsSince1970: 1_577_836_800)
+  /// Days that leaves are valid: to the end of 2049. Intermediate and root last longer.
+  public static let leafDays = 10_957
+
+  /// Root and intermediate.
+  public let authority: CertificateAuthority
+  /// The identity that signs rightly: leaf, intermediate, root.
+  public let identity: SigningIdentity
+
+  let keys: Keys
+
+  /// The keys that the authority and its variants use.
+  struct Keys: Sendable {
+    let root: PrivateKey
+    let intermediate: PrivateKey
+    let leaf: PrivateKey
+    let foreign: PrivateKey
+  }
+
+  /// The authority whose keys are on P-256: for signed JWS.
+  public static func es256() throws(SigningError) -> TestAuthority { try cachedES256.get() }
+
+  /// The authority whose keys are RSA of 2048 bits: for app receipts and transaction receipts.
+  public static func rsa() throws(SigningError) -> TestAuthority { try cachedRSA.get() }
+
+  private static let cachedES256 = Result { () throws(SigningError) in
+    try TestAuthority(
+      .es256, root: TestRoots.es256,
+      keys: Keys(
+        root: TestKeys.key(TestKeys.ES256.root), intermediate: TestKeys.key(TestKeys.ES256.intermediate),
+        leaf: TestKeys.key(TestKeys.ES256.leaf), foreign: TestKeys.key(TestKeys.ES256.foreign)))
+  }
+
+  private static let cachedRSA = Result { () throws(SigningError) in
+    try TestAuthority(
+      .rsa2048, root: TestRoots.rsa,
+      keys: Keys(
+        root: TestKeys.key(TestKeys.RSA.root), intermediate: TestKeys.key(TestKeys.RSA.intermediate),
+        leaf: TestKeys.key(TestKeys.RSA.leaf), foreign: TestKeys.key(TestKeys.RSA.foreign)))
+  }
+
+  private init(
+    _ algorithm: CertificateAuthority.Algorithm, root: String, keys: Keys
+  ) throws(SigningError) {
+    let options = Self.options(algorithm)
+    let rootCertificate: Certificate
+    do throws(CryptoError) {
+      guard let first = try Certificate.certificates(in: Array(root.utf8)).first else {
+        throw CryptoError(.malformedPEM, "The test root is missing.")
+      }
+      rootCertificate = first
+    } catch {
+      throw SigningError(error)
+    }
+    self.keys = keys
+    self.authority = try CertificateAuthority.create(
+      options, root: rootCertificate, rootKey: keys.root, intermediateKey: keys.intermediate)
+    self.identity = try authority.issueLeaf(key: keys.leaf, serialNumber: [0x03])
+  }
+
+  static func options(_ algorithm: CertificateAuthority.Algorithm) -> CertificateAuthority.Options {
+    var options = CertificateAuthority.Options(
+      organization: "ReceiptKit Test", algorithm: algorithm, start: validFrom, days: leafDays)
+    let suffix = algorithm == .es256 ? "ES256" : "RSA"
+    options.rootName = "ReceiptKit Test Root CA \(suffix)"
+    options.intermediateName = "ReceiptKit Test Intermediate CA \(suffix)"
+    options.leafName = "ReceiptKit Test Receipt Signing \(suffix)"
+    options.rootSerialNumber = [0x01]
+    options.intermediateSerialNumber = [0x02]
+    return options
+  }
+
+  /// The root, to trust in tests.
+  public var root: Certificate { authority.root }
+
+  /// The intermediate, which verifiers of transaction receipts must be given.
+  public var intermediate: Certificate { identity.chain[1] }
+
+  /// Trusts the root and nothing else.
+  public var trustAnchors: TrustAnchors { TrustAnchors(certificates: [root]) }
+}

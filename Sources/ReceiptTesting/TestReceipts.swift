@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+internal import ReceiptCrypto
+public import ReceiptSigning
+
+/// Makes signed receipts for tests, of every kind, from ``SampleReceipts`` or from contents of your own.
+///
+/// ```swift
+/// let receipts = try TestReceipts()
+/// let jws = try receipts.signedTransaction { $0.productId = "com.example.app.yearly" }
+/// ```
+public struct TestReceipts: Sendable {
+  private let jws: JWSSigner
+  private let appReceipts: AppReceiptSigner
+  private let transactionReceipts: TransactionReceiptSigner
+
+  /// Makes receipts under the two test authorities.
+  public init() throws(SigningError) {
+    try self.init(jws: TestAuthority.es256().identity, rsa: TestAuthority.rsa().identity)
+  }
+
+  /// Makes receipts that these identities sign.
+  ///
+  /// - Parameters:
+  ///   - jws: A P-256 identity, for the JWS kinds.
+  ///   - rsa: An RSA identity, for app receipts and transaction receipts.
+  /// - Throws: `SigningError` with `unsuitable-key` when the RSA identity is none of 2048 bits.
+  public init(jws: SigningIdentity, rsa: SigningIdentity) throws(SigningError) {
+    // Flawed chains, too, shall sign.
+    self.jws = JWSSigner(
+      unchecked: jws, header: JWSHeader(x5c: jws.chain.map(\.der)).encoded())
+    self.appReceipts = AppReceiptSigner(unchecked: rsa)
+    self.transactionReceipts = try TransactionReceiptSigner(identity: rsa)
+  }
+
+  /// A signed transaction.
+  public func signedTransaction(
+    _ change: (inout JWSTransaction) -> Void = { _ in }
+  ) throws(SigningError) -> String {
+    var transaction = SampleReceipts.transaction
+    change(&transaction)
+    return try jws.sign(.transaction(transaction))
+  }
+
+  /// Signed renewal information.
+  public func signedRenewalInfo(
+    _ change: (inout JWSRenewalInfo) -> Void = { _ in }
+  ) throws(SigningError) -> String {
+    var renewalInfo = SampleReceipts.renewalInfo
+    change(&renewalInfo)
+    return try jws.sign(.renewalInfo(renewalInfo))
+  }
+
+  /// A signed app transaction.
+  public func signedAppTransaction(
+    _ change: (inout AppTransaction) -> Void = { _ in }
+  ) throws(SigningError) -> String {
+    var appTransaction = SampleReceipts.appTransaction
+    change(&appTransaction)
+    return try jws.sign(.appTransaction(appTransaction))
+  }
+
+  /// A signed notification with a signed transaction and signed renewal information in it. The change sees
+  /// both.
+  public func signedNotification(
+    _ change: (inout Notification) -> Void = { _ in }
+  ) throws(SigningError) -> String {
+    var notification = SampleReceipts.notification
+    notification.data?.signedTransactionInfo = try signedTransaction()
+    notification.data?.signedRenewalInfo = try signedRenewalInfo()
+    change(&notification)
+    return try jws.sign(.notification(notification))
+  }
+
+  /// A signed realtime request.
+  public func signedRealtimeRequest(
+    _ change: (inout RealtimeRequest) -> Void = { _ in }
+  ) throws(SigningError) -> String {
+    var request = SampleReceipts.realtimeRequest
+    change(&request)
+    return try jws.sign(.realtimeRequest(request))
+  }
+
+  /// An app receipt in DER, bound to a device when its identifier is given.
+  public func appReceipt(
+    deviceIdentifier: [UInt8]? = nil, _ change: (inout AppReceiptPayload) -> Void = { _ in }
+  ) throws(SigningError) -> [UInt8] {
+    var payload = SampleReceipts.appReceipt
+    change(&payload)
+    return try appReceipts.sign(payload, deviceIdentifier: deviceIdentifier)
+  }
+
+  /// The property list of a transaction receipt. Verifiers need the authority's intermediate.
+  public func transactionReceipt(
+    version: TransactionReceiptSigner.SignatureVersion = .four, environment: ReceiptEnvironment = .sandbox,
+    _ change: (inout TransactionReceiptPurchaseInfo) -> Void = { _ in }
+  ) throws(SigningError) -> [UInt8] {
+    var purchaseInfo = SampleReceipts.purchaseInfo
+    change(&purchaseInfo)
+    return try transactionReceipts.sign(purchaseInfo, version: version, environment: environment)
+  }
+}
