@@ -25,6 +25,8 @@ protocol JSONObject: JSONFieldValue {
   static var fieldNames: JSONFieldNames<Field> { get }
   /// Fields without which the object is refused.
   static var requiredFields: [Field] { get }
+  /// Whether `null` stands for an absent field; otherwise it is of the wrong type.
+  static var acceptsNull: Bool { get }
   /// Members that are no field, in order.
   var unknownFields: [JSONMember] { get set }
   init()
@@ -33,6 +35,7 @@ protocol JSONObject: JSONFieldValue {
 
 extension JSONObject {
   static var requiredFields: [Field] { [] }
+  static var acceptsNull: Bool { true }
 
   init(from json: inout JSONReader) throws(MalformedReceipt) {
     self.init()
@@ -58,7 +61,7 @@ extension JSONObject {
       let bit: UInt64 = 1 &<< UInt64(index)
       guard seen & bit == 0 else { throw json.duplicate() }
       seen |= bit
-      if json.skipNull() { continue }
+      if Self.acceptsNull, json.skipNull() { continue }
       present |= bit
       try code(names.fields[index], with: &json)
     }

@@ -41,8 +41,9 @@ extension JSONReader {
     }
     let number = try numberToken("a date in milliseconds since 1970")
     var milliseconds: Double?
-    if let value = number.int64 {
-      milliseconds = Double(value)
+    if number.isInteger {
+      // Beyond 2^53 not every integer has a floating-point number of its own.
+      milliseconds = number.int64.flatMap { Double(exactly: $0) }
     } else if number.end - position <= 64,
       let text = UTF8Text.string(bytes.span.extracting(position..<number.end))
     {

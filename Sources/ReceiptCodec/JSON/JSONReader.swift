@@ -194,9 +194,9 @@ struct JSONReader {
   /// The path to the current value.
   var path: String { JSONPath.text(outerPlaces.compactMap(step) + [step(place)].compactMap { $0 }) }
 
-  /// The path to the value within the current container that has the given name.
+  /// The path to a member of the current value.
   func path(ofMember name: String) -> String {
-    JSONPath.text((depth > 1 ? outerPlaces.compactMap(step) : []) + [.member(name)])
+    JSONPath.text(outerPlaces.compactMap(step) + [step(place)].compactMap { $0 } + [.member(name)])
   }
 
   private func step(_ place: Place) -> JSONPath.Step? {

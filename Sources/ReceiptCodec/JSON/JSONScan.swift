@@ -6,18 +6,12 @@ enum JSONScan {
   /// reverse solidus or a control character (RFC 8259, section 7); the count if there is none.
   static func endOfPlainText(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var index = start
-    let raw = unsafe bytes.bytes
-    // Eight bytes at a time; a lane's high bit is set where the lane holds a byte that ends the run. Borrows
-    // between lanes can only mark lanes above a true one, so the lowest mark is always right.
     while index <= bytes.count - 8 {
-      let word = UInt64(
-        littleEndian: unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
-      let quotation = word ^ 0x2222_2222_2222_2222
-      let solidus = word ^ 0x5C5C_5C5C_5C5C_5C5C
-      let lanes: UInt64 = 0x0101_0101_0101_0101
+      let word = ByteSearch.word(bytes, at: index)
+      let controls = (word &- 0x2020_2020_2020_2020) & ~word & ByteSearch.highBits
       let marks =
-        ((quotation &- lanes) & ~quotation | (solidus &- lanes) & ~solidus
-          | (word &- 0x2020_2020_2020_2020) & ~word) & 0x8080_8080_8080_8080
+        controls | ByteSearch.zeroLanes(word ^ 0x2222_2222_2222_2222)
+        | ByteSearch.zeroLanes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
       if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
       index += 8
     }
@@ -70,14 +64,18 @@ enum JSONScan {
     }
     let first = number.end
     while let digit = digit(bytes, at: number.end) {
-      let (product, productOverflows) = number.magnitude.multipliedReportingOverflow(by: 10)
-      let (sum, sumOverflows) = product.addingReportingOverflow(UInt64(digit))
-      number.magnitude = sum
-      if productOverflows || sumOverflows { number.overflows = true }
+      number.magnitude = number.magnitude &* 10 &+ UInt64(digit)
       number.end += 1
     }
     let digitCount = number.end - first
-    number.isValid = digitCount == 1 || digitCount > 1 && bytes[first] != UInt8(ascii: "0")
+    // Nineteen digits always fit 64 bits; the largest value that a receipt may have does too.
+    number.overflows = digitCount > 19
+    number.isValid = digitCount > 0
+    if digitCount > 1, bytes[first] == UInt8(ascii: "0") {
+      // A leading zero: the number ends after it, wrongly.
+      number.isValid = false
+      number.end = first + 1
+    }
     if number.isValid, number.end < bytes.count, bytes[number.end] == UInt8(ascii: ".") {
       number.isInteger = false
       number.end += 1

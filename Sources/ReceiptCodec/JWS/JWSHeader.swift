@@ -49,6 +49,9 @@ extension JWSHeader: JSONObject {
 
   static var requiredFields: [Field] { [.alg] }
 
+  /// A `crit` of `null` must not pass for a header without one.
+  static var acceptsNull: Bool { false }
+
   init() { self.init(alg: "") }
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {

@@ -29,13 +29,15 @@ public struct UnverifiedJWS: Sendable, Hashable {
         .tooLarge, at: limits.maximumByteCount,
         "The JWS has \(compact.count) bytes; the limit is \(limits.maximumByteCount).")
     }
+    let bytes = compact.span
     let dot = UInt8(ascii: ".")
-    guard let first = compact.firstIndex(of: dot), let second = compact[(first + 1)...].firstIndex(of: dot)
+    guard let first = ByteSearch.firstIndex(of: dot, in: bytes),
+      let second = ByteSearch.firstIndex(of: dot, in: bytes, from: first + 1)
     else {
       throw Self.failure(
         .truncated, at: compact.count, "A JWS has three parts with dots between them; this one ends earlier.")
     }
-    if let third = compact[(second + 1)...].firstIndex(of: dot) {
+    if let third = ByteSearch.firstIndex(of: dot, in: bytes, from: second + 1) {
       throw Self.failure(.unexpected, at: third, "A JWS has three parts; this one has more.")
     }
     guard first > 0 else { throw Self.failure(.missing, at: 0, "The header of the JWS is empty.") }
@@ -45,7 +47,6 @@ public struct UnverifiedJWS: Sendable, Hashable {
     self.compact = compact
     self.encodedHeaderRange = 0..<first
     self.signingInputRange = 0..<second
-    let bytes = compact.span
     self.payload = try Base64URL.decode(
       bytes.extracting((first + 1)..<second), part: "JWS", start: first + 1)
     self.signature = try Base64URL.decode(

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import Testing
+
+@Suite("JSON writing")
+struct JSONWriterTests {
+  @Test func `Only what must be escaped is`() {
+    let text = "\"\\/\u{8}\u{C}\n\r\t\u{1}\u{1F}\u{7F}é€😀<&"
+    let expected = #""\"\\/\u0008\u000C\n\r\t\u0001\u001F"# + "\u{7F}é€😀<&\""
+    #expect(String(decoding: JSONValue.string(text).encoded(), as: UTF8.self) == expected)
+  }
+
+  @Test func `Every character that was escaped is read back`() throws {
+    for value in UInt32(0)..<0x300 {
+      guard let scalar = Unicode.Scalar(value) else { continue }
+      let text = "a\(scalar)b"
+      let members = JSONValue.object([JSONMember(name: text, value: .string(text))])
+      #expect(try JSONValue(parsing: members.encoded()) == members)
+    }
+  }
+
+  @Test func `A document is written piece by piece`() {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("a")
+    writer.beginArray()
+    writer.integer(-1)
+    writer.double(0.25)
+    writer.double(2)
+    writer.double(.infinity)
+    writer.bool(true)
+    writer.null()
+    writer.beginObject()
+    writer.endObject()
+    writer.endArray()
+    writer.name("b")
+    writer.value(.array([.string("x"), .object([JSONMember(name: "c", value: .bool(false))])]))
+    writer.endObject()
+    let expected = #"{"a":[-1,0.25,2,null,true,null,{}],"b":["x",{"c":false}]}"#
+    #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
+  }
+}

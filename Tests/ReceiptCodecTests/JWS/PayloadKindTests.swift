@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ReceiptCodec
+
+@Suite("Kind of a JWS payload")
+struct PayloadKindTests {
+  private static let realtime = #"""
+    "originalTransactionId":"1","appAppleId":2,"productId":"p","userLocale":"en-US",\#
+    "requestIdentifier":"8f2c8a8e-2c31-4a40-8f3e-2d0b0a5f1a11","environment":"Sandbox","signedDate":3
+    """#
+
+  @Test(
+    arguments: [
+      (#""transactionId":"1""#, .signedTransaction), (#""notificationType":"TEST""#, .signedNotification),
+      (#""notificationUUID":"x""#, .signedNotification), (#""receiptType":"Xcode""#, .signedAppTransaction),
+      (#""receiptCreationDate":1"#, .signedAppTransaction),
+      (#""autoRenewProductId":"p""#, .signedRenewalInfo),
+      (#""autoRenewStatus":1"#, .signedRenewalInfo), (realtime, .signedRealtimeRequest),
+      (#""bundleId":"b","x":{"notificationType":1},"transactionId":"1""#, .signedTransaction),
+      (#""\u0074ransactionId":"1""#, .signedTransaction),
+    ] as [(String, ReceiptKind)])
+  func `Told by the members`(members: String, kind: ReceiptKind) throws {
+    let payload = try JWSPayload(decoding: Array("{\(members)}".utf8))
+    #expect(payload.kind == kind)
+    #expect(try JWSPayload(decoding: Array("{\(members)}".utf8), as: kind) == payload)
+  }
+
+  @Test(arguments: [
+    "", #""bundleId":"b","environment":"Sandbox","signedDate":1"#, #""requestIdentifier":"x""#,
+  ])
+  func `Without such members it is unrecognized`(members: String) {
+    expectMalformed(.unrecognized, at: .jsonPath("$")) { () throws(MalformedReceipt) in
+      try JWSPayload(decoding: Array("{\(members)}".utf8))
+    }
+  }
+
+  @Test(arguments: [
+    #""transactionId":"1","notificationType":"TEST""#, #""transactionId":"1","receiptType":"Sandbox""#,
+    #""transactionId":"1","autoRenewStatus":1"#, #""notificationUUID":"x","receiptCreationDate":1"#,
+    #""notificationUUID":"x","autoRenewProductId":"1""#, #""receiptType":"x","autoRenewStatus":1"#,
+    #""transactionId":"1","# + realtime,
+  ])
+  func `Members of two kinds are refused`(members: String) {
+    expectMalformed(.unexpected, at: .jsonPath("$")) { () throws(MalformedReceipt) in
+      try JWSPayload(decoding: Array("{\(members)}".utf8))
+    }
+  }
+
+  @Test func `A kind that was asked for must not be contradicted`() throws {
+    let renewal = Array(#"{"autoRenewStatus":1}"#.utf8)
+    expectMalformed(.unexpected, at: .jsonPath("$")) { () throws(MalformedReceipt) in
+      try JWSPayload(decoding: renewal, as: .signedTransaction)
+    }
+    let bare = Array(#"{"productId":"p"}"#.utf8)
+    #expect(
+      try JWSPayload(decoding: bare, as: .signedTransaction) == .transaction(JWSTransaction(productId: "p")))
+    expectMalformed(.unsupported, at: .jsonPath("$")) { () throws(MalformedReceipt) in
+      try JWSPayload(decoding: bare, as: .appReceipt)
+    }
+  }
+
+  @Test(arguments: [("[]", "$"), ("null", "$"), ("\"transactionId\"", "$"), ("17", "$")])
+  func `A payload is an object`(text: String, path: String) {
+    expectMalformed(.wrongType, at: .jsonPath(path)) { () throws(MalformedReceipt) in
+      try JWSPayload(decoding: Array(text.utf8))
+    }
+  }
+
+  @Test func `What is no JSON is reported as such`() {
+    expectMalformed(.unexpected, at: .byteOffset(6, within: "JWS payload")) { () throws(MalformedReceipt) in
+      try JWSPayload(decoding: Array(#"{"a":[}}"#.utf8))
+    }
+    expectMalformed(.unexpected, at: .byteOffset(0, within: "JWS payload")) { () throws(MalformedReceipt) in
+      try JWSPayload(decoding: Array("<xml/>".utf8))
+    }
+  }
+
+  @Test func `A notification is about one thing`() {
+    let text = #"{"notificationType":"TEST","data":{},"summary":{}}"#
+    expectMalformed(.unexpected, at: .jsonPath("$")) { () throws(MalformedReceipt) in
+      try JWSPayload(decoding: Array(text.utf8))
+    }
+  }
+
+  @Test func `What the kinds have in common is found in each`() throws {
+    let samples = JWSPayload.samples
+    #expect(
+      samples.map(\.kind) == [
+        .signedTransaction, .signedRenewalInfo, .signedAppTransaction, .signedNotification,
+        .signedNotification,
+        .signedNotification, .signedNotification, .signedRealtimeRequest,
+      ])
+    #expect(
+      samples.map { $0.environment?.rawValue } == [
+        "Sandbox", "Sandbox", "Production", "Sandbox", "Production", "Sandbox", "Xcode", "Sandbox",
+      ])
+    #expect(samples.map(\.bundleId) == ["b", nil, "b", "b", "b", "b", "b", nil])
+    #expect(samples.map(\.appAppleId) == [nil, nil, 7, 7, 7, 7, 7, 7])
+    #expect(samples.map(\.transactions.count) == [1, 1, 0, 0, 0, 0, 0, 1])
+    #expect(samples.allSatisfy { $0.signedDate == Timestamp(millisecondsSince1970: 1_759_302_518_835) })
+    let transaction = try #require(samples[0].transactions.first)
+    #expect(transaction.transactionId == "t" && transaction.originalTransactionId == "o")
+    #expect(transaction.productId == "p" && transaction.quantity == 2)
+    #expect(JWSTransaction(transaction).transaction == transaction)
+    #expect(samples[1].transactions == [Transaction(originalTransactionId: "o", productId: "p")])
+    #expect(samples[7].transactions == [Transaction(originalTransactionId: "o", productId: "p")])
+    let token = ExternalPurchaseToken(externalPurchaseId: "8ad2")
+    #expect(token.environment == .production)
+    #expect(ExternalPurchaseToken().environment == nil)
+  }
+}
