@@ -29,15 +29,23 @@ struct Subject {
 }
 
 enum Clock {
-  static func seconds() -> Double {
+  static func seconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
     var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    unsafe clock_gettime(clock, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }
 
-/// Runs a subject for about the given time on its threads and returns operations a second.
+/// Runs a subject for about the given time on its threads and returns operations a second: of processor time
+/// where one thread works, so that what else the machine does counts less, and of elapsed time otherwise.
 func rate(of subject: Subject, seconds: Double) -> Double {
+  guard subject.threads > 1 else {
+    let start = Clock.seconds()
+    let processorStart = Clock.seconds(CLOCK_THREAD_CPUTIME_ID)
+    var count = 0
+    repeat { count += subject.work() } while Clock.seconds() - start < seconds
+    return Double(count) / (Clock.seconds(CLOCK_THREAD_CPUTIME_ID) - processorStart)
+  }
   let counts = UnsafeMutableBufferPointer<Int>.allocate(capacity: subject.threads * 16)
   unsafe counts.initialize(repeating: 0)
   defer { unsafe counts.deallocate() }
