@@ -3,7 +3,7 @@
 /// What can be told of a receipt in text from its first bytes.
 enum ReceiptText {
   enum Shape {
-    /// Base64url characters up to a dot.
+    /// Dots among base64url characters.
     case jws
     /// Base64, of whatever.
     case base64
@@ -44,19 +44,27 @@ enum ReceiptText {
       return .jws
     }
     var index = 0
-    while index < text.count {
-      let byte = text[index]
-      if byte == UInt8(ascii: ".") { return index > 0 ? .jws : .unknown }
-      if byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || isBase64Symbol(byte) {
-        index += 1
-        continue
-      }
-      // White space and padding end what a JWS may have; base64 may go on behind them. What has begun with
-      // a group of base64 is taken for it, so that the error names the byte that is not.
-      let goesOn = isWhiteSpace(byte) || byte == UInt8(ascii: "=")
-      return index >= 4 || index > 0 && goesOn ? .base64 : .unknown
+    while index < min(text.count, 4), isSymbol(text[index]) { index += 1 }
+    if index == min(text.count, 4) {
+      // A JWS begins with a brace in base64url, an "e"; so may a property list in base64, but without dots.
+      return text[0] == UInt8(ascii: "e") && containsDot(text) ? .jws : .base64
     }
-    return .base64
+    if index == 0 { return .unknown }
+    switch text[index] {
+    case UInt8(ascii: "."): return .jws
+    case UInt8(ascii: "="), 0x20, 0x09, 0x0A, 0x0D: return .base64
+    default: return .unknown
+    }
+  }
+
+  /// Looks from the end, where the dot before a signature is near.
+  private static func containsDot(_ text: Span<UInt8>) -> Bool {
+    var index = text.count
+    while index > 0 {
+      index -= 1
+      if text[index] == UInt8(ascii: ".") { return true }
+    }
+    return false
   }
 
   private static func braceShape(of text: Span<UInt8>) -> Shape {
@@ -88,10 +96,12 @@ enum ReceiptText {
     return index
   }
 
-  private static func isBase64Symbol(_ byte: UInt8) -> Bool {
+  /// Whether the byte belongs to either alphabet of base64.
+  private static func isSymbol(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
+      UInt8(ascii: "_"):
       true
     default: false
     }
@@ -101,6 +111,8 @@ enum ReceiptText {
   ///
   /// Only the signed bytes inside matter, so that more than one spelling of what is around them does no harm.
   static func decodeBase64(_ text: [UInt8]) throws(MalformedReceipt) -> [UInt8] {
+    // Most receipts come in one line of strict base64; only the others are looked at twice.
+    if let decoded = try? Base64.decode(text) { return decoded }
     var usesURLAlphabet = false
     var symbolCount = 0
     for byte in text where !isWhiteSpace(byte) {

@@ -42,15 +42,17 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     guard let first = text.first else {
       throw MalformedReceipt(.empty, at: .whole, "There is only white space.")
     }
-    switch ReceiptText.shape(of: text.span) {
+    let shape = ReceiptText.shape(of: text.span)
+    switch shape {
     case .jsonString, .jsonObject:
-      let inner = try JSONWrapping.unwrap(text, limits: limits)
-      self = try Self.parse(ReceiptText.trimming(inner), isInsideJSON: true, limits: limits)
+      let inner = ReceiptText.trimming(try JSONWrapping.unwrap(text, limits: limits))
+      self = try Self.parse(
+        inner, as: ReceiptText.shape(of: inner.span), isInsideJSON: true, limits: limits)
     case .unknown where first == UInt8(ascii: "["):
       throw MalformedReceipt(
         .unrecognized, at: .jsonPath("$"), "A JSON array is not a receipt; pass its elements one by one.")
     default:
-      self = try Self.parse(text, isInsideJSON: false, limits: limits)
+      self = try Self.parse(text, as: shape, isInsideJSON: false, limits: limits)
     }
   }
 
@@ -68,9 +70,9 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   }
 
   private static func parse(
-    _ text: [UInt8], isInsideJSON: Bool, limits: ReceiptLimits
+    _ text: [UInt8], as shape: ReceiptText.Shape, isInsideJSON: Bool, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedReceipt {
-    switch ReceiptText.shape(of: text.span) {
+    switch shape {
     case .jws: return .jws(try UnverifiedJWS(parsing: text, limits: limits))
     case .propertyList:
       return .transactionReceipt(try UnverifiedTransactionReceipt(parsing: text, limits: limits))

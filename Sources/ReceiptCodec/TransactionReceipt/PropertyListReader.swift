@@ -21,7 +21,7 @@ struct PropertyListReader {
     }
     try expect(UInt8(ascii: "{"), bytes)
     var entries: [PropertyList.Entry] = []
-    var keys: Set<String> = []
+    var keys = SeenKeys()
     while true {
       try skipWhiteSpace(bytes)
       if position < bytes.count, bytes[position] == UInt8(ascii: "}") { break }
@@ -29,7 +29,7 @@ struct PropertyListReader {
         throw failure(.tooLarge, "There are more entries than the limit of \(maximumCount).")
       }
       let key = try readString(bytes)
-      guard keys.insert(key).inserted else {
+      guard keys.insert(key, after: entries) else {
         throw MalformedReceipt(.duplicate, at: .propertyListKey(key), "The key occurs twice.")
       }
       try skipWhiteSpace(bytes)
@@ -107,6 +107,7 @@ struct PropertyListReader {
     var text = ""
     var pieceStart = start
     while true {
+      position = JSONScan.endOfPlainText(bytes, from: position)
       guard position < bytes.count else { throw truncated() }
       switch bytes[position] {
       case UInt8(ascii: "\""):
@@ -117,7 +118,7 @@ struct PropertyListReader {
         text += try piece(pieceStart..<position, bytes)
         text.unicodeScalars.append(try readEscape(bytes))
         pieceStart = position
-      case 0x09, 0x0A, 0x0D, 0x20..<0x7F, 0x80...0xFF: position += 1
+      case 0x09, 0x0A, 0x0D: position += 1
       default:
         throw failure(.unexpected, "A string has the control byte \(hexadecimal: bytes[position]).")
       }
@@ -219,5 +220,19 @@ struct PropertyListReader {
 
   private func failure(_ code: MalformedReceipt.Code, _ message: String) -> MalformedReceipt {
     MalformedReceipt(code, at: .byteOffset(position, within: part), message)
+  }
+}
+
+/// The keys met so far, to refuse repeats. A receipt has so few that comparing them all is faster than
+/// hashing; beyond that, the time must not grow with the square of their number.
+private struct SeenKeys {
+  private static let fewest = 32
+  private var keys: Set<String> = []
+
+  /// Whether the key is met for the first time, `entries` being those before it.
+  mutating func insert(_ key: String, after entries: [PropertyList.Entry]) -> Bool {
+    if entries.count < Self.fewest { return !entries.contains { $0.key == key } }
+    if keys.isEmpty { keys = Set(entries.map(\.key)) }
+    return keys.insert(key).inserted
   }
 }

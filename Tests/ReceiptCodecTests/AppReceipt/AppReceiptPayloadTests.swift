@@ -187,7 +187,7 @@ struct AppReceiptPayloadTests {
   }
 
   @Test(
-    "A million attributes are read, or refused, in time proportional to their size", .timeLimit(.minutes(1)))
+    "A million attributes are read, or refused, in time proportional to their size", .timeLimit(.minutes(5)))
   func million() throws {
     var attributes: [UInt8] = []
     for type in UInt32(0x010000)..<(0x010000 + 1_000_000) {
@@ -197,7 +197,7 @@ struct AppReceiptPayloadTests {
     var purchase = ASN1Writer()
     purchase.write(.set, contents: attributes)
     let content = set([AppReceiptAttribute(type: 17, value: purchase.bytes[...])])
-    expectFailure(.tooLarge, at: .whole, decoding: content)
+    expectFailure(.tooLarge, at: .whole, decoding: content, limits: ReceiptLimits(maximumElementCount: 1000))
     let limits = ReceiptLimits(maximumElementCount: 1_000_001)
     #expect(try AppReceiptPayload(decoding: content[...], limits: limits).inAppPurchases.count == 1)
   }
