@@ -13,6 +13,17 @@ extension JWSPayload {
     }
   }
 
+  /// Members that the kind's type has no field for.
+  public var unknownFields: [JSONMember] {
+    switch self {
+    case .transaction(let payload): payload.unknownFields
+    case .renewalInfo(let payload): payload.unknownFields
+    case .appTransaction(let payload): payload.unknownFields
+    case .notification(let payload): payload.unknownFields
+    case .realtimeRequest(let payload): payload.unknownFields
+    }
+  }
+
   /// The purchases that the payload states: a transaction's own; for renewal information and a realtime
   /// request the subscription, by original transaction and product. None for an app transaction, nor for a
   /// notification, whose purchases are in signed parts of their own.

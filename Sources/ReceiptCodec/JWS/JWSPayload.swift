@@ -32,8 +32,11 @@ public indirect enum JWSPayload: Sendable, Hashable {
     decoding json: [UInt8], as kind: ReceiptKind? = nil, limits: ReceiptLimits = .standard,
     lenientDates: Bool = false
   ) throws(MalformedReceipt) {
-    let found = try JWSPayloadMarks(json, limits: limits).kinds
-    switch kind ?? found.first {
+    // The App Store writes a mark first in most payloads, so one look is often enough.
+    var found = kind
+    if found == nil { found = try JWSPayloadMarks(in: json, limits: limits, onlyFirst: true).kind }
+    if found == nil { found = try JWSPayloadMarks(in: json, limits: limits).kind }
+    switch found {
     case .signedTransaction:
       self = .transaction(try JWSTransaction(decoding: json, limits: limits, lenientDates: lenientDates))
     case .signedRenewalInfo:
@@ -55,7 +58,8 @@ public indirect enum JWSPayload: Sendable, Hashable {
         "The payload is of no known kind: it has none of "
           + JWSPayloadMark.allCases.map(\.rawValue).joined(separator: ", ") + ".")
     }
-    if let other = found.first(where: { $0 != self.kind }) {
+    // No kind has a field that is the mark of another, so those are among the unknown ones.
+    if let other = JWSPayloadMarks(in: unknownFields).kind {
       throw MalformedReceipt(
         .unexpected, at: .jsonPath("$"),
         "The payload has members of two kinds, \(self.kind.rawValue) and \(other.rawValue).")

@@ -16,7 +16,8 @@ enum JWSPayloadMark: String, CaseIterable, Sendable {
 struct JWSPayloadMarks {
   private var bits: UInt64 = 0
 
-  init(_ json: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) {
+  /// Finds the marks among a payload's members. `onlyFirst` looks at no more than the first member.
+  init(in json: [UInt8], limits: ReceiptLimits, onlyFirst: Bool = false) throws(MalformedReceipt) {
     var reader = try JSONReader(json, part: "JWS payload", limits: limits)
     guard try reader.peek() == UInt8(ascii: "{") else { throw reader.wrongType("an object") }
     try reader.beginObject()
@@ -24,7 +25,18 @@ struct JWSPayloadMarks {
     while try reader.nextMember(isFirst: isFirst) {
       isFirst = false
       if let index = try JWSPayloadMark.names.index(in: reader, likely: 0) { bits |= 1 &<< UInt64(index) }
+      if onlyFirst { return }
       try reader.skipValue()
+    }
+  }
+
+  /// Finds the marks among the fields that are none of a decoded payload's own: marks of other kinds.
+  init(in unknownFields: [JSONMember]) {
+    for field in unknownFields {
+      guard let mark = JWSPayloadMark(rawValue: field.name),
+        let index = JWSPayloadMark.names.fields.firstIndex(of: mark)
+      else { continue }
+      bits |= 1 &<< UInt64(index)
     }
   }
 
@@ -33,14 +45,14 @@ struct JWSPayloadMarks {
     return bits & (1 &<< UInt64(index)) != 0
   }
 
-  /// The kinds whose marks are there, in the order in which they are looked for.
-  var kinds: [ReceiptKind] {
-    var kinds: [ReceiptKind] = []
-    if contains(.notificationType) || contains(.notificationUUID) { kinds.append(.signedNotification) }
-    if contains(.requestIdentifier) && contains(.userLocale) { kinds.append(.signedRealtimeRequest) }
-    if contains(.receiptType) || contains(.receiptCreationDate) { kinds.append(.signedAppTransaction) }
-    if contains(.autoRenewProductId) || contains(.autoRenewStatus) { kinds.append(.signedRenewalInfo) }
-    if contains(.transactionId) { kinds.append(.signedTransaction) }
-    return kinds
+  /// The first kind whose marks are there.
+  var kind: ReceiptKind? {
+    if bits == 0 { return nil }
+    if contains(.transactionId) { return .signedTransaction }
+    if contains(.notificationType) || contains(.notificationUUID) { return .signedNotification }
+    if contains(.requestIdentifier) && contains(.userLocale) { return .signedRealtimeRequest }
+    if contains(.receiptType) || contains(.receiptCreationDate) { return .signedAppTransaction }
+    if contains(.autoRenewProductId) || contains(.autoRenewStatus) { return .signedRenewalInfo }
+    return nil
   }
 }

@@ -54,8 +54,8 @@ struct HostileJWSTests {
         if let read = try? JWSPayload(decoding: Array(json.prefix(index))) {
           Issue.record("a truncated payload was read as \(read.kind)")
         }
-        // Every bit of one kind, one bit of each byte of the others.
-        let bits = payload.kind == .signedTransaction ? 0..<8 : index % 8..<index % 8 + 1
+        // Every bit of the short ones, one bit of each byte of the long ones.
+        let bits = json.count < 500 ? 0..<8 : index % 8..<index % 8 + 1
         for bit in bits {
           var flipped = json
           flipped[index] ^= 1 << UInt8(bit)

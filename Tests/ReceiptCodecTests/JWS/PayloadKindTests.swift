@@ -37,7 +37,10 @@ struct PayloadKindTests {
   }
 
   @Test(arguments: [
-    #""transactionId":"1","notificationType":"TEST""#, #""transactionId":"1","receiptType":"Sandbox""#,
+    #""transactionId":"1","notificationType":"TEST""#, #""notificationType":"TEST","transactionId":"1""#,
+    #""transactionId":null,"autoRenewStatus":null"#,
+    #""productId":"p","receiptType":"x","transactionId":"1""#,
+    #""transactionId":"1","receiptType":"Sandbox""#,
     #""transactionId":"1","autoRenewStatus":1"#, #""notificationUUID":"x","receiptCreationDate":1"#,
     #""notificationUUID":"x","autoRenewProductId":"1""#, #""receiptType":"x","autoRenewStatus":1"#,
     #""transactionId":"1","# + realtime,
@@ -59,6 +62,21 @@ struct PayloadKindTests {
     expectMalformed(.unsupported, at: .jsonPath("$")) { () throws(MalformedReceipt) in
       try JWSPayload(decoding: bare, as: .appReceipt)
     }
+  }
+
+  /// What makes it right to look for other kinds' marks among unknown fields alone.
+  @Test func `No kind has a field that is the mark of another`() {
+    func expectForeign<Field: CaseIterable & RawRepresentable<String>>(
+      _: Field.Type, own: Set<JWSPayloadMark>
+    ) {
+      let marks = Set(Field.allCases.compactMap { JWSPayloadMark(rawValue: $0.rawValue) })
+      #expect(marks == own)
+    }
+    expectForeign(JWSTransaction.Field.self, own: [.transactionId])
+    expectForeign(JWSRenewalInfo.Field.self, own: [.autoRenewProductId, .autoRenewStatus])
+    expectForeign(AppTransaction.Field.self, own: [.receiptType, .receiptCreationDate])
+    expectForeign(Notification.Field.self, own: [.notificationType, .notificationUUID])
+    expectForeign(RealtimeRequest.Field.self, own: [.requestIdentifier, .userLocale])
   }
 
   @Test(arguments: [("[]", "$"), ("null", "$"), ("\"transactionId\"", "$"), ("17", "$")])
