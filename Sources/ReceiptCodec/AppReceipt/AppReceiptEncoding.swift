@@ -22,7 +22,7 @@ extension AppReceiptPayload: Hashable {
     list.add(octets: sha1Hash, as: AppAttributeType.sha1Hash)
     list.add(date: transactionDate, as: AppAttributeType.transactionDate)
     list.add(integer: fulfillmentToolVersion, as: AppAttributeType.fulfillmentToolVersion)
-    list.add(text: ageRating, as: AppAttributeType.ageRating)
+    list.add(ageRating: ageRating)
     list.add(integer: developerId, as: AppAttributeType.developerId)
     list.add(date: receiptCreationDate, as: AppAttributeType.receiptCreationDate)
     list.add(integer: downloadId, as: AppAttributeType.downloadId)
@@ -111,6 +111,17 @@ struct AttributeListWriter {
   }
 
   mutating func add(text: String?, as type: Int) { add(octets: text.map(Self.value(text:)), as: type) }
+
+  /// The one text that the App Store writes as an IA5String.
+  mutating func add(ageRating: String?) {
+    guard let ageRating, ageRating.utf8.allSatisfy({ $0 < 0x80 }) else {
+      add(text: ageRating, as: AppAttributeType.ageRating)
+      return
+    }
+    var writer = ASN1Writer()
+    writer.write(ia5String: ageRating)
+    add(octets: writer.bytes, as: AppAttributeType.ageRating)
+  }
 
   mutating func add(integer: Int64?, as type: Int) {
     guard let integer else { return }

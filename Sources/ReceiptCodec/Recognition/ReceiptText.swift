@@ -37,12 +37,6 @@ enum ReceiptText {
     case UInt8(ascii: "\""): return .jsonString
     default: break
     }
-    // Every header of a JWS begins so: it is an object with a member. Nothing else here has a dot.
-    if text.count > 3, text[0] == UInt8(ascii: "e"), text[1] == UInt8(ascii: "y"),
-      text[2] == UInt8(ascii: "J"), ByteSearch.firstIndex(of: UInt8(ascii: "."), in: text) != nil
-    {
-      return .jws
-    }
     var index = 0
     while index < min(text.count, 4), isSymbol(text[index]) { index += 1 }
     if index == min(text.count, 4) {

@@ -54,6 +54,8 @@ struct AppReceiptPayloadTests {
     #expect(decoded.expirationDate?.iso8601Seconds == "4001-01-01T00:00:00Z")
     #expect(decoded.attributes.contains { $0.type == 9999 && $0.version == 3 && $0.value == [1, 2, 3] })
     #expect(decoded.attributes.contains { $0.type == 4 && $0.version == 2 })
+    #expect(decoded.attributes.contains { $0.type == 10 && $0.value == [0x16, 0x02, 0x34, 0x2B] })
+    #expect(decoded.attributes.contains { $0.type == 12 && $0.value.first == 0x16 })
     #expect(Set(decoded.inAppPurchases) == Set(payload.inAppPurchases))
     let purchase = try #require(decoded.inAppPurchases.first { $0.transactionId == "2000000000000002" })
     #expect(purchase.transaction == SampleReceipts.transaction)
