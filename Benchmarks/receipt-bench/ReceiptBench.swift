@@ -8,7 +8,7 @@ import ReceiptVerification
 
 /// Measures verification and signing beside the primitives they stand on, in one run.
 ///
-/// usage: receipt-bench [rounds] [seconds per measurement] [directory for samples]
+/// usage: receipt-bench [rounds] [seconds per measurement] [directory for samples] [part of a name]
 @main
 enum ReceiptBench {
   static func main() throws {
@@ -18,7 +18,9 @@ enum ReceiptBench {
     let samples = try Samples()
     if arguments.count > 3 { try export(samples, to: arguments[3]) }
 
-    let subjects = try rawSubjects(samples) + verificationSubjects(samples) + signingSubjects(samples)
+    let wanted = arguments.count > 4 ? arguments[4] : ""
+    let subjects = try (rawSubjects(samples) + verificationSubjects(samples) + signingSubjects(samples))
+      .filter { wanted.isEmpty || $0.name.contains(wanted) }
     var measurements = subjects.map { Measurement(name: $0.name) }
     for round in 0..<rounds {
       progress("round \(round + 1) of \(rounds)")
