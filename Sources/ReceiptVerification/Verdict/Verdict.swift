@@ -85,4 +85,8 @@ public struct UndeterminedReceipt: Sendable, Hashable {
 
   /// The receipt whose signature is right, for checkers that may settle what is missing.
   let signatureVerified: VerifiedReceipt?
+
+  /// The environment that the receipt claims, when its signature was found right and no more than proof of the
+  /// environment, or a checker's answer, is missing.
+  public var claimedEnvironment: ReceiptEnvironment? { signatureVerified?.environment }
 }

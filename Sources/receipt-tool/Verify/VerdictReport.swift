@@ -31,6 +31,7 @@ struct VerdictReport {
       if !reason.place.isEmpty { add("where", reason.place) }
     }
     if case .undetermined(let receipt) = verdict {
+      add("environment", receipt.claimedEnvironment.map { "\($0.rawValue) (claimed, not signed)" })
       add("retry", receipt.isRetryable ? "may help" : "will not help")
     }
     if let receipt = verdict.receipt {
@@ -79,16 +80,24 @@ struct VerdictReport {
       object.member("place", reason.place.isEmpty ? nil : reason.place)
       object.endObject()
     }
-    if case .undetermined(let receipt) = verdict { object.member("retryable", receipt.isRetryable) }
+    if case .undetermined(let receipt) = verdict {
+      object.member("retryable", receipt.isRetryable)
+      if let environment = receipt.claimedEnvironment { append(environment, isProven: false, to: &object) }
+    }
     if let receipt = verdict.receipt { append(receipt, to: &object) }
     object.endObject()
     return object.bytes + [UInt8(ascii: "\n")]
   }
 
+  private func append(_ environment: ReceiptEnvironment, isProven: Bool, to object: inout JSONWriter) {
+    object.member("environment", environment.category?.rawValue ?? environment.rawValue)
+    if !isProven { object.member("environmentProven", false) }
+  }
+
   private func append(_ receipt: VerifiedReceipt, to object: inout JSONWriter) {
-    object.member(
-      "environment", receipt.environment.map { $0.category?.rawValue ?? $0.rawValue })
-    if receipt.environment != nil, !receipt.isEnvironmentProven { object.member("environmentProven", false) }
+    if let environment = receipt.environment {
+      append(environment, isProven: receipt.isEnvironmentProven, to: &object)
+    }
     object.member("bundleId", receipt.bundleId)
     object.member("appAppleId", receipt.appAppleId)
     object.member("signedAt", receipt.signedAt?.iso8601)

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ask a source of truth of your own after the local checks.
+
+import ReceiptVerification
+
+// snippet.checker
+/// Purchases that customer support has taken back.
+struct SupportDesk: RemoteChecker {
+  let name = "support-desk"
+  let takenBack: Set<String>
+
+  func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
+    let isTakenBack = receipt.transactions.contains { takenBack.contains($0.transactionId ?? "") }
+    return .response(CheckerResponse(isTakenBack ? .revoked(at: nil) : .confirmed))
+  }
+}
+// snippet.end
+
+let receiptBytes = Array(CommandLine.arguments.dropFirst().joined().utf8)
+let verifier = ReceiptVerifier(
+  trust: .apple, policy: VerificationPolicy(bundleIds: .any, environments: [.production, .sandbox]))
+// snippet.ask
+let verdict = await verifier.verify(receiptBytes, checkers: [SupportDesk(takenBack: ["2000000000000001"])])
+// snippet.end
+print(verdict.receipt == nil ? "not granted" : "granted")
