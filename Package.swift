@@ -36,6 +36,9 @@ let package = Package(
       name: "receipt-bench", dependencies: ["ReceiptSigning", "ReceiptVerification"],
       path: "Benchmarks/receipt-bench"),
 
+    // Writes TestVectors/. Not a product: for whoever changes the vectors.
+    .executableTarget(name: "generate-test-vectors", dependencies: ["ReceiptTesting"]),
+
     .testTarget(name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto"]),
     .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptCodec"]),
     .testTarget(name: "ReceiptSigningTests", dependencies: ["ReceiptSigning", "ReceiptTesting"]),

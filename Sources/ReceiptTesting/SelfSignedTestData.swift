@@ -13,14 +13,10 @@ public struct SelfSignedTestData: Sendable {
 
   private let signer: JWSSigner
 
-  /// Creates a signer with a fixed test key.
+  /// Creates a signer with a fixed test key and certificate.
   public init() throws(SigningError) {
     let key = try TestKeys.key(TestKeys.ES256.selfSigned)
-    var template = CertificateTemplate(
-      subject: DistinguishedName(commonName: "StoreKit Testing in Xcode"), serialNumber: [0x01],
-      notBefore: TestAuthority.secondsFrom, notAfter: TestAuthority.secondsFrom + 30 * 365 * 86_400)
-    template.basicConstraints = .endEntity
-    let certificate = try CertificateAuthority.issue(template, for: key.publicKey, by: .itself(key))
+    let certificate = try TestRoots.certificate(TestRoots.selfSigned)
     let identity = try SigningIdentity(privateKey: key, chain: [certificate])
     let header = JWSHeader(x5c: [certificate.der], kid: "Apple_Xcode_Key", typ: "JWT")
     self.certificate = certificate
@@ -31,8 +27,4 @@ public struct SelfSignedTestData: Sendable {
   ///
   /// - Returns: The compact JWS.
   public func sign(_ payload: JWSPayload) throws(SigningError) -> String { try signer.sign(payload) }
-}
-
-extension TestAuthority {
-  static var secondsFrom: Int64 { Int64(validFrom.millisecondsSince1970 / 1000) }
 }

@@ -38,7 +38,7 @@ extension TestAuthority {
     case .intermediateWithoutMarker: return try underIntermediate { $0.markers = [] }
     case .intermediateNotAuthority: return try underIntermediate { $0.basicConstraints = .endEntity }
     case .chainOfTwo:
-      let leaf = try certificate(options.leafTemplate, for: keys.leaf, by: .authority(root, keys.root))
+      let leaf = try certificate(leafTemplate, for: keys.leaf, by: .authority(root, keys.root))
       return try SigningIdentity(privateKey: keys.leaf, chain: [leaf, root])
     case .chainOfFour: return try chainOfFour()
     case .foreignRoot: return try foreign().issueLeaf(key: keys.leaf, serialNumber: [0x03])
@@ -60,9 +60,15 @@ extension TestAuthority {
 
   private var options: CertificateAuthority.Options { authority.options }
 
-  private func leaf(_ change: (inout CertificateTemplate) -> Void) throws(SigningError) -> SigningIdentity {
+  /// Serial numbers are fixed, so that what RSA signs is the same in every run.
+  private var leafTemplate: CertificateTemplate {
     var template = options.leafTemplate
     template.serialNumber = [0x04]
+    return template
+  }
+
+  private func leaf(_ change: (inout CertificateTemplate) -> Void) throws(SigningError) -> SigningIdentity {
+    var template = leafTemplate
     change(&template)
     return try authority.issueLeaf(template, key: keys.leaf)
   }
@@ -75,7 +81,7 @@ extension TestAuthority {
     change(&template)
     let intermediate = try certificate(template, for: keys.intermediate, by: .authority(root, keys.root))
     let leaf = try certificate(
-      options.leafTemplate, for: keys.leaf, by: .authority(intermediate, keys.intermediate))
+      leafTemplate, for: keys.leaf, by: .authority(intermediate, keys.intermediate))
     return try SigningIdentity(privateKey: keys.leaf, chain: [leaf, intermediate, root])
   }
 
@@ -88,13 +94,13 @@ extension TestAuthority {
     let intermediate = try certificate(
       options.intermediateTemplate, for: keys.intermediate, by: .authority(upperCertificate, keys.foreign))
     let leaf = try certificate(
-      options.leafTemplate, for: keys.leaf, by: .authority(intermediate, keys.intermediate))
+      leafTemplate, for: keys.leaf, by: .authority(intermediate, keys.intermediate))
     return try SigningIdentity(
       privateKey: keys.leaf, chain: [leaf, intermediate, upperCertificate, root])
   }
 
   private func foreign() throws(SigningError) -> CertificateAuthority {
-    try CertificateAuthority.create(options, rootKey: keys.foreign, intermediateKey: keys.intermediate)
+    try CertificateAuthority.create(options, rootKey: keys.foreign, intermediateKey: keys.foreign)
   }
 
   private func certificate(

@@ -62,18 +62,9 @@ public struct TestAuthority: Sendable {
     _ algorithm: CertificateAuthority.Algorithm, root: String, keys: Keys
   ) throws(SigningError) {
     let options = Self.options(algorithm)
-    let rootCertificate: Certificate
-    do throws(CryptoError) {
-      guard let first = try Certificate.certificates(in: Array(root.utf8)).first else {
-        throw CryptoError(.malformedPEM, "The test root is missing.")
-      }
-      rootCertificate = first
-    } catch {
-      throw SigningError(error)
-    }
     self.keys = keys
     self.authority = try CertificateAuthority.create(
-      options, root: rootCertificate, rootKey: keys.root, intermediateKey: keys.intermediate)
+      options, root: TestRoots.certificate(root), rootKey: keys.root, intermediateKey: keys.intermediate)
     self.identity = try authority.issueLeaf(key: keys.leaf, serialNumber: [0x03])
   }
 

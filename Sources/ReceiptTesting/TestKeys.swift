@@ -10,6 +10,9 @@ public enum TestKeys {
   /// Stands in for a key of App Store Connect, for tests of developer signatures.
   public static func developer() throws(SigningError) -> PrivateKey { try key(ES256.developer) }
 
+  /// An RSA key that belongs to no certificate of the test authority.
+  package static func otherRSA() throws(SigningError) -> PrivateKey { try key(RSA.foreign) }
+
   static func key(_ pem: String) throws(SigningError) -> PrivateKey {
     try SigningIdentity.privateKey(inFile: Array(pem.utf8))
   }

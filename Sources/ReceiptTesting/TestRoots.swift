@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
+internal import ReceiptSigning
+
 /// The roots of the test authorities, fixed: they may be written into a test's configuration. Their private
 /// keys are published, see ``TestKeys``.
 enum TestRoots {
@@ -43,4 +46,28 @@ enum TestRoots {
     6OGZHg==
     -----END CERTIFICATE-----
     """
+
+  /// TEST CERTIFICATE, self-signed, 2020 to 2049: shaped like the one that Xcode makes on each machine.
+  static let selfSigned = """
+    -----BEGIN CERTIFICATE-----
+    MIIBiDCCAS2gAwIBAgIBATAKBggqhkjOPQQDAjAkMSIwIAYDVQQDDBlTdG9yZUtp
+    dCBUZXN0aW5nIGluIFhjb2RlMB4XDTIwMDEwMTAwMDAwMFoXDTQ5MTIyNDAwMDAw
+    MFowJDEiMCAGA1UEAwwZU3RvcmVLaXQgVGVzdGluZyBpbiBYY29kZTBZMBMGByqG
+    SM49AgEGCCqGSM49AwEHA0IABKuxUP0Ls8VIDj8J5OjD8hU2AFvcarkv7FOnveQz
+    dti9PVZPvodd2Y6PFMHsb/opLZ3KokTCqBzcMqm8f5OAmZijUDBOMAwGA1UdEwEB
+    /wQCMAAwHQYDVR0OBBYEFCRptjggBFf1BSX5f62XQbwhFsACMB8GA1UdIwQYMBaA
+    FCRptjggBFf1BSX5f62XQbwhFsACMAoGCCqGSM49BAMCA0kAMEYCIQCiL/4QbWzZ
+    qO+VUsBON+U0MLPTWuVWo2MUsjoGRHlM2gIhAJW9fODaPN+0rM0zAXS5Q8Jwuh/q
+    5PdAfQUwSl1JWicn
+    -----END CERTIFICATE-----
+    """
+
+  static func certificate(_ pem: String) throws(SigningError) -> Certificate {
+    do throws(CryptoError) {
+      if let first = try Certificate.certificates(in: Array(pem.utf8)).first { return first }
+    } catch {
+      throw SigningError(error)
+    }
+    throw SigningError(.malformedCertificate, "The compiled-in certificate is missing.")
+  }
 }

@@ -3,11 +3,11 @@
 internal import ReceiptCrypto
 
 /// Files of identities: small, written whole or not at all, never replaced by accident.
-enum FileStore {
+package enum FileStore {
   /// Identity files are a few kilobytes; anything beyond this is something else.
   static let maximumByteCount = 1 << 20
 
-  static func read(_ path: String) throws(SigningError) -> [UInt8] {
+  package static func read(_ path: String) throws(SigningError) -> [UInt8] {
     do throws(SystemCalls.Failure) {
       if let contents = try SystemCalls.read(path, limit: maximumByteCount) { return contents }
     } catch {
@@ -26,7 +26,7 @@ enum FileStore {
   }
 
   /// Creates the directory for its owner alone, unless it is there.
-  static func ensureDirectory(_ path: String) throws(SigningError) {
+  package static func ensureDirectory(_ path: String) throws(SigningError) {
     do throws(SystemCalls.Failure) {
       try SystemCalls.makeDirectory(path, mode: 0o700)
     } catch {
@@ -50,7 +50,7 @@ enum FileStore {
   }
 
   /// Puts a file in place of another in one step: readers see the old or the new one.
-  static func replace(_ path: String, mode: UInt32, contents: [UInt8]) throws(SigningError) {
+  package static func replace(_ path: String, mode: UInt32, contents: [UInt8]) throws(SigningError) {
     let suffix = Random.bytes(8).map { String($0, radix: 16) }.joined()
     let temporary = "\(path).\(suffix).new"
     try create(temporary, mode: mode, contents: contents)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptSigning
+import ReceiptTesting
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Writes the vectors to a directory, `TestVectors` unless one is named. Keys, serial numbers and dates are
+/// fixed; ECDSA signatures are random, so that regenerated JWS differ in their bytes and not in their meaning.
+@main
+struct GenerateTestVectors {
+  static func main() {
+    do {
+      try generate(into: CommandLine.arguments.dropFirst().first ?? "TestVectors")
+    } catch {
+      print("generate-test-vectors: \(error)")
+      exit(1)
+    }
+  }
+
+  private static func generate(into directory: String) throws {
+    var vectors = try KindVectors.transactions()
+    vectors += try JWSVectors(.renewalInfo(SampleReceipts.renewalInfo)).vectors
+    vectors += try KindVectors.appTransactions()
+    vectors += try KindVectors.notifications()
+    vectors += try JWSVectors(.realtimeRequest(SampleReceipts.realtimeRequest)).vectors
+    vectors += try AppReceiptVectors().vectors
+    vectors += try TransactionReceiptVectors().vectors
+    let (es256, rsa) = (try TestAuthority.es256(), try TestAuthority.rsa())
+    try VectorWriter(directory: directory).write(
+      vectors,
+      certificates: [
+        ("es256-root", es256.root), ("es256-intermediate", es256.intermediate), ("rsa-root", rsa.root),
+        ("rsa-intermediate", rsa.intermediate), ("xcode", SelfSignedTestData().certificate),
+      ])
+    print("wrote \(vectors.count) vectors to \(directory)")
+  }
+}

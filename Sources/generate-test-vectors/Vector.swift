@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptVerification
+
+/// One receipt, the policy it is judged by, and the verdict that is right.
+struct Vector {
+  enum Expectation {
+    case valid(Facts)
+    case invalid(ReasonCode)
+    case undetermined(ReasonCode)
+  }
+
+  /// What a valid verdict must report.
+  struct Facts {
+    var environment: ReceiptEnvironment?
+    var bundleId: String?
+    var signedAt: Timestamp?
+    var algorithm: ReceiptAlgorithm
+    var transactions: [Transaction]
+  }
+
+  /// The kind whose folder the file lies in.
+  let kind: ReceiptKind
+  let name: String
+  let fileExtension: String
+  let summary: String
+  let contents: [UInt8]
+  let policy: PolicyFlags
+  let expectation: Expectation
+
+  var path: String { "\(kind.rawValue)/\(name).\(fileExtension)" }
+}
+
+/// A policy in the words of `receipt-tool verify`.
+struct PolicyFlags {
+  var trust: [String]
+  var intermediates: [String] = []
+  var bundleIds = ["com.example.app"]
+  var environments = ["production", "sandbox"]
+  /// Any other flags with their values.
+  var others: [String] = []
+
+  static let es256 = PolicyFlags(trust: ["certificates/es256-root.pem"])
+  static let rsa = PolicyFlags(trust: ["certificates/rsa-root.pem"])
+  static let transactionReceipt = PolicyFlags(
+    trust: ["certificates/rsa-root.pem"], intermediates: ["certificates/rsa-intermediate.pem"])
+
+  func with(_ change: (inout PolicyFlags) -> Void) -> PolicyFlags {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+
+  func adding(_ flags: String...) -> PolicyFlags { with { $0.others += flags } }
+
+  var arguments: [String] {
+    trust.flatMap { ["--trust", $0] } + intermediates.flatMap { ["--intermediate", $0] }
+      + bundleIds.flatMap { ["--bundle-id", $0] } + environments.flatMap { ["--environment", $0] } + others
+  }
+}
+
+/// Times that policies name, around the sample receipts' 2025-10-01T07:09:12Z.
+enum Instant {
+  static let twoMinutesBefore = "2025-10-01T07:07:12Z"
+  static let twoHoursAfter = "2025-10-01T09:09:12Z"
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptSigning
+import ReceiptTesting
+import ReceiptVerification
+import Testing
+
+/// Every vector of `TestVectors/` gets the verdict that its manifest states, for the reason and at the place.
+@Suite struct TestVectorTests {
+  private static let directory: String = {
+    let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+    return parts.dropLast(3).joined(separator: "/") + "/TestVectors"
+  }()
+
+  private static func vectors() throws -> [JSONValue] {
+    let manifest = try JSONValue(parsing: FileStore.read("\(directory)/manifest.json"))
+    #expect(manifest["format"]?.string == "receipt-test-vectors-1")
+    return try #require(manifest["vectors"]?.array)
+  }
+
+  @Test func everyVectorGetsItsVerdict() throws {
+    var certificates: [String: Certificate] = [:]
+    for vector in try Self.vectors() {
+      let file = try #require(vector["file"]?.string)
+      let arguments = try #require(vector["policy"]?.array).compactMap(\.string)
+      let policy = try VectorPolicy(arguments: arguments) { path in
+        if certificates[path] == nil {
+          let contents = try FileStore.read("\(Self.directory)/\(path)")
+          certificates[path] = try Certificate.certificates(in: contents).first
+        }
+        return certificates[path]
+      }
+      let verdict = policy.verifier.verify(try FileStore.read("\(Self.directory)/\(file)"))
+      switch verdict {
+      case .valid(let receipt):
+        #expect(vector["verdict"]?.string == "valid", "\(file)")
+        Self.compare(receipt, with: vector, file)
+      case .invalid(let receipt):
+        #expect(vector["verdict"]?.string == "invalid", "\(file): \(receipt.reason)")
+        Self.compare(receipt.reason, with: vector, file)
+      case .undetermined(let receipt):
+        #expect(vector["verdict"]?.string == "undetermined", "\(file): \(receipt.reason)")
+        Self.compare(receipt.reason, with: vector, file)
+      }
+    }
+  }
+
+  private static func compare(_ reason: Reason, with vector: JSONValue, _ file: String) {
+    #expect(vector["reason"]?["code"]?.string == reason.code.rawValue, "\(file): \(reason)")
+    #expect((vector["reason"]?["place"]?.string ?? "") == reason.place, "\(file): \(reason)")
+  }
+
+  private static func compare(_ receipt: VerifiedReceipt, with vector: JSONValue, _ file: String) {
+    #expect(vector["kind"]?.string == receipt.kind.rawValue, "\(file)")
+    #expect(vector["environment"]?.string == receipt.environment?.category?.rawValue, "\(file)")
+    #expect(vector["bundleId"]?.string == receipt.bundleId, "\(file)")
+    #expect(vector["signedAt"]?.string == receipt.signedAt?.iso8601, "\(file)")
+    #expect(vector["algorithm"]?.string == receipt.signer.algorithm.rawValue, "\(file)")
+    let stated = (vector["transactions"]?.array ?? []).map { json in
+      [
+        json["transactionId"]?.string, json["originalTransactionId"]?.string, json["productId"]?.string,
+        json["quantity"]?.int64.map { String($0) }, json["purchaseDate"]?.string,
+        json["originalPurchaseDate"]?.string, json["expiresDate"]?.string, json["revocationDate"]?.string,
+      ]
+    }
+    let found = receipt.transactions.map { transaction in
+      [
+        transaction.transactionId, transaction.originalTransactionId, transaction.productId,
+        transaction.quantity.map { String($0) }, transaction.purchaseDate?.iso8601,
+        transaction.originalPurchaseDate?.iso8601, transaction.expiresDate?.iso8601,
+        transaction.revocationDate?.iso8601,
+      ]
+    }
+    #expect(Set(stated) == Set(found), "\(file)")
+    #expect(stated.count == found.count, "\(file)")
+  }
+
+  @Test func everyReasonOfALocalVerificationOccurs() throws {
+    let remote: Set<ReasonCode> = [.revoked, .checkerRefused, .checkerUnavailable]
+    let codes = try Self.vectors().compactMap { $0["reason"]?["code"]?.string }
+    for code in ReasonCode.allCases where !remote.contains(code) {
+      #expect(codes.contains(code.rawValue), "no vector for \(code.rawValue)")
+    }
+  }
+
+  @Test func everyKindHasValidVectorsAndFaultyOnes() throws {
+    let vectors = try Self.vectors()
+    for kind in ReceiptKind.allCases {
+      let verdicts = vectors.filter { $0["kind"]?.string == kind.rawValue }
+        .compactMap { $0["verdict"]?.string }
+      #expect(verdicts.contains("valid"), "\(kind)")
+      #expect(verdicts.contains("invalid"), "\(kind)")
+    }
+  }
+}
