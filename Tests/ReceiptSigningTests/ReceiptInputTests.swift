@@ -50,7 +50,7 @@ import Testing
     #expect(input.signedAt == testStart)
   }
 
-  @Test(arguments: ["bundleId", "productId", "transactionId", "purchaseDate"])
+  @Test(arguments: ["bundleId", "productId", "transactionId"])
   func whatATransactionCannotDoWithoutIsNamed(field: String) {
     let json = "{\(transaction)}".replacing("\"\(field)\"", with: "\"x\"")
     for kind in [ReceiptKind.signedTransaction, .transactionReceipt] {
@@ -75,13 +75,13 @@ import Testing
     (.signedNotification, #"{"notificationType":"TEST","notificationUUID":"u"}"#, "$.data"),
     (.signedRealtimeRequest, #"{"appAppleId":1}"#, "$.originalTransactionId"),
     (.appReceipt, #"{"applicationVersion":"1"}"#, "$.bundleId"),
-    (.appReceipt, #"{"bundleId":"b"}"#, "$.applicationVersion"),
     (
       .appReceipt,
-      #"{"bundleId":"b","applicationVersion":"1","inApp":[{"productId":"p","transactionId":"1"}]}"#,
-      "$.inApp[0].purchaseDate"
+      #"{"bundleId":"b","applicationVersion":"1","inApp":[{"productId":"p","quantity":1}]}"#,
+      "$.inApp[0].transactionId"
     ),
     (.transactionReceipt, #"{"bundleId":"b"}"#, "$.productId"),
+    (.transactionReceipt, #"{"bundleId":"b","productId":"p","transactionId":"1"}"#, "$.purchaseDate"),
   ])
   func whatAKindCannotDoWithoutIsNamed(kind: ReceiptKind, json: String, place: String) {
     let error = error(json, as: kind)

@@ -31,7 +31,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     guard bytes.count <= limits.maximumByteCount else {
       throw MalformedReceipt(
         .tooLarge, at: .whole,
-        "The receipt has \(bytes.count) bytes; the limit is \(limits.maximumByteCount).")
+        "The receipt is longer than the limit of \(limits.maximumByteCount) bytes.")
     }
     // Binary is taken as it is: white space at its end would be part of it.
     if bytes[0] == 0x30 {

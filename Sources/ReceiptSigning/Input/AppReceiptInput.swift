@@ -24,9 +24,6 @@ enum AppReceiptInput {
     guard let bundleId = payload.bundleId else {
       throw object.place.missing("bundleId", "Add the app's bundle identifier, such as \"com.example.app\".")
     }
-    guard payload.applicationVersion != nil else {
-      throw object.place.missing("applicationVersion", "Add the app's version, such as \"1.0\".")
-    }
     var deviceIdentifier: [UInt8]?
     if let device {
       guard let bytes = DeviceIdentifier.bytes(device) else {

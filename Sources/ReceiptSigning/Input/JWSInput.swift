@@ -47,7 +47,6 @@ enum JWSInput {
       [
         ("bundleId", "Add the app's bundle identifier, such as \"com.example.app\"."),
         ("receiptType", "Add the environment: \"Production\", \"Sandbox\", \"Xcode\" or \"LocalTesting\"."),
-        ("applicationVersion", "Add the app's version, such as \"1.0\"."),
       ]
     case .signedNotification:
       [
@@ -66,6 +65,10 @@ enum TransactionFields {
     ("bundleId", "Add the app's bundle identifier, such as \"com.example.app\"."),
     ("productId", "Add the product's identifier, such as \"com.example.coins\"."),
     ("transactionId", "Add the identifier of this purchase, a string."),
-    ("purchaseDate", "Add it in milliseconds since 1970 or as ISO 8601, such as \"2025-10-01T07:09:12Z\"."),
   ]
+  /// What a transaction receipt needs besides: it has no other signing time.
+  static let purchaseDate = (
+    name: "purchaseDate",
+    advice: "Add it in milliseconds since 1970 or as ISO 8601, such as \"2025-10-01T07:09:12Z\"."
+  )
 }

@@ -32,7 +32,8 @@ struct TransactionReceiptInput: Sendable {
     let isTrialPeriod = try object.flag("isTrialPeriod")
     let isInIntroOfferPeriod = try object.flag("isInIntroOfferPeriod")
     let transaction = try TransactionInput.decode(&object, limits: limits)
-    for field in TransactionFields.required where !TransactionInput.has(field.name, in: transaction) {
+    for field in TransactionFields.required + [TransactionFields.purchaseDate]
+    where !TransactionInput.has(field.name, in: transaction) {
       throw object.place.missing(field.name, field.advice)
     }
     if transaction.revocationDate != nil {
