@@ -16,17 +16,30 @@ extension JSONReader {
     return number
   }
 
-  /// Reads an integer of 64 bits. A number with a fraction or an exponent is of the wrong type, even `1.0`.
+  /// Reads an integer of 64 bits. `1.0` and `1e2` are integers too (RFC 8259 section 6 knows one kind of
+  /// number), up to 2^53, where floating point is exact.
   mutating func integer() throws(MalformedReceipt) -> Int64 {
     let number = try numberToken("an integer")
     guard number.isInteger else {
-      throw fieldFailure(.wrongType, "expected an integer, found a number with a fraction or an exponent.")
+      guard let value = floatingPoint(number).flatMap({ Int64(exactly: $0) }),
+        value.magnitude <= 1 << 53
+      else {
+        throw fieldFailure(.wrongType, "expected an integer, found a number with a fraction.")
+      }
+      position = number.end
+      return value
     }
     guard let value = number.int64 else {
       throw fieldFailure(.outOfRange, "the integer does not fit 64 bits.")
     }
     position = number.end
     return value
+  }
+
+  /// The value of a number token; `nil` where it is longer than any that is meant seriously.
+  private func floatingPoint(_ number: JSONScan.Number) -> Double? {
+    guard number.end - position <= 64 else { return nil }
+    return UTF8Text.string(bytes.span.extracting(position..<number.end)).flatMap { Double($0) }
   }
 
   /// Reads a date: milliseconds since 1970, and an ISO 8601 string where those are accepted.
@@ -44,10 +57,8 @@ extension JSONReader {
     if number.isInteger {
       // Beyond 2^53 not every integer has a floating-point number of its own.
       milliseconds = number.int64.flatMap { Double(exactly: $0) }
-    } else if number.end - position <= 64,
-      let text = UTF8Text.string(bytes.span.extracting(position..<number.end))
-    {
-      milliseconds = Double(text)
+    } else {
+      milliseconds = floatingPoint(number)
     }
     guard let milliseconds, abs(milliseconds) <= Timestamp.greatestMagnitude else {
       throw fieldFailure(.outOfRange, "the date lies more than 2^53 milliseconds from 1970.")
