@@ -127,6 +127,15 @@ import Testing
       #"{"bundleId":"b","applicationVersion":"1","inApp":[{"bundleId":"c","productId":"p","transactionId":"1","purchaseDate":1}]}"#,
       "$.inApp[0].bundleId"
     ),
+    (
+      .appReceipt, #"{"bundleId":"b","applicationVersion":"1","expirationDate":253402300800000}"#,
+      "$.expirationDate"
+    ),
+    (
+      .appReceipt,
+      #"{"bundleId":"b","applicationVersion":"1","inApp":[{"productId":"p","transactionId":"1","purchaseDate":1e15}]}"#,
+      "$.inApp[0].purchaseDate"
+    ),
     (.transactionReceipt, #"{"version":2}"#, "$.version"),
     (.transactionReceipt, #"{"applicationVersion":"1","bvrs":"1"}"#, "$.bvrs"),
   ])

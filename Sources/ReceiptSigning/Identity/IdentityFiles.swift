@@ -25,8 +25,10 @@ extension SigningIdentity {
     inFile contents: [UInt8], passphrase: [UInt8]? = nil
   ) throws(SigningError) -> PrivateKey {
     do throws(CryptoError) {
-      // Every private key in DER is a SEQUENCE; PEM is text, in which "0" begins no file of ours.
-      if contents.first == 0x30 { return try PrivateKey(der: contents, passphrase: passphrase) }
+      // Every private key in DER is a SEQUENCE (0x30), whose length in its second byte is no text.
+      if contents.first == 0x30, contents.dropFirst().first.map({ $0 >= 0x80 || $0 < 0x20 }) ?? true {
+        return try PrivateKey(der: contents, passphrase: passphrase)
+      }
       return try PrivateKey(pem: String(decoding: contents, as: UTF8.self), passphrase: passphrase)
     } catch {
       throw SigningError(error)

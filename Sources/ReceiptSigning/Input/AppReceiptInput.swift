@@ -32,6 +32,11 @@ enum AppReceiptInput {
       }
       deviceIdentifier = bytes
     }
+    let dates = [
+      ("receiptCreationDate", payload.receiptCreationDate),
+      ("originalPurchaseDate", payload.originalPurchaseDate), ("expirationDate", payload.expirationDate),
+    ]
+    for (name, date) in dates { try demandSpelling(of: date, at: object.place.member(name)) }
     for (index, purchase) in purchases.enumerated() {
       let place = object.place.member("inApp").element(index)
       guard case .object(let members) = purchase else {
@@ -64,6 +69,11 @@ enum AppReceiptInput {
       throw place.member("bundleId").failure(
         .malformedInput, "The purchase is of \"\(stated)\", the receipt of \"\(bundleId)\".")
     }
+    let dates = [
+      ("purchaseDate", transaction.purchaseDate), ("originalPurchaseDate", transaction.originalPurchaseDate),
+      ("expiresDate", transaction.expiresDate), ("revocationDate", transaction.revocationDate),
+    ]
+    for (name, date) in dates { try demandSpelling(of: date, at: place.member(name)) }
     var webOrderLineItemId: Int64?
     if let text = transaction.webOrderLineItemId {
       guard let number = Int64(text) else {
@@ -81,6 +91,15 @@ enum AppReceiptInput {
       isInIntroOfferPeriod: isInIntroOfferPeriod ?? (isOffered ? !isFree : nil),
       promotionalOfferId: promotionalOfferId
         ?? (transaction.offerType == .promotional ? transaction.offerIdentifier : nil))
+  }
+
+  /// App receipts spell dates with years of four digits, and the codec leaves out any other.
+  private static func demandSpelling(of date: Timestamp?, at place: JSONPlace) throws(SigningError) {
+    guard let date else { return }
+    let years = -62_167_219_200_000.0..<253_402_300_800_000.0
+    guard years.contains(date.millisecondsSince1970) else {
+      throw place.failure(.malformedInput, "An app receipt can only spell dates of the years 0 to 9999.")
+    }
   }
 
   private static func productType(_ type: ProductType) -> InAppPurchase.ProductType? {
