@@ -59,12 +59,16 @@ public struct ReceiptVerifier: Sendable {
 
   /// Verifies a receipt of any kind, in any of the wrappings that ``ReceiptCodec/UnverifiedReceipt`` knows.
   public func verify(_ bytes: [UInt8]) -> Verdict {
+    let receipt: UnverifiedReceipt
     do throws(MalformedReceipt) {
-      return verify(try UnverifiedReceipt(parsing: bytes, limits: limits))
+      receipt = try UnverifiedReceipt(parsing: bytes, limits: limits)
     } catch {
       explain(.recognition, passed: false, error.description)
-      return .invalid(InvalidReceipt(reason: Reason(error), claimedKind: nil))
+      let reason = Reason(error)
+      explain(.verdict, passed: false, reason.description)
+      return .invalid(InvalidReceipt(reason: reason, claimedKind: nil))
     }
+    return verify(receipt)
   }
 
   /// Verifies a receipt given as text: compact JWS, base64, property list or a JSON object that wraps one.
@@ -77,12 +81,15 @@ public struct ReceiptVerifier: Sendable {
       let verified: VerifiedReceipt
       switch receipt {
       case .jws(let jws):
+        explain(.recognition, passed: true, "a JWS")
         verified = try verifyJWS(jws, claimedKind: &claimedKind)
       case .appReceipt(let appReceipt):
         claimedKind = .appReceipt
+        explain(.recognition, passed: true, "an app receipt")
         verified = try verifyAppReceipt(appReceipt)
       case .transactionReceipt(let transactionReceipt):
         claimedKind = .transactionReceipt
+        explain(.recognition, passed: true, "a transaction receipt")
         verified = try verifyTransactionReceipt(transactionReceipt)
       }
       explain(.verdict, passed: true, "valid")

@@ -5,8 +5,12 @@ internal import Synchronization
 /// Remembers the certificate chains that were found good, by the very bytes that carried them, so that they
 /// are parsed and checked once and not for each receipt.
 ///
-/// Only good chains are kept, so that hostile ones can neither fill it nor push out a genuine signer. What is
-/// kept says nothing about time: that is judged for every receipt.
+/// A chain is remembered once a signature under it was found right, and only when what carried it is short, so
+/// that hostile receipts can neither fill the memory nor push out a genuine signer. What is kept says nothing
+/// about time: that is judged for every receipt.
+///
+/// Carriers of different kinds never equal each other: a JWS header is base64url, an app receipt's carrier ends
+/// with lengths, of which all the upper bytes are zero, and a transaction receipt's begins with its version.
 final class KnownSigners: Sendable {
   private final class Entry: Sendable {
     let carrier: [UInt8]
@@ -20,6 +24,10 @@ final class KnownSigners: Sendable {
 
   /// Real stores have a handful of signers at a time.
   static let capacity = 64
+
+  /// The longest carrier that is kept, in bytes; genuine ones have about 5,000. Unsigned certificates can be
+  /// added to a genuine app receipt without end, and each would be another carrier.
+  static let maximumCarrierLength = 16_384
 
   /// The ones in use drift to the front.
   private let entries = Mutex<[Entry]>([])
@@ -38,8 +46,9 @@ final class KnownSigners: Sendable {
     return nil
   }
 
-  /// Remembers good chains; the least used gives way.
+  /// Remembers good chains under which something was signed; the least used gives way.
   func remember(_ chains: [SigningChain], carriedBy carrier: [UInt8]) {
+    guard carrier.count <= Self.maximumCarrierLength else { return }
     let entry = Entry(carrier: carrier, chains: chains)
     entries.withLock { entries in
       if entries.contains(where: { $0.carrier == carrier }) { return }
@@ -47,6 +56,9 @@ final class KnownSigners: Sendable {
       entries.append(entry)
     }
   }
+
+  /// How many carriers are kept.
+  var count: Int { entries.withLock { $0.count } }
 
   private func promote(_ entry: Entry) {
     entries.withLock { entries in

@@ -7,6 +7,10 @@ internal import ReceiptCrypto
 struct SigningChainBuilder {
   let trust: TrustAnchors
   let markers: Set<CertificateMarkers>
+  /// Whether the kind of receipt was ever signed under certificates that are signed with SHA-1.
+  let acceptsSHA1: Bool
+  /// Whether the receipt must embed the whole path, so that a missing issuer is a fault of the receipt.
+  let isComplete: Bool
 
   /// Why no path was found.
   enum Failure: Error {
@@ -69,6 +73,7 @@ struct SigningChainBuilder {
         let failure = CertificationPath.failure(
           leaf: leaf, intermediates: [intermediate], anchor: root, at: nil)
       else {
+        try checkAlgorithms(of: [leaf, intermediate])
         try checkPurposes(leaf: leaf, intermediate: intermediate)
         return SigningChain([leaf, intermediate, root], leaf: leaf, assurance: .trustedRoot)
       }
@@ -76,6 +81,29 @@ struct SigningChainBuilder {
     }
     throw .refused(refusal)
   }
+
+  /// What issuers sign certificates with. The root is trusted as it is, whatever it signed itself with.
+  private func checkAlgorithms(of certificates: [Certificate]) throws(Failure) {
+    for (index, certificate) in certificates.enumerated() {
+      let algorithm = certificate.signatureAlgorithmOID
+      let isAccepted =
+        Self.strongAlgorithms.contains(algorithm)
+        || acceptsSHA1 && SigningChain.sha1SignatureOIDs.contains(algorithm)
+      guard isAccepted else {
+        throw .refused(
+          Reason(
+            .unsupportedAlgorithm, at: "certificate \(index)",
+            "\"\(certificate.subject)\" is signed with the algorithm \(algorithm), which is not accepted "
+              + "under this kind of receipt."))
+      }
+    }
+  }
+
+  /// RSA PKCS#1 v1.5 and ECDSA with SHA-256, SHA-384 or SHA-512 (RFC 8017, RFC 5758).
+  private static let strongAlgorithms: Set<String> = [
+    "1.2.840.113549.1.1.11", "1.2.840.113549.1.1.12", "1.2.840.113549.1.1.13",
+    "1.2.840.10045.4.3.2", "1.2.840.10045.4.3.3", "1.2.840.10045.4.3.4",
+  ]
 
   /// The marker extensions say that these certificates are for receipts; RFC 5280 alone cannot.
   private func checkPurposes(leaf: Certificate, intermediate: Certificate) throws(Failure) {
@@ -125,15 +153,15 @@ struct SigningChainBuilder {
   private func untrusted(_ certificate: Certificate, at place: String = "certificate 0") -> Reason {
     Reason(
       .chainUntrusted, at: place,
-      "No trusted root issued \"\(certificate.subject)\" (its issuer is \"\(certificate.issuer)\"). "
-        + "If the receipt is from a store of your own, trust that store's root.")
+      "No path leads from \"\(certificate.subject)\" to a trusted root; its issuer is "
+        + "\"\(certificate.issuer)\". If the receipt is from a store of your own, trust that store's root.")
   }
 
   private func missingIssuer(of leaf: Certificate, trustedRoots: [Certificate]) -> Failure {
     let organization = leaf.issuerOrganization
     let soundsLikeOurs =
       organization != nil && trustedRoots.contains { $0.subjectOrganization == organization }
-    guard soundsLikeOurs else { return .refused(untrusted(leaf)) }
+    guard soundsLikeOurs, !isComplete else { return .refused(untrusted(leaf)) }
     return .issuerMissing(
       Reason(
         .issuerMissing, at: "certificate 0",

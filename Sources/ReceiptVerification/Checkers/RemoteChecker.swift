@@ -37,7 +37,8 @@ public struct CheckerResponse: Sendable, Hashable {
 
   /// The standing of the purchase.
   public var standing: Standing
-  /// The environment in which the source found it, where it says so. It settles a claimed environment.
+  /// The environment in which the source found it, where it says so. It settles an environment that the
+  /// receipt only claims, or leaves out, and must be the one that a receipt proves.
   public var environment: ReceiptEnvironment.Category?
 
   /// Creates a response.

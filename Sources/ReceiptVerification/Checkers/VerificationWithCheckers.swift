@@ -7,11 +7,12 @@ extension ReceiptVerifier {
   ///
   /// A receipt that is invalid locally stays so, and no checker is asked. Otherwise every checker must confirm
   /// it: the first that says revoked or refuses makes the verdict invalid; one that could not answer makes it
-  /// undetermined, never valid, unless a later one refuses. A claimed environment is settled by a checker that
-  /// names the environment it found.
+  /// undetermined, never valid, unless a later one refuses. An environment that the receipt only claims, or
+  /// leaves out, is settled by a checker that names the one in which it found the purchase: the verified
+  /// receipt then says that one, as proven. A checker that names another than is proven contradicts.
   public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
     let local = verify(bytes)
-    let receipt: VerifiedReceipt
+    var receipt: VerifiedReceipt
     var open: UndeterminedReceipt?
     switch local {
     case .invalid: return local
@@ -27,24 +28,34 @@ extension ReceiptVerifier {
     for checker in checkers {
       let answer = await checker.check(receipt)
       do throws(Objection) {
-        let environment = try judge(answer, of: checker.name)
+        if let environment = try judge(answer, of: checker.name, on: receipt) {
+          if !receipt.isEnvironmentProven { receipt = receipt.settling(environment) }
+          if open?.reason.code == .environmentUnproven { open = nil }
+        }
         explain(.checker, passed: true, "\(checker.name) confirms the purchase")
-        if environment != nil, open?.reason.code == .environmentUnproven { open = nil }
       } catch {
         explain(.checker, passed: false, error.reason.description)
-        if case .invalid = error.outcome { return error.verdict(claimedKind: receipt.kind) }
-        // A failure that retrying may mend must not be hidden behind one that it cannot.
-        unanswered = unanswered ?? error
+        if case .invalid = error.outcome {
+          explain(.verdict, passed: false, error.reason.description)
+          return error.verdict(claimedKind: receipt.kind)
+        }
+        // A failure that retrying may mend is not hidden behind one that it cannot: asked again, that checker
+        // may refuse.
+        if unanswered == nil || error.isRetryable && unanswered?.isRetryable == false { unanswered = error }
       }
+    }
+    if let reason = unanswered?.reason ?? open?.reason {
+      explain(.verdict, passed: false, reason.description)
     }
     if let unanswered { return unanswered.verdict(claimedKind: receipt.kind) }
     if let open { return .undetermined(open) }
+    explain(.verdict, passed: true, "valid")
     return .valid(receipt)
   }
 
   /// The environment that a confirming checker found.
   private func judge(
-    _ answer: CheckerAnswer, of name: String
+    _ answer: CheckerAnswer, of name: String, on receipt: VerifiedReceipt
   ) throws(Objection) -> ReceiptEnvironment.Category? {
     switch answer {
     case .terminalFailure(let message):
@@ -61,6 +72,14 @@ extension ReceiptVerifier {
           .wrongEnvironment, at: "checker \(name)",
           "The source found the purchase in the environment \(environment.rawValue), which the policy does "
             + "not accept.")
+      }
+      if let environment = response.environment, receipt.isEnvironmentProven,
+        let proven = receipt.environment?.category, proven != environment
+      {
+        throw .invalid(
+          .checkerRefused, at: "checker \(name)",
+          "The source found the purchase in the environment \(environment.rawValue); it is one of "
+            + "\(proven.rawValue).")
       }
       switch response.standing {
       case .confirmed: return response.environment

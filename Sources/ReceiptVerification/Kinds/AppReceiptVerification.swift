@@ -20,29 +20,42 @@ extension ReceiptVerifier {
     }
     let algorithm = try signatureAlgorithm(of: signerInfo, in: signedData)
     try demandAlgorithm(algorithm)
-    let chains = try appReceiptSigner(of: signerInfo, in: signedData)
+    let carrier = carrier(of: signerInfo, in: signedData)
+    let known = knownSigners.chains(carriedBy: carrier.span)
+    let chains: [SigningChain]
+    if let known {
+      explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
+      chains = known
+    } else {
+      chains = try appReceiptSigner(of: signerInfo, in: signedData)
+    }
     guard let key = chains.first?.publicKey else {
       throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
     }
     try checkSignature(of: signerInfo, over: signedData.content, key: key, algorithm: algorithm)
+    if known == nil { knownSigners.remember(chains, carriedBy: carrier) }
 
     let payload: AppReceiptPayload
     do throws(MalformedReceipt) {
       payload = try receipt.decodePayload(limits: limits)
+      explain(.content, passed: true, "it has \(payload.inAppPurchases.count) in-app purchase(s)")
     } catch {
+      explain(.content, passed: false, error.description)
       throw .malformed(error)
     }
     let claims = Claims(
-      kind: .appReceipt, environment: payload.environment, isEnvironmentProven: true,
-      bundleId: payload.bundleId, appAppleId: payload.appAppleId, signedAt: payload.receiptCreationDate,
+      kind: .appReceipt, environment: payload.environment, bundleId: payload.bundleId,
+      appAppleId: payload.appAppleId, signedAt: payload.receiptCreationDate,
       isNested: false)
     let chain = try judge(claims, chains: chains)
     try demandDevice(of: payload)
-    return VerifiedReceipt(
+    let verified = VerifiedReceipt(
       content: .appReceipt(payload), kind: .appReceipt, environment: payload.environment,
-      isEnvironmentProven: true, bundleId: payload.bundleId, appAppleId: payload.appAppleId,
-      signedAt: payload.receiptCreationDate, signer: chain.signerInformation(algorithm: algorithm),
-      assurance: chain.assurance, nested: [])
+      isEnvironmentProven: payload.environment != nil, bundleId: payload.bundleId,
+      appAppleId: payload.appAppleId, signedAt: payload.receiptCreationDate,
+      signer: chain.signerInformation(algorithm: algorithm), assurance: chain.assurance, nested: [])
+    try judgeEnvironment(of: verified)
+    return verified
   }
 
   /// Which of the two algorithms of app receipts: digest and signature algorithm must name the same digest.
@@ -78,16 +91,14 @@ extension ReceiptVerifier {
   private func appReceiptSigner(
     of signerInfo: CMSSignerInfo, in signedData: CMSSignedData
   ) throws(Objection) -> [SigningChain] {
-    var carrier = Array(signedData.certificatesBytes)
-    carrier.append(contentsOf: signerInfo.issuer)
-    carrier.append(contentsOf: signerInfo.serialNumber)
-    if let known = knownSigners.chains(carriedBy: carrier.span) {
-      explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
-      return known
+    guard signerInfo.subjectKeyIdentifier == nil else {
+      throw .invalid(
+        .malformed, at: "signerInfo",
+        "The signer is named by a key identifier; a receipt names it by issuer and serial number.")
     }
     let certificates = try parseCertificates(signedData.certificates.map { Array($0) })
     let signers = certificates.filter {
-      $0.issuerDER[...] == signerInfo.issuer && hasEqualSerial($0.serialNumber, signerInfo.serialNumber)
+      $0.issuerDER[...] == signerInfo.issuer && $0.serialNumber[...] == signerInfo.serialNumber
     }
     guard let leaf = signers.first, signers.count == 1 else {
       throw .invalid(
@@ -96,17 +107,32 @@ extension ReceiptVerifier {
           + "exactly one must.")
     }
     try demandRSA(leaf, atLeast: 2048)
-    let chains: [SigningChain]
     if policy.selfSignedTesting.admits(leaf) {
-      chains = [SigningChain([leaf], leaf: leaf, assurance: .pinnedTestCertificate)]
-    } else {
-      let others = certificates.filter { $0 != leaf }
-      chains = try signingChains(
-        leaf: leaf, intermediates: others + intermediates, roots: others,
-        markers: policy.markers.subtracting([.iTunesStore]))
+      return [SigningChain([leaf], leaf: leaf, assurance: .pinnedTestCertificate)]
     }
-    knownSigners.remember(chains, carriedBy: carrier)
-    return chains
+    let others = certificates.filter { $0 != leaf }
+    return try signingChains(
+      SigningChainBuilder(
+        trust: trust, markers: policy.markers.subtracting([.iTunesStore]), acceptsSHA1: true,
+        isComplete: false),
+      leaf: leaf, intermediates: others + intermediates, roots: others)
+  }
+
+  /// What the signer is remembered by: all of the receipt that decides who it is. The lengths say where one
+  /// part ends and the next begins.
+  private func carrier(of signerInfo: CMSSignerInfo, in signedData: CMSSignedData) -> [UInt8] {
+    var carrier: [UInt8] = []
+    carrier.reserveCapacity(
+      signedData.certificatesBytes.count + signerInfo.issuer.count + signerInfo.serialNumber.count + 16)
+    carrier.append(contentsOf: signedData.certificatesBytes)
+    carrier.append(contentsOf: signerInfo.issuer)
+    carrier.append(contentsOf: signerInfo.serialNumber)
+    for count in [signerInfo.issuer.count, signerInfo.serialNumber.count] {
+      for shift in stride(from: 0, to: 64, by: 8) {
+        carrier.append(UInt8(truncatingIfNeeded: count >> shift))
+      }
+    }
+    return carrier
   }
 
   /// RFC 5652 section 5.4. Without signed attributes the signature covers the content; with them it covers
@@ -142,9 +168,5 @@ extension ReceiptVerifier {
           + "was changed, or another key signed.")
     }
     explain(.signature, passed: true, "\(algorithm.rawValue) signature matches the content")
-  }
-
-  private func hasEqualSerial(_ certificate: [UInt8], _ signerInfo: ArraySlice<UInt8>) -> Bool {
-    certificate.drop { $0 == 0 } == signerInfo.drop { $0 == 0 }
   }
 }

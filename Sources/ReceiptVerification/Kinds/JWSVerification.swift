@@ -24,12 +24,14 @@ extension ReceiptVerifier {
     if case .notification(let notification) = payload {
       nested = try verifySignedParts(of: notification)
     }
-    return try judge(payload, nested: nested, chains: chains, isNested: false)
+    let verified = try judge(payload, nested: nested, chains: chains, isNested: false)
+    try judgeEnvironment(of: verified)
+    return verified
   }
 
   /// Verifies one signed part of a notification: it must be of the kind that its place promises.
   func verifyNestedJWS(
-    _ compact: String, as kind: ReceiptKind, at place: String
+    _ compact: String, as kind: ReceiptKind, at place: String, surrounding: ReceiptEnvironment?
   ) throws(Objection) -> VerifiedReceipt {
     do throws(Objection) {
       let jws: UnverifiedJWS
@@ -44,7 +46,9 @@ extension ReceiptVerifier {
         throw .invalid(
           .nestedMismatch, "Here a \(kind.rawValue) belongs, and this is a \(payload.kind.rawValue).")
       }
-      return try judge(payload, nested: [], chains: chains, isNested: true)
+      let verified = try judge(payload, nested: [], chains: chains, isNested: true)
+      try judgeEnvironment(of: verified, surrounding: surrounding)
+      return verified
     } catch {
       throw error.inside(place)
     }
@@ -52,14 +56,13 @@ extension ReceiptVerifier {
 
   /// The chains of the signer, once the signature was found to match.
   private func checkedSigners(of jws: UnverifiedJWS) throws(Objection) -> [SigningChain] {
-    let carrier = jws.compact.span.extracting(jws.encodedHeaderRange)
+    let known = knownSigners.chains(carriedBy: jws.compact.span.extracting(jws.encodedHeaderRange))
     let chains: [SigningChain]
-    if let known = knownSigners.chains(carriedBy: carrier) {
+    if let known {
       explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
       chains = known
     } else {
       chains = try jwsSigner(of: jws)
-      knownSigners.remember(chains, carriedBy: Array(jws.compact[jws.encodedHeaderRange]))
     }
     guard !jws.signature.isEmpty else {
       throw .invalid(.unsigned, "The JWS has an empty signature part.")
@@ -81,6 +84,9 @@ extension ReceiptVerifier {
           + "changed, or another key signed.")
     }
     explain(.signature, passed: true, "ES256 signature matches header and payload")
+    if known == nil {
+      knownSigners.remember(chains, carriedBy: Array(jws.compact[jws.encodedHeaderRange]))
+    }
     return chains
   }
 
@@ -125,15 +131,22 @@ extension ReceiptVerifier {
         "The root \"\(certificates[2].subject)\" with SHA-256 \(certificates[2].sha256FingerprintHex) is "
           + "not trusted. If the receipt is from a store of your own, trust that store's root.")
     }
+    // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so that no other root and
+    // no issuer from elsewhere counts. ES256 never was used with SHA-1.
     return try signingChains(
-      leaf: certificates[0], intermediates: [certificates[1]], roots: [certificates[2]],
-      markers: policy.markers.subtracting([.iTunesStore]))
+      SigningChainBuilder(
+        trust: TrustAnchors(certificates: [certificates[2]]),
+        markers: policy.markers.subtracting([.iTunesStore]), acceptsSHA1: false, isComplete: true),
+      leaf: certificates[0], intermediates: [certificates[1]], roots: [])
   }
 
   private func decodedPayload(of jws: UnverifiedJWS) throws(Objection) -> JWSPayload {
     do throws(MalformedReceipt) {
-      return try jws.decodePayload(limits: limits)
+      let payload = try jws.decodePayload(limits: limits)
+      explain(.content, passed: true, "it is a \(payload.kind.rawValue)")
+      return payload
     } catch {
+      explain(.content, passed: false, error.description)
       throw .malformed(error)
     }
   }
@@ -142,15 +155,16 @@ extension ReceiptVerifier {
     _ payload: JWSPayload, nested: [VerifiedReceipt], chains: [SigningChain], isNested: Bool
   ) throws(Objection) -> VerifiedReceipt {
     let claims = Claims(
-      kind: payload.kind, environment: payload.environment, isEnvironmentProven: true,
-      bundleId: payload.bundleId, appAppleId: payload.appAppleId,
+      kind: payload.kind, environment: payload.environment, bundleId: payload.bundleId,
+      appAppleId: payload.appAppleId,
       signedAt: payload.signedDate ?? nested.compactMap(\.signedAt).max(), isNested: isNested)
     let chain = try judge(claims, chains: chains)
     try demandDevice(of: payload)
     return VerifiedReceipt(
       content: .jws(payload), kind: claims.kind, environment: claims.environment,
-      isEnvironmentProven: true, bundleId: claims.bundleId, appAppleId: claims.appAppleId,
-      signedAt: claims.signedAt, signer: chain.signerInformation(algorithm: .es256),
+      isEnvironmentProven: claims.environment != nil, bundleId: claims.bundleId,
+      appAppleId: claims.appAppleId, signedAt: claims.signedAt,
+      signer: chain.signerInformation(algorithm: .es256),
       assurance: chain.assurance, nested: nested)
   }
 }

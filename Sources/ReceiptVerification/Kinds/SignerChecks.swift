@@ -25,12 +25,11 @@ extension ReceiptVerifier {
   }
 
   func signingChains(
-    leaf: Certificate, intermediates: [Certificate], roots: [Certificate], markers: Set<CertificateMarkers>
+    _ builder: SigningChainBuilder, leaf: Certificate, intermediates: [Certificate], roots: [Certificate]
   ) throws(Objection) -> [SigningChain] {
     let chains: [SigningChain]
     do throws(SigningChainBuilder.Failure) {
-      chains = try SigningChainBuilder(trust: trust, markers: markers)
-        .chains(leaf: leaf, intermediates: intermediates, roots: roots)
+      chains = try builder.chains(leaf: leaf, intermediates: intermediates, roots: roots)
     } catch {
       switch error {
       case .refused(let reason): throw .invalid(reason)

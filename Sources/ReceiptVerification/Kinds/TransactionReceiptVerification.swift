@@ -20,7 +20,16 @@ extension ReceiptVerifier {
         "Signature version \(receipt.signatureVersion) is not known; versions 2, 3 and 4 are.")
     }
     try demandAlgorithm(algorithm)
-    let chains = try transactionReceiptSigner(of: receipt)
+    // The version decides which certificates are in order, so it is part of what is remembered.
+    let carrier = [receipt.signatureVersion] + receipt.leafCertificate
+    let known = knownSigners.chains(carriedBy: carrier.span)
+    let chains: [SigningChain]
+    if let known {
+      explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
+      chains = known
+    } else {
+      chains = try transactionReceiptSigner(of: receipt)
+    }
     guard
       let key = chains.first?.publicKey,
       key.isValidSignature(
@@ -33,25 +42,28 @@ extension ReceiptVerifier {
           + "was changed, or another key signed.")
     }
     explain(.signature, passed: true, "\(algorithm.rawValue) signature matches purchase-info")
+    if known == nil { knownSigners.remember(chains, carriedBy: carrier) }
 
     let purchaseInfo: TransactionReceiptPurchaseInfo
     do throws(MalformedReceipt) {
-      purchaseInfo = try receipt.decodePurchaseInfo()
+      purchaseInfo = try receipt.decodePurchaseInfo(limits: limits)
+      explain(.content, passed: true, "it is a purchase of \(purchaseInfo.productId ?? "")")
     } catch {
+      explain(.content, passed: false, error.description)
       throw .malformed(error)
     }
     let claims = Claims(
-      kind: .transactionReceipt, environment: receipt.claimedEnvironment, isEnvironmentProven: false,
-      bundleId: purchaseInfo.bundleId, appAppleId: purchaseInfo.appItemId.flatMap { Int64($0) },
+      kind: .transactionReceipt, environment: receipt.claimedEnvironment, bundleId: purchaseInfo.bundleId,
+      appAppleId: purchaseInfo.appItemId.flatMap { Int64($0) },
       signedAt: purchaseInfo.purchaseDate, isNested: false)
-    let chain = try judge(claims, chains: chains, beforeEnvironment: true)
+    let chain = try judge(claims, chains: chains)
     try demandDevice(of: purchaseInfo)
     let verified = VerifiedReceipt(
       content: .transactionReceipt(purchaseInfo), kind: .transactionReceipt,
       environment: receipt.claimedEnvironment, isEnvironmentProven: false, bundleId: claims.bundleId,
       appAppleId: claims.appAppleId, signedAt: claims.signedAt,
       signer: chain.signerInformation(algorithm: algorithm), assurance: chain.assurance, nested: [])
-    try judgeClaimedEnvironment(of: verified)
+    try judgeEnvironment(of: verified)
     return verified
   }
 
@@ -60,21 +72,14 @@ extension ReceiptVerifier {
   private func transactionReceiptSigner(
     of receipt: UnverifiedTransactionReceipt
   ) throws(Objection) -> [SigningChain] {
-    // The version decides which certificates are in order, so it is part of what is remembered.
-    let carrier = [receipt.signatureVersion] + receipt.leafCertificate
-    if let known = knownSigners.chains(carriedBy: carrier.span) {
-      explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
-      return known
-    }
     guard let leaf = try parseCertificates([receipt.leafCertificate]).first else {
       throw .invalid(.chainLength, "The receipt embeds no certificate.")
     }
     try demandRSA(leaf, atLeast: receipt.signatureVersion == 2 ? 1024 : 2048)
     let foreign: CertificateMarkers = receipt.signatureVersion == 2 ? .appStore : .iTunesStore
-    let chains = try signingChains(
-      leaf: leaf, intermediates: intermediates, roots: intermediates,
-      markers: policy.markers.subtracting([foreign]))
-    knownSigners.remember(chains, carriedBy: carrier)
-    return chains
+    return try signingChains(
+      SigningChainBuilder(
+        trust: trust, markers: policy.markers.subtracting([foreign]), acceptsSHA1: true, isComplete: false),
+      leaf: leaf, intermediates: intermediates, roots: intermediates)
   }
 }

@@ -7,7 +7,6 @@ internal import ReceiptCrypto
 struct Claims {
   let kind: ReceiptKind
   let environment: ReceiptEnvironment?
-  let isEnvironmentProven: Bool
   let bundleId: String?
   let appAppleId: Int64?
   let signedAt: Timestamp?
@@ -27,13 +26,11 @@ struct Claims {
 }
 
 extension ReceiptVerifier {
-  /// Judges time, app and environment, and picks the chain that is valid under the time rule.
-  func judge(
-    _ claims: Claims, chains: [SigningChain], beforeEnvironment: Bool = false
-  ) throws(Objection) -> SigningChain {
+  /// Judges time and app, and picks the chain that is valid under the time rule. The environment is judged
+  /// last, by ``judgeEnvironment(of:)``: it alone may be settled by a checker.
+  func judge(_ claims: Claims, chains: [SigningChain]) throws(Objection) -> SigningChain {
     let chain = try judgeTime(of: claims, chains: chains)
     try judgeApp(of: claims)
-    if !beforeEnvironment { try judgeEnvironment(of: claims) }
     if chain.assurance == .pinnedTestCertificate {
       guard [.xcode, .localTesting].contains(claims.environment?.category) else {
         throw .invalid(
@@ -42,7 +39,7 @@ extension ReceiptVerifier {
             + "\"\(claims.environment?.rawValue ?? "nothing")\".")
       }
     }
-    explain(.policy, passed: true, "app and environment are accepted")
+    explain(.policy, passed: true, "the app is accepted")
     return chain
   }
 
@@ -50,7 +47,10 @@ extension ReceiptVerifier {
     let reference: Timestamp
     if case .at(let instant) = policy.timeRule { reference = instant } else { reference = clock() }
 
-    if let signedAt = claims.signedAt, signedAt > reference.addingSeconds(policy.allowedClockSkew) {
+    // Written so that a limit that is no number refuses.
+    if let signedAt = claims.signedAt,
+      !(signedAt <= reference.addingSeconds(policy.allowedClockSkew))
+    {
       throw .invalid(
         .signedInFuture,
         "It was signed at \(signedAt.iso8601), after \(reference.iso8601), at which it is judged.")
@@ -117,22 +117,30 @@ extension ReceiptVerifier {
   }
 
   /// Swift compares strings by canonical equivalence; identifiers are compared byte for byte.
-  private func hasSameBytes(_ left: String, _ right: String) -> Bool {
+  func hasSameBytes(_ left: String, _ right: String) -> Bool {
     left.utf8.elementsEqual(right.utf8)
   }
 
-  private func judgeEnvironment(of claims: Claims) throws(Objection) {
-    guard let environment = claims.environment else {
-      guard policy.environments.isSuperset(of: [.production, .sandbox]) else {
-        throw .undetermined(
-          Reason(
-            .environmentUnproven,
-            "The receipt names no environment; that is enough only for a policy that accepts production "
-              + "and sandbox."))
-      }
-      return
+  /// Whether the policy accepts the environment. What the signature does not cover proves nothing: a receipt
+  /// without one could be of either store, and a transaction receipt of the sandbox that was relabelled as
+  /// production would pass, so that neither can satisfy a policy that accepts production and not sandbox.
+  /// `surrounding` is what the notification around a signed part says; its signature covers the part.
+  func judgeEnvironment(
+    of receipt: VerifiedReceipt, surrounding: ReceiptEnvironment? = nil
+  ) throws(Objection) {
+    if receipt.kind == .transactionReceipt {
+      try judgeClaimedEnvironment(of: receipt)
+    } else if let environment = receipt.environment ?? surrounding {
+      try demandAccepted(environment)
+    } else if !policy.environments.isSuperset(of: [.production, .sandbox]) {
+      throw .undetermined(
+        Reason(
+          .environmentUnproven,
+          "The receipt names no environment; that is enough only for a policy that accepts production "
+            + "and sandbox."),
+        signatureVerified: receipt)
     }
-    try demandAccepted(environment)
+    explain(.policy, passed: true, "the environment is accepted")
   }
 
   private func demandAccepted(_ environment: ReceiptEnvironment) throws(Objection) {
@@ -144,9 +152,7 @@ extension ReceiptVerifier {
     }
   }
 
-  /// The environment of a transaction receipt stands outside its signature: a sandbox receipt relabelled as
-  /// production would pass, so it cannot satisfy a policy that accepts production and not sandbox.
-  func judgeClaimedEnvironment(of receipt: VerifiedReceipt) throws(Objection) {
+  private func judgeClaimedEnvironment(of receipt: VerifiedReceipt) throws(Objection) {
     if policy.environments.contains(.production), !policy.environments.contains(.sandbox),
       !policy.acceptsClaimedEnvironment
     {

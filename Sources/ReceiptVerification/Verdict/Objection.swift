@@ -12,6 +12,10 @@ struct Objection: Error {
   let reason: Reason
   let outcome: Outcome
 
+  var isRetryable: Bool {
+    if case .undetermined(true, _) = outcome { true } else { false }
+  }
+
   /// Not genuine, or not what the policy demands.
   static func invalid(_ code: ReasonCode, at place: String = "", _ message: String) -> Objection {
     Objection(reason: Reason(code, at: place, message), outcome: .invalid)

@@ -28,7 +28,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
   public let kind: ReceiptKind
   /// The environment; `nil` where the receipt states none.
   public let environment: ReceiptEnvironment?
-  /// Whether the signature covers ``environment``. It does not in a transaction receipt: there it is a claim.
+  /// Whether ``environment`` is more than a claim: the signature covers it, or a checker found the purchase in
+  /// it. The signature of a transaction receipt does not; and an environment that is absent is not proven.
   public let isEnvironmentProven: Bool
   /// The app's bundle identifier, where the kind has one.
   public let bundleId: String?
@@ -44,6 +45,16 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// The verified parts inside a notification, in the order transaction, renewal info, app transaction.
   public let nested: [VerifiedReceipt]
 
+  /// The same receipt, its environment settled by a source that found the purchase there. A spelling that
+  /// means that environment is kept.
+  func settling(_ category: ReceiptEnvironment.Category) -> VerifiedReceipt {
+    let spelling = environment?.category == category ? environment : nil
+    return VerifiedReceipt(
+      content: content, kind: kind, environment: spelling ?? ReceiptEnvironment(category),
+      isEnvironmentProven: true, bundleId: bundleId, appAppleId: appAppleId, signedAt: signedAt,
+      signer: signer, assurance: assurance, nested: nested)
+  }
+
   /// The purchases, in the terms that all kinds share. For a notification those of its signed transaction.
   public var transactions: [Transaction] {
     switch content {
@@ -52,5 +63,18 @@ public struct VerifiedReceipt: Sendable, Hashable {
     case .appReceipt(let payload): payload.transactions
     case .transactionReceipt(let purchaseInfo): [purchaseInfo.transaction]
     }
+  }
+}
+
+extension ReceiptEnvironment {
+  /// The plain spelling of an environment.
+  fileprivate init(_ category: Category) {
+    self =
+      switch category {
+      case .production: .production
+      case .sandbox: .sandbox
+      case .xcode: .xcode
+      case .localTesting: .localTesting
+      }
   }
 }
