@@ -61,11 +61,11 @@ extension ReceiptVerifier {
     case .terminalFailure(let message):
       throw Objection(
         reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
-        outcome: .undetermined(isRetryable: false, signatureVerified: nil))
+        outcome: .undetermined(isRetryable: false, signatureVerified: receipt))
     case .retryableFailure(let message):
       throw Objection(
         reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
-        outcome: .undetermined(isRetryable: true, signatureVerified: nil))
+        outcome: .undetermined(isRetryable: true, signatureVerified: receipt))
     case .response(let response):
       if let environment = response.environment, !policy.environments.contains(environment) {
         throw .invalid(
