@@ -37,8 +37,18 @@ struct Samples {
         environment: .sandbox, appAppleId: 1_234_567_890, bundleId: Self.bundleId, bundleVersion: "1",
         signedTransactionInfo: try jwsSigner.sign(.transaction(transaction)),
         signedRenewalInfo: try jwsSigner.sign(.renewalInfo(renewalInfo))))
+    let appTransaction = AppTransaction(
+      receiptType: .sandbox, appAppleId: 1_234_567_890, bundleId: Self.bundleId, applicationVersion: "1",
+      receiptCreationDate: now, originalPurchaseDate: now, originalApplicationVersion: "1.0")
+    let realtimeRequest = RealtimeRequest(
+      originalTransactionId: "2000000000000001", appAppleId: 1_234_567_890,
+      productId: "com.example.bench.monthly", userLocale: "en-AU",
+      requestIdentifier: UUIDString(rawValue: "1a7cdc3d-9360-49c3-ae37-0423e4c6e7c7"), environment: .sandbox,
+      signedDate: now)
     let payloads: [(String, JWSPayload)] = [
       ("signed transaction", .transaction(transaction)), ("signed renewal info", .renewalInfo(renewalInfo)),
+      ("signed app transaction", .appTransaction(appTransaction)),
+      ("signed realtime request", .realtimeRequest(realtimeRequest)),
       ("signed notification (3 JWS)", .notification(notification)),
     ]
     jws = try payloads.map { name, payload in
