@@ -48,15 +48,18 @@ struct TrustOptions: ParsableArguments {
           ToolExit.usage,
           "--trust \(file): there is no root (self-issued) certificate in it; use --intermediate for others")
       }
-      anchors = anchors.union(TrustAnchors(certificates: roots.filter(\.isCertificateAuthority)))
-      pinned += roots.filter { !$0.isCertificateAuthority }
+      // Xcode's certificate is self-signed, and may or may not say that it is an authority. Pinned, it counts
+      // for test data alone; as a root, for nothing that it did not issue.
+      let authorities = roots.filter(\.isCertificateAuthority)
+      guard admitsXcode || authorities.count == roots.count else {
+        throw ToolExit.failure(
+          ToolExit.usage,
+          "--trust \(file): a self-signed certificate that is no authority can only be pinned for test data, "
+            + "with --admit-xcode")
+      }
+      anchors = anchors.union(TrustAnchors(certificates: authorities))
+      if admitsXcode { pinned += roots }
       intermediates += certificates.filter { !$0.isSelfIssued }
-    }
-    if !pinned.isEmpty, !admitsXcode {
-      throw ToolExit.failure(
-        ToolExit.usage,
-        "--trust names a self-signed certificate that is no authority; it can only be pinned for test data, "
-          + "with --admit-xcode")
     }
     for file in intermediateFiles { intermediates += try Self.certificates(in: file) }
     return Resolved(
