@@ -47,9 +47,8 @@ extension ReceiptVerifier {
     let reference: Timestamp
     if case .at(let instant) = policy.timeRule { reference = instant } else { reference = clock() }
 
-    // Written so that a limit that is no number refuses.
     if let signedAt = claims.signedAt,
-      !(signedAt <= reference.addingSeconds(policy.allowedClockSkew))
+      !isSurely(signedAt, notAfter: reference.addingSeconds(policy.allowedClockSkew))
     {
       throw .invalid(
         .signedInFuture,
@@ -57,7 +56,7 @@ extension ReceiptVerifier {
     }
     if let maximumAge = policy.maximumAge, !claims.isNested {
       let signedAt = try demandSigningTime(of: claims)
-      guard signedAt.addingSeconds(maximumAge) >= reference else {
+      guard isSurely(reference, notAfter: signedAt.addingSeconds(maximumAge)) else {
         throw .invalid(
           .tooOld, "It was signed at \(signedAt.iso8601), more than \(maximumAge) seconds before.")
       }
@@ -81,6 +80,11 @@ extension ReceiptVerifier {
         + "\(Timestamp(secondsSince1970: certificate.notBefore).iso8601Seconds) to "
         + "\(Timestamp(secondsSince1970: certificate.notAfter).iso8601Seconds), and the receipt is judged "
         + "at \(instant.iso8601).")
+  }
+
+  /// False where either is no number, so that a limit that is none accepts nothing.
+  private func isSurely(_ instant: Timestamp, notAfter other: Timestamp) -> Bool {
+    instant.millisecondsSince1970 <= other.millisecondsSince1970
   }
 
   private func demandSigningTime(of claims: Claims) throws(Objection) -> Timestamp {

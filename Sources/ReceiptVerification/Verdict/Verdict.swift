@@ -41,13 +41,14 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public let code: ReasonCode
   /// Where: a byte offset, an attribute, a JSON path, a certificate; empty when it is the receipt as a whole.
   public let place: String
-  /// What was found, what was expected, and what to do, in a sentence or two.
+  /// What was found, what was expected, and what to do, in a sentence or two on one line. It may quote the
+  /// receipt, control characters replaced.
   public let message: String
 
   init(_ code: ReasonCode, at place: String = "", _ message: String) {
     self.code = code
-    self.place = place
-    self.message = message
+    self.place = PlainLine.of(place)
+    self.message = PlainLine.of(message)
   }
 
   init(_ error: MalformedReceipt) {

@@ -29,6 +29,12 @@ public struct VerificationDiagnostic: Sendable, Hashable, CustomStringConvertibl
   /// The decision in a sentence. It may quote unverified content; it is for people, not for programs.
   public let message: String
 
+  init(step: Step, passed: Bool, message: String) {
+    self.step = step
+    self.passed = passed
+    self.message = PlainLine.of(message)
+  }
+
   /// Step, outcome and message in one line.
   public var description: String { "\(step.rawValue): \(passed ? "passed" : "failed"): \(message)" }
 }
