@@ -5,7 +5,9 @@ import PackageDescription
 
 /// One executable per parser, each a libFuzzer entry point. Built and run by `scripts/fuzz`, which passes
 /// the sanitizers for every module, so that the code under test is instrumented too.
-let targets = ["app-receipt", "asn1"]
+let targets = [
+  "app-receipt", "asn1", "certificate", "json", "jws", "private-key", "transaction-receipt",
+]
 
 let package = Package(
   name: "fuzz-testing",
@@ -17,6 +19,7 @@ let package = Package(
         dependencies: [
           "FuzzSupport",
           .product(name: "ReceiptCodec", package: "receipt-kit"),
+          .product(name: "ReceiptCrypto", package: "receipt-kit"),
         ],
         // libFuzzer brings the main function.
         swiftSettings: [.unsafeFlags(["-parse-as-library"])])
