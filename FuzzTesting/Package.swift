@@ -6,7 +6,7 @@ import PackageDescription
 /// One executable per parser, each a libFuzzer entry point. Built and run by `scripts/fuzz`, which passes
 /// the sanitizers for every module, so that the code under test is instrumented too.
 let targets = [
-  "app-receipt", "asn1", "certificate", "json", "jws", "private-key", "transaction-receipt",
+  "app-receipt", "asn1", "certificate", "json", "jws", "private-key", "recognition", "transaction-receipt", "verify",
 ]
 
 let package = Package(
@@ -20,6 +20,8 @@ let package = Package(
           "FuzzSupport",
           .product(name: "ReceiptCodec", package: "receipt-kit"),
           .product(name: "ReceiptCrypto", package: "receipt-kit"),
+          .product(name: "ReceiptSigning", package: "receipt-kit"),
+          .product(name: "ReceiptVerification", package: "receipt-kit"),
         ],
         // libFuzzer brings the main function.
         swiftSettings: [.unsafeFlags(["-parse-as-library"])])
