@@ -6,7 +6,8 @@ import PackageDescription
 /// One executable per parser, each a libFuzzer entry point. Built and run by `scripts/fuzz`, which passes
 /// the sanitizers for every module, so that the code under test is instrumented too.
 let targets = [
-  "app-receipt", "asn1", "certificate", "json", "jws", "private-key", "recognition", "transaction-receipt", "verify",
+  "app-receipt", "asn1", "certificate", "json", "jws", "private-key", "recognition",
+  "transaction-receipt", "verify",
 ]
 
 let package = Package(

@@ -57,7 +57,7 @@ public struct ReceiptVerifier: Sendable {
     self.knownSigners = KnownSigners()
   }
 
-  /// Verifies a receipt of any kind, in any of the wrappings that ``ReceiptCodec/UnverifiedReceipt`` knows.
+  /// Verifies a receipt of any kind, in any of the wrappings that ``/ReceiptCodec/UnverifiedReceipt`` knows.
   public func verify(_ bytes: [UInt8]) -> Verdict {
     let receipt: UnverifiedReceipt
     do throws(MalformedReceipt) {

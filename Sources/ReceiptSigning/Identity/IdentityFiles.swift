@@ -25,8 +25,9 @@ extension SigningIdentity {
     inFile contents: [UInt8], passphrase: [UInt8]? = nil
   ) throws(SigningError) -> PrivateKey {
     do throws(CryptoError) {
-      // Every private key in DER is a SEQUENCE (0x30), whose length in its second byte is no text.
-      if contents.first == 0x30, contents.dropFirst().first.map({ $0 >= 0x80 || $0 < 0x20 }) ?? true {
+      // Every private key in DER is a SEQUENCE (0x30). Its length may look like text: a P-256 key of SEC 1
+      // begins 0x30 0x77, "0w".
+      if contents.first == 0x30, !contents.contains(Array("-----BEGIN".utf8)) {
         return try PrivateKey(der: contents, passphrase: passphrase)
       }
       return try PrivateKey(pem: String(decoding: contents, as: UTF8.self), passphrase: passphrase)

@@ -161,7 +161,8 @@ struct SigningChainBuilder {
     let organization = leaf.issuerOrganization
     let soundsLikeOurs =
       organization != nil && trustedRoots.contains { $0.subjectOrganization == organization }
-    guard soundsLikeOurs, !isComplete else { return .refused(untrusted(leaf)) }
+    // What issued itself lacks no issuer.
+    guard soundsLikeOurs, !isComplete, !leaf.isSelfIssued else { return .refused(untrusted(leaf)) }
     return .issuerMissing(
       Reason(
         .issuerMissing, at: "certificate 0",

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests share: the tool under test, an independent store, the real receipts.
+
+Run by scripts/interoperability, which sets RECEIPT_TOOL and prepares the Python environment.
+"""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from independent import pki  # noqa: E402
+from tool import ReceiptTool  # noqa: E402
+
+PACKAGE_ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARED = pathlib.Path(os.environ.get("RECEIPTKIT_SHARED") or PACKAGE_ROOT.parent / "shared")
+
+
+@pytest.fixture(scope="session")
+def receipt_tool() -> ReceiptTool:
+    path = os.environ.get("RECEIPT_TOOL")
+    if not path or not os.access(path, os.X_OK):
+        pytest.exit("RECEIPT_TOOL does not name the built receipt-tool; run scripts/interoperability", 2)
+    return ReceiptTool(path)
+
+
+@pytest.fixture(scope="session")
+def store() -> pki.Store:
+    """A store whose certificates have P-384 keys over P-256 and RSA leaves, as Apple's newer ones."""
+    return pki.Store()
+
+
+@pytest.fixture(scope="session")
+def rsa_store() -> pki.Store:
+    """A store with RSA keys throughout, as Apple's older ones."""
+    return pki.Store("Independent RSA Root", "rsa2048")
+
+
+@pytest.fixture(scope="session")
+def trust(store, tmp_path_factory) -> list[str]:
+    """The options that make the tool trust `store`."""
+    path = tmp_path_factory.mktemp("trust") / "root.cer"
+    path.write_bytes(store.root.der)
+    return ["--trust", str(path)]
+
+
+@pytest.fixture(scope="session")
+def rsa_trust(rsa_store, tmp_path_factory) -> list[str]:
+    path = tmp_path_factory.mktemp("trust") / "rsa-root.cer"
+    path.write_bytes(rsa_store.root.der)
+    return ["--trust", str(path)]
+
+
+@pytest.fixture(scope="session")
+def write_certificate(tmp_path_factory):
+    """Writes an identity's certificate in DER and returns the file's path."""
+    folder = tmp_path_factory.mktemp("certificates")
+
+    def write(identity: pki.Identity) -> str:
+        path = folder / f"{identity.sha256}.cer"
+        path.write_bytes(identity.der)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def shared() -> pathlib.Path:
+    """The folder of real receipts; without it the tests that need it are skipped."""
+    if not (SHARED / "receipts" / "manifest.json").is_file():
+        pytest.skip(f"no real receipts at {SHARED}: set RECEIPTKIT_SHARED")
+    return SHARED
+
+
+def pytest_terminal_summary(terminalreporter):
+    if not (SHARED / "receipts" / "manifest.json").is_file():
+        terminalreporter.write_line(
+            f"WARNING: no real receipts at {SHARED}; the tests that need them were SKIPPED", red=True
+        )

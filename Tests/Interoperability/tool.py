@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs receipt-tool as a user would, and reads its JSON."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from dataclasses import dataclass
+
+VALID, INVALID, UNDETERMINED, USAGE, UNREADABLE, INTERNAL = 0, 1, 2, 64, 66, 70
+
+MEASURE = str(pathlib.Path(__file__).with_name("measure.py"))
+
+EXIT_CODES = {"valid": VALID, "invalid": INVALID, "undetermined": UNDETERMINED}
+
+
+@dataclass
+class Run:
+    """One finished run of the tool."""
+
+    code: int
+    out: str
+    err: str
+    peak_kilobytes: int = 0
+
+    @property
+    def lines(self) -> list[dict]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+class ReceiptTool:
+    def __init__(self, path: str):
+        self.path = os.path.abspath(path)
+
+    def run(self, *arguments, stdin: bytes | None = b"", timeout: float = 60, **options) -> Run:
+        """Runs the tool; it must end by itself, in time, and not by a signal."""
+        done = subprocess.run(
+            [self.path, *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout, **options
+        )
+        run = Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert run.code >= 0, f"killed by signal {-run.code}\n{run.err}"
+        assert run.code != INTERNAL, run.err
+        return run
+
+    def run_measured(self, *arguments, stdin=subprocess.DEVNULL, timeout: int = 120) -> Run:
+        """As `run`, and measures the most memory that was resident at a time."""
+        done = subprocess.run(
+            [sys.executable, MEASURE, str(timeout), self.path, *map(str, arguments)],
+            stdin=stdin,
+            capture_output=True,
+            timeout=timeout * 2,
+        )
+        *err, peak = done.stderr.decode().splitlines()
+        run = Run(done.returncode, done.stdout.decode(), "\n".join(err), int(peak))
+        assert run.code < 128, f"killed by signal {run.code - 128}\n{run.err}"
+        assert run.code != INTERNAL, run.err
+        return run
+
+    def verify(self, receipt: bytes | str, *arguments) -> dict:
+        """Verifies one receipt from standard input and returns its JSON; the exit code must fit the verdict."""
+        if isinstance(receipt, str):
+            receipt = receipt.encode()
+        run = self.run("verify", "--json", *arguments, "-", stdin=receipt)
+        assert run.code in EXIT_CODES.values(), f"exit code {run.code}\n{run.out}{run.err}"
+        assert len(run.lines) == 1, run.out
+        verdict = run.lines[0]
+        assert run.code == EXIT_CODES[verdict["verdict"]], verdict
+        return verdict
+
+    def accepts(self, receipt: bytes | str, *arguments) -> dict:
+        verdict = self.verify(receipt, *arguments)
+        assert verdict["verdict"] == "valid", verdict
+        assert "reason" not in verdict
+        return verdict
+
+    def refuses(self, receipt: bytes | str, code: str | set[str], *arguments) -> dict:
+        """The verdict must be invalid with the reason code, or one of them, and claim nothing else."""
+        verdict = self.verify(receipt, *arguments)
+        assert verdict["verdict"] == "invalid", verdict
+        codes = {code} if isinstance(code, str) else code
+        assert verdict["reason"]["code"] in codes, verdict
+        assert verdict["reason"]["message"], verdict
+        return verdict
+
+    def leaves_open(self, receipt: bytes | str, code: str, *arguments) -> dict:
+        verdict = self.verify(receipt, *arguments)
+        assert verdict["verdict"] == "undetermined", verdict
+        assert verdict["reason"]["code"] == code, verdict
+        return verdict
