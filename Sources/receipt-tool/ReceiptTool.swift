@@ -28,6 +28,23 @@ struct ReceiptTool: AsyncParsableCommand {
       """,
     version: toolVersion,
     subcommands: [VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self])
+
+  static func main() async {
+    do {
+      var command = try parseAsRoot()
+      if var asyncCommand = command as? any AsyncParsableCommand {
+        try await asyncCommand.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      // An error that no command foresaw must not look like the exit code of an invalid receipt.
+      if !(error is ExitCode), exitCode(for: error) == .failure {
+        exit(withError: ToolExit.failure(ToolExit.internalFault, "internal fault: \(error)"))
+      }
+      exit(withError: error)
+    }
+  }
 }
 
 /// The version of the whole toolkit.
