@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptSigning
+import ReceiptTesting
+import Testing
+
+@testable import ReceiptVerification
+
+/// What a verifier remembers: genuine signers, no more of them than fit, and nothing that a forger made.
+@Suite struct KnownSignersTests {
+  @Test("one signer is remembered once, however many receipts it signs")
+  func once() throws {
+    let verifier = try Fixture.verifier()
+    for kind in ReceiptKind.allCases { expectValid(verifier.verify(try Fixture.sample(kind))) }
+    for kind in ReceiptKind.allCases { expectValid(verifier.verify(try Fixture.sample(kind))) }
+    // One of all JWS, one of app receipts, one of transaction receipts of version 4.
+    #expect(verifier.knownSigners.count == 3)
+    expectValid(verifier.verify(try Fixture.receipts.transactionReceipt(version: .three)))
+    #expect(verifier.knownSigners.count == 4)
+  }
+
+  @Test("an endless stream of chains that a forger made leaves nothing behind")
+  func forgedChains() throws {
+    let verifier = try Fixture.verifier()
+    let es256 = try Fixture.es256
+    let forger = try CertificateAuthority.create(es256.authority.options)
+    let key = es256.identity.privateKey
+    for _ in 0..<200 {
+      let leaf = try forger.issueLeaf(key: key)
+      for root in [forger.root, es256.root] {
+        let identity = SigningIdentity(uncheckedKey: key, chain: [leaf.chain[0], leaf.chain[1], root])
+        let verdict = verifier.verify(try Fixture.Container.jws.signed(by: identity))
+        #expect(verdict.reason?.code == .chainUntrusted)
+      }
+    }
+    #expect(verifier.knownSigners.count == 0)
+  }
+
+  @Test("a genuine chain under which nothing was signed is not remembered")
+  func unsignedChains() throws {
+    let verifier = try Fixture.verifier()
+    for index in 0..<100 {
+      let header = try ForgedJWS.header("\"alg\":\"ES256\",\"kid\":\"\(index)\"")
+      let unsigned = ForgedJWS.joined(header: header, payload: ForgedJWS.samplePayload, signature: [])
+      expectInvalid(verifier.verify(unsigned), .unsigned)
+      let forged = ForgedJWS.joined(
+        header: header, payload: ForgedJWS.samplePayload, signature: [UInt8](repeating: 7, count: 64))
+      expectInvalid(verifier.verify(forged), .signatureMismatch, at: "JWS signature")
+    }
+    let appReceipt = try ForgedAppReceipt.changing {
+      $0.content = SampleReceipts.appReceipt.bundleIdValue[...]
+    }
+    expectInvalid(verifier.verify(appReceipt), .signatureMismatch, at: "signerInfo")
+    #expect(verifier.knownSigners.count == 0)
+  }
+
+  @Test("a genuine app receipt with junk certificates beside its own is valid, and not remembered when long")
+  func junkCertificates() throws {
+    let verifier = try Fixture.verifier()
+    let identity = try Fixture.rsa.identity
+    let key = try Fixture.es256.identity.privateKey
+    for index in 0..<4 {
+      var template = CertificateTemplate(
+        subject: DistinguishedName(commonName: "Junk \(index)"), notBefore: 1_600_000_000,
+        notAfter: 2_000_000_000)
+      template.additionalExtensions = [
+        Certificate.Extension(
+          oid: "1.3.6.1.4.1.99999.9", isCritical: false, value: [UInt8](repeating: 5, count: 20_000))
+      ]
+      let junk = try Certificate.issue(template, for: key.publicKey, by: .itself(key))
+      let receipt = try AppReceiptSigner(unchecked: identity)
+        .sign(content: ForgedAppReceipt.sampleContent, certificates: identity.chain + [junk])
+      expectValid(verifier.verify(receipt))
+    }
+    #expect(verifier.knownSigners.count == 0)
+  }
+
+  @Test("more genuine signers than fit are all accepted, and the memory does not grow")
+  func capacity() throws {
+    let verifier = try Fixture.verifier()
+    let es256 = try Fixture.es256
+    var receipts: [[UInt8]] = []
+    for _ in 0..<KnownSigners.capacity + 40 {
+      let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
+      receipts.append(try Fixture.Container.jws.signed(by: identity))
+    }
+    for receipt in receipts { expectValid(verifier.verify(receipt)) }
+    #expect(verifier.knownSigners.count == KnownSigners.capacity)
+    for receipt in receipts.reversed() { expectValid(verifier.verify(receipt)) }
+    #expect(verifier.knownSigners.count == KnownSigners.capacity)
+  }
+
+  @Test("a signer in use is not pushed out by others")
+  func inUse() throws {
+    let verifier = try Fixture.verifier()
+    let es256 = try Fixture.es256
+    let used = try Fixture.sample(.signedTransaction)
+    for _ in 0..<KnownSigners.capacity * 2 {
+      expectValid(verifier.verify(used))
+      let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
+      expectValid(verifier.verify(try Fixture.Container.jws.signed(by: identity)))
+    }
+    let header = try UnverifiedJWS(parsing: used).encodedHeaderRange
+    let chains = verifier.knownSigners.chains(carriedBy: used.span.extracting(header))
+    #expect(chains?.isEmpty == false)
+  }
+
+  @Test("a known signer's certificates do not vouch for another way of naming the signer")
+  func ambiguousCarrier() throws {
+    // Certificates, issuer and serial number run together would read the same, divided elsewhere: the last
+    // certificate as the issuer's name, and the issuer in the serial number.
+    let sample = try UnverifiedAppReceipt(parsing: try Fixture.sample(.appReceipt))
+    var shifted = sample.signedData
+    let signer = try #require(shifted.signerInfos.first)
+    let last = shifted.certificates.removeLast()
+    shifted.signerInfos[0].issuer = last
+    shifted.signerInfos[0].serialNumber = signer.issuer + signer.serialNumber
+    let verifier = try Fixture.verifier()
+    let receipt = shifted.encoded()
+    expectInvalid(verifier.verify(receipt), .chainUntrusted, at: "signerInfo")
+    expectValid(verifier.verify(sample.encoded))
+    expectInvalid(verifier.verify(receipt), .chainUntrusted, at: "signerInfo")
+  }
+
+  @Test("a known signer does not vouch for another signature, content or algorithm")
+  func knownSignerForgery() throws {
+    let verifier = try Fixture.verifier()
+    for kind in ReceiptKind.allCases { expectValid(verifier.verify(try Fixture.sample(kind))) }
+    let jws = try Fixture.sample(.signedTransaction)
+    expectInvalid(
+      verifier.verify(try ForgedJWS.replacingSignature(of: jws) { $0.map { $0 ^ 1 } }), .signatureMismatch,
+      at: "JWS signature")
+    expectInvalid(
+      verifier.verify(try ForgedJWS.replacingPayload(of: jws, with: Array("{}".utf8))), .signatureMismatch,
+      at: "JWS signature")
+    let rsa = try Fixture.rsa.identity
+    expectInvalid(
+      verifier.verify(
+        try AppReceiptSigner(
+          unchecked: SigningIdentity(uncheckedKey: try PrivateKey.generateRSA(), chain: rsa.chain)
+        ).sign(SampleReceipts.appReceipt)), .signatureMismatch, at: "signerInfo")
+  }
+
+  @Test("equal bytes are equal, whatever their length, and a difference anywhere is seen")
+  func equality() {
+    for count in 0..<40 {
+      let bytes = (0..<count).map { UInt8($0) }
+      #expect(areEqual(bytes, bytes))
+      #expect(!areEqual(bytes, bytes + [0]))
+      for index in bytes.indices {
+        var other = bytes
+        other[index] ^= 0x80
+        #expect(!areEqual(bytes, other))
+      }
+    }
+  }
+
+  private func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool { hasEqualBytes(left.span, right.span) }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import ReceiptCodec
+import ReceiptCrypto
+import ReceiptSigning
+import ReceiptTesting
+import ReceiptVerification
+import Testing
+
+/// Against OpenSSL's own `CMS_verify`: whatever it refuses, we refuse.
+@Suite(.enabled(if: GenuineReceipts.isPresent, GenuineReceipts.absence)) struct DifferentialTests {
+  private static let receipts: [(file: String, der: [UInt8])] = GenuineReceipts.accepted.compactMap { entry in
+    guard case .appReceipt(let receipt)? = try? UnverifiedReceipt(parsing: entry.bytes()) else { return nil }
+    return (entry.file, receipt.encoded)
+  }
+
+  /// Anything goes that Apple or Xcode signed: this test is about signatures alone.
+  private static let verifier = GenuineReceipts.verifier(Set(ReceiptEnvironment.Category.allCases)) {
+    $0.selfSignedTesting = .pinned(certificates: [])
+  }
+
+  @Test("both accept every genuine app receipt, and read the same content")
+  func genuine() throws {
+    #expect(Self.receipts.count == 19)
+    let root = try GenuineReceipts.certificate("AppleRootCA")
+    for (file, der) in Self.receipts {
+      let receipt = try #require(expectValid(Self.verifier.verify(der), "\(file)"))
+      let content = try #require(CMSReference.verify(der), "\(file)")
+      #expect(receipt.content == .appReceipt(try AppReceiptPayload(decoding: content[...])), "\(file)")
+      let signedAt = try #require(receipt.signedAt)
+      let seconds = Int64(signedAt.millisecondsSince1970 / 1000)
+      #expect(CMSReference.verify(der, anchor: root, at: seconds) == content, "\(file)")
+    }
+  }
+
+  @Test("both accept what Xcode signed in BER")
+  func xcode() throws {
+    for entry in GenuineReceipts.entries(kind: "app-receipt-xcode") {
+      guard case .appReceipt(let receipt) = try UnverifiedReceipt(parsing: entry.bytes()) else { continue }
+      expectValid(Self.verifier.verify(receipt.encoded), "\(entry.file)")
+      #expect(CMSReference.verify(receipt.encoded) == Array(receipt.signedData.content), "\(entry.file)")
+    }
+  }
+
+  @Test("of receipts with flipped bits, none is accepted here that CMS_verify refuses", arguments: 0..<19)
+  func flipped(index: Int) async throws {
+    guard index < Self.receipts.count else { return }
+    let (file, der) = Self.receipts[index]
+    let genuine = Self.verifier.verify(der).receipt
+    let sweep = Sweep(verifier: Self.verifier, sample: der)
+    for flip in await sweep.acceptedFlips(step: max(der.count / 500, 1)) {
+      var flipped = der
+      flipped[flip.byte] ^= 1 << UInt8(flip.bit)
+      #expect(flip.receipt == genuine, "\(file): byte \(flip.byte), bit \(flip.bit)")
+      #expect(CMSReference.verify(flipped) != nil, "\(file): byte \(flip.byte), bit \(flip.bit)")
+    }
+  }
+
+  @Test("of receipts with random damage, none is accepted here that CMS_verify refuses", arguments: 0..<19)
+  func damaged(index: Int) throws {
+    guard index < Self.receipts.count else { return }
+    let (file, der) = Self.receipts[index]
+    let genuine = Self.verifier.verify(der).receipt
+    var random = SeededGenerator(seed: UInt64(index) + 1)
+    for _ in 0..<(Sweep.isFull ? 20_000 : 400) {
+      let damaged = random.damage(der)
+      guard damaged != der, let receipt = Self.verifier.verify(damaged).receipt else { continue }
+      #expect(receipt == genuine, "\(file)")
+      #expect(CMSReference.verify(damaged) != nil, "\(file)")
+    }
+  }
+
+  // Where we are stricter than CMS_verify: what it accepts as a signature, and we refuse as a receipt.
+
+  @Test("stricter: other digests than SHA-1 and SHA-256, several signers, another content type, no content")
+  func stricter() throws {
+    let identity = try Fixture.rsa.identity
+    let content = ForgedAppReceipt.sampleContent
+    let sha512 = try CMSReference.sign(
+      content, certificate: identity.chain[0], key: identity.privateKey, digest: .sha512,
+      certificates: Array(identity.chain.dropFirst()), signedAttributes: false)
+    #expect(CMSReference.verify(sha512) == content)
+    expectInvalid(try Fixture.verifier().verify(sha512), .unsupportedAlgorithm, at: "signerInfo")
+
+    let twoSigners = try ForgedAppReceipt.changing { $0.signerInfos += $0.signerInfos }
+    #expect(CMSReference.verify(twoSigners) == content)
+    expectInvalid(try Fixture.verifier().verify(twoSigners), .malformed, at: "signerInfos")
+
+    let byKey = try ForgedAppReceipt.changing {
+      $0.signerInfos[0].version = 3
+      $0.signerInfos[0].subjectKeyIdentifier = identity.chain[0].subjectKeyIdentifier?[...]
+    }
+    #expect(CMSReference.verify(byKey) == content)
+    expectInvalid(try Fixture.verifier().verify(byKey), .malformed, at: "signerInfo")
+
+    let noReceipt = try CMSReference.sign(
+      Array("no receipt".utf8), certificate: identity.chain[0], key: identity.privateKey, digest: .sha256,
+      certificates: Array(identity.chain.dropFirst()), signedAttributes: false)
+    #expect(CMSReference.verify(noReceipt) != nil)
+    #expect(try Fixture.verifier().verify(noReceipt).reason?.code == .malformed)
+
+    let trailing = try Fixture.sample(.appReceipt) + [0]
+    #expect(try Fixture.verifier().verify(trailing).reason?.code == .malformed)
+  }
+}
+
+/// SplitMix64: the same damage in every run.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+
+  /// One to three of: a byte replaced, a run removed, a run doubled, two runs swapped.
+  mutating func damage(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    for _ in 0..<Int.random(in: 1...3, using: &self) where bytes.count > 64 {
+      let start = Int.random(in: 0..<bytes.count - 32, using: &self)
+      let length = Int.random(in: 1...16, using: &self)
+      switch Int.random(in: 0..<4, using: &self) {
+      case 0: bytes[start] = UInt8.random(in: 0...255, using: &self)
+      case 1: bytes.removeSubrange(start..<start + length)
+      case 2: bytes.insert(contentsOf: bytes[start..<start + length], at: start)
+      default:
+        let run = bytes[start..<start + length]
+        bytes.removeSubrange(start..<start + length)
+        bytes.insert(contentsOf: run, at: Int.random(in: 0...bytes.count, using: &self))
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import ReceiptCodec
+import ReceiptVerification
+import Testing
+
+/// Puts a receipt through a verifier with each of its bits flipped, and cut off at each byte, on all cores.
+struct Sweep: Sendable {
+  let verifier: ReceiptVerifier
+  let sample: [UInt8]
+
+  /// All eight bits of each byte instead of one of them.
+  static let isFull = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] != nil
+
+  /// One flipped bit that left the verdict valid.
+  struct Accepted: Sendable, Hashable {
+    var byte: Int
+    var bit: Int
+    var receipt: VerifiedReceipt
+  }
+
+  /// The flips that are accepted. One bit of each byte, another for each neighbour, unless all are asked for;
+  /// all where the sample is short. `step` leaves bytes out, unless all are asked for.
+  func acceptedFlips(_ bytes: Range<Int>? = nil, step: Int = 1) async -> [Accepted] {
+    let bytes = bytes ?? sample.indices
+    let isFull = Self.isFull || bytes.count < 1500
+    let chosen = Array(stride(from: bytes.lowerBound, to: bytes.upperBound, by: Self.isFull ? 1 : step))
+    return await spread(over: chosen) { byte in
+      let bits = isFull ? 0..<8 : (byte % 8)..<(byte % 8 + 1)
+      return bits.compactMap { bit in
+        var flipped = sample
+        flipped[byte] ^= 1 << UInt8(bit)
+        return verifier.verify(flipped).receipt.map { Accepted(byte: byte, bit: bit, receipt: $0) }
+      }
+    }
+  }
+
+  /// The lengths to which the sample can be cut and stay valid.
+  func acceptedTruncations() async -> [Int] {
+    await spread(over: Array(0..<sample.count)) { length in
+      verifier.verify(Array(sample[..<length])).isValid ? [length] : []
+    }
+  }
+
+  private func spread<Item: Sendable, Result: Sendable>(
+    over items: [Item], _ body: @escaping @Sendable (Item) -> [Result]
+  ) async -> [Result] {
+    let share = 256
+    return await withTaskGroup(of: [Result].self) { group in
+      for start in stride(from: 0, to: items.count, by: share) {
+        group.addTask { items[start..<min(start + share, items.count)].flatMap(body) }
+      }
+      return await group.reduce(into: []) { $0 += $1 }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import ReceiptCodec
+import ReceiptCrypto
+import ReceiptSigning
+import ReceiptTesting
+import ReceiptVerification
+import Testing
+
+/// Of an app receipt's container some bytes are neither signed nor reported. Flips in these are accepted, and
+/// change nothing; flips anywhere else are not.
+@Suite struct AppReceiptSweepTests {
+  /// Where the flips that may be accepted stand.
+  private struct Unsigned {
+    var ranges: [(name: String, range: Range<Int>)] = []
+
+    /// The version of the SignedData, of which 3, 4 and 5 are read as well as 1; and of the embedded
+    /// certificates the root, where it is at hand: another certificate beside it does no harm.
+    init(_ receipt: [UInt8], rootAtHand: Bool) throws {
+      let signedData = try UnverifiedAppReceipt(parsing: receipt).signedData
+      let version = try #require(receipt.firstRange(of: [0x02, 0x01, 0x01, 0x31]))
+      ranges.append(("version", version.lowerBound + 2..<version.lowerBound + 3))
+      if rootAtHand, let root = signedData.certificates.last {
+        let start = try #require(receipt.firstRange(of: root))
+        ranges.append(("root", start.lowerBound..<start.upperBound))
+      }
+    }
+
+    func name(of byte: Int) -> String? { ranges.first { $0.range.contains(byte) }?.name }
+  }
+
+  private func expectOnlyUnsigned(_ sample: [UInt8], verifier: ReceiptVerifier, rootAtHand: Bool) async throws
+  {
+    let sweep = Sweep(verifier: verifier, sample: sample)
+    let genuine = try #require(expectValid(verifier.verify(sample)))
+    let unsigned = try Unsigned(sample, rootAtHand: rootAtHand)
+    for flip in await sweep.acceptedFlips() {
+      #expect(flip.receipt == genuine, "byte \(flip.byte), bit \(flip.bit)")
+      #expect(unsigned.name(of: flip.byte) != nil, "byte \(flip.byte), bit \(flip.bit)")
+    }
+    #expect(await sweep.acceptedTruncations() == [])
+  }
+
+  /// Trusts the root, and has no intermediate but the embedded one.
+  private func verifier(_ trust: TrustAnchors? = nil) throws -> ReceiptVerifier {
+    ReceiptVerifier(
+      trust: try trust ?? Fixture.rsa.trustAnchors, policy: Fixture.policy(),
+      clock: FixedClock(Fixture.now).reading)
+  }
+
+  @Test("no truncation is accepted, and flipped bits only where nothing is signed or reported: DER")
+  func der() async throws {
+    try await expectOnlyUnsigned(
+      try Fixture.sample(.appReceipt), verifier: try verifier(), rootAtHand: true)
+  }
+
+  @Test("no truncation is accepted, and flipped bits only where nothing is signed or reported: BER")
+  func ber() async throws {
+    let sample = try IndefiniteLengths.encoding(try Fixture.sample(.appReceipt))
+    #expect(sample.count(where: { $0 == 0x80 }) > 8)
+    try await expectOnlyUnsigned(sample, verifier: try verifier(), rootAtHand: true)
+  }
+
+  @Test("where only the root's fingerprint is known, no bit of it may be flipped")
+  func fingerprintOnly() async throws {
+    let trust = TrustAnchors(fingerprints: [try Fixture.rsa.root.sha256Fingerprint])
+    try await expectOnlyUnsigned(
+      try Fixture.sample(.appReceipt), verifier: try verifier(trust), rootAtHand: false)
+  }
+
+  @Test("no flipped bit of signed attributes is accepted")
+  func signedAttributes() async throws {
+    let sample = try ForgedAppReceipt.withSignedAttributes()
+    // CMS_sign announces the digest with an absent parameter and sorts certificates as a set.
+    let verifier = try verifier()
+    let genuine = try #require(expectValid(verifier.verify(sample)))
+    let parsed = try UnverifiedAppReceipt(parsing: sample).signedData
+    let attributes = try #require(parsed.signerInfos.first?.signedAttributes?.encoded.dropFirst())
+    let start = try #require(sample.firstRange(of: Array(attributes))).lowerBound - 1
+    let sweep = Sweep(verifier: verifier, sample: sample)
+    for flip in await sweep.acceptedFlips(start..<sample.count) {
+      Issue.record("byte \(flip.byte), bit \(flip.bit): \(flip.receipt == genuine)")
+    }
+  }
+
+  @Test("of base64 around a receipt nothing but white space may change")
+  func base64() async throws {
+    let receipt = try Fixture.sample(.appReceipt)
+    let text = Base64.encode(receipt) + [UInt8(ascii: "\n")]
+    let verifier = try verifier()
+    let genuine = try #require(expectValid(verifier.verify(text)))
+    let sweep = Sweep(verifier: verifier, sample: text)
+    let unsigned = try Unsigned(receipt, rootAtHand: true)
+    for flip in await sweep.acceptedFlips() where flip.byte < text.count - 1 {
+      #expect(flip.receipt == genuine)
+      // The characters that hold the unsigned bytes; padding may become white space, and is then missing.
+      let first = unsigned.name(of: flip.byte / 4 * 3)
+      let last = unsigned.name(of: flip.byte / 4 * 3 + 2)
+      let isPadding = text[flip.byte] == UInt8(ascii: "=")
+      #expect(first != nil || last != nil || isPadding, "byte \(flip.byte), bit \(flip.bit)")
+    }
+    let truncations = await sweep.acceptedTruncations()
+    #expect(
+      truncations.allSatisfy { length in
+        text[length...].allSatisfy { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "\n") }
+      })
+  }
+}
