@@ -26,6 +26,8 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include "COpenSSLFixedKey.h"
+
 // MARK: Memory (macros)
 
 void COpenSSL_OPENSSL_free(void *pointer);

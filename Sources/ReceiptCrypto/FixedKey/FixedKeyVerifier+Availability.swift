@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+extension FixedKeyVerifier {
+  /// Whether this libcrypto can do it: it has the curve method and the deprecated functions that are needed,
+  /// and they find right what is right and wrong what is wrong. Found out once a process, when first asked for,
+  /// which takes as long as one table.
+  package static let isAvailable = COpenSSL_FixedKey_available() && passesKnownAnswers()
+
+  /// The signature of "sample" in RFC 6979 appendix A.2.5.
+  private static func passesKnownAnswers() -> Bool {
+    guard let key = try? PublicKey(pem: KnownAnswer.key), let table = FixedKeyTable(key),
+      let signature = Base64.decode(Array(KnownAnswer.signature.utf8)[...])
+    else { return false }
+    let verifier = FixedKeyVerifier(key, table: table)
+    let digest = Digest.hash(Array("sample".utf8), using: .sha256)
+    let otherDigest = Digest.hash(Array("test".utf8), using: .sha256)
+    var alteredR = signature
+    alteredR[31] ^= 1
+    var alteredS = signature
+    alteredS[32] ^= 1
+
+    let signatures = [signature, alteredR, signature, alteredS, signature]
+    let digests = [digest, digest, otherDigest, digest, digest]
+    let expected = [true, false, false, false, true]
+    let single = zip(signatures, digests).map { verifier.isValid($0.span, forDigest: $1.span) }
+    let together = verifier.validities(
+      signatures: Array(signatures.joined()).span, digests: Array(digests.joined()).span,
+      count: signatures.count)
+    return single == expected && together == expected
+  }
+
+  private enum KnownAnswer {
+    static let key = """
+      -----BEGIN PUBLIC KEY-----
+      MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYP7UuiVanTHJYet0xjVtaMBJuJI7
+      Yfps5mliLmDyn7Z5A/4QCLi8maQa6elWKLxk8vGyDC1+n1F3o8KU1EYimQ==
+      -----END PUBLIC KEY-----
+      """
+
+    static let signature = """
+      79SLKqy2qP0RQN2c1F6B1p0sh3tWqvmRw00OqE6vNxb3yxyULWV8QdQ2x6G24p9l
+      8+kA27mv9AZNxKsvhDrNqA==
+      """
+  }
+}
