@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CAllocationCounter
 import Glibc
 import ReceiptCodec
 import ReceiptCrypto
@@ -8,11 +9,15 @@ import ReceiptVerification
 
 /// Measures verification and signing beside the primitives they stand on, in one run.
 ///
-/// usage: receipt-bench [rounds] [seconds per measurement] [directory for samples] [part of a name]
+/// usage: receipt-bench --first ROOT.cer RECEIPT
+///        receipt-bench [rounds] [seconds per measurement] [directory for samples] [part of a name]
 @main
 enum ReceiptBench {
   static func main() throws {
     let arguments = CommandLine.arguments
+    if arguments.count == 4, arguments[1] == "--first" {
+      return try measureFirst(root: arguments[2], receipt: arguments[3])
+    }
     let rounds = arguments.count > 1 ? Int(arguments[1]) ?? 5 : 5
     let seconds = arguments.count > 2 ? Double(arguments[2]) ?? 0.3 : 0.3
     let samples = try Samples()
@@ -21,6 +26,7 @@ enum ReceiptBench {
     let wanted = arguments.count > 4 ? arguments[4] : ""
     let subjects = try (rawSubjects(samples) + verificationSubjects(samples) + signingSubjects(samples))
       .filter { wanted.isEmpty || $0.name.contains(wanted) }
+    usleep(200_000)
     var measurements = subjects.map { Measurement(name: $0.name) }
     for round in 0..<rounds {
       progress("round \(round + 1) of \(rounds)")
@@ -30,7 +36,30 @@ enum ReceiptBench {
     }
     progress("")
     report(subjects, measurements)
-    reportMemory(samples)
+    if wanted.isEmpty {
+      reportAllocations(samples)
+      reportMemory(samples)
+    }
+  }
+
+  /// What the first receipt of a process costs, its chain and all that libcrypto sets up included.
+  private static func measureFirst(root: String, receipt: String) throws {
+    let start = Clock.seconds()
+    let anchors = TrustAnchors(certificates: try Certificate.certificates(in: contents(of: root)))
+    let verifier = ReceiptVerifier(
+      trust: anchors,
+      policy: VerificationPolicy(bundleIds: .any, environments: [.production, .sandbox]))
+    let bytes = contents(of: receipt)
+    demandValid(verifier.verify(bytes), receipt)
+    print("first receipt of a process: \(rounded((Clock.seconds() - start) * 1000)) ms")
+  }
+
+  private static func contents(of path: String) -> [UInt8] {
+    guard let file = unsafe fopen(path, "r") else { return [] }
+    defer { unsafe fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = unsafe fread(&bytes, 1, bytes.count, file)
+    return Array(bytes[..<count])
   }
 
   // MARK: - What is measured
@@ -82,6 +111,8 @@ enum ReceiptBench {
     for (name, bytes, reference) in receipts {
       let warm = samples.freshVerifier()
       demandValid(warm.verify(bytes), name)
+      // Enough for whatever a verifier prepares for signers that it meets often.
+      for _ in 0..<1_000 { _ = warm.verify(bytes) }
       subjects.append(
         Subject(name: "verify \(name), cold", reference: reference, threads: 1) {
           repeated(1) { samples.freshVerifier().verify(bytes).receipt != nil }
@@ -90,7 +121,16 @@ enum ReceiptBench {
         Subject(name: "verify \(name), warm", reference: reference, threads: 1) {
           repeated(8) { warm.verify(bytes).receipt != nil }
         })
+      let together = [[UInt8]](repeating: bytes, count: 64)
+      subjects.append(
+        Subject(name: "verify \(name), batch", reference: reference, threads: 1) {
+          warm.verifyTogether(together[...]).count { $0.receipt != nil }
+        })
       if cores > 1 {
+        subjects.append(
+          Subject(name: "verify \(name), batch, \(cores) cores", reference: reference, threads: cores) {
+            warm.verifyTogether(together[...]).count { $0.receipt != nil }
+          })
         subjects.append(
           Subject(name: "verify \(name), warm, \(cores) cores", reference: reference, threads: cores) {
             repeated(8) { warm.verify(bytes).receipt != nil }
@@ -132,8 +172,23 @@ enum ReceiptBench {
     }
   }
 
+  private static func reportAllocations(_ samples: Samples) {
+    var receipts = samples.jws.map { ($0.name, $0.compact) }
+    receipts += samples.appReceipts.map { ($0.name, $0.der) }
+    receipts.append(("transaction receipt", samples.transactionReceipt))
+    print("\nallocations a receipt, warm, libcrypto's included")
+    for (name, bytes) in receipts {
+      let verifier = samples.freshVerifier()
+      for _ in 0..<1_000 { _ = verifier.verify(bytes) }
+      usleep(100_000)
+      let before = AllocationCounter_count()
+      for _ in 0..<100 { _ = verifier.verify(bytes) }
+      print(padded("verify \(name)", 52) + leftPadded("\((AllocationCounter_count() - before) / 100)", 12))
+    }
+  }
+
   private static func reportMemory(_ samples: Samples) {
-    let count = 200
+    let count = 100
     var verifiers: [ReceiptVerifier] = []
     verifiers.reserveCapacity(count)
     let before = residentByteCount()
@@ -143,7 +198,11 @@ enum ReceiptBench {
       verifiers.append(verifier)
     }
     let after = residentByteCount()
-    print("memory of a verifier that knows one signer: \((after - before) / count / 1024) KiB")
+    print("\nmemory of a verifier that knows one signer: \((after - before) / count / 1024) KiB")
+    for verifier in verifiers { for _ in 0..<1_000 { _ = verifier.verify(samples.jws[0].compact) } }
+    usleep(3_000_000)
+    let withTables = residentByteCount()
+    print("the same with a table of the signer's key: \((withTables - before) / count / 1024) KiB")
     withExtendedLifetime(verifiers) {}
   }
 
