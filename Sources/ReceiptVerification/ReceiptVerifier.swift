@@ -63,26 +63,34 @@ public struct ReceiptVerifier: Sendable {
     do throws(MalformedReceipt) {
       receipt = try UnverifiedReceipt(parsing: bytes, limits: limits)
     } catch {
-      explain(.recognition, passed: false, error.description)
-      let reason = Reason(error)
-      explain(.verdict, passed: false, reason.description)
-      return .invalid(InvalidReceipt(reason: reason, claimedKind: nil))
+      return refuse(error)
     }
     return verify(receipt)
+  }
+
+  /// The verdict on bytes that are no receipt.
+  func refuse(_ error: MalformedReceipt) -> Verdict {
+    explain(.recognition, passed: false, error.description)
+    let reason = Reason(error)
+    explain(.verdict, passed: false, reason.description)
+    return .invalid(InvalidReceipt(reason: reason, claimedKind: nil))
   }
 
   /// Verifies a receipt given as text: compact JWS, base64, property list or a JSON object that wraps one.
   public func verify(_ text: String) -> Verdict { verify(Array(text.utf8)) }
 
   /// Verifies a receipt that was parsed before.
-  public func verify(_ receipt: UnverifiedReceipt) -> Verdict {
+  public func verify(_ receipt: UnverifiedReceipt) -> Verdict { verify(receipt, checked: nil) }
+
+  /// `checked` is what is known already of the signer and signature of a JWS.
+  func verify(_ receipt: UnverifiedReceipt, checked: CheckedSignature?) -> Verdict {
     var claimedKind: ReceiptKind?
     do throws(Objection) {
       let verified: VerifiedReceipt
       switch receipt {
       case .jws(let jws):
         explain(.recognition, passed: true, "a JWS")
-        verified = try verifyJWS(jws, claimedKind: &claimedKind)
+        verified = try verifyJWS(jws, claimedKind: &claimedKind, checked: checked)
       case .appReceipt(let appReceipt):
         claimedKind = .appReceipt
         explain(.recognition, passed: true, "an app receipt")

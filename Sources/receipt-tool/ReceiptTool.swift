@@ -27,7 +27,9 @@ struct ReceiptTool: AsyncParsableCommand {
       Shell completions: receipt-tool --generate-completion-script bash|zsh|fish
       """,
     version: toolVersion,
-    subcommands: [VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self])
+    subcommands: [
+      VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self, VersionCommand.self,
+    ])
 
   static func main() async {
     do {
@@ -46,6 +48,3 @@ struct ReceiptTool: AsyncParsableCommand {
     }
   }
 }
-
-/// The version of the whole toolkit.
-let toolVersion = "0.1.0"

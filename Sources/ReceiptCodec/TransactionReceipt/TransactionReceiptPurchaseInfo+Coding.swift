@@ -28,7 +28,8 @@ extension TransactionReceiptPurchaseInfo {
   public init(decoding text: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     self.init()
     let list = try PropertyList(parsing: text, limits: limits, part: "purchase-info")
-    var dates: [String: String] = [:]
+    // At most six: looking through them is quicker than hashing.
+    var dates: [PropertyList.Entry] = []
     for entry in list.entries {
       switch entry.key {
       case "bid": bundleId = entry.value
@@ -45,7 +46,7 @@ extension TransactionReceiptPurchaseInfo {
       case "web-order-line-item-id": webOrderLineItemId = entry.value
       case "purchase-date-ms", "purchase-date", "original-purchase-date-ms", "original-purchase-date",
         "expires-date", "expires-date-formatted":
-        dates[entry.key] = entry.value
+        dates.append(entry)
       case "purchase-date-pst", "original-purchase-date-pst", "expires-date-formatted-pst":
         // A third spelling of the same instant, written again from it.
         break
@@ -58,10 +59,10 @@ extension TransactionReceiptPurchaseInfo {
   }
 
   private static func date(
-    _ keys: DateKeys, in dates: [String: String]
+    _ keys: DateKeys, in dates: [PropertyList.Entry]
   ) throws(MalformedReceipt) -> Timestamp? {
     var exact: Timestamp?
-    if let text = dates[keys.milliseconds] {
+    if let text = dates.first(where: { $0.key == keys.milliseconds })?.value {
       let milliseconds = try number(text, of: keys.milliseconds)
       guard milliseconds.magnitude <= UInt64(Timestamp.greatestMagnitude) else {
         throw MalformedReceipt(
@@ -69,7 +70,7 @@ extension TransactionReceiptPurchaseInfo {
       }
       exact = Timestamp(millisecondsSince1970: Double(milliseconds))
     }
-    guard let text = dates[keys.greenwich] else { return exact }
+    guard let text = dates.first(where: { $0.key == keys.greenwich })?.value else { return exact }
     guard let whole = PurchaseInfoDate.parse(text) else {
       throw MalformedReceipt(
         .invalidValue, at: .propertyListKey(keys.greenwich),

@@ -12,16 +12,6 @@ internal import Synchronization
 /// Carriers of different kinds never equal each other: a JWS header is base64url, an app receipt's carrier ends
 /// with lengths, of which all the upper bytes are zero, and a transaction receipt's begins with its version.
 final class KnownSigners: Sendable {
-  private final class Entry: Sendable {
-    let carrier: [UInt8]
-    let chains: [SigningChain]
-
-    init(carrier: [UInt8], chains: [SigningChain]) {
-      self.carrier = carrier
-      self.chains = chains
-    }
-  }
-
   /// Real stores have a handful of signers at a time.
   static let capacity = 64
 
@@ -30,37 +20,39 @@ final class KnownSigners: Sendable {
   static let maximumCarrierLength = 16_384
 
   /// The ones in use drift to the front.
-  private let entries = Mutex<[Entry]>([])
+  private let entries = Mutex<[KnownSigner]>([])
 
-  /// The chains that these bytes carried before.
-  func chains(carriedBy carrier: Span<UInt8>) -> [SigningChain]? {
+  /// The signer that these bytes named before.
+  func signer(carriedBy carrier: Span<UInt8>) -> KnownSigner? {
     // Compared outside the lock, so that many threads do not wait for each other.
     let entries = self.entries.withLock { $0 }
     for (index, entry) in entries.enumerated() {
       let stored = entry.carrier
       if hasEqualBytes(stored.span, carrier) {
         if index > 0 { promote(entry) }
-        return entry.chains
+        return entry
       }
     }
     return nil
   }
 
-  /// Remembers good chains under which something was signed; the least used gives way.
-  func remember(_ chains: [SigningChain], carriedBy carrier: [UInt8]) {
-    guard carrier.count <= Self.maximumCarrierLength else { return }
-    let entry = Entry(carrier: carrier, chains: chains)
+  /// Remembers a signer under which something was signed; the least used gives way.
+  func remember(_ signer: KnownSigner) {
+    guard signer.carrier.count <= Self.maximumCarrierLength else { return }
     entries.withLock { entries in
-      if entries.contains(where: { $0.carrier == carrier }) { return }
+      if entries.contains(where: { $0.carrier == signer.carrier }) { return }
       if entries.count >= Self.capacity { entries.removeLast() }
-      entries.append(entry)
+      entries.append(signer)
     }
   }
 
   /// How many carriers are kept.
-  var count: Int { entries.withLock { $0.count } }
+  var count: Int { all.count }
 
-  private func promote(_ entry: Entry) {
+  /// The signers that are kept.
+  var all: [KnownSigner] { entries.withLock { $0 } }
+
+  private func promote(_ entry: KnownSigner) {
     entries.withLock { entries in
       guard let index = entries.firstIndex(where: { $0 === entry }), index > 0 else { return }
       entries.swapAt(index, index - 1)

@@ -21,11 +21,11 @@ extension ReceiptVerifier {
     let algorithm = try signatureAlgorithm(of: signerInfo, in: signedData)
     try demandAlgorithm(algorithm)
     let carrier = carrier(of: signerInfo, in: signedData)
-    let known = knownSigners.chains(carriedBy: carrier.span)
+    let known = knownSigners.signer(carriedBy: carrier.span)
     let chains: [SigningChain]
     if let known {
-      explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
-      chains = known
+      explain(.chain, passed: true, "known signer \"\(known.chains.first?.subject ?? "")\"")
+      chains = known.chains
     } else {
       chains = try appReceiptSigner(of: signerInfo, in: signedData)
     }
@@ -33,7 +33,7 @@ extension ReceiptVerifier {
       throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
     }
     try checkSignature(of: signerInfo, over: signedData.content, key: key, algorithm: algorithm)
-    if known == nil { knownSigners.remember(chains, carriedBy: carrier) }
+    if known == nil { knownSigners.remember(KnownSigner(carrier: carrier, chains: chains)) }
 
     let payload: AppReceiptPayload
     do throws(MalformedReceipt) {

@@ -5,12 +5,13 @@ internal import ReceiptCrypto
 
 /// Signed transactions, renewal infos, app transactions, notifications and realtime requests (RFC 7515).
 extension ReceiptVerifier {
+  /// `checked` is what is known already of signer and signature, where many were checked together.
   func verifyJWS(
-    _ jws: UnverifiedJWS, claimedKind: inout ReceiptKind?
+    _ jws: UnverifiedJWS, claimedKind: inout ReceiptKind?, checked: CheckedSignature? = nil
   ) throws(Objection) -> VerifiedReceipt {
     let chains: [SigningChain]
     do throws(Objection) {
-      chains = try checkedSigners(of: jws)
+      chains = try checkedSigners(of: jws, checked: checked)
     } catch {
       claimedKind = (try? jws.decodePayload(limits: limits))?.kind
       throw error
@@ -54,44 +55,78 @@ extension ReceiptVerifier {
     }
   }
 
+  /// A signature that was checked together with others.
+  struct CheckedSignature {
+    let signer: KnownSigner
+    let isValid: Bool
+  }
+
   /// The chains of the signer, once the signature was found to match.
-  private func checkedSigners(of jws: UnverifiedJWS) throws(Objection) -> [SigningChain] {
-    let known = knownSigners.chains(carriedBy: jws.compact.span.extracting(jws.encodedHeaderRange))
-    let chains: [SigningChain]
+  private func checkedSigners(
+    of jws: UnverifiedJWS, checked: CheckedSignature? = nil
+  ) throws(Objection) -> [SigningChain] {
+    let header = jws.compact.span.extracting(jws.encodedHeaderRange)
+    let known = checked?.signer ?? knownSigners.signer(carriedBy: header)
+    let signer: KnownSigner
     if let known {
-      explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
-      chains = known
+      explain(.chain, passed: true, "known signer \"\(known.chains.first?.subject ?? "")\"")
+      signer = known
     } else {
-      chains = try jwsSigner(of: jws)
+      signer = try jwsSigner(of: jws)
     }
     guard !jws.signature.isEmpty else {
       throw .invalid(.unsigned, "The JWS has an empty signature part.")
     }
-    guard jws.signature.count == 64 else {
+    guard jws.signature.count == Self.es256SignatureLength else {
       throw .invalid(
         .signatureMismatch, at: "JWS signature",
         "An ES256 signature has 64 bytes, r and s of 32 each (RFC 7518 section 3.4); "
           + "this one has \(jws.signature.count).")
     }
-    let message = jws.compact.span.extracting(jws.signingInputRange)
-    guard
-      let key = chains.first?.publicKey,
-      key.isValidSignature(jws.signature.span, for: message, using: .ecdsaP256SHA256)
-    else {
+    guard checked?.isValid ?? isSignatureValid(of: jws, by: signer) else {
       throw .invalid(
         .signatureMismatch, at: "JWS signature",
         "The ES256 signature does not match header and payload: a byte of them or of the signature was "
           + "changed, or another key signed.")
     }
     explain(.signature, passed: true, "ES256 signature matches header and payload")
-    if known == nil {
-      knownSigners.remember(chains, carriedBy: Array(jws.compact[jws.encodedHeaderRange]))
+    if known == nil { knownSigners.remember(signer) }
+    if checked == nil { signer.countValidSignatures() }
+    return signer.chains
+  }
+
+  /// r and s of 32 bytes each (RFC 7518 section 3.4).
+  static let es256SignatureLength = 64
+
+  private func isSignatureValid(of jws: UnverifiedJWS, by signer: KnownSigner) -> Bool {
+    if let fixedKeyVerifier = signer.fixedKeyVerifier {
+      var digest: [UInt8] = []
+      if appendDigest(of: jws, by: signer, to: &digest) {
+        return fixedKeyVerifier.isValid(jws.signature.span, forDigest: digest.span)
+      }
     }
-    return chains
+    let message = jws.compact.span.extracting(jws.signingInputRange)
+    return signer.chains.first?.publicKey
+      .isValidSignature(jws.signature.span, for: message, using: .ecdsaP256SHA256) ?? false
+  }
+
+  /// Appends the SHA-256 of the signed bytes, of which the signer's header was hashed before.
+  func appendDigest(of jws: UnverifiedJWS, by signer: KnownSigner, to digests: inout [UInt8]) -> Bool {
+    guard let messageBeginning = signer.messageBeginning else { return false }
+    let encodedPayload = (jws.encodedHeaderRange.upperBound + 1)..<jws.signingInputRange.upperBound
+    return messageBeginning.appendHash(
+      ofPrefixAnd: jws.compact.span.extracting(encodedPayload), to: &digests)
   }
 
   /// Parses the header and builds the path that its `x5c` claims.
-  private func jwsSigner(of jws: UnverifiedJWS) throws(Objection) -> [SigningChain] {
+  private func jwsSigner(of jws: UnverifiedJWS) throws(Objection) -> KnownSigner {
+    let beginning = jws.compact.span.extracting(0..<(jws.encodedHeaderRange.upperBound + 1))
+    return KnownSigner(
+      carrier: Array(jws.compact[jws.encodedHeaderRange]), chains: try jwsChains(of: jws),
+      messageBeginning: PrefixDigest(beginning, using: .sha256))
+  }
+
+  private func jwsChains(of jws: UnverifiedJWS) throws(Objection) -> [SigningChain] {
     let header: JWSHeader
     do throws(MalformedReceipt) {
       header = try jws.header(limits: limits)

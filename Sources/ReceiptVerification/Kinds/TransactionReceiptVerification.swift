@@ -22,11 +22,11 @@ extension ReceiptVerifier {
     try demandAlgorithm(algorithm)
     // The version decides which certificates are in order, so it is part of what is remembered.
     let carrier = [receipt.signatureVersion] + receipt.leafCertificate
-    let known = knownSigners.chains(carriedBy: carrier.span)
+    let known = knownSigners.signer(carriedBy: carrier.span)
     let chains: [SigningChain]
     if let known {
-      explain(.chain, passed: true, "known signer \"\(known.first?.subject ?? "")\"")
-      chains = known
+      explain(.chain, passed: true, "known signer \"\(known.chains.first?.subject ?? "")\"")
+      chains = known.chains
     } else {
       chains = try transactionReceiptSigner(of: receipt)
     }
@@ -42,7 +42,7 @@ extension ReceiptVerifier {
           + "was changed, or another key signed.")
     }
     explain(.signature, passed: true, "\(algorithm.rawValue) signature matches purchase-info")
-    if known == nil { knownSigners.remember(chains, carriedBy: carrier) }
+    if known == nil { knownSigners.remember(KnownSigner(carrier: carrier, chains: chains)) }
 
     let purchaseInfo: TransactionReceiptPurchaseInfo
     do throws(MalformedReceipt) {

@@ -11,7 +11,7 @@ struct LineVerification: Sendable {
   let asJSON: Bool
 
   /// Lines that go to a core together: enough to make handing over cheap, few enough to bound memory.
-  private static let linesInBatch = 128
+  private static let linesInBatch = 64
   private static let bytesInBatch = 1 << 20
 
   private struct Outcome: Sendable {
@@ -65,8 +65,7 @@ struct LineVerification: Sendable {
 
   private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) -> Outcome {
     var outcome = Outcome()
-    for (offset, line) in lines.enumerated() {
-      let verdict = verifier.verify(line)
+    for (offset, verdict) in verifier.verifyTogether(lines[...]).enumerated() {
       outcome.tally.count(verdict)
       let report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
       outcome.output += asJSON ? report.jsonLine() : Array(report.text().utf8)

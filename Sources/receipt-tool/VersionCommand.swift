@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import ReceiptVerification
+
+/// The version of the whole toolkit.
+let toolVersion = "0.1.0"
+
+/// `receipt-tool version`: the version, and what was found of libcrypto.
+struct VersionCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "version",
+    abstract: "Show the version, libcrypto's, and whether signatures of one key are verified by tables.",
+    discussion: """
+      EXAMPLE:
+        receipt-tool version --json
+
+      EXIT CODES:
+        0 shown; 64 wrong command line.
+      """)
+
+  @Flag(name: .customLong("json"), help: "Print one JSON object.")
+  var json = false
+
+  func run() throws {
+    let capabilities = VerificationCapabilities.current
+    if json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("version", toolVersion)
+      object.member("libcrypto", capabilities.libcryptoVersion)
+      object.member("fixedKeyTables", capabilities.hasFixedKeyTables)
+      object.endObject()
+      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+    } else {
+      let tables = capabilities.hasFixedKeyTables ? "available" : "not available: the ordinary call is used"
+      let text = """
+        receipt-tool      \(toolVersion)
+        libcrypto         \(capabilities.libcryptoVersion)
+        fixed-key tables  \(tables)
+
+        """
+      writeAll(Array(text.utf8), to: STDOUT_FILENO)
+    }
+  }
+}
