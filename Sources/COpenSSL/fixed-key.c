@@ -164,18 +164,6 @@ static bool is_in_range(const BIGNUM *number, const BIGNUM *order) {
 /// `inverse` becomes R / product.
 static bool invert(
     const COpenSSL_FixedKey_table *table, COpenSSL_FixedKey_scratch *scratch, const BIGNUM *product) {
-  uint8_t bytes[integer_length], inverse_bytes[integer_length];
-  if (BN_bn2binpad(product, bytes, integer_length) == integer_length &&
-      COpenSSL_FixedKey_inverse(bytes, inverse_bytes)) {
-    // R / product ∘ product is 1 if the inverse is right, and only then.
-    if (BN_bin2bn(inverse_bytes, integer_length, scratch->number) != NULL &&
-        is_in_range(scratch->number, EC_GROUP_get0_order(table->curve)) &&
-        BN_to_montgomery(scratch->inverse, scratch->number, table->order, scratch->context) &&
-        BN_mod_mul_montgomery(scratch->number, scratch->inverse, product, table->order, scratch->context) &&
-        BN_is_one(scratch->number)) {
-      return true;
-    }
-  }
   const BIGNUM *order = EC_GROUP_get0_order(table->curve);
   return BN_mod_inverse(scratch->number, product, order, scratch->context) != NULL &&
          BN_to_montgomery(scratch->inverse, scratch->number, table->order, scratch->context);

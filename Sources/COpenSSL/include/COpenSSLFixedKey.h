@@ -43,10 +43,4 @@ bool COpenSSL_FixedKey_verify(
     const COpenSSL_FixedKey_table *table, COpenSSL_FixedKey_scratch *scratch, const uint8_t *signatures,
     const uint8_t *digests, size_t count, bool *answers);
 
-/// The inverse of `value` modulo the order of P-256, both big-endian, by a few hundred steps on single words:
-/// in a sixth of the time that BN_mod_inverse takes. `value` must lie between 1 and the order less 1. False
-/// where it found none (without 128-bit integers in the compiler, always). Whoever calls it multiplies to
-/// check.
-bool COpenSSL_FixedKey_inverse(const uint8_t value[32], uint8_t inverse[32]);
-
 #endif
