@@ -10,6 +10,7 @@ import ReceiptVerification
 /// Measures verification and signing beside the primitives they stand on, in one run.
 ///
 /// usage: receipt-bench --first ROOT.cer RECEIPT
+///        receipt-bench --lines COUNT ROOT.cer RECEIPTS
 ///        receipt-bench [rounds] [seconds per measurement] [directory for samples] [part of a name]
 @main
 enum ReceiptBench {
@@ -17,6 +18,9 @@ enum ReceiptBench {
     let arguments = CommandLine.arguments
     if arguments.count == 4, arguments[1] == "--first" {
       return try measureFirst(root: arguments[2], receipt: arguments[3])
+    }
+    if arguments.count == 5, arguments[1] == "--lines", let count = Int(arguments[2]) {
+      return try writeLines(count: count, root: arguments[3], receipts: arguments[4])
     }
     let rounds = arguments.count > 1 ? Int(arguments[1]) ?? 5 : 5
     let seconds = arguments.count > 2 ? Double(arguments[2]) ?? 0.3 : 0.3
@@ -54,12 +58,39 @@ enum ReceiptBench {
     print("first receipt of a process: \(rounded((Clock.seconds() - start) * 1000)) ms")
   }
 
+  /// Writes signed transactions, each with an identifier of its own, one a line.
+  private static func writeLines(count: Int, root: String, receipts: String) throws {
+    let samples = try Samples()
+    try store(samples.elliptic.chain.last?.der ?? [], to: root)
+    let signer = try JWSSigner(identity: samples.elliptic)
+    let now = SystemClock.now()
+    guard let file = unsafe fopen(receipts, "w") else { throw Failure(path: receipts) }
+    for number in 0..<count {
+      let line = Array(try signer.sign(.transaction(Samples.transaction(number, at: now))).utf8) + [0x0A]
+      guard unsafe fwrite(line, 1, line.count, file) == line.count else { throw Failure(path: receipts) }
+      if number.isMultiple(of: 10_000) { progress("receipt \(number) of \(count)") }
+    }
+    guard unsafe fclose(file) == 0 else { throw Failure(path: receipts) }
+    progress("")
+  }
+
+  private static func store(_ bytes: [UInt8], to path: String) throws {
+    guard let file = unsafe fopen(path, "w") else { throw Failure(path: path) }
+    let written = unsafe fwrite(bytes, 1, bytes.count, file)
+    guard unsafe fclose(file) == 0, written == bytes.count else { throw Failure(path: path) }
+  }
+
+  private struct Failure: Error, CustomStringConvertible {
+    let path: String
+    var description: String { "\(path) could not be written." }
+  }
+
   private static func contents(of path: String) -> [UInt8] {
     guard let file = unsafe fopen(path, "r") else { return [] }
     defer { unsafe fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 20)
-    let count = unsafe fread(&bytes, 1, bytes.count, file)
-    return Array(bytes[..<count])
+    return unsafe Array(unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+      unsafe count = fread(buffer.baseAddress, 1, buffer.count, file)
+    }
   }
 
   // MARK: - What is measured
@@ -220,14 +251,8 @@ enum ReceiptBench {
 
   /// Files for peers in other languages, so that all verify the same receipt.
   private static func export(_ samples: Samples, to directory: String) throws {
-    let files: [(String, [UInt8])] = [
-      ("root.cer", samples.elliptic.chain.last?.der ?? []), ("transaction.jws", samples.jws[0].compact),
-    ]
-    for (name, bytes) in files {
-      guard let file = unsafe fopen("\(directory)/\(name)", "w") else { continue }
-      unsafe fwrite(bytes, 1, bytes.count, file)
-      unsafe fclose(file)
-    }
+    try store(samples.elliptic.chain.last?.der ?? [], to: "\(directory)/root.cer")
+    try store(samples.jws[0].compact, to: "\(directory)/transaction.jws")
   }
 
   private static func progress(_ text: String) {

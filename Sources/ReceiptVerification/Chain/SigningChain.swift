@@ -32,7 +32,7 @@ final class SigningChain: Sendable {
   }
 
   /// sha1WithRSAEncryption (RFC 8017) and ecdsa-with-SHA1 (RFC 3279).
-  static let sha1SignatureOIDs: Set<String> = ["1.2.840.113549.1.1.5", "1.2.840.10045.4.1"]
+  static let sha1SignatureOIDs = ["1.2.840.113549.1.1.5", "1.2.840.10045.4.1"]
 
   /// Whether every certificate is valid at the instant; the bounds themselves are inside (RFC 5280 section
   /// 4.1.2.5), and the last second counts as a whole.

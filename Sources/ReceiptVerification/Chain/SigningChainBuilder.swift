@@ -100,7 +100,7 @@ struct SigningChainBuilder {
   }
 
   /// RSA PKCS#1 v1.5 and ECDSA with SHA-256, SHA-384 or SHA-512 (RFC 8017, RFC 5758).
-  private static let strongAlgorithms: Set<String> = [
+  private static let strongAlgorithms = [
     "1.2.840.113549.1.1.11", "1.2.840.113549.1.1.12", "1.2.840.113549.1.1.13",
     "1.2.840.10045.4.3.2", "1.2.840.10045.4.3.3", "1.2.840.10045.4.3.4",
   ]
@@ -140,7 +140,7 @@ struct SigningChainBuilder {
     let place = "certificate \(failure.depth)"
     // X509_V_ERR_INVALID_CA, _PATH_LENGTH_EXCEEDED, _INVALID_PURPOSE, _KEYUSAGE_NO_CERTSIGN and, since
     // OpenSSL 3.0, the more exact codes for a certificate authority that lacks its extensions.
-    let purposeErrors: Set<Int32> = [24, 25, 26, 32, 79, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93]
+    let purposeErrors: [Int32] = [24, 25, 26, 32, 79, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93]
     if purposeErrors.contains(Int32(failure.errorCode)) {
       return Reason(
         .certificatePurpose, at: place, "A certificate of the path is not fit for its part: \(failure.text).")

@@ -8,21 +8,30 @@ public import ReceiptCrypto
 /// Where only the fingerprint is known, the certificate itself may come with the receipt: it is a candidate
 /// until its fingerprint matches, and every signature of the path is checked with it all the same.
 public struct TrustAnchors: Sendable, Hashable {
-  /// SHA-256 fingerprints of the roots, 32 bytes each.
-  public private(set) var fingerprints: Set<[UInt8]>
+  /// SHA-256 fingerprints of the roots, 32 bytes each, in ascending order.
+  // A handful, searched in a row: a set of byte arrays costs the first receipt of a process more.
+  public private(set) var fingerprints: [[UInt8]]
   /// The roots whose certificates are at hand; their fingerprints are in ``fingerprints``.
   public private(set) var certificates: [Certificate]
 
-  /// Trusts the given roots.
-  public init(certificates: [Certificate] = [], fingerprints: Set<[UInt8]> = []) {
+  /// Trusts the given roots, in any order and number.
+  public init(certificates: [Certificate] = [], fingerprints: [[UInt8]] = []) {
     self.certificates = certificates
-    self.fingerprints = fingerprints.union(certificates.map(\.sha256Fingerprint))
+    self.fingerprints = []
+    for fingerprint in fingerprints { insert(fingerprint) }
+    for certificate in certificates { insert(certificate.sha256Fingerprint) }
+  }
+
+  private mutating func insert(_ fingerprint: [UInt8]) {
+    guard !fingerprints.contains(fingerprint) else { return }
+    let place = fingerprints.firstIndex { fingerprint.lexicographicallyPrecedes($0) }
+    fingerprints.insert(fingerprint, at: place ?? fingerprints.endIndex)
   }
 
   /// Apple's three published roots, by fingerprint: Apple Root CA, Apple Root CA - G2, Apple Root CA - G3.
   public static let apple: TrustAnchors = {
     let rootCA = (try? Certificate.certificates(in: Array(AppleRootCA.pem.utf8))) ?? []
-    let pinned = Set(appleFingerprints.compactMap(bytes(hexadecimal:)))
+    let pinned = appleFingerprints.compactMap(bytes(hexadecimal:))
     return TrustAnchors(
       certificates: rootCA.filter { pinned.contains($0.sha256Fingerprint) }, fingerprints: pinned)
   }()
@@ -38,7 +47,7 @@ public struct TrustAnchors: Sendable, Hashable {
   public func union(_ other: TrustAnchors) -> TrustAnchors {
     TrustAnchors(
       certificates: certificates + other.certificates.filter { !certificates.contains($0) },
-      fingerprints: fingerprints.union(other.fingerprints))
+      fingerprints: fingerprints + other.fingerprints)
   }
 
   /// Whether exactly this certificate is a trusted root.
