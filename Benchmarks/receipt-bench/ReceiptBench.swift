@@ -201,6 +201,13 @@ enum ReceiptBench {
       }
       print(line)
     }
+    let cores = subjects.map(\.threads).max() ?? 1
+    for (subject, measurement) in zip(subjects, measurements) where subject.threads > 1 {
+      let alone = String(subject.name.dropLast(", \(cores) cores".count))
+      guard let index = measurements.firstIndex(where: { $0.name == alone }) else { continue }
+      let ratio = measurement.median / measurements[index].median
+      print("\(cores) cores against one, " + padded(alone, 52 - 20) + leftPadded(rounded(ratio), 12) + " ×")
+    }
   }
 
   private static func reportAllocations(_ samples: Samples) {

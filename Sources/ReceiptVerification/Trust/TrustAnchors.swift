@@ -8,8 +8,8 @@ public import ReceiptCrypto
 /// Where only the fingerprint is known, the certificate itself may come with the receipt: it is a candidate
 /// until its fingerprint matches, and every signature of the path is checked with it all the same.
 public struct TrustAnchors: Sendable, Hashable {
-  /// SHA-256 fingerprints of the roots, 32 bytes each, in ascending order.
   // A handful, searched in a row: a set of byte arrays costs the first receipt of a process more.
+  /// SHA-256 fingerprints of the roots, 32 bytes each, in ascending order.
   public private(set) var fingerprints: [[UInt8]]
   /// The roots whose certificates are at hand; their fingerprints are in ``fingerprints``.
   public private(set) var certificates: [Certificate]

@@ -58,7 +58,8 @@ import Testing
 
   /// A million together, where all are asked for. Neither has intermediates at hand but the embedded ones.
   @Test(
-    "of receipts with random damage, both accept the same, but for what we are stricter in", arguments: 0..<19)
+    "of receipts with random damage, both accept the same, but for what we are stricter in", arguments: 0..<19
+  )
   func damaged(index: Int) throws {
     guard index < Self.receipts.count else { return }
     let (file, der) = Self.receipts[index]
