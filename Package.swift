@@ -10,11 +10,24 @@ let package = Package(
     .library(name: "ReceiptCrypto", targets: ["ReceiptCrypto"]),
     .library(name: "ReceiptSigning", targets: ["ReceiptSigning"]),
     .library(name: "ReceiptVerification", targets: ["ReceiptVerification"]),
+    .library(name: "ReceiptRemote", targets: ["ReceiptRemote"]),
+    .library(name: "ReceiptRemoteURLSession", targets: ["ReceiptRemoteURLSession"]),
+    .library(name: "ReceiptRemoteAsyncHTTPClient", targets: ["ReceiptRemoteAsyncHTTPClient"]),
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
+    .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
   ],
+  traits: [
+    .trait(
+      name: "SwiftNIO",
+      description: "What stands on SwiftNIO: the AsyncHTTPClient transport and the emulator's HTTP server."),
+    .default(enabledTraits: ["SwiftNIO"]),
+  ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
     // The C shim over libcrypto. Only ReceiptCrypto imports it.
@@ -23,6 +36,20 @@ let package = Package(
     .target(name: "ReceiptCodec"),
     .target(name: "ReceiptSigning", dependencies: ["ReceiptCodec", "ReceiptCrypto"]),
     .target(name: "ReceiptVerification", dependencies: ["ReceiptCodec", "ReceiptCrypto"]),
+    .target(
+      name: "ReceiptRemote",
+      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptSigning", "ReceiptVerification"]),
+    // The transports, each apart, so that nobody links the HTTP client that they do not use.
+    .target(name: "ReceiptRemoteURLSession", dependencies: ["ReceiptRemote"]),
+    .target(
+      name: "ReceiptRemoteAsyncHTTPClient",
+      dependencies: [
+        "ReceiptRemote",
+        .product(
+          name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["SwiftNIO"])),
+      ]),
     .target(name: "ReceiptTesting", dependencies: ["ReceiptSigning", "ReceiptVerification"]),
     .executableTarget(
       name: "receipt-tool",
@@ -30,6 +57,19 @@ let package = Package(
         "ReceiptSigning",
         "ReceiptVerification",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+
+    // The App Store's endpoints, for tests: what they answer, and a process that serves them and fails on demand.
+    .target(name: "AppStoreEmulator", dependencies: ["ReceiptRemote", "ReceiptTesting"]),
+    .executableTarget(
+      name: "app-store-emulator",
+      dependencies: [
+        "AppStoreEmulator",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["SwiftNIO"])),
       ]),
 
     .executableTarget(
@@ -46,6 +86,12 @@ let package = Package(
     .testTarget(name: "ReceiptSigningTests", dependencies: ["ReceiptSigning", "ReceiptTesting"]),
     .testTarget(
       name: "ReceiptVerificationTests", dependencies: ["ReceiptVerification", "ReceiptTesting"]),
+    .testTarget(
+      name: "ReceiptRemoteTests",
+      dependencies: [
+        "ReceiptRemote", "ReceiptRemoteURLSession", "ReceiptRemoteAsyncHTTPClient", "ReceiptTesting",
+        "AppStoreEmulator",
+      ]),
   ]
 )
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The names of an object's fields, laid out for matching against bytes.
-struct JSONFieldNames<Field: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
+package struct JSONFieldNames<Field: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
   let fields: [Field]
   private let names: [[UInt8]]
   private let fingerprints: [UInt64]
 
   /// At most 64 fields: an object notes in one word which it has seen.
-  init() {
+  package init() {
     self.fields = Array(Field.allCases)
     self.names = fields.map { Array($0.rawValue.utf8) }
     self.fingerprints = names.map { ByteSearch.fingerprint($0.span) }

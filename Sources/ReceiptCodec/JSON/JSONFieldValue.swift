@@ -1,33 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A type that a field of a payload may have.
-protocol JSONFieldValue {
+package protocol JSONFieldValue {
   init(from json: inout JSONReader) throws(MalformedReceipt)
   func write(to json: inout JSONWriter)
 }
 
 extension String: JSONFieldValue {
-  init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.string() }
-  func write(to json: inout JSONWriter) { json.string(self) }
+  package init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.string() }
+  package func write(to json: inout JSONWriter) { json.string(self) }
 }
 
 extension Int64: JSONFieldValue {
-  init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.integer() }
-  func write(to json: inout JSONWriter) { json.integer(self) }
+  package init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.integer() }
+  package func write(to json: inout JSONWriter) { json.integer(self) }
 }
 
 extension Bool: JSONFieldValue {
-  init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.boolean() }
-  func write(to json: inout JSONWriter) { json.bool(self) }
+  package init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.boolean() }
+  package func write(to json: inout JSONWriter) { json.bool(self) }
+}
+
+extension Double: JSONFieldValue {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    guard case .number(let number) = try json.value() else { throw json.wrongType("a number") }
+    self = number.double
+  }
+  package func write(to json: inout JSONWriter) { json.double(self) }
+}
+
+extension JSONValue: JSONFieldValue {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.value() }
+  package func write(to json: inout JSONWriter) { json.value(self) }
 }
 
 extension Timestamp: JSONFieldValue {
-  init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.timestamp() }
-  func write(to json: inout JSONWriter) { json.double(millisecondsSince1970) }
+  package init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.timestamp() }
+  package func write(to json: inout JSONWriter) { json.double(millisecondsSince1970) }
 }
 
 extension Array: JSONFieldValue where Element: JSONFieldValue {
-  init(from json: inout JSONReader) throws(MalformedReceipt) {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
     self = []
     guard json.position < json.bytes.count, json.bytes[json.position] == UInt8(ascii: "[") else {
       throw json.wrongType("an array")
@@ -36,7 +49,7 @@ extension Array: JSONFieldValue where Element: JSONFieldValue {
     while try json.nextElement(count) { append(try Element(from: &json)) }
   }
 
-  func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.beginArray()
     for element in self { element.write(to: &json) }
     json.endArray()
@@ -44,16 +57,16 @@ extension Array: JSONFieldValue where Element: JSONFieldValue {
 }
 
 /// An enumeration of the wire: any raw value is kept, known ones have names.
-protocol JSONEnumeration: JSONFieldValue, RawRepresentable where RawValue: JSONFieldValue {
+package protocol JSONEnumeration: JSONFieldValue, RawRepresentable where RawValue: JSONFieldValue {
   init(rawValue: RawValue)
 }
 
 extension JSONEnumeration {
-  init(from json: inout JSONReader) throws(MalformedReceipt) {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
     self.init(rawValue: try RawValue(from: &json))
   }
 
-  func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
+  package func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
 }
 
 extension ReceiptEnvironment: JSONEnumeration {}

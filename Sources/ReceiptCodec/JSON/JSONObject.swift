@@ -20,7 +20,7 @@
 /// ```
 ///
 /// The compiler refuses a field without a case. Members are written in the order of the cases.
-protocol JSONObject: JSONFieldValue {
+package protocol JSONObject: JSONFieldValue {
   associatedtype Field: RawRepresentable<String> & CaseIterable & Sendable
   static var fieldNames: JSONFieldNames<Field> { get }
   /// Fields without which the object is refused.
@@ -34,10 +34,10 @@ protocol JSONObject: JSONFieldValue {
 }
 
 extension JSONObject {
-  static var requiredFields: [Field] { [] }
-  static var acceptsNull: Bool { true }
+  package static var requiredFields: [Field] { [] }
+  package static var acceptsNull: Bool { true }
 
-  init(from json: inout JSONReader) throws(MalformedReceipt) {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
     self.init()
     guard json.position < json.bytes.count, json.bytes[json.position] == UInt8(ascii: "{") else {
       throw json.wrongType("an object")
@@ -73,7 +73,7 @@ extension JSONObject {
     }
   }
 
-  func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.beginObject()
     var coder = JSONFieldWriter(json: json)
     var copy = self
@@ -91,7 +91,7 @@ extension JSONObject {
   }
 
   /// Reads a whole document.
-  init(
+  package init(
     json bytes: [UInt8], part: String, limits: ReceiptLimits, acceptsDateStrings: Bool = false
   ) throws(MalformedReceipt) {
     var reader = try JSONReader(bytes, part: part, limits: limits)
@@ -101,7 +101,7 @@ extension JSONObject {
   }
 
   /// The object as a compact document.
-  func encodedJSON() -> [UInt8] {
+  package func encodedJSON() -> [UInt8] {
     var writer = JSONWriter()
     write(to: &writer)
     return writer.bytes
@@ -109,18 +109,18 @@ extension JSONObject {
 }
 
 /// Reads or writes the field at hand.
-protocol JSONFieldCoder {
+package protocol JSONFieldCoder {
   mutating func code<Value: JSONFieldValue>(_ value: inout Value?) throws(MalformedReceipt)
   /// For a required field.
   mutating func code<Value: JSONFieldValue>(_ value: inout Value) throws(MalformedReceipt)
 }
 
 extension JSONReader: JSONFieldCoder {
-  mutating func code<Value: JSONFieldValue>(_ value: inout Value?) throws(MalformedReceipt) {
+  package mutating func code<Value: JSONFieldValue>(_ value: inout Value?) throws(MalformedReceipt) {
     value = try Value(from: &self)
   }
 
-  mutating func code<Value: JSONFieldValue>(_ value: inout Value) throws(MalformedReceipt) {
+  package mutating func code<Value: JSONFieldValue>(_ value: inout Value) throws(MalformedReceipt) {
     value = try Value(from: &self)
   }
 

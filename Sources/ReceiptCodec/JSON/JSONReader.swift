@@ -4,7 +4,7 @@
 ///
 /// Stricter than the platform's decoder, which a signed receipt needs: invalid UTF-8, lone surrogates, a byte
 /// order mark and repeated member names are refused, nesting and counts are bounded, and errors say where.
-struct JSONReader {
+package struct JSONReader {
   let bytes: [UInt8]
   /// Offset of the next byte.
   var position = 0

@@ -43,18 +43,18 @@ public struct JWSHeader: Sendable, Hashable {
 }
 
 extension JWSHeader: JSONObject {
-  enum Field: String, CaseIterable { case alg, kid, typ, x5c, crit }
+  package enum Field: String, CaseIterable { case alg, kid, typ, x5c, crit }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  static var requiredFields: [Field] { [.alg] }
+  package static var requiredFields: [Field] { [.alg] }
 
   /// A `crit` of `null` must not pass for a header without one.
-  static var acceptsNull: Bool { false }
+  package static var acceptsNull: Bool { false }
 
-  init() { self.init(alg: "") }
+  package init() { self.init(alg: "") }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .alg: try coder.code(&alg)
     case .kid: try coder.code(&kid)

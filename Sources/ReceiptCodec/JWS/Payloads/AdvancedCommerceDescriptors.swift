@@ -20,15 +20,15 @@ public struct AdvancedCommerceDescriptors: Sendable, Hashable {
 }
 
 extension AdvancedCommerceDescriptors: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case description, displayName
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .description: try coder.code(&description)
     case .displayName: try coder.code(&displayName)

@@ -27,15 +27,15 @@ public struct AdvancedCommerceOffer: Sendable, Hashable {
 }
 
 extension AdvancedCommerceOffer: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case period, periodCount, price, reason
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .period: try coder.code(&period)
     case .periodCount: try coder.code(&periodCount)

@@ -24,15 +24,15 @@ public struct AdvancedCommercePriceIncreaseInfo: Sendable, Hashable {
 }
 
 extension AdvancedCommercePriceIncreaseInfo: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case dependentSKUs, price, status
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .dependentSKUs: try coder.code(&dependentSKUs)
     case .price: try coder.code(&price)

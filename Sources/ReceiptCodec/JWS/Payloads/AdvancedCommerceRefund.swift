@@ -28,15 +28,15 @@ public struct AdvancedCommerceRefund: Sendable, Hashable {
 }
 
 extension AdvancedCommerceRefund: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case refundAmount, refundDate, refundReason, refundType
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .refundAmount: try coder.code(&refundAmount)
     case .refundDate: try coder.code(&refundDate)

@@ -34,15 +34,15 @@ public struct AdvancedCommerceRenewalInfo: Sendable, Hashable {
 }
 
 extension AdvancedCommerceRenewalInfo: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case consistencyToken, descriptors, items, period, requestReferenceId, taxCode
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .consistencyToken: try coder.code(&consistencyToken)
     case .descriptors: try coder.code(&descriptors)

@@ -35,17 +35,17 @@ public struct AdvancedCommerceRenewalItem: Sendable, Hashable {
 }
 
 extension AdvancedCommerceRenewalItem: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     // swift-format-ignore: AlwaysUseLowerCamelCase
     case SKU
     case description, displayName, offer, price, priceIncreaseInfo
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .SKU: try coder.code(&SKU)
     case .description: try coder.code(&description)

@@ -79,17 +79,17 @@ public struct AppTransaction: Sendable, Hashable {
 }
 
 extension AppTransaction: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case receiptType, appAppleId, bundleId, applicationVersion, versionExternalIdentifier,
       receiptCreationDate, originalPurchaseDate, originalApplicationVersion, deviceVerification,
       deviceVerificationNonce, preorderDate, appTransactionId, originalPlatform, storeType, requestDate
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .receiptType: try coder.code(&receiptType)
     case .appAppleId: try coder.code(&appAppleId)

@@ -119,7 +119,7 @@ public struct JWSRenewalInfo: Sendable, Hashable {
 }
 
 extension JWSRenewalInfo: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case expirationIntent, originalTransactionId, autoRenewProductId, productId, autoRenewStatus,
       isInBillingRetryPeriod, priceIncreaseStatus, gracePeriodExpiresDate, offerType, offerIdentifier,
       signedDate, environment, recentSubscriptionStartDate, renewalDate, currency, renewalPrice,
@@ -128,11 +128,11 @@ extension JWSRenewalInfo: JSONObject {
       deviceVerificationNonce
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .expirationIntent: try coder.code(&expirationIntent)
     case .originalTransactionId: try coder.code(&originalTransactionId)

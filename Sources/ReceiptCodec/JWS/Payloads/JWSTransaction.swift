@@ -151,7 +151,7 @@ public struct JWSTransaction: Sendable, Hashable {
 }
 
 extension JWSTransaction: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case originalTransactionId, transactionId, previousOriginalTransactionId, webOrderLineItemId, bundleId,
       productId, subscriptionGroupIdentifier, purchaseDate, originalPurchaseDate, expiresDate, quantity,
       type, appAccountToken, inAppOwnershipType, signedDate, revocationReason, revocationDate, isUpgraded,
@@ -160,11 +160,11 @@ extension JWSTransaction: JSONObject {
       advancedCommerceInfo, billingPlanType, commitmentInfo, deviceVerification, deviceVerificationNonce
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .originalTransactionId: try coder.code(&originalTransactionId)
     case .transactionId: try coder.code(&transactionId)

@@ -60,16 +60,16 @@ public struct Notification: Sendable, Hashable {
 }
 
 extension Notification: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case notificationType, subtype, notificationUUID, version, signedDate, data, summary,
       externalPurchaseToken, appData
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .notificationType: try coder.code(&notificationType)
     case .subtype: try coder.code(&subtype)

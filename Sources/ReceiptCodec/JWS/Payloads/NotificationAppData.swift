@@ -28,15 +28,15 @@ public struct NotificationAppData: Sendable, Hashable {
 }
 
 extension NotificationAppData: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case appAppleId, bundleId, environment, signedAppTransactionInfo
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .appAppleId: try coder.code(&appAppleId)
     case .bundleId: try coder.code(&bundleId)

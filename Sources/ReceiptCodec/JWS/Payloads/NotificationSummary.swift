@@ -41,16 +41,16 @@ public struct NotificationSummary: Sendable, Hashable {
 }
 
 extension NotificationSummary: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case environment, appAppleId, bundleId, productId, requestIdentifier, storefrontCountryCodes,
       succeededCount, failedCount
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .environment: try coder.code(&environment)
     case .appAppleId: try coder.code(&appAppleId)

@@ -52,24 +52,24 @@ public struct RealtimeRequest: Sendable, Hashable {
 }
 
 extension RealtimeRequest: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case originalTransactionId, appAppleId, productId, userLocale, requestIdentifier, environment,
       signedDate
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  static var requiredFields: [Field] { Field.allCases }
+  package static var requiredFields: [Field] { Field.allCases }
 
   /// Filled before anyone sees it: every field is required.
-  init() {
+  package init() {
     self.init(
       originalTransactionId: "", appAppleId: 0, productId: "", userLocale: "",
       requestIdentifier: UUIDString(rawValue: ""), environment: .production,
       signedDate: Timestamp(millisecondsSince1970: 0))
   }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .originalTransactionId: try coder.code(&originalTransactionId)
     case .appAppleId: try coder.code(&appAppleId)

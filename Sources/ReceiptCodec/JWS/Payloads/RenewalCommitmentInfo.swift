@@ -31,16 +31,16 @@ public struct RenewalCommitmentInfo: Sendable, Hashable {
 }
 
 extension RenewalCommitmentInfo: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case commitmentAutoRenewProductId, commitmentAutoRenewStatus, commitmentRenewalBillingPlanType,
       commitmentRenewalDate, commitmentRenewalPrice
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .commitmentAutoRenewProductId: try coder.code(&commitmentAutoRenewProductId)
     case .commitmentAutoRenewStatus: try coder.code(&commitmentAutoRenewStatus)

@@ -27,15 +27,15 @@ public struct TransactionCommitmentInfo: Sendable, Hashable {
 }
 
 extension TransactionCommitmentInfo: JSONObject {
-  enum Field: String, CaseIterable {
+  package enum Field: String, CaseIterable {
     case billingPeriodNumber, commitmentExpiresDate, commitmentPrice, totalBillingPeriods
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
+  package static let fieldNames = JSONFieldNames<Field>()
 
-  init() { self.init(unknownFields: []) }
+  package init() { self.init(unknownFields: []) }
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .billingPeriodNumber: try coder.code(&billingPeriodNumber)
     case .commitmentExpiresDate: try coder.code(&commitmentExpiresDate)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Sends requests with retries, a deadline for the whole, and redirects that stay on the host.
+struct RemoteCaller: Sendable {
+  let transport: any HTTPTransport
+  let policy: RetryPolicy
+  let time: RemoteTime
+
+  /// What one response means to whoever asked.
+  enum Judgement<Value: Sendable>: Sendable {
+    case done(Value)
+    /// Refused for good.
+    case failed(any Error & Sendable)
+    /// Refused for now. `isProcessed` is false where the server says that it did nothing: then even a request
+    /// that must not be repeated may be.
+    case retry(any Error & Sendable, notBefore: Timestamp?, isProcessed: Bool)
+  }
+
+  /// Why a call failed before anybody could judge a response.
+  enum Failure: Error {
+    case transport(HTTPTransportError)
+    case deadlineExceeded(last: (any Error & Sendable)?)
+    case cancelled
+    /// A redirect to another host, or nowhere.
+    case redirected(status: Int, location: String?)
+  }
+
+  private static let maximumRedirects = 3
+
+  /// Sends a request until a response settles it.
+  ///
+  /// - Parameters:
+  ///   - isRepeatable: Whether doing it twice is doing it once.
+  ///   - request: Makes the request anew for each try: tokens may expire.
+  ///   - judge: Says what a response means. Its errors come out of this call as they are.
+  /// - Returns: The value, and how many times the request was sent.
+  func send<Value: Sendable>(
+    isRepeatable: Bool, _ request: () throws -> RemoteRequest, judge: (RemoteResponse) -> Judgement<Value>
+  ) async throws -> (value: Value, attempts: Int) {
+    let end = time.elapsed() + policy.deadline
+    var attempts = 0
+    while true {
+      attempts += 1
+      let error: any Error & Sendable
+      var notBefore: Timestamp?
+      var mayRepeat: Bool
+      do {
+        let response = try await exchange(try request(), until: end)
+        switch judge(response) {
+        case .done(let value): return (value, attempts)
+        case .failed(let final): throw Final(error: final)
+        case .retry(let refusal, let instant, let isProcessed):
+          error = refusal
+          notBefore = instant
+          mayRepeat = isRepeatable || !isProcessed
+        }
+      } catch let final as Final {
+        throw final.error
+      } catch let failure as HTTPTransportError {
+        if failure.code == .cancelled || Task.isCancelled { throw Failure.cancelled }
+        error = Failure.transport(failure)
+        mayRepeat = failure.isRetryable && (isRepeatable || failure.wasNotSent)
+        if failure.code == .timedOut, time.elapsed() >= end { throw Failure.deadlineExceeded(last: nil) }
+      }
+      guard mayRepeat, attempts < policy.maximumAttempts else { throw error }
+      try await wait(afterAttempts: attempts, notBefore: notBefore, until: end, last: error)
+    }
+  }
+
+  private struct Final: Error { let error: any Error & Sendable }
+
+  private func wait(
+    afterAttempts attempts: Int, notBefore: Timestamp?, until end: Duration, last: any Error & Sendable
+  ) async throws {
+    var delay = policy.greatestDelay(afterAttempts: attempts) * time.random()
+    if let notBefore {
+      let asked = notBefore.millisecondsSince1970 - time.now().millisecondsSince1970
+      // A day is past every deadline, and keeps absurd numbers out of the arithmetic.
+      delay = max(delay, .milliseconds(Int64(min(max(asked, 0), 86_400_000))))
+    }
+    // Waiting past the deadline helps nobody: the caller learns now why, and when to come back.
+    guard time.elapsed() + delay < end else { throw last }
+    do {
+      try await time.sleep(delay)
+    } catch {
+      throw Failure.cancelled
+    }
+    if Task.isCancelled { throw Failure.cancelled }
+  }
+
+  /// One request and its response, after redirects on the same host.
+  private func exchange(_ request: RemoteRequest, until end: Duration) async throws -> RemoteResponse {
+    var request = request
+    var redirects = 0
+    while true {
+      let remaining = end - time.elapsed()
+      guard remaining > .zero else { throw Failure.deadlineExceeded(last: nil) }
+      request.timeout = min(policy.attemptTimeout, remaining)
+      let response = try await transport.send(request)
+      guard [301, 302, 303, 307, 308].contains(response.status) else { return response }
+      let location = response.header("Location")
+      redirects += 1
+      guard redirects <= Self.maximumRedirects, request.method == .get, let location,
+        let target = try? request.url.resolving(location: location),
+        target.hasSameOrigin(as: request.url)
+      else { throw Failure.redirected(status: response.status, location: location) }
+      request.url = target
+    }
+  }
+}

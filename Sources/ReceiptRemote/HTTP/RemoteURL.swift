@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An absolute `https` or `http` URL (RFC 3986), in the parts that requests and redirects are judged by.
+///
+/// Plain `http` is refused, except to this very machine or where the caller says so by name.
+public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
+  /// Why a URL is not accepted.
+  public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, and what to do.
+    public let description: String
+  }
+
+  /// Whether the connection is encrypted: `https`.
+  public let isSecure: Bool
+  /// Host name or address in lower case; an IPv6 address without its brackets.
+  public let host: String
+  /// The port: 443 or 80 where the URL names none.
+  public let port: Int
+  /// The path, which begins with a slash unless it is empty, percent-encoded as given.
+  public let path: String
+  /// What follows the question mark, percent-encoded; `nil` without one.
+  public var query: String?
+
+  /// Parses a URL.
+  ///
+  /// - Parameters:
+  ///   - text: An absolute URL without user name, password and fragment.
+  ///   - allowsPlainHTTP: Whether `http` is accepted for any host. By default only for `localhost`, `127.0.0.0/8`
+  ///     and `::1`.
+  /// - Throws: ``Failure`` for anything else.
+  public init(_ text: String, allowsPlainHTTP: Bool = false) throws(Failure) {
+    guard text.utf8.count <= 4096, text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != 0x5C }) else {
+      throw Failure(description: "A URL has at most 4096 printable ASCII characters and no backslash.")
+    }
+    guard let separator = text.firstRange(of: "://") else {
+      throw Failure(description: "\"\(text)\" is not an absolute URL; it begins with https://.")
+    }
+    switch text[..<separator.lowerBound].lowercased() {
+    case "https": isSecure = true
+    case "http": isSecure = false
+    default: throw Failure(description: "The scheme of \"\(text)\" is not https.")
+    }
+    let rest = text[separator.upperBound...]
+    guard !rest.contains("#") else { throw Failure(description: "\"\(text)\" has a fragment.") }
+    let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    let authority = rest[..<authorityEnd]
+    guard !authority.contains("@") else {
+      throw Failure(description: "The URL has a user name or password; credentials are passed apart.")
+    }
+    (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80)
+    let target = rest[authorityEnd...]
+    if let mark = target.firstIndex(of: "?") {
+      path = String(target[..<mark])
+      query = String(target[target.index(after: mark)...])
+    } else {
+      path = String(target)
+      query = nil
+    }
+    guard isSecure || allowsPlainHTTP || isLoopback else {
+      throw Failure(
+        description: "\"\(text)\" is not encrypted. Use https, or allow plain HTTP by name (receipt-tool: "
+          + "--allow-plain-http).")
+    }
+  }
+
+  private init(_ base: RemoteURL, path: String, query: String?) {
+    isSecure = base.isSecure
+    host = base.host
+    port = base.port
+    self.path = path
+    self.query = query
+  }
+
+  /// The URL with more path, and a query.
+  ///
+  /// - Parameters:
+  ///   - pathSegments: Appended, each percent-encoded, so that a slash in one stays inside it.
+  ///   - queryItems: Names and values in order, percent-encoded here; none leaves the query away.
+  public func appending(pathSegments: [String], queryItems: [(name: String, value: String)] = []) -> RemoteURL
+  {
+    var path = self.path
+    while path.hasSuffix("/") { path.removeLast() }
+    for segment in pathSegments { path += "/" + PercentEncoding.encode(segment) }
+    let query = queryItems.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
+    return RemoteURL(self, path: path, query: query.isEmpty ? nil : query.joined(separator: "&"))
+  }
+
+  /// Where a `Location` header leads (RFC 9110 section 10.2.2): an absolute URL, or a path on this host.
+  ///
+  /// - Throws: ``Failure`` where it is neither, or leads to an unencrypted place.
+  func resolving(location: String) throws(Failure) -> RemoteURL {
+    if location.hasPrefix("/"), !location.hasPrefix("//") {
+      let scheme = isSecure ? "https" : "http"
+      return try RemoteURL("\(scheme)://\(authority)\(location)", allowsPlainHTTP: !isSecure)
+    }
+    return try RemoteURL(location, allowsPlainHTTP: !isSecure)
+  }
+
+  /// Whether both are served by the same scheme, host and port.
+  public func hasSameOrigin(as other: RemoteURL) -> Bool {
+    isSecure == other.isSecure && host == other.host && port == other.port
+  }
+
+  /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `::1`.
+  public var isLoopback: Bool {
+    if host == "localhost" || host == "::1" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// Host and, where it is not the scheme's own, port.
+  public var authority: String {
+    let name = host.contains(":") ? "[\(host)]" : host
+    return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+  }
+
+  /// Path and query: what the request line names. At least a slash.
+  public var target: String { (path.isEmpty ? "/" : path) + (query.map { "?\($0)" } ?? "") }
+
+  /// The URL as text.
+  public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(target)" }
+
+  private static func hostAndPort(
+    _ authority: Substring, defaultPort: Int
+  ) throws(Failure) -> (host: String, port: Int) {
+    var host = authority
+    var portText: Substring = ""
+    if authority.hasPrefix("[") {
+      guard let end = authority.firstIndex(of: "]") else {
+        throw Failure(description: "The address \"\(authority)\" has no closing bracket.")
+      }
+      host = authority[authority.index(after: authority.startIndex)..<end]
+      portText = authority[authority.index(after: end)...]
+      guard host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }),
+        portText.isEmpty || portText.hasPrefix(":")
+      else { throw Failure(description: "\"\(authority)\" is not an IPv6 address.") }
+    } else if let colon = authority.firstIndex(of: ":") {
+      host = authority[..<colon]
+      portText = authority[colon...]
+    }
+    let isName =
+      authority.hasPrefix("[")
+      || host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
+    guard !host.isEmpty, isName else {
+      throw Failure(description: "\"\(authority)\" is not a host name or an address.")
+    }
+    guard !portText.isEmpty else { return (host.lowercased(), defaultPort) }
+    guard let port = UInt16(portText.dropFirst()), port > 0 else {
+      throw Failure(description: "\"\(authority)\" names no port from 1 to 65535.")
+    }
+    return (host.lowercased(), Int(port))
+  }
+}
+
+/// Percent-encoding (RFC 3986 section 2.1).
+enum PercentEncoding {
+  /// Encodes everything but the unreserved characters.
+  static func encode(_ text: String) -> String {
+    var encoded: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        encoded.append(byte)
+      default:
+        let digits = Array("0123456789ABCDEF".utf8)
+        encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// When a server that refuses for now wants to be asked again (`Retry-After`).
+///
+/// The App Store writes UNIX time in milliseconds; RFC 9110 section 10.2.3 has seconds to wait, or a date. A
+/// number is told apart by its size: no server asks for a wait of three years.
+enum RetryAfter {
+  /// Seconds to wait end here, UNIX time in seconds begins.
+  private static let leastUnixSeconds: Double = 100_000_000
+  /// UNIX time in seconds ends here (year 5138), milliseconds begin.
+  private static let leastUnixMilliseconds: Double = 100_000_000_000
+
+  /// The instant; `nil` where the value is none.
+  static func instant(_ value: String, now: Timestamp) -> Timestamp? {
+    let value = value.trimmingASCIISpace
+    if !value.isEmpty, value.utf8.count <= 18,
+      value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+      let number = Double(value)
+    {
+      if number >= leastUnixMilliseconds { return Timestamp(millisecondsSince1970: number) }
+      if number >= leastUnixSeconds { return Timestamp(millisecondsSince1970: number * 1000) }
+      return now.addingSeconds(number)
+    }
+    return HTTPDate.instant(value)
+  }
+}
+
+/// Dates in headers, in the form that RFC 9110 section 5.6.7 wants: `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  static func instant(_ text: String) -> Timestamp? {
+    let fields = text.split(separator: " ")
+    guard fields.count == 6, fields[0].hasSuffix(","), fields[5] == "GMT",
+      let day = number(fields[1]), let month = months.firstIndex(of: String(fields[2])),
+      let year = number(fields[3])
+    else { return nil }
+    let time = fields[4].split(separator: ":", omittingEmptySubsequences: false).map { number($0) }
+    guard time.count == 3, let hour = time[0], let minute = time[1], let second = time[2],
+      let date = CivilDateTime(
+        year: year, month: month + 1, day: day, hour: hour, minute: minute, second: min(second, 59))
+    else { return nil }
+    return Timestamp(secondsSince1970: date.secondsSince1970)
+  }
+
+  private static func number(_ digits: Substring) -> Int? { CivilDateTime.number(digits.utf8.span) }
+}
+
+extension String {
+  var trimmingASCIISpace: String {
+    let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    guard let start = firstIndex(where: { !isSpace($0) }), let end = lastIndex(where: { !isSpace($0) }) else {
+      return ""
+    }
+    return String(self[start...end])
+  }
+}
