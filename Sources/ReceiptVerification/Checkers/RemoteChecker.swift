@@ -11,6 +11,53 @@ public protocol RemoteChecker: Sendable {
   /// Asks about a receipt whose signature is right. Its environment may still be a claim
   /// (``VerifiedReceipt/isEnvironmentProven``).
   func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer
+
+  /// The same, with the record of it that becomes part of the verdict. A checker that asks others overrides it
+  /// to record these as well; by default it times ``check(_:)``.
+  func report(on receipt: VerifiedReceipt) async -> CheckerReport
+}
+
+extension RemoteChecker {
+  /// Times ``check(_:)``.
+  public func report(on receipt: VerifiedReceipt) async -> CheckerReport {
+    let start = ContinuousClock.now
+    let answer = await check(receipt)
+    return CheckerReport(name: name, answer: answer, duration: ContinuousClock.now - start)
+  }
+}
+
+/// What one checker said, and how long it took: part of the verdict.
+public struct CheckerReport: Sendable, Hashable {
+  /// ``RemoteChecker/name``.
+  public let name: String
+  /// What it said.
+  public let answer: CheckerAnswer
+  /// How long it took, waiting included.
+  public let duration: Duration
+  /// The reports of the checkers that this one asked, in the order in which they answered; empty for one that
+  /// asks a source itself.
+  public let parts: [CheckerReport]
+  /// The checker whose answer this is: the one itself, or for a composition the one inside that decided.
+  public let decidedBy: String
+
+  /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - name: The checker's name.
+  ///   - answer: What it said.
+  ///   - duration: How long it took.
+  ///   - parts: The reports of the checkers that it asked.
+  ///   - decidedBy: The name of the one that decided; the checker's own by default.
+  public init(
+    name: String, answer: CheckerAnswer, duration: Duration, parts: [CheckerReport] = [],
+    decidedBy: String? = nil
+  ) {
+    self.name = name
+    self.answer = answer
+    self.duration = duration
+    self.parts = parts
+    self.decidedBy = decidedBy ?? name
+  }
 }
 
 /// What a checker answers.

@@ -7,7 +7,8 @@ extension ReceiptVerifier {
   ///
   /// A receipt that is invalid locally stays so, and no checker is asked. Otherwise every checker must confirm
   /// it: the first that says revoked or refuses makes the verdict invalid; one that could not answer makes it
-  /// undetermined, never valid, unless a later one refuses. An environment that the receipt only claims, or
+  /// undetermined, never valid, unless a later one refuses, or ``VerificationPolicy/offlineRule`` says by name
+  /// that offline is enough. What each said is in ``Verdict/checks``. An environment that the receipt only claims, or
   /// leaves out, is settled by a checker that names the one in which it found the purchase: the verified
   /// receipt then says that one, as proven. A checker that names another than is proven contradicts.
   public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
@@ -25,10 +26,12 @@ extension ReceiptVerifier {
     guard !checkers.isEmpty else { return local }
 
     var unanswered: Objection?
+    var reports: [CheckerReport] = []
     for checker in checkers {
-      let answer = await checker.check(receipt)
+      let report = await checker.report(on: receipt)
+      reports.append(report)
       do throws(Objection) {
-        if let environment = try judge(answer, of: checker.name, on: receipt) {
+        if let environment = try judge(report.answer, of: report.decidedBy, on: receipt) {
           if !receipt.isEnvironmentProven { receipt = receipt.settling(environment) }
           if open?.reason.code == .environmentUnproven { open = nil }
         }
@@ -37,8 +40,9 @@ extension ReceiptVerifier {
         explain(.checker, passed: false, error.reason.description)
         if case .invalid = error.outcome {
           explain(.verdict, passed: false, error.reason.description)
-          return error.verdict(claimedKind: receipt.kind)
+          return error.verdict(claimedKind: receipt.kind).recording(reports)
         }
+        if error.isRetryable, policy.offlineRule.accepts(without: checker.name) { continue }
         // A failure that retrying may mend is not hidden behind one that it cannot: asked again, that checker
         // may refuse.
         if unanswered == nil || error.isRetryable && unanswered?.isRetryable == false { unanswered = error }
@@ -47,9 +51,10 @@ extension ReceiptVerifier {
     if let reason = unanswered?.reason ?? open?.reason {
       explain(.verdict, passed: false, reason.description)
     }
-    if let unanswered { return unanswered.verdict(claimedKind: receipt.kind) }
-    if let open { return .undetermined(open) }
+    if let unanswered { return unanswered.verdict(claimedKind: receipt.kind).recording(reports) }
+    if let open { return Verdict.undetermined(open).recording(reports) }
     explain(.verdict, passed: true, "valid")
+    receipt.checks = reports
     return .valid(receipt)
   }
 

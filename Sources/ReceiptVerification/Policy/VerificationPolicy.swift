@@ -44,6 +44,29 @@ public struct VerificationPolicy: Sendable, Hashable {
   /// production and not sandbox. `false` by default: such a receipt is undetermined.
   public var acceptsClaimedEnvironment: Bool
 
+  /// Whether a receipt may be valid though a checker could not be reached; never by default.
+  public var offlineRule: OfflineRule
+
+  /// When the signature alone is enough, though a checker was to be asked and could not be reached
+  /// (``CheckerAnswer/retryableFailure(message:)``). What it then would have said is not known: a purchase may
+  /// have been refunded.
+  public enum OfflineRule: Sendable, Hashable {
+    /// An unreachable checker makes the verdict undetermined.
+    case insufficient
+    /// The signature is enough while any checker is unreachable.
+    case sufficient
+    /// The signature is enough while checkers of these names are unreachable.
+    case sufficientWithout(Set<String>)
+
+    func accepts(without checker: String) -> Bool {
+      switch self {
+      case .insufficient: false
+      case .sufficient: true
+      case .sufficientWithout(let names): names.contains(checker)
+      }
+    }
+  }
+
   /// Creates a policy that accepts these apps and environments, with the defaults for everything else.
   public init(bundleIds: BundleRule, environments: Set<ReceiptEnvironment.Category>) {
     self.bundleIds = bundleIds
@@ -58,5 +81,6 @@ public struct VerificationPolicy: Sendable, Hashable {
     self.algorithms = Set(ReceiptAlgorithm.allCases)
     self.selfSignedTesting = .refused
     self.acceptsClaimedEnvironment = false
+    self.offlineRule = .insufficient
   }
 }

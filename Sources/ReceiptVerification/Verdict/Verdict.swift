@@ -25,6 +25,30 @@ public enum Verdict: Sendable, Hashable {
     }
   }
 
+  /// What remote checkers said, in the order asked; empty where none was asked.
+  public var checks: [CheckerReport] {
+    switch self {
+    case .valid(let receipt): receipt.checks
+    case .invalid(let receipt): receipt.checks
+    case .undetermined(let receipt): receipt.checks
+    }
+  }
+
+  /// The same verdict with what the checkers said.
+  func recording(_ checks: [CheckerReport]) -> Verdict {
+    switch self {
+    case .valid(var receipt):
+      receipt.checks = checks
+      return .valid(receipt)
+    case .invalid(var receipt):
+      receipt.checks = checks
+      return .invalid(receipt)
+    case .undetermined(var receipt):
+      receipt.checks = checks
+      return .undetermined(receipt)
+    }
+  }
+
   /// The kind of the receipt, where it could be told. For an invalid one it is only what the bytes claim.
   public var kind: ReceiptKind? {
     switch self {
@@ -72,6 +96,8 @@ public struct InvalidReceipt: Sendable, Hashable {
   public let reason: Reason
   /// The kind that the bytes claim to be, where that could be told. Unverified.
   public let claimedKind: ReceiptKind?
+  /// What remote checkers said, in the order asked; empty where none was asked.
+  public internal(set) var checks: [CheckerReport] = []
 }
 
 /// A receipt that could not be checked.
@@ -83,6 +109,8 @@ public struct UndeterminedReceipt: Sendable, Hashable {
   /// The kind that the bytes claim to be. Unverified unless ``reason`` says that only the environment or a
   /// checker's answer is missing.
   public let claimedKind: ReceiptKind?
+  /// What remote checkers said, in the order asked; empty where none was asked.
+  public internal(set) var checks: [CheckerReport] = []
 
   /// The receipt whose signature is right, for checkers that may settle what is missing.
   let signatureVerified: VerifiedReceipt?

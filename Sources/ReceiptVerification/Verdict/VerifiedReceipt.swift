@@ -44,6 +44,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
   public let assurance: Assurance
   /// The verified parts inside a notification, in the order transaction, renewal info, app transaction.
   public let nested: [VerifiedReceipt]
+  /// What remote checkers said, in the order asked; empty where none was asked.
+  public internal(set) var checks: [CheckerReport] = []
 
   /// The same receipt, its environment settled by a source that found the purchase there. A spelling that
   /// means that environment is kept.

@@ -78,9 +78,12 @@ import Testing
         #expect(receipt == genuine, "\(file)")
         #expect(isSigned, "\(file): accepted here alone")
       } else if isSigned {
-        // Never the signature itself: only the form of what surrounds it.
+        // Never the signature itself: only the form of what surrounds it, and the signer's name, which is
+        // compared byte for byte where OpenSSL overlooks case and spaces.
+        let isOtherName = verdict.reason?.message.contains("issuer and serial number") ?? false
         #expect(
-          [.malformed, .unsupportedAlgorithm].contains(verdict.reason?.code),
+          [.malformed, .unsupportedAlgorithm].contains(verdict.reason?.code)
+            || verdict.reason?.code == .chainUntrusted && isOtherName,
           "\(file): \(verdict.reason?.description ?? "")")
       }
     }
