@@ -53,7 +53,8 @@ extension ReceiptVerifier {
       content: .appReceipt(payload), kind: .appReceipt, environment: payload.environment,
       isEnvironmentProven: payload.environment != nil, bundleId: payload.bundleId,
       appAppleId: payload.appAppleId, signedAt: payload.receiptCreationDate,
-      signer: chain.signerInformation(algorithm: algorithm), assurance: chain.assurance, nested: [])
+      signer: chain.signerInformation(algorithm: algorithm), assurance: chain.assurance, nested: [],
+      source: VerifiedReceipt.Source(bytes: receipt.encoded))
     try judgeEnvironment(of: verified)
     return verified
   }

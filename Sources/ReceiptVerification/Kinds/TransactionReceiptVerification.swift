@@ -62,7 +62,8 @@ extension ReceiptVerifier {
       content: .transactionReceipt(purchaseInfo), kind: .transactionReceipt,
       environment: receipt.claimedEnvironment, isEnvironmentProven: false, bundleId: claims.bundleId,
       appAppleId: claims.appAppleId, signedAt: claims.signedAt,
-      signer: chain.signerInformation(algorithm: algorithm), assurance: chain.assurance, nested: [])
+      signer: chain.signerInformation(algorithm: algorithm), assurance: chain.assurance, nested: [],
+      source: VerifiedReceipt.Source(bytes: receipt.encoded))
     try judgeEnvironment(of: verified)
     return verified
   }

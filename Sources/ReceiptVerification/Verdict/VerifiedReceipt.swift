@@ -44,6 +44,10 @@ public struct VerifiedReceipt: Sendable, Hashable {
   public let assurance: Assurance
   /// The verified parts inside a notification, in the order transaction, renewal info, app transaction.
   public let nested: [VerifiedReceipt]
+  /// The receipt as it was verified, without its wrapping: the compact JWS, the DER or BER of an app receipt,
+  /// the property list of a transaction receipt. Two receipts that say the same are equal whatever their bytes.
+  public var encoded: [UInt8] { source.bytes }
+  let source: Source
   /// What remote checkers said, in the order asked; empty where none was asked.
   public internal(set) var checks: [CheckerReport] = []
 
@@ -54,7 +58,15 @@ public struct VerifiedReceipt: Sendable, Hashable {
     return VerifiedReceipt(
       content: content, kind: kind, environment: spelling ?? ReceiptEnvironment(category),
       isEnvironmentProven: true, bundleId: bundleId, appAppleId: appAppleId, signedAt: signedAt,
-      signer: signer, assurance: assurance, nested: nested)
+      signer: signer, assurance: assurance, nested: nested, source: source, checks: checks)
+  }
+
+  /// Bytes that take no part in comparisons: an unsigned byte of a container may differ.
+  struct Source: Sendable, Hashable {
+    let bytes: [UInt8]
+
+    static func == (left: Source, right: Source) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
   }
 
   /// The purchases, in the terms that all kinds share. For a notification those of its signed transaction.

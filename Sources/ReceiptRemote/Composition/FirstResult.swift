@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A value that one of several tasks delivers, and that one task waits for.
+final class FirstResult<Value: Sendable>: Sendable {
+  private enum State {
+    case empty
+    case awaited(CheckedContinuation<Value, Never>)
+    case delivered(Value)
+  }
+
+  private let state = Mutex<State>(.empty)
+
+  /// Delivers the value, unless another was first.
+  func deliver(_ value: Value) {
+    let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
+      switch state {
+      case .empty:
+        state = .delivered(value)
+        return nil
+      case .awaited(let continuation):
+        state = .delivered(value)
+        return continuation
+      case .delivered: return nil
+      }
+    }
+    waiting?.resume(returning: value)
+  }
+
+  /// The first value delivered. To be awaited once.
+  var value: Value {
+    get async {
+      await withCheckedContinuation { continuation in
+        let delivered: Value? = state.withLock { state in
+          if case .delivered(let value) = state { return value }
+          state = .awaited(continuation)
+          return nil
+        }
+        if let delivered { continuation.resume(returning: delivered) }
+      }
+    }
+  }
+}
+
+/// The result of an operation, or `nil` once the time is up or the task is cancelled.
+///
+/// It returns on time whatever the operation does: one that ignores its cancellation goes on by itself until it
+/// ends, and its result is dropped.
+func value<Value: Sendable>(
+  within limit: Duration, time: RemoteTime, _ operation: @escaping @Sendable () async -> Value
+) async -> Value? {
+  let first = FirstResult<Value?>()
+  let work = Task { first.deliver(await operation()) }
+  let timer = Task {
+    do { try await time.sleep(limit) } catch { return }
+    first.deliver(nil)
+  }
+  let result = await withTaskCancellationHandler {
+    await first.value
+  } onCancel: {
+    first.deliver(nil)
+  }
+  work.cancel()
+  timer.cancel()
+  return result
+}
