@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+extension EntitlementLedger {
+  static let formatVersion: Int64 = 1
+
+  /// Reads what ``encoded()`` wrote. Keep it where nobody else writes: it carries no signatures.
+  ///
+  /// - Throws: `MalformedReceipt` with the JSON path of what is missing or wrong; `unsupported` for a version
+  ///   that this code does not know.
+  public init(decoding json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+    let document = try LedgerDocument(json: json, part: "entitlement ledger", limits: limits)
+    guard document.version == Self.formatVersion else {
+      throw MalformedReceipt(
+        .unsupported, at: .jsonPath("$.version"),
+        "The entitlement ledger is of version \(document.version); this code reads \(Self.formatVersion).")
+    }
+    for (index, record) in document.purchases.enumerated() {
+      guard let environment = ReceiptEnvironment.Category(rawValue: record.environment),
+        Entitlement.ID.isIdentifier(record.bundleId),
+        Entitlement.ID.isIdentifier(record.originalTransactionId)
+      else {
+        throw MalformedReceipt(
+          .invalidValue, at: .jsonPath("$.purchases[\(index)]"),
+          "The environment is not one of "
+            + ReceiptEnvironment.Category.allCases.map(\.rawValue).joined(separator: ", ")
+            + ", or an identifier is not of 1 to 256 visible ASCII characters.")
+      }
+      join(
+        record.facts,
+        to: Entitlement.ID(
+          environment: environment, bundleId: record.bundleId,
+          originalTransactionId: record.originalTransactionId))
+    }
+  }
+
+  /// The ledger as compact JSON. Equal ledgers give equal bytes.
+  public func encoded() -> [UInt8] {
+    let document = LedgerDocument(
+      version: Self.formatVersion,
+      purchases: sortedIDs.compactMap { id in
+        lines[id].map { line in
+          LedgerRecord(
+            environment: id.environment.rawValue, bundleId: id.bundleId,
+            originalTransactionId: id.originalTransactionId, facts: line)
+        }
+      })
+    return document.encodedJSON()
+  }
+}
+
+private struct LedgerDocument: JSONObject, Sendable {
+  var version: Int64 = 0
+  var purchases: [LedgerRecord] = []
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case version, purchases }
+  static let fieldNames = JSONFieldNames<Field>()
+  static var requiredFields: [Field] { [.version, .purchases] }
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .version: try coder.code(&version)
+    case .purchases: try coder.code(&purchases)
+    }
+  }
+}
+
+private struct LedgerRecord: JSONObject, Sendable {
+  var environment = ""
+  var bundleId = ""
+  var originalTransactionId = ""
+  var facts = PurchaseLine()
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case environment, bundleId, originalTransactionId, facts }
+  static let fieldNames = JSONFieldNames<Field>()
+  static var requiredFields: [Field] { Array(Field.allCases) }
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .environment: try coder.code(&environment)
+    case .bundleId: try coder.code(&bundleId)
+    case .originalTransactionId: try coder.code(&originalTransactionId)
+    case .facts: try coder.code(&facts)
+    }
+  }
+}

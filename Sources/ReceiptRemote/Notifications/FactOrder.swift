@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Comparisons for total orders, key by key: `nil` means equal, go on with the next key. Absent is lowest.
+enum FactOrder {
+  static func isLower(_ left: Timestamp?, _ right: Timestamp?) -> Bool? {
+    switch (left, right) {
+    case (nil, nil): nil
+    case (nil, _): true
+    case (_, nil): false
+    case (.some(let left), .some(let right)): left < right ? true : (right < left ? false : nil)
+    }
+  }
+
+  static func isLower(_ left: Bool, _ right: Bool) -> Bool? { left == right ? nil : right }
+
+  /// By bytes: strings that Swift calls equal may differ in them.
+  static func isLower(_ left: String?, _ right: String?) -> Bool? {
+    switch (left, right) {
+    case (nil, nil): nil
+    case (nil, _): true
+    case (_, nil): false
+    case (.some(let left), .some(let right)):
+      left.utf8.lexicographicallyPrecedes(right.utf8)
+        ? true : (right.utf8.lexicographicallyPrecedes(left.utf8) ? false : nil)
+    }
+  }
+
+  /// Identifiers of transactions are decimal numbers: the longer is the later.
+  static func isLower(identifier left: String?, _ right: String?) -> Bool? {
+    let leftCount = left?.utf8.count ?? -1
+    let rightCount = right?.utf8.count ?? -1
+    return leftCount == rightCount ? isLower(left, right) : leftCount < rightCount
+  }
+}

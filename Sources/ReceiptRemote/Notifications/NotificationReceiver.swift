@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+public import ReceiptVerification
+
+/// Takes the requests that the App Store sends to the URL for App Store Server Notifications, version 2.
+///
+/// ```swift
+/// let receiver = NotificationReceiver(verifier: verifier)
+/// do throws(NotificationRejection) {
+///   let notification = try receiver.receive(body)
+///   ledger.apply(notification)
+///   respond(NotificationReceiver.acceptedHTTPStatus)
+/// } catch {
+///   log(error.description)
+///   respond(error.httpStatus)
+/// }
+/// ```
+///
+/// The policy of the verifier says whose notifications are accepted. For production give it the `appAppleId`,
+/// too: Apple demands that it be compared.
+public struct NotificationReceiver: Sendable {
+  /// What to answer for a notification that was accepted; any of 200 to 206 tells the App Store so.
+  public static let acceptedHTTPStatus = 200
+
+  /// What verifies notifications and all inside them.
+  public let verifier: ReceiptVerifier
+  /// The longest body that is read, in bytes. Read no more than this, plus one, from the network.
+  public let maximumByteCount: Int
+
+  /// Creates a receiver.
+  ///
+  /// - Parameters:
+  ///   - verifier: What verifies notifications and all inside them.
+  ///   - maximumByteCount: The longest body that is read; 1 MiB by default, many times what Apple sends.
+  public init(verifier: ReceiptVerifier, maximumByteCount: Int = 1 << 20) {
+    self.verifier = verifier
+    self.maximumByteCount = maximumByteCount
+  }
+
+  /// Verifies the notification in the body of a request.
+  ///
+  /// - Parameter body: `{"signedPayload": "…"}`, or the JWS alone.
+  /// - Returns: The notification and its decoded parts, all of it verified.
+  /// - Throws: ``NotificationRejection``, which names the status to answer with.
+  public func receive(_ body: [UInt8]) throws(NotificationRejection) -> VerifiedNotification {
+    guard body.count <= maximumByteCount else {
+      throw .tooLarge(byteCount: body.count, limit: maximumByteCount)
+    }
+    let jws: UnverifiedJWS
+    do throws(MalformedReceipt) {
+      jws = try UnverifiedJWS(parsing: try signedPayload(in: body), limits: verifier.limits)
+    } catch {
+      throw .malformed(error)
+    }
+    switch verifier.verify(.jws(jws)) {
+    case .valid(let receipt):
+      guard let notification = VerifiedNotification(receipt) else { throw .wrongKind(receipt.kind) }
+      return notification
+    case .invalid(let receipt): throw .invalid(receipt)
+    case .undetermined(let receipt): throw .undetermined(receipt)
+    }
+  }
+
+  private func signedPayload(in body: [UInt8]) throws(MalformedReceipt) -> [UInt8] {
+    let whiteSpace: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+    guard let start = body.firstIndex(where: { !whiteSpace.contains($0) }),
+      let end = body.lastIndex(where: { !whiteSpace.contains($0) })
+    else { throw MalformedReceipt(.empty, at: .whole, "The body is empty.") }
+    guard body[start] == UInt8(ascii: "{") else { return Array(body[start...end]) }
+    let members = try JSONDocument.stringMembers(
+      named: ["signedPayload"], in: body, limits: verifier.limits)
+    guard let only = members.first else {
+      throw MalformedReceipt(
+        .missing, at: .jsonPath("$.signedPayload"), "The body has no member \"signedPayload\" with a string.")
+    }
+    return Array(only.value.utf8)
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+extension PurchaseLine {
+  /// What the facts amount to; `nil` while no transaction is known.
+  func entitlement(_ id: Entitlement.ID) -> Entitlement? {
+    guard let transaction = transaction?.transaction else { return nil }
+    return Entitlement(
+      id: id, transaction: transaction, renewalInfo: renewalInfo?.renewalInfo,
+      renewalInfoSignedDate: renewalInfo?.signedDate, reportedStatus: status?.status,
+      latestNotice: notice.map {
+        Entitlement.Notice(
+          type: $0.notificationType, subtype: $0.subtype, uuid: $0.notificationUUID,
+          signedDate: $0.signedDate)
+      },
+      refund: currentRefund, revocation: currentRevocation)
+  }
+
+  private var currentRefund: Entitlement.Refund? {
+    guard let transaction = transaction?.transaction, let refund, refund.isAbout(transaction) else {
+      return nil
+    }
+    let progress: Entitlement.Refund.Progress
+    switch refund.notificationType {
+    case .consumptionRequest: progress = .requested
+    case .refundDeclined: progress = .declined
+    case .refund: progress = .granted
+    case .refundReversed: progress = .reversed
+    default: return nil
+    }
+    return Entitlement.Refund(progress: progress, date: refund.date, reason: refund.reason)
+  }
+
+  /// The latest transaction says itself that it was revoked. The notifications come into it where the two
+  /// contradict each other: after `REFUND` and `REVOKE` a transaction without a revocation counts only if it was
+  /// signed later, and `REFUND_REVERSED` undoes every revocation of before.
+  private var currentRevocation: Entitlement.Revocation? {
+    guard let fact = transaction else { return nil }
+    let transaction = fact.transaction
+    let notified = revocation?.isAbout(transaction) == true ? revocation : nil
+    let date: Timestamp
+    if let stated = transaction.revocationDate {
+      date = stated
+    } else if let notified, FactOrder.isLower(notified.date, fact.signedDate) != true {
+      date =
+        notified.date ?? transaction.purchaseDate ?? Timestamp(millisecondsSince1970: 0)
+    } else {
+      return nil
+    }
+    if let reversal, reversal.isAbout(transaction), FactOrder.isLower(reversal.date, date) != true,
+      FactOrder.isLower(reversal.date, notified?.date) != true
+    {
+      return nil
+    }
+    let isSharingWithdrawn: Bool =
+      switch transaction.revocationType {
+      case .some(.familyRevoke), .some(.assignmentRevoke): true
+      case .some: false
+      case nil:
+        notified.map { $0.notificationType == .revoke }
+          ?? [.familyShared, .assigned].contains(transaction.inAppOwnershipType)
+      }
+    return Entitlement.Revocation(
+      date: date, reason: transaction.revocationReason, type: transaction.revocationType,
+      percentage: transaction.revocationPercentage, isSharingWithdrawn: isSharingWithdrawn)
+  }
+}

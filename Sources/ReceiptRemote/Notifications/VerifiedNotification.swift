@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptVerification
+
+/// A notification of the App Store that was verified, and so was every signed part inside it.
+public struct VerifiedNotification: Sendable, Hashable {
+  /// What the verifier found.
+  public let receipt: VerifiedReceipt
+  /// The notification as it was signed; its signed parts are decoded in the members below.
+  public let notification: Notification
+  /// The purchase concerned; `nil` for a notification without one, such as `TEST`.
+  public let transaction: JWSTransaction?
+  /// What happens at the next renewal of the subscription concerned.
+  public let renewalInfo: JWSRenewalInfo?
+  /// The app's download concerned.
+  public let appTransaction: AppTransaction?
+
+  /// Takes a verified receipt; `nil` unless it is a notification.
+  public init?(_ receipt: VerifiedReceipt) {
+    guard case .jws(.notification(let notification)) = receipt.content else { return nil }
+    var transaction: JWSTransaction?
+    var renewalInfo: JWSRenewalInfo?
+    var appTransaction: AppTransaction?
+    for part in receipt.nested {
+      switch part.content {
+      case .jws(.transaction(let payload)): transaction = payload
+      case .jws(.renewalInfo(let payload)): renewalInfo = payload
+      case .jws(.appTransaction(let payload)): appTransaction = payload
+      default: break
+      }
+    }
+    self.receipt = receipt
+    self.notification = notification
+    self.transaction = transaction
+    self.renewalInfo = renewalInfo
+    self.appTransaction = appTransaction
+  }
+
+  /// The event; unknown ones are kept as they are spelled.
+  public var type: NotificationType? { notification.notificationType }
+  /// More about the event.
+  public var subtype: NotificationSubtype? { notification.subtype }
+  /// The same for each attempt to deliver this notification, and different for any other.
+  public var uuid: UUIDString? { notification.notificationUUID }
+  /// When the App Store signed it; for early ones without a date, the latest date of its signed parts.
+  public var signedDate: Timestamp? { receipt.signedAt }
+  /// The store environment. Where the notification states none, that of its signed parts.
+  public var environment: ReceiptEnvironment? {
+    receipt.environment ?? receipt.nested.lazy.compactMap(\.environment).first
+  }
+  /// The app, by its bundle identifier. Where the notification states none, that of its signed parts.
+  public var bundleId: String? { receipt.bundleId ?? receipt.nested.lazy.compactMap(\.bundleId).first }
+  /// The app's identifier in the App Store.
+  public var appAppleId: Int64? { receipt.appAppleId }
+  /// State of the subscription when signed.
+  public var status: SubscriptionStatus? { notification.data?.status }
+  /// Why the customer asked for a refund.
+  public var consumptionRequestReason: ConsumptionRequestReason? {
+    notification.data?.consumptionRequestReason
+  }
+  /// The outcome of a mass extension of renewal dates.
+  public var summary: NotificationSummary? { notification.summary }
+  /// A token of an external purchase.
+  public var externalPurchaseToken: ExternalPurchaseToken? { notification.externalPurchaseToken }
+
+  /// Whether this one was signed before another. Of two signed in the same millisecond, the lower
+  /// `notificationUUID` comes first; one without a date comes before all others.
+  public func precedes(_ other: VerifiedNotification) -> Bool {
+    if let isEarlier = FactOrder.isLower(signedDate, other.signedDate) { return isEarlier }
+    return FactOrder.isLower(uuid?.rawValue, other.uuid?.rawValue) ?? false
+  }
+}
+
+extension Sequence<VerifiedNotification> {
+  /// In the order of signing, whatever the order of delivery was.
+  public func inSigningOrder() -> [VerifiedNotification] { sorted { $0.precedes($1) } }
+}
