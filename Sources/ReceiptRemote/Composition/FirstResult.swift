@@ -3,7 +3,7 @@
 internal import Synchronization
 
 /// A value that one of several tasks delivers, and that one task waits for.
-final class FirstResult<Value: Sendable>: Sendable {
+package final class FirstResult<Value: Sendable>: Sendable {
   private enum State {
     case empty
     case awaited(CheckedContinuation<Value, Never>)
@@ -12,8 +12,10 @@ final class FirstResult<Value: Sendable>: Sendable {
 
   private let state = Mutex<State>(.empty)
 
+  package init() {}
+
   /// Delivers the value, unless another was first.
-  func deliver(_ value: Value) {
+  package func deliver(_ value: Value) {
     let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
       switch state {
       case .empty:
@@ -29,7 +31,7 @@ final class FirstResult<Value: Sendable>: Sendable {
   }
 
   /// The first value delivered. To be awaited once.
-  var value: Value {
+  package var value: Value {
     get async {
       await withCheckedContinuation { continuation in
         let delivered: Value? = state.withLock { state in
