@@ -48,6 +48,8 @@ let package = Package(
         .product(
           name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["SwiftNIO"])),
       ]),
     .target(name: "ReceiptTesting", dependencies: ["ReceiptSigning", "ReceiptVerification"]),

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+internal import Synchronization
+
+/// What an emulated App Store was asked.
+public final class EmulatorStatistics: Sendable {
+  /// The counts so far.
+  public struct Counts: Sendable, Hashable {
+    /// Requests by endpoint: `GET /inApps/v1/transactions/{}`.
+    public var requests: [String: Int] = [:]
+    /// How many different bearer tokens came, right or wrong.
+    public var distinctTokens = 0
+    /// Questions to the OCSP responder by serial number in hexadecimal.
+    public var ocspRequests: [String: Int] = [:]
+    /// Connections that are open now.
+    public var openConnections = 0
+    /// Connections that there were.
+    public var connections = 0
+
+    /// Requests to all endpoints.
+    public var totalRequests: Int { requests.values.reduce(0, +) }
+  }
+
+  private struct State: Sendable {
+    var counts = Counts()
+    /// Digests, so that statistics keep no secrets.
+    var tokens: Set<[UInt8]> = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Creates one with nothing counted.
+  public init() {}
+
+  /// The counts so far.
+  public var counts: Counts { state.withLock { $0.counts } }
+
+  /// Counts from zero again, but for open connections.
+  public func reset() {
+    state.withLock { state in
+      let open = state.counts.openConnections
+      state = State()
+      state.counts.openConnections = open
+    }
+  }
+
+  /// Notes that a connection was opened.
+  public func connectionOpened() {
+    state.withLock {
+      $0.counts.openConnections += 1
+      $0.counts.connections += 1
+    }
+  }
+
+  /// Notes that a connection was closed.
+  public func connectionClosed() { state.withLock { $0.counts.openConnections -= 1 } }
+
+  func count(_ endpoint: String, authorization: String?) {
+    let token = authorization.map { Digest.hash(Array($0.utf8), using: .sha256) }
+    state.withLock { state in
+      state.counts.requests[endpoint, default: 0] += 1
+      if let token, state.tokens.insert(token).inserted { state.counts.distinctTokens += 1 }
+    }
+  }
+
+  func countOCSP(serialNumber: String) {
+    state.withLock { $0.counts.ocspRequests[serialNumber, default: 0] += 1 }
+  }
+
+  var json: JSONValue {
+    let counts = counts
+    func object(_ counts: [String: Int]) -> JSONValue {
+      .object(
+        counts.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: .integer(Int64($0.value))) })
+    }
+    return .members(
+      ("requests", object(counts.requests)), ("totalRequests", .integer(Int64(counts.totalRequests))),
+      ("distinctTokens", .integer(Int64(counts.distinctTokens))),
+      ("ocspRequests", object(counts.ocspRequests)),
+      ("openConnections", .integer(Int64(counts.openConnections))),
+      ("connections", .integer(Int64(counts.connections))))
+  }
+}

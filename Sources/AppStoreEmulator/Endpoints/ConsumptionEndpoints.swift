@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// What the developer says about a purchase whose refund was asked for.
+enum ConsumptionEndpoints {
+  static let routes = [
+    Route("PUT", "/inApps/v2/transactions/consumption/{}", sendVersion2),
+    Route("PUT", "/inApps/v1/transactions/consumption/{}", sendVersion1),
+  ]
+
+  @Sendable static func sendVersion2(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    let record = try TransactionEndpoints.record(call)
+    let body = try call.body()
+    guard body["customerConsented"]?.flag == true else { throw .invalidCustomerConsented }
+    guard body["sampleContentProvided"]?.flag != nil else { throw .invalidSampleContentProvided }
+    let delivery = body["deliveryStatus"]?.string ?? ""
+    guard
+      [
+        "DELIVERED", "UNDELIVERED_QUALITY_ISSUE", "UNDELIVERED_WRONG_ITEM", "UNDELIVERED_SERVER_OUTAGE",
+        "UNDELIVERED_OTHER",
+      ].contains(delivery)
+    else { throw .invalidDeliveryStatus }
+    let preference = body["refundPreference"]
+    if let preference, !preference.isNull,
+      !["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains(preference.string ?? "")
+    {
+      throw .invalidRefundPreference
+    }
+    guard record.transaction.inAppOwnershipType != .familyShared else { throw .familyTransactionNotSupported }
+    try check(
+      percentage: body["consumptionPercentage"], isDelivered: delivery == "DELIVERED",
+      isProrated: preference?.string == "GRANT_PRORATED", record.transaction)
+    return keep(body, record, call)
+  }
+
+  private static func check(
+    percentage value: JSONValue?, isDelivered: Bool, isProrated: Bool, _ transaction: JWSTransaction
+  ) throws(EmulatorError) {
+    guard let value, !value.isNull else { return }
+    guard transaction.type != .autoRenewableSubscription else { throw .consumptionPercentageNotSupported }
+    guard let percentage = value.int64, 0...100_000 ~= percentage else {
+      throw .consumptionPercentageOutOfRange
+    }
+    if isProrated, !(1...99_999 ~= percentage) { throw .consumptionPercentageOutOfRange }
+    if !isDelivered, percentage != 0 { throw .undeliveredConsumptionPercentage }
+  }
+
+  @Sendable static func sendVersion1(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    let record = try TransactionEndpoints.record(call)
+    let body = try call.body()
+    guard body["customerConsented"]?.flag == true else { throw .invalidCustomerConsented }
+    guard body["sampleContentProvided"]?.flag != nil else { throw .invalidSampleContentProvided }
+    let codes: [(name: String, greatest: Int64, error: EmulatorError)] = [
+      ("consumptionStatus", 3, .invalidConsumptionStatus), ("platform", 2, .invalidPlatform),
+      ("deliveryStatus", 5, .invalidDeliveryStatus), ("accountTenure", 7, .invalidAccountTenure),
+      ("playTime", 7, .invalidPlayTime),
+      ("lifetimeDollarsRefunded", 7, .invalidLifetimeDollarsRefunded),
+      ("lifetimeDollarsPurchased", 7, .invalidLifetimeDollarsPurchased),
+      ("userStatus", 4, .invalidUserStatus), ("refundPreference", 3, .invalidRefundPreference),
+    ]
+    for code in codes {
+      guard let value = body[code.name], !value.isNull else { continue }
+      guard let number = value.int64, 0...code.greatest ~= number else { throw code.error }
+    }
+    if let token = body["appAccountToken"], !token.isNull {
+      guard let text = token.string, text.isEmpty || UUIDString(rawValue: text).uuid != nil else {
+        throw .invalidAppAccountToken
+      }
+    }
+    return keep(body, record, call)
+  }
+
+  private static func keep(
+    _ body: JSONValue, _ record: EmulatorState.TransactionRecord, _ call: EndpointCall
+  ) -> EmulatorResponse {
+    if let identifier = record.transaction.transactionId {
+      call.store.state.withState { $0.transactions[identifier]?.consumption.append(body) }
+    }
+    return .empty(status: 202)
+  }
+}

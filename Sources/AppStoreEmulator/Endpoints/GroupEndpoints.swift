@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Groups of roles, which only the sandbox has.
+enum GroupEndpoints {
+  static let routes = [
+    Route("GET", "/groups/v1/currentGroups/{}", current),
+    Route("GET", "/groups/v1/group/{}", members),
+  ]
+
+  private static let greatestLimit = 100
+
+  @Sendable static func current(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    if let response = refusalInProduction(call) { return response }
+    let identifier = try call.transactionIdentifier()
+    let groups = try call.store.state.change { (state) throws(EmulatorError) -> [JSONValue] in
+      guard let customer = state.customer(of: identifier) else { throw .transactionNotFound }
+      let appTransactionId = state.customers[customer].appTransaction?.appTransactionId ?? identifier
+      return state.groups.sorted { $0.key < $1.key }.filter { $0.value.members.contains(appTransactionId) }
+        .map {
+          .members(
+            ("groupId", .string($0.key)), ("groupType", .string($0.value.groupType)),
+            ("roles", .array($0.value.roles)))
+        }
+    }
+    return .json(.members(("groups", .array(groups))))
+  }
+
+  @Sendable static func members(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    if let response = refusalInProduction(call) { return response }
+    let groupId = call.parameter()
+    guard 1...64 ~= groupId.utf8.count else { throw .invalidGroupId }
+    var limit = greatestLimit
+    if let text = try call.value("limit", orElse: .invalidLimit) {
+      guard let number = Int(text), 1...greatestLimit ~= number else { throw .invalidLimit }
+      limit = number
+    }
+    guard let group = call.store.state.withState({ $0.groups[groupId] }) else { throw .groupNotFound }
+    let question = [groupId]
+    var start = 0
+    if let text = try call.value("paginationToken", orElse: .invalidPaginationToken) {
+      guard let token = PageToken(text, question: question), 0...group.members.count ~= Int(token.position)
+      else { throw .invalidPaginationToken }
+      start = Int(token.position)
+    }
+    let page = group.members.dropFirst(start).prefix(limit)
+    let hasMore = page.endIndex < group.members.endIndex
+    let next = PageToken(position: Int64(page.endIndex), issued: call.now).text(question: question)
+    return .json(
+      .members(
+        ("members", .array(page.map { .members(("appTransactionId", .string($0))) })),
+        ("hasMore", .bool(hasMore)), ("paginationToken", hasMore ? .string(next) : nil)))
+  }
+
+  private static func refusalInProduction(_ call: EndpointCall) -> EmulatorResponse? {
+    guard call.configuration.environment == .production else { return nil }
+    return .text("Groups are in the sandbox.\n", status: 404)
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Retention messages.
+enum MessagingMessageEndpoints {
+  static let routes = [
+    Route("PUT", "/inApps/v1/messaging/message/{}", upload),
+    Route("DELETE", "/inApps/v1/messaging/message/{}", delete),
+    Route("GET", "/inApps/v1/messaging/message/list", list),
+  ]
+
+  private static let longestHeader = 66
+  private static let longestBody = 144
+  private static let longestAltText = 150
+  private static let mostBulletPoints = 5
+
+  @Sendable static func upload(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    let identifier = try call.uuid()
+    let body = try call.body()
+    let imageIdentifiers = try check(body)
+    try call.store.state.change { (state) throws(EmulatorError) in
+      guard state.messaging.messages[identifier] == nil else { throw .messageExists }
+      guard state.messaging.messages.count < EmulatorState.Messaging.greatestCount else {
+        throw .tooManyMessages
+      }
+      for image in imageIdentifiers {
+        guard let image = state.messaging.images[image] else { throw .imageNotFound }
+        guard image.state == "APPROVED" else { throw .imageNotApproved }
+      }
+      state.messaging.messages[identifier] = .init(
+        state: state.messaging.stateOfUploads, imageIdentifiers: imageIdentifiers, content: body)
+    }
+    return .empty()
+  }
+
+  /// - Returns: The images that the message shows.
+  private static func check(_ body: JSONValue) throws(EmulatorError) -> [String] {
+    guard let header = body["header"]?.string, let text = body["body"]?.string else {
+      throw .generalBadRequest
+    }
+    guard header.count <= longestHeader else { throw .headerTooLong }
+    guard text.count <= longestBody else { throw .bodyTooLong }
+    var images: [String] = []
+    let image = body["image"].flatMap { $0.isNull ? nil : $0 }
+    if let image { images.append(try checkImage(image)) }
+    switch body["headerPosition"]?.string {
+    case nil, "ABOVE_BODY": break
+    case "ABOVE_IMAGE": if image == nil { throw .headerPositionWithoutImage }
+    default: throw .generalBadRequest
+    }
+    let bulletPoints = body["bulletPoints"]?.array ?? []
+    guard bulletPoints.count <= mostBulletPoints else { throw .tooManyBulletPoints }
+    for point in bulletPoints {
+      guard let text = point["text"]?.string else { throw .generalBadRequest }
+      guard text.count <= longestHeader else { throw .bulletPointTooLong }
+      images.append(try checkImage(point))
+    }
+    return images
+  }
+
+  private static func checkImage(_ image: JSONValue) throws(EmulatorError) -> String {
+    guard let identifier = image["imageIdentifier"]?.string.flatMap({ UUIDString(rawValue: $0).uuid }),
+      let altText = image["altText"]?.string
+    else { throw .generalBadRequest }
+    guard altText.count <= longestAltText else { throw .altTextTooLong }
+    return UUIDString(identifier).rawValue
+  }
+
+  @Sendable static func delete(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    let identifier = try call.uuid()
+    try call.store.state.change { (state) throws(EmulatorError) in
+      guard state.messaging.messages.removeValue(forKey: identifier) != nil else { throw .messageNotFound }
+    }
+    return .empty()
+  }
+
+  @Sendable static func list(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    let messages = call.store.state.withState { $0.messaging.messages.sorted { $0.key < $1.key } }
+    return .json(
+      .members(
+        (
+          "messageIdentifiers",
+          .array(
+            messages.map {
+              .members(("messageIdentifier", .string($0.key)), ("messageState", .string($0.value.state)))
+            })
+        )))
+  }
+}

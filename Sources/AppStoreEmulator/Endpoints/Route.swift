@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// A method and a path, and who answers.
+struct Route: Sendable {
+  typealias Answer = @Sendable (EndpointCall) throws(EmulatorError) -> EmulatorResponse
+
+  let method: String
+  /// `{}` stands for any one segment.
+  let pattern: [String]
+  let needsToken: Bool
+  let answer: Answer
+
+  init(_ method: String, _ pattern: String, needsToken: Bool = true, _ answer: @escaping Answer) {
+    self.method = method
+    self.pattern = pattern.split(separator: "/").map { String($0) }
+    self.needsToken = needsToken
+    self.answer = answer
+  }
+
+  var name: String { "\(method) /" + pattern.joined(separator: "/") }
+
+  private static let all: [Route] =
+    TransactionEndpoints.routes + SubscriptionEndpoints.routes + ExtensionEndpoints.routes
+    + ConsumptionEndpoints.routes + NotificationEndpoints.routes + MessagingImageEndpoints.routes
+    + MessagingMessageEndpoints.routes + MessagingSettingEndpoints.routes + GroupEndpoints.routes
+    + AdvancedCommerceEndpoints.routes + ReceiptEndpoints.routes
+
+  /// The route of a request, and what stands for its `{}`. A route with names beats one with `{}`; where only
+  /// the method differs, the route that differs is given.
+  static func match(_ request: EmulatorRequest) -> (route: Route, parameters: [String])? {
+    let fitting = all.filter { $0.fits(request.path) }
+      .sorted { $0.pattern.count { $0 == "{}" } < $1.pattern.count { $0 == "{}" } }
+    guard let route = fitting.first(where: { $0.method == request.method }) ?? fitting.first else {
+      return nil
+    }
+    return (route, zip(route.pattern, request.path).filter { $0.0 == "{}" }.map(\.1))
+  }
+
+  private func fits(_ path: [String]) -> Bool {
+    path.count == pattern.count && zip(pattern, path).allSatisfy { $0 == "{}" || $0 == $1 }
+  }
+}
+
+/// One request at its endpoint.
+struct EndpointCall {
+  let store: EmulatedAppStore
+  let request: EmulatorRequest
+  let parameters: [String]
+  let now: Timestamp
+
+  var configuration: EmulatedAppStore.Configuration { store.configuration }
+
+  /// What stands for the pattern's nth `{}`.
+  func parameter(_ index: Int = 0) -> String { parameters.indices.contains(index) ? parameters[index] : "" }
+
+  func values(_ name: String) -> [String] { request.query.filter { $0.name == name }.map(\.value) }
+
+  /// The value of an item that must not repeat.
+  func value(_ name: String, orElse error: EmulatorError) throws(EmulatorError) -> String? {
+    let values = values(name)
+    guard values.count <= 1 else { throw error }
+    return values.first
+  }
+
+  func instant(_ name: String, orElse error: EmulatorError) throws(EmulatorError) -> Timestamp? {
+    guard let text = try value(name, orElse: error) else { return nil }
+    guard let milliseconds = Int64(text), milliseconds >= 0, milliseconds < 1 << 53 else { throw error }
+    return Timestamp(millisecondsSince1970: Double(milliseconds))
+  }
+
+  func flag(_ name: String, orElse error: EmulatorError) throws(EmulatorError) -> Bool? {
+    switch try value(name, orElse: error) {
+    case nil: return nil
+    case "true": return true
+    case "false": return false
+    default: throw error
+    }
+  }
+
+  /// Values each of which is one of those allowed; none stands for all.
+  func choices(
+    _ name: String, of allowed: [String], orElse error: EmulatorError
+  ) throws(EmulatorError) -> Set<String> {
+    let values = values(name)
+    guard values.allSatisfy({ allowed.contains($0) }) else { throw error }
+    return Set(values)
+  }
+
+  /// The body, which must be a JSON object.
+  func body() throws(EmulatorError) -> JSONValue {
+    guard let json = try? JSONValue(parsing: request.body), json.object != nil else {
+      throw .generalBadRequest
+    }
+    return json
+  }
+
+  func sign(_ transaction: JWSTransaction) -> JSONValue {
+    var transaction = transaction
+    transaction.signedDate = now
+    return .string(store.signing.sign(.transaction(transaction)))
+  }
+
+  func sign(_ renewalInfo: JWSRenewalInfo) -> JSONValue {
+    var renewalInfo = renewalInfo
+    renewalInfo.signedDate = now
+    return .string(store.signing.sign(.renewalInfo(renewalInfo)))
+  }
+
+  func sign(_ notification: Notification) -> JSONValue {
+    .string(store.signing.sign(.notification(notification)))
+  }
+
+  /// App and environment, as most answers name them.
+  var app: [(name: String, value: JSONValue?)] {
+    [
+      ("environment", .string(configuration.environment.rawValue)),
+      ("bundleId", .string(configuration.bundleId)), ("appAppleId", .integer(configuration.appAppleId)),
+    ]
+  }
+
+  /// Whether it looks like an identifier of a transaction: digits.
+  static func isTransactionIdentifier(_ text: String) -> Bool {
+    1...64 ~= text.utf8.count && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+  }
+
+  /// The path's identifier of a transaction.
+  func transactionIdentifier(_ index: Int = 0) throws(EmulatorError) -> String {
+    guard Self.isTransactionIdentifier(parameter(index)) else { throw .invalidTransactionId }
+    return parameter(index)
+  }
+}
+
+extension EmulatorStore {
+  /// Reads or changes the state for an endpoint, whose errors are typed.
+  func change<Value: Sendable>(
+    _ body: (inout EmulatorState) throws(EmulatorError) -> Value
+  ) throws(EmulatorError) -> Value {
+    let result = withState { state -> Result<Value, EmulatorError> in
+      do throws(EmulatorError) { return .success(try body(&state)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Which requests go wrong, and how.
+///
+/// ```swift
+/// faults.replace(with: [.init([.status(503), .cut(afterBytes: 10)], requests: 2)])
+/// ```
+public final class FaultScript: Sendable {
+  /// Faults for some requests.
+  public struct Rule: Sendable, Hashable {
+    /// Used in turn, again and again; at random where there is a probability.
+    public var faults: [EmulatorFault]
+    /// How many requests it goes wrong for; `nil` for no end.
+    public var requests: Int?
+    /// How likely each request is to go wrong, from 0 to 1; `nil` for all.
+    public var probability: Double?
+    /// What the dice begin with: the same seed, the same throws.
+    public var seed: UInt64
+    /// Only requests whose path begins so; `nil` for all.
+    public var path: String?
+
+    /// Creates a rule; by default for one request for each fault.
+    public init(
+      _ faults: [EmulatorFault], requests: Int?, probability: Double? = nil, seed: UInt64 = 1,
+      path: String? = nil
+    ) {
+      self.faults = faults
+      self.requests = requests
+      self.probability = probability
+      self.seed = seed
+      self.path = path
+    }
+
+    /// Each of the faults once.
+    public static func once(_ faults: EmulatorFault...) -> Rule { Rule(faults, requests: faults.count) }
+
+    /// The fault for every request from now on.
+    public static func always(_ fault: EmulatorFault) -> Rule { Rule([fault], requests: nil) }
+  }
+
+  private struct Running: Sendable {
+    var rule: Rule
+    var used = 0
+    var dice: SplitMix64
+  }
+
+  private let rules = Mutex<[Running]>([])
+
+  /// Creates a script without faults.
+  public init() {}
+
+  /// Replaces all rules. Of several that fit a request, the first that is not used up counts.
+  public func replace(with rules: [Rule]) {
+    let running = rules.filter { !$0.faults.isEmpty }
+      .map { Running(rule: $0, dice: SplitMix64(state: $0.seed)) }
+    self.rules.withLock { $0 = running }
+  }
+
+  /// Adds a rule after the others.
+  public func append(_ rule: Rule) {
+    guard !rule.faults.isEmpty else { return }
+    rules.withLock { $0.append(Running(rule: rule, dice: SplitMix64(state: rule.seed))) }
+  }
+
+  /// The fault of the next request; `nil` where it goes right.
+  func next(path: [String]) -> EmulatorFault? {
+    let path = "/" + path.joined(separator: "/")
+    return rules.withLock { rules in
+      for index in rules.indices {
+        let rule = rules[index].rule
+        if let prefix = rule.path, !path.hasPrefix(prefix) { continue }
+        if let requests = rule.requests, rules[index].used >= requests { continue }
+        guard let probability = rule.probability else {
+          defer { rules[index].used += 1 }
+          return rule.faults[rules[index].used % rule.faults.count]
+        }
+        guard Double.random(in: 0..<1, using: &rules[index].dice) < probability else { return nil }
+        rules[index].used += 1
+        return rule.faults.randomElement(using: &rules[index].dice)
+      }
+      return nil
+    }
+  }
+}
+
+/// Random numbers that repeat (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014).
+struct SplitMix64: RandomNumberGenerator, Sendable {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

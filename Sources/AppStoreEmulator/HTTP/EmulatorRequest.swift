@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptRemote
+
+/// A request as the emulator answers it, whoever brings it: a server, or a test without sockets.
+public struct EmulatorRequest: Sendable, Hashable {
+  /// A name and value of the query, decoded.
+  public struct QueryItem: Sendable, Hashable {
+    /// The name.
+    public var name: String
+    /// The value.
+    public var value: String
+
+    /// Creates an item.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The method in capitals.
+  public var method: String
+  /// The segments of the path, decoded one by one.
+  public var path: [String]
+  /// The query, in order; names may repeat.
+  public var query: [QueryItem]
+  /// The headers.
+  public var headers: [HTTPHeader]
+  /// The body; empty for none.
+  public var body: [UInt8]
+
+  /// Creates a request from a request target such as `/inApps/v1/transactions/1?a=b` (RFC 9112 section 3.2).
+  public init(_ method: String, target: String, headers: [HTTPHeader] = [], body: [UInt8] = []) {
+    self.method = method
+    let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    self.path = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: true).map {
+      Self.decode($0, plusIsSpace: false)
+    }
+    self.query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { item in
+      let sides = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return QueryItem(
+        name: Self.decode(sides[0], plusIsSpace: true),
+        value: sides.count > 1 ? Self.decode(sides[1], plusIsSpace: true) : "")
+    }
+    self.headers = headers
+    self.body = body
+  }
+
+  /// The value of the first header of this name, whatever its case.
+  public func header(_ name: String) -> String? {
+    let name = name.lowercased()
+    return headers.first { $0.name.lowercased() == name }?.value
+  }
+
+  /// Percent-decoding (RFC 3986 section 2.1); what is no escape stays.
+  private static func decode(_ text: Substring, plusIsSpace: Bool) -> String {
+    let bytes = Array(text.utf8)
+    var decoded: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+        let byte = UInt8(String(decoding: bytes[(index + 1)...(index + 2)], as: UTF8.self), radix: 16)
+      {
+        decoded.append(byte)
+        index += 3
+      } else {
+        let isSpace = plusIsSpace && bytes[index] == UInt8(ascii: "+")
+        decoded.append(isSpace ? UInt8(ascii: " ") : bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: decoded, as: UTF8.self)
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptRemote
+
+/// What the emulator answers.
+public struct EmulatorResponse: Sendable, Hashable {
+  /// The status code.
+  public var status: Int
+  /// Headers, without `Content-Length`.
+  public var headers: [HTTPHeader]
+  /// The body; empty for none.
+  public var body: [UInt8]
+
+  /// Creates a response.
+  public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// A response whose body is JSON.
+  public static func json(_ value: JSONValue, status: Int = 200) -> EmulatorResponse {
+    EmulatorResponse(
+      status: status, headers: [HTTPHeader("Content-Type", "application/json")], body: value.encoded())
+  }
+
+  /// A response without a body.
+  public static func empty(status: Int = 200) -> EmulatorResponse { EmulatorResponse(status: status) }
+
+  /// A response whose body is text.
+  static func text(_ text: String, status: Int) -> EmulatorResponse {
+    EmulatorResponse(
+      status: status, headers: [HTTPHeader("Content-Type", "text/plain")], body: Array(text.utf8))
+  }
+
+  /// The response as HTTP/1.1 sends it (RFC 9112).
+  ///
+  /// - Parameters:
+  ///   - contentLength: What `Content-Length` says; the truth by default.
+  ///   - isLast: Whether the connection is closed after it.
+  /// - Returns: Status line, headers and body.
+  public func serialized(contentLength: Int? = nil, isLast: Bool = false) -> [UInt8] {
+    var head = statusLine
+    for header in headers { head += "\(header.name): \(header.value)\r\n" }
+    head += "Content-Length: \(contentLength ?? body.count)\r\n"
+    if isLast { head += "Connection: close\r\n" }
+    return Array((head + "\r\n").utf8) + body
+  }
+
+  var statusLine: String { "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Status")\r\n" }
+
+  private static let reasons = [
+    200: "OK", 202: "Accepted", 302: "Found", 307: "Temporary Redirect", 400: "Bad Request",
+    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict",
+    413: "Content Too Large", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway",
+    503: "Service Unavailable", 504: "Gateway Timeout",
+  ]
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+// The emulator writes and reads JSON with names of its own rather than with the client's types: a name that the
+// client misspells would otherwise be misspelled on both sides, and pass every test.
+extension JSONValue {
+  /// An object of the members that have a value.
+  static func members(_ members: (name: String, value: JSONValue?)...) -> JSONValue {
+    .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } })
+  }
+
+  static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+
+  static func date(_ instant: Timestamp) -> JSONValue { .integer(Int64(instant.wholeMilliseconds)) }
+
+  /// An object with one member replaced, or added.
+  func setting(_ name: String, _ value: JSONValue) -> JSONValue {
+    guard case .object(var members) = self else { return self }
+    if let index = members.firstIndex(where: { $0.name == name }) {
+      members[index].value = value
+    } else {
+      members.append(JSONMember(name: name, value: value))
+    }
+    return .object(members)
+  }
+
+  var flag: Bool? {
+    guard case .bool(let flag) = self else { return nil }
+    return flag
+  }
+
+  var isNull: Bool { self == .null }
+
+  /// The value with a change made to each string in it, at any depth.
+  func mappingStrings(_ change: (String) -> String) -> JSONValue {
+    switch self {
+    case .string(let text): .string(change(text))
+    case .array(let elements): .array(elements.map { $0.mappingStrings(change) })
+    case .object(let members):
+      .object(members.map { JSONMember(name: $0.name, value: $0.value.mappingStrings(change)) })
+    default: self
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+public import ReceiptCrypto
+
+/// A key of App Store Connect, as the App Store knows it.
+public struct DeveloperKey: Sendable, Hashable {
+  /// The key's identifier.
+  public var keyId: String
+  /// The issuer's identifier, a UUID.
+  public var issuerId: String
+  /// The public key, on P-256.
+  public var publicKey: PublicKey
+
+  /// Creates a key.
+  public init(keyId: String, issuerId: String, publicKey: PublicKey) {
+    self.keyId = keyId
+    self.issuerId = issuerId
+    self.publicKey = publicKey
+  }
+}
+
+/// The checks of `Authorization: Bearer`: ES256 by a known key, `iss`, `aud`, `bid`, and a life of an hour at
+/// most.
+struct BearerTokenChecks {
+  let keys: [DeveloperKey]
+  let bundleId: String
+  let now: Timestamp
+
+  private static let longestLife: Double = 3600
+  private static let clockTolerance: Double = 60
+
+  /// Whether the header's value is accepted.
+  func accepts(authorization: String?) -> Bool {
+    guard let authorization, authorization.lowercased().hasPrefix("bearer "),
+      let jws = try? UnverifiedJWS(parsing: Array(authorization.dropFirst("Bearer ".count).utf8)),
+      let header = try? jws.header(), header.alg == "ES256",
+      let key = keys.first(where: { $0.keyId == header.kid }),
+      key.publicKey.isValidSignature(
+        jws.signature, for: Array(jws.compact[jws.signingInputRange]), using: .ecdsaP256SHA256),
+      let claims = try? JSONValue(parsing: jws.payload)
+    else { return false }
+    return claims["iss"]?.string == key.issuerId && claims["aud"]?.string == "appstoreconnect-v1"
+      && claims["bid"]?.string == bundleId && isInTime(claims)
+  }
+
+  /// `iat` may be absent, for Apple's Python library sends none; its life then counts from now.
+  private func isInTime(_ claims: JSONValue) -> Bool {
+    guard let expires = claims["exp"]?.int64 else { return false }
+    let now = now.millisecondsSince1970 / 1000
+    let issued = claims["iat"]?.int64.map { Double($0) } ?? now
+    return Double(expires) > now && issued <= now + Self.clockTolerance
+      && Double(expires) - issued <= Self.longestLife
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptSigning
+
+/// Faults of the signed payloads in a body.
+struct SignedPayloadFaults {
+  let signing: EmulatorSigning
+
+  /// The body with each signed payload in it, at any depth, replaced; other bodies stay.
+  func apply(_ fault: EmulatorFault, to body: [UInt8]) -> [UInt8] {
+    guard let json = try? JSONValue(parsing: body) else { return body }
+    return json.mappingStrings { text in
+      guard text.hasPrefix("eyJ"), let jws = try? UnverifiedJWS(parsing: Array(text.utf8)) else {
+        return text
+      }
+      return changed(jws, by: fault) ?? text
+    }.encoded()
+  }
+
+  private func changed(_ jws: UnverifiedJWS, by fault: EmulatorFault) -> String? {
+    switch fault {
+    case .flippedBit: flipped(jws)
+    case .untrustedSigner: signed(jws.payload, by: signing.untrusted)
+    case .otherApp: resigned(jws) { Self.ofOtherApp($0) }
+    case .otherEnvironment: resigned(jws) { Self.ofOtherEnvironment($0) }
+    default: nil
+    }
+  }
+
+  /// Flips the lowest bit of the payload's middle byte: often still JSON, never what was signed.
+  private func flipped(_ jws: UnverifiedJWS) -> String? {
+    var payload = jws.payload
+    payload[payload.count / 2] ^= 1
+    let text = jws.compact
+    let header = text[jws.encodedHeaderRange]
+    let bytes =
+      header + [UInt8(ascii: ".")] + Base64URL.encode(payload) + text[jws.signingInputRange.upperBound...]
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private func resigned(_ jws: UnverifiedJWS, _ change: (JSONValue) -> JSONValue) -> String? {
+    guard let payload = try? JSONValue(parsing: jws.payload) else { return nil }
+    return signed(change(payload).encoded(), by: signing.jws)
+  }
+
+  private func signed(_ payload: [UInt8], by signer: JWSSigner) -> String? {
+    (try? signer.sign(encodedPayload: payload)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func ofOtherApp(_ payload: JSONValue) -> JSONValue {
+    changing(payload) { member in
+      switch member.name {
+      case "bundleId": .string("com.example.other")
+      case "appAppleId": .integer(1)
+      default: nil
+      }
+    }
+  }
+
+  private static func ofOtherEnvironment(_ payload: JSONValue) -> JSONValue {
+    changing(payload) { member in
+      guard ["environment", "receiptType"].contains(member.name), let name = member.value.string else {
+        return nil
+      }
+      return .string(name == "Production" ? "Sandbox" : "Production")
+    }
+  }
+
+  /// Changes members of an object, and of the objects in it.
+  private static func changing(_ value: JSONValue, _ change: (JSONMember) -> JSONValue?) -> JSONValue {
+    guard case .object(let members) = value else { return value }
+    return .object(
+      members.map { JSONMember(name: $0.name, value: change($0) ?? changing($0.value, change)) })
+  }
+}

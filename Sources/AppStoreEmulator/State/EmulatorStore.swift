@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Where an emulated App Store keeps its state.
+///
+/// A change is seen whole or not at all; changes come one after another. When the closure throws, what it had
+/// changed by then stays.
+public protocol EmulatorStore: Sendable {
+  /// Reads or changes the state.
+  func withState<Result: Sendable>(_ body: (inout EmulatorState) throws -> Result) rethrows -> Result
+}
+
+/// Keeps the state in memory.
+public final class MemoryEmulatorStore: EmulatorStore {
+  private let state: Mutex<EmulatorState>
+
+  /// Creates a store, empty by default.
+  public init(_ state: EmulatorState = EmulatorState()) { self.state = Mutex(state) }
+
+  /// Reads or changes the state.
+  public func withState<Result: Sendable>(_ body: (inout EmulatorState) throws -> Result) rethrows -> Result {
+    try state.withLock { state in try body(&state) }
+  }
+}

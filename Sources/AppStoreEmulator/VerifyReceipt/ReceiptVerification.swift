@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptSigning
+internal import ReceiptVerification
+
+/// The answer of `verifyReceipt` to one app receipt.
+struct ReceiptVerification {
+  /// What the documentation of `status` counts.
+  private enum Status {
+    static let unreadableRequest: Int64 = 21_000
+    static let malformedReceipt: Int64 = 21_002
+    static let notAuthenticated: Int64 = 21_003
+    static let wrongSharedSecret: Int64 = 21_004
+    static let sandboxReceipt: Int64 = 21_007
+    static let productionReceipt: Int64 = 21_008
+  }
+
+  private let call: EndpointCall
+
+  init(_ call: EndpointCall) { self.call = call }
+
+  func answer() -> JSONValue {
+    guard let request = try? call.body() else { return status(Status.unreadableRequest) }
+    guard let text = request["receipt-data"]?.string,
+      let bytes = try? Base64.decode(Array(text.utf8), allowingWhitespace: true),
+      let unverified = try? UnverifiedAppReceipt(parsing: bytes),
+      let payload = try? unverified.decodePayload()
+    else { return status(Status.malformedReceipt) }
+    guard isAuthentic(bytes) else { return status(Status.notAuthenticated) }
+    let isSandbox = payload.environment?.category == .sandbox
+    let isProductionHere = call.configuration.environment == .production
+    if isSandbox, isProductionHere { return status(Status.sandboxReceipt) }
+    if !isSandbox, !isProductionHere { return status(Status.productionReceipt) }
+    let hasSubscription = payload.inAppPurchases.contains(where: \.isSubscription)
+    let password = request["password"]?.string
+    if let secret = call.configuration.sharedSecret, hasSubscription || password != nil, password != secret {
+      return status(Status.wrongSharedSecret)
+    }
+    return accepted(
+      payload, bytes: bytes, excludesOld: request["exclude-old-transactions"]?.flag ?? false,
+      hasSubscription: hasSubscription)
+  }
+
+  private func status(_ status: Int64) -> JSONValue {
+    .members(
+      ("environment", .string(call.configuration.environment.rawValue)), ("status", .integer(status)))
+  }
+
+  private func isAuthentic(_ bytes: [UInt8]) -> Bool {
+    let now = call.now
+    let verifier = ReceiptVerifier(
+      trust: TrustAnchors(certificates: [call.store.signing.appReceiptRoot]),
+      policy: VerificationPolicy(
+        bundleIds: .oneOf([call.configuration.bundleId]), environments: [.production, .sandbox]),
+      clock: { now })
+    if case .valid = verifier.verify(bytes) { return true }
+    return false
+  }
+
+  private func accepted(
+    _ payload: AppReceiptPayload, bytes: [UInt8], excludesOld: Bool, hasSubscription: Bool
+  ) -> JSONValue {
+    let writer = ReceiptAnswerWriter(now: call.now)
+    var members: [JSONMember] = [
+      JSONMember(name: "status", value: .integer(0)),
+      JSONMember(name: "environment", value: .string(call.configuration.environment.rawValue)),
+      JSONMember(name: "receipt", value: writer.receipt(payload)),
+    ]
+    guard hasSubscription else { return .object(members) }
+    let latest = latest(for: payload)
+    var shown = latest.purchases
+    if excludesOld { shown = Self.newestOfEachSubscription(shown) }
+    var renewed = payload
+    renewed.inAppPurchases = latest.purchases
+    renewed.receiptCreationDate = call.now
+    let receipt = (try? call.store.signing.appReceipts.sign(renewed)) ?? bytes
+    members += [
+      JSONMember(name: "latest_receipt", value: .string(Base64.encodeToString(receipt))),
+      JSONMember(
+        name: "latest_receipt_info", value: .array(shown.map { writer.purchase($0, details: latest.details) })
+      ),
+      JSONMember(name: "pending_renewal_info", value: .array(latest.renewals.map(writer.renewal))),
+    ]
+    return .object(members)
+  }
+
+  private struct Latest: Sendable {
+    var purchases: [InAppPurchase]
+    var details: [String: JWSTransaction]
+    var renewals: [JWSRenewalInfo]
+  }
+
+  /// What the store knows of the customer whose receipt it is; where it knows nothing, what the receipt says.
+  private func latest(for payload: AppReceiptPayload) -> Latest {
+    let originals = payload.inAppPurchases.compactMap(\.originalTransactionId)
+    return call.store.state.withState { state in
+      guard let customer = originals.compactMap({ state.customer(of: $0) }).first else {
+        return Latest(purchases: payload.inAppPurchases, details: [:], renewals: [])
+      }
+      var details: [String: JWSTransaction] = [:]
+      var purchases: [InAppPurchase] = []
+      for identifier in state.history(of: customer) {
+        guard let record = state.transactions[identifier],
+          !(record.isFinished && record.transaction.type == .consumable)
+        else { continue }
+        details[identifier] = record.transaction
+        purchases.append(InAppPurchase(of: record.transaction))
+      }
+      let renewals = state.customers[customer].originalTransactionIds.compactMap {
+        state.subscriptions[$0]?.renewalInfo
+      }
+      return Latest(purchases: purchases, details: details, renewals: renewals)
+    }
+  }
+
+  private static func newestOfEachSubscription(_ purchases: [InAppPurchase]) -> [InAppPurchase] {
+    var newest: [String: InAppPurchase] = [:]
+    for purchase in purchases {
+      let key = purchase.originalTransactionId ?? ""
+      let known = newest[key]?.purchaseDate?.millisecondsSince1970 ?? -.infinity
+      if (purchase.purchaseDate?.millisecondsSince1970 ?? 0) >= known { newest[key] = purchase }
+    }
+    return newest.sorted { $0.key < $1.key }.map(\.value)
+  }
+}
+
+extension InAppPurchase {
+  var isSubscription: Bool { productType == .autoRenewableSubscription || expiresDate != nil }
+
+  init(of transaction: JWSTransaction) {
+    let type: ProductType? =
+      switch transaction.type {
+      case .nonConsumable: .nonConsumable
+      case .consumable: .consumable
+      case .nonRenewingSubscription: .nonRenewingSubscription
+      case .autoRenewableSubscription: .autoRenewableSubscription
+      default: nil
+      }
+    let isIntroductory = transaction.offerType == .introductory
+    let isFree = transaction.offerDiscountType == .freeTrial
+    self.init(
+      transaction: transaction.transaction, productType: type,
+      webOrderLineItemId: transaction.webOrderLineItemId.flatMap { Int64($0) },
+      isTrialPeriod: isIntroductory && isFree, isInIntroOfferPeriod: isIntroductory && !isFree,
+      promotionalOfferId: transaction.offerType == .promotional ? transaction.offerIdentifier : nil)
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SwiftNIO
+  import AppStoreEmulator
+  import ArgumentParser
+  import ReceiptCodec
+  import ReceiptCrypto
+  import ReceiptSigning
+
+  /// The files that tests need: whom to trust, and the developer's key.
+  struct StateDirectory {
+    let path: String
+
+    private static let rootName = "root.cer"
+    private static let receiptRootName = "receipt-root.cer"
+    private static let tlsAuthorityName = "tls-ca.pem"
+    private static let keyName = "developer-key.p8"
+    private static let developerName = "developer.json"
+
+    func write(
+      signing: EmulatorSigning, tlsAuthority: Certificate, developerKey: PrivateKey,
+      options: AppStoreEmulatorTool
+    ) throws {
+      let developer = JSONValue.object([
+        JSONMember(name: "keyId", value: .string(options.keyId)),
+        JSONMember(name: "issuerId", value: .string(options.issuerId)),
+        JSONMember(name: "bundleId", value: .string(options.bundleId)),
+        JSONMember(name: "appAppleId", value: .integer(options.appAppleId)),
+      ])
+      do {
+        try FileStore.ensureDirectory(path)
+        try replace(Self.rootName, signing.root.der)
+        try replace(Self.receiptRootName, signing.appReceiptRoot.der)
+        try replace(Self.tlsAuthorityName, Array(tlsAuthority.pem.utf8))
+        try replace(Self.keyName, mode: 0o600, Array(try developerKey.pkcs8PEM().utf8))
+        try replace(Self.developerName, developer.encoded())
+      } catch {
+        throw ToolFailure.exit(ToolFailure.cannotCreate, "\(error)")
+      }
+    }
+
+    /// One line of JSON: ports, then files.
+    func readyLine(ports: [(name: String, port: Int)]) -> String {
+      let files = [
+        ("root", Self.rootName), ("receiptRoot", Self.receiptRootName),
+        ("tlsAuthority", Self.tlsAuthorityName),
+        ("developerKey", Self.keyName), ("developer", Self.developerName),
+      ]
+      let members =
+        ports.map { JSONMember(name: $0.name, value: .integer(Int64($0.port))) }
+        + files.map { JSONMember(name: $0.0, value: .string("\(path)/\($0.1)")) }
+      return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self) + "\n"
+    }
+
+    private func replace(_ name: String, mode: UInt32 = 0o644, _ contents: [UInt8]) throws(SigningError) {
+      try FileStore.replace("\(path)/\(name)", mode: mode, contents: contents)
+    }
+  }
+#endif

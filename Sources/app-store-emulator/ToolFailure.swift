@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// How the tool ends when it cannot serve (sysexits.h).
+enum ToolFailure {
+  static let noInput: Int32 = 66
+  static let unavailable: Int32 = 69
+  static let cannotCreate: Int32 = 73
+
+  /// Says why on standard error, and gives the error to throw.
+  static func exit(_ code: Int32, _ message: String) -> ExitCode {
+    write("app-store-emulator: \(message)\n", to: 2)
+    return ExitCode(code)
+  }
+
+  /// Writes all of a text to a file descriptor, as far as anybody listens.
+  static func write(_ text: String, to descriptor: Int32) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = unsafe bytes.withUnsafeBytes { unsafe systemWrite(descriptor, $0) }
+      guard count > 0 else { return }
+      bytes = bytes.dropFirst(count)
+    }
+  }
+
+  private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Glibc)
+      unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    #elseif canImport(Musl)
+      unsafe Musl.write(descriptor, bytes.baseAddress, bytes.count)
+    #else
+      unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+    #endif
+  }
+}
