@@ -17,3 +17,9 @@ int COpenSSL_ASN1_TIME_seconds(const void *time, int64_t *seconds) {
   *seconds = (int64_t)days * 86400 + rest;
   return done;
 }
+
+long COpenSSL_ASN1_ENUMERATED_get(const void *enumerated) {
+  return ASN1_ENUMERATED_get((const ASN1_ENUMERATED *)enumerated);
+}
+
+void COpenSSL_ASN1_ENUMERATED_free(void *enumerated) { ASN1_ENUMERATED_free((ASN1_ENUMERATED *)enumerated); }

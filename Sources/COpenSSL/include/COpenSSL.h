@@ -18,6 +18,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/objects.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
 #include <openssl/rand.h>
@@ -41,6 +42,11 @@ long COpenSSL_BIO_get_mem_data(BIO *bio, const uint8_t **data);
 const uint8_t *COpenSSL_ASN1_STRING_get0_data(const void *string, size_t *length);
 /// ASN1_TIME_diff from 1970-01-01T00:00:00Z to `time`, in seconds; 0 where `time` is not a time.
 int COpenSSL_ASN1_TIME_seconds(const void *time, int64_t *seconds);
+
+/// ASN1_ENUMERATED_get: -1 where the number does not fit.
+long COpenSSL_ASN1_ENUMERATED_get(const void *enumerated);
+/// ASN1_ENUMERATED_free.
+void COpenSSL_ASN1_ENUMERATED_free(void *enumerated);
 
 /// XN_FLAG_RFC2253, a macro of several flags.
 unsigned long COpenSSL_XN_FLAG_RFC2253(void);
@@ -91,5 +97,20 @@ int64_t COpenSSL_PBES2_PBKDF2_iterations(const X509_ALGOR *algorithm);
 CMS_ContentInfo *COpenSSL_CMS_sign_with_digest(
     X509 *signer, EVP_PKEY *key, const EVP_MD *digest, X509 *const *certificates, size_t certificate_count,
     BIO *content, unsigned int flags);
+
+// MARK: OCSP (the times are ASN.1 strings: see above)
+
+/// The times of one answer, in seconds since 1970, and whether each is there and is a time.
+typedef struct {
+  int64_t this_update, next_update, revoked;
+  int has_this_update, has_next_update, is_revoked_known;
+  /// Whether there is a nextUpdate, be it a time or not.
+  int states_next_update;
+  /// CRLReason; -1 without one.
+  int reason;
+} COpenSSL_OCSP_times;
+
+/// OCSP_single_get0_status: V_OCSP_CERTSTATUS_…, or -1.
+int COpenSSL_OCSP_single_get0_status(OCSP_SINGLERESP *single, COpenSSL_OCSP_times *times);
 
 #endif

@@ -33,12 +33,12 @@ extension Certificate {
         // 0 is fullName, 1 a name relative to the issuer.
         unsafe name.pointee.type == 0, let names = unsafe name.pointee.name.fullname
       else { continue }
-      unsafe addresses += urls(in: names)
+      unsafe addresses += Self.urls(in: names)
     }
     return addresses
   }
 
-  private func urls(in names: OpaquePointer) -> [String] {
+  static func urls(in names: OpaquePointer) -> [String] {
     (0..<max(0, unsafe OPENSSL_sk_num(names))).compactMap { index -> String? in
       guard let name = unsafe OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self),
         unsafe name.pointee.type == GEN_URI, let text = unsafe name.pointee.d.uniformResourceIdentifier

@@ -54,6 +54,6 @@ final class SigningChain: Sendable {
   func signerInformation(algorithm: ReceiptAlgorithm) -> SignerInformation {
     SignerInformation(
       subject: subject, sha256: sha256, rootSHA256: rootSHA256, algorithm: algorithm,
-      involvesSHA1: algorithm == .rsaSHA1 || hasSHA1Signature)
+      involvesSHA1: algorithm == .rsaSHA1 || hasSHA1Signature, certificates: certificates)
   }
 }

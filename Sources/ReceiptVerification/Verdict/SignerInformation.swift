@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCrypto
+
 /// Who signed a receipt, and how.
 public struct SignerInformation: Sendable, Hashable {
   /// The leaf's subject (RFC 4514).
@@ -13,4 +15,7 @@ public struct SignerInformation: Sendable, Hashable {
   public let algorithm: ReceiptAlgorithm
   /// Whether SHA-1 was involved: in the receipt's signature, or in a certificate's below the root.
   public let involvesSHA1: Bool
+  /// The path that was checked: leaf first, the trusted root last; the pinned certificate alone for self-signed
+  /// testing data.
+  public let certificates: [Certificate]
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an issuer says of one of its certificates, by OCSP or by a revocation list.
+public struct CertificateStatus: Sendable, Hashable {
+  /// Whether the certificate stands.
+  public enum Standing: Sendable, Hashable {
+    /// It is not revoked.
+    case good
+    /// It is revoked since an instant, in seconds since 1970, for a reason where one is stated.
+    case revoked(at: Int64, reason: RevocationReason?)
+    /// The responder does not know the certificate.
+    case unknown
+  }
+
+  /// Whether the certificate stands.
+  public let standing: Standing
+  /// When this was known to be right, in seconds since 1970.
+  public let thisUpdate: Int64
+  /// When newer information will be there at the latest, in seconds since 1970. `nil` where it always is:
+  /// then the status must not be kept.
+  public let nextUpdate: Int64?
+
+  /// Creates a status.
+  public init(_ standing: Standing, thisUpdate: Int64, nextUpdate: Int64?) {
+    self.standing = standing
+    self.thisUpdate = thisUpdate
+    self.nextUpdate = nextUpdate
+  }
+}
+
+/// Why a certificate was revoked: CRLReason (RFC 5280 section 5.3.1). Other values are kept as they are.
+public struct RevocationReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+  /// The number of the reason.
+  public let rawValue: Int
+
+  /// Any reason by its number.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// No reason is given.
+  public static let unspecified = RevocationReason(rawValue: 0)
+  /// The private key is in other hands.
+  public static let keyCompromise = RevocationReason(rawValue: 1)
+  /// The private key of an authority is in other hands.
+  public static let cACompromise = RevocationReason(rawValue: 2)
+  /// Names in the certificate are no longer right.
+  public static let affiliationChanged = RevocationReason(rawValue: 3)
+  /// Another certificate took its place.
+  public static let superseded = RevocationReason(rawValue: 4)
+  /// It is no longer needed.
+  public static let cessationOfOperation = RevocationReason(rawValue: 5)
+  /// It is suspended.
+  public static let certificateHold = RevocationReason(rawValue: 6)
+  /// It is no longer suspended.
+  public static let removeFromCRL = RevocationReason(rawValue: 8)
+  /// A right that it certifies was withdrawn.
+  public static let privilegeWithdrawn = RevocationReason(rawValue: 9)
+  /// The private key of an attribute authority is in other hands.
+  public static let aACompromise = RevocationReason(rawValue: 10)
+
+  /// Whether the key was in nobody else's hands: what was signed before the revocation was signed rightly.
+  public var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }
+
+  /// The name in RFC 5280, or the number.
+  public var description: String {
+    switch self {
+    case .unspecified: "unspecified"
+    case .keyCompromise: "keyCompromise"
+    case .cACompromise: "cACompromise"
+    case .affiliationChanged: "affiliationChanged"
+    case .superseded: "superseded"
+    case .cessationOfOperation: "cessationOfOperation"
+    case .certificateHold: "certificateHold"
+    case .removeFromCRL: "removeFromCRL"
+    case .privilegeWithdrawn: "privilegeWithdrawn"
+    case .aACompromise: "aACompromise"
+    default: "reason \(rawValue)"
+    }
+  }
+}

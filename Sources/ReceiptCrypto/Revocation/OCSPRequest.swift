@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// A request for the status of one certificate (RFC 6960 section 4.1).
+public struct OCSPRequest: Sendable {
+  /// The length of nonces that are made here: what RFC 9654 section 2.1 recommends.
+  public static let nonceByteCount = 32
+
+  /// The request in DER, to be sent as `application/ocsp-request`.
+  public let der: [UInt8]
+  /// The nonce in it; `nil` for none.
+  public let nonce: [UInt8]?
+
+  /// Creates a request.
+  ///
+  /// - Parameters:
+  ///   - certificate: Whose status is asked for.
+  ///   - issuer: The certificate of its issuer.
+  ///   - hash: What issuer and key are named by. SHA-1 by default, which every responder understands; nothing
+  ///     rests on it.
+  ///   - nonce: 1 to 128 bytes that the response must repeat, so that an old one is of no use; 32 random ones
+  ///     by default. `nil` for none, which lets responders and caches send a response made before.
+  /// - Throws: ``OCSPError/Code/internalFailure`` where OpenSSL fails, or the nonce is too long.
+  public init(
+    certificate: Certificate, issuer: Certificate, hash: DigestAlgorithm = .sha1,
+    nonce: [UInt8]? = Random.bytes(nonceByteCount)
+  ) throws(OCSPError) {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    guard let request = unsafe OCSP_REQUEST_new() else { throw .outOfMemory }
+    defer { unsafe OCSP_REQUEST_free(request) }
+    guard let identifier = unsafe OCSPIdentifier.make(certificate, issuer, hash) else { throw .outOfMemory }
+    // The request owns the identifier from here on.
+    guard unsafe OCSP_request_add0_id(request, identifier) != nil else {
+      unsafe OCSP_CERTID_free(identifier)
+      throw .outOfMemory
+    }
+    if var nonce {
+      guard (1...128).contains(nonce.count) else {
+        throw OCSPError(.internalFailure, "A nonce has 1 to 128 bytes; this one has \(nonce.count).")
+      }
+      guard unsafe OCSP_request_add1_nonce(request, &nonce, Int32(nonce.count)) == 1 else {
+        throw .outOfMemory
+      }
+    }
+    guard let der = unsafe OpenSSLBytes.encoded({ unsafe i2d_OCSP_REQUEST(request, $0) }) else {
+      throw .outOfMemory
+    }
+    self.der = der
+    self.nonce = nonce
+  }
+
+  /// Reads a request, as a responder does; its first question counts.
+  package init(der: [UInt8]) throws(OCSPError) {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    let decoded = unsafe OpenSSLBytes.decoded(der, free: { unsafe OCSP_REQUEST_free($0) }) {
+      unsafe d2i_OCSP_REQUEST(nil, $0, $1)
+    }
+    guard let request = unsafe decoded else {
+      throw OCSPError(.malformedRequest, "This is not an OCSP request in DER.")
+    }
+    defer { unsafe OCSP_REQUEST_free(request) }
+    self.der = der
+    let index = unsafe OCSP_REQUEST_get_ext_by_NID(request, NID_id_pkix_OCSP_Nonce, -1)
+    self.nonce =
+      index < 0
+      ? nil : unsafe OCSP_REQUEST_get_ext(request, index).flatMap { unsafe OCSPNonce.value(of: $0) }
+  }
+
+  /// Whether the request asks about this certificate.
+  package func asks(about certificate: Certificate, issuer: Certificate) -> Bool {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    let decoded = unsafe OpenSSLBytes.decoded(der, free: { unsafe OCSP_REQUEST_free($0) }) {
+      unsafe d2i_OCSP_REQUEST(nil, $0, $1)
+    }
+    guard let request = unsafe decoded else { return false }
+    defer { unsafe OCSP_REQUEST_free(request) }
+    guard unsafe OCSP_request_onereq_count(request) == 1,
+      let question = unsafe OCSP_request_onereq_get0(request, 0),
+      let identifier = unsafe OCSP_onereq_get0_id(question)
+    else { return false }
+    return unsafe OCSPIdentifier.matches(identifier, certificate, issuer)
+  }
+}
+
+/// The name of a certificate in OCSP: CertID.
+enum OCSPIdentifier {
+  /// The caller frees it with `OCSP_CERTID_free`.
+  static func make(_ certificate: Certificate, _ issuer: Certificate, _ hash: DigestAlgorithm)
+    -> OpaquePointer?
+  {
+    unsafe OCSP_cert_to_id(hash.implementation, certificate.backing.certificate, issuer.backing.certificate)
+  }
+
+  /// Whether the identifier is this certificate's, by any of our hashes.
+  static func matches(_ identifier: OpaquePointer, _ certificate: Certificate, _ issuer: Certificate) -> Bool
+  {
+    var algorithm: OpaquePointer?
+    guard unsafe OCSP_id_get0_info(nil, &algorithm, nil, nil, identifier) == 1 else { return false }
+    let nid = unsafe OBJ_obj2nid(algorithm)
+    guard let hash = DigestAlgorithm.allCases.first(where: { $0.nid == nid }),
+      let ours = unsafe make(certificate, issuer, hash)
+    else { return false }
+    defer { unsafe OCSP_CERTID_free(ours) }
+    return unsafe OCSP_id_cmp(ours, identifier) == 0
+  }
+}
+
+/// The nonce extension (RFC 9654), whose value is an OCTET STRING inside the one of every extension.
+enum OCSPNonce {
+  static func value(of found: OpaquePointer) -> [UInt8]? {
+    guard let data = unsafe X509_EXTENSION_get_data(found) else { return nil }
+    let value = unsafe OpenSSLBytes.content(of: UnsafeRawPointer(data))
+    guard let element = DERElement(value[...]), element.tag == DERElement.octetString, element.rest.isEmpty
+    else { return nil }
+    return Array(element.content)
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// A responder's answer (RFC 6960 section 4.2). Holding one says nothing:
+/// ``status(of:issuer:nonce:demandsNonce:at:)`` checks who signed it, when, and about which certificate.
+public struct OCSPResponse: Sendable {
+  /// The longest response that is read, in bytes; genuine ones have one to four thousand.
+  public static let maximumByteCount = 1 << 16
+  /// How far ahead of ours a responder's clock may be, in seconds.
+  public static let allowedClockSkew: Int64 = 300
+  /// How old a response without nextUpdate may be, in seconds: RFC 6960 leaves it open.
+  public static let maximumAgeWithoutNextUpdate: Int64 = 86_400
+
+  /// The response as it was read.
+  public let der: [UInt8]
+
+  /// Reads a response.
+  ///
+  /// - Throws: ``OCSPError`` with `malformed-response` or `too-large`, and with what the responder says
+  ///   instead of an answer: `malformed-request`, `internal-error`, `try-later`, `signature-required`,
+  ///   `unauthorized`, `unknown-response-status`.
+  public init(der: [UInt8]) throws(OCSPError) {
+    guard der.count <= Self.maximumByteCount else {
+      throw OCSPError(.tooLarge, "The response has more than \(Self.maximumByteCount) bytes.")
+    }
+    self.der = der
+    let response = try OCSPResponseBacking(der: der)
+    try response.demandSuccess()
+  }
+
+  /// What the response says of a certificate.
+  ///
+  /// It must be signed by the issuer, or by a certificate that the issuer itself issued with the extended key
+  /// usage OCSPSigning and that is valid now; by no other, whatever its chain (RFC 6960 section 4.2.2.2).
+  ///
+  /// - Parameters:
+  ///   - certificate: Whose status is wanted.
+  ///   - issuer: The certificate of its issuer, which the caller trusts.
+  ///   - nonce: The request's. A response with another is refused.
+  ///   - demandsNonce: Whether a response without one is refused too. Responders that make responses ahead,
+  ///     Apple's among them, leave it out.
+  ///   - now: The time, in seconds since 1970. thisUpdate may be up to five minutes later.
+  /// - Returns: What the signer says, be it good or not.
+  /// - Throws: ``OCSPError``.
+  public func status(
+    of certificate: Certificate, issuer: Certificate, nonce: [UInt8]? = nil, demandsNonce: Bool = false,
+    at now: Int64
+  ) throws(OCSPError) -> CertificateStatus {
+    let response = try OCSPResponseBacking(der: der)
+    try response.demandSuccess()
+    let basic = try response.basicResponse()
+    try basic.demandSignature(issuer: issuer, at: now)
+    try basic.demandKnownExtensions()
+    try basic.demandNonce(nonce, demandsNonce: demandsNonce)
+    return try basic.status(of: certificate, issuer: issuer, at: now)
+  }
+}
+
+/// Owns a decoded response for the length of a call.
+@safe
+final class OCSPResponseBacking {
+  private let response: OpaquePointer
+
+  init(der: [UInt8]) throws(OCSPError) {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    let decoded = unsafe OpenSSLBytes.decoded(der, free: { unsafe OCSP_RESPONSE_free($0) }) {
+      unsafe d2i_OCSP_RESPONSE(nil, $0, $1)
+    }
+    guard let response = unsafe decoded else {
+      throw OCSPError(.malformedResponse, "This is not an OCSP response in DER.")
+    }
+    unsafe self.response = response
+  }
+
+  deinit { unsafe OCSP_RESPONSE_free(response) }
+
+  func demandSuccess() throws(OCSPError) {
+    switch unsafe OCSP_response_status(response) {
+    case OCSP_RESPONSE_STATUS_SUCCESSFUL: return
+    case OCSP_RESPONSE_STATUS_MALFORMEDREQUEST:
+      throw OCSPError(.malformedRequest, "The responder could not read the request.")
+    case OCSP_RESPONSE_STATUS_INTERNALERROR:
+      throw OCSPError(.internalError, "The responder failed; ask again later.")
+    case OCSP_RESPONSE_STATUS_TRYLATER:
+      throw OCSPError(.tryLater, "The responder is busy; ask again later.")
+    case OCSP_RESPONSE_STATUS_SIGREQUIRED:
+      throw OCSPError(.signatureRequired, "The responder answers signed requests alone.")
+    case OCSP_RESPONSE_STATUS_UNAUTHORIZED:
+      throw OCSPError(.unauthorized, "The responder does not answer for this certificate, or not us.")
+    case let status:
+      throw OCSPError(.unknownResponseStatus, "The responder answers with the unknown status \(status).")
+    }
+  }
+
+  func basicResponse() throws(OCSPError) -> OCSPBasicResponse {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    guard let basic = unsafe OCSP_response_get1_basic(response) else {
+      throw OCSPError(.malformedResponse, "The response holds no basic response (RFC 6960 section 4.2.1).")
+    }
+    return unsafe OCSPBasicResponse(takingOwnership: basic)
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// Owns an OpenSSL revocation list, freed with the last value that uses it.
+@safe
+final class RevocationListBacking {
+  private let list: OpaquePointer
+  let thisUpdate: Int64
+  let nextUpdate: Int64?
+  private let scope: RevocationListScope
+
+  init(der: [UInt8]) throws(RevocationListError) {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    let decoded = unsafe OpenSSLBytes.decoded(der, free: { unsafe X509_CRL_free($0) }) {
+      unsafe d2i_X509_CRL(nil, $0, $1)
+    }
+    guard let list = unsafe decoded else {
+      throw RevocationListError(.malformedList, "This is not one certificate revocation list in DER.")
+    }
+    do throws(RevocationListError) {
+      let thisUpdate = try unsafe Self.seconds(
+        X509_CRL_get0_lastUpdate(list).map { unsafe UnsafeRawPointer($0) })
+      let nextUpdate =
+        unsafe X509_CRL_get0_nextUpdate(list) == nil
+        ? nil : try unsafe Self.seconds(X509_CRL_get0_nextUpdate(list).map { unsafe UnsafeRawPointer($0) })
+      guard nextUpdate ?? thisUpdate >= thisUpdate else {
+        throw RevocationListError(.malformedList, "nextUpdate is before thisUpdate.")
+      }
+      let scope = try unsafe RevocationListScope(of: list)
+      try unsafe Self.demandKnownExtensions(of: list)
+      self.thisUpdate = thisUpdate
+      self.nextUpdate = nextUpdate
+      self.scope = scope
+    } catch {
+      unsafe X509_CRL_free(list)
+      throw error
+    }
+    unsafe self.list = list
+  }
+
+  deinit { unsafe X509_CRL_free(list) }
+
+  func demandSignature(by issuer: Certificate) throws(RevocationListError) {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    guard
+      unsafe X509_NAME_cmp(X509_CRL_get_issuer(list), X509_get_subject_name(issuer.backing.certificate)) == 0
+    else {
+      throw RevocationListError(.otherIssuer, "The list is not of the issuer \"\(issuer.subject)\".")
+    }
+    guard issuer.keyUsage?.contains(.cRLSign) ?? true else {
+      throw RevocationListError(.otherIssuer, "The issuer's certificate does not allow it to sign lists.")
+    }
+    var algorithm: UnsafePointer<X509_ALGOR>?
+    unsafe X509_CRL_get0_signature(list, nil, &algorithm)
+    var object: OpaquePointer?
+    unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
+    let oid = unsafe ObjectIdentifier.dotted(object)
+    guard RevocationSignature.accepts(oid: oid) else {
+      throw RevocationListError(
+        .badSignature, "The list is signed with the algorithm \(oid), which is not accepted.")
+    }
+    guard let key = issuer.publicKey.backing, key.isSupported, unsafe X509_CRL_verify(list, key.key) == 1
+    else {
+      throw RevocationListError(.badSignature, "The issuer's signature does not match the list.")
+    }
+  }
+
+  func demandScope(over certificate: Certificate, of issuer: Certificate) throws(RevocationListError) {
+    guard certificate.issuerDER == issuer.subjectDER, scope.covers(certificate) else {
+      throw RevocationListError(.otherScope, "The list does not cover \(certificate).")
+    }
+  }
+
+  func standing(of certificate: Certificate) throws(RevocationListError) -> CertificateStatus.Standing {
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    var entry: OpaquePointer?
+    // The list is sorted at the first lookup, under its own lock.
+    let found = unsafe X509_CRL_get0_by_cert(list, &entry, certificate.backing.certificate)
+    guard found == 1, let entry = unsafe entry else { return .good }
+    let instant = unsafe X509_REVOKED_get0_revocationDate(entry).map { unsafe UnsafeRawPointer($0) }
+    var reason: RevocationReason?
+    if let encoded = unsafe X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) {
+      let number = unsafe COpenSSL_ASN1_ENUMERATED_get(encoded)
+      unsafe COpenSSL_ASN1_ENUMERATED_free(encoded)
+      reason = RevocationReason(rawValue: number)
+    }
+    return .revoked(at: try unsafe Self.seconds(instant), reason: reason)
+  }
+
+  private static func seconds(_ time: UnsafeRawPointer?) throws(RevocationListError) -> Int64 {
+    var seconds: Int64 = 0
+    guard let time = unsafe time, unsafe COpenSSL_ASN1_TIME_seconds(time, &seconds) == 1 else {
+      throw RevocationListError(.malformedList, "A time in the list is none.")
+    }
+    return seconds
+  }
+
+  /// An entry may say that it is another issuer's, critically; nothing critical but the scope is known.
+  private static func demandKnownExtensions(of list: OpaquePointer) throws(RevocationListError) {
+    for index in 0..<max(0, unsafe X509_CRL_get_ext_count(list)) {
+      guard let found = unsafe X509_CRL_get_ext(list, index),
+        unsafe X509_EXTENSION_get_critical(found) == 1
+      else { continue }
+      let object = unsafe X509_EXTENSION_get_object(found)
+      guard unsafe OBJ_obj2nid(object) == NID_issuing_distribution_point else {
+        throw unsafe unsupported(object)
+      }
+    }
+    let entries = unsafe X509_CRL_get_REVOKED(list)
+    for number in 0..<max(0, unsafe OPENSSL_sk_num(entries)) {
+      guard let entry = unsafe OPENSSL_sk_value(entries, number).map({ OpaquePointer($0) }) else { continue }
+      for index in 0..<max(0, unsafe X509_REVOKED_get_ext_count(entry)) {
+        guard let found = unsafe X509_REVOKED_get_ext(entry, index),
+          unsafe X509_EXTENSION_get_critical(found) == 1
+        else { continue }
+        throw unsafe unsupported(X509_EXTENSION_get_object(found))
+      }
+    }
+  }
+
+  private static func unsupported(_ object: OpaquePointer?) -> RevocationListError {
+    unsafe RevocationListError(
+      .unsupportedExtension,
+      "The list has the critical extension \(ObjectIdentifier.dotted(object)), which is not known here.")
+  }
+}
+
+// Not changed after init but for the order of its entries, which OpenSSL sets once under the list's lock.
+extension RevocationListBacking: @unchecked Sendable {}
