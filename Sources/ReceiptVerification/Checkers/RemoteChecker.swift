@@ -58,6 +58,13 @@ public struct CheckerReport: Sendable, Hashable {
     self.parts = parts
     self.decidedBy = decidedBy ?? name
   }
+
+  /// What it and those that it asked found revoked.
+  var revokedTransactions: [CheckerResponse.RevokedTransaction] {
+    var found = parts.flatMap(\.revokedTransactions)
+    if case .response(let response) = answer { found += response.revokedTransactions }
+    return found
+  }
 }
 
 /// What a checker answers.
@@ -87,10 +94,31 @@ public struct CheckerResponse: Sendable, Hashable {
   /// The environment in which the source found it, where it says so. It settles an environment that the
   /// receipt only claims, or leaves out, and must be the one that a receipt proves.
   public var environment: ReceiptEnvironment.Category?
+  /// Of a receipt with several purchases, those that were revoked or refunded while others stand. The verified
+  /// receipt then states their revocation (``VerifiedReceipt/transactions``).
+  public var revokedTransactions: [RevokedTransaction]
 
   /// Creates a response.
-  public init(_ standing: Standing, environment: ReceiptEnvironment.Category? = nil) {
+  public init(
+    _ standing: Standing, environment: ReceiptEnvironment.Category? = nil,
+    revokedTransactions: [RevokedTransaction] = []
+  ) {
     self.standing = standing
     self.environment = environment
+    self.revokedTransactions = revokedTransactions
+  }
+
+  /// A purchase that a source says was revoked or refunded.
+  public struct RevokedTransaction: Sendable, Hashable {
+    /// The purchase.
+    public let transactionId: String
+    /// When it was revoked; where the source does not say, when it was asked.
+    public let revocationDate: Timestamp
+
+    /// Creates one.
+    public init(transactionId: String, revocationDate: Timestamp) {
+      self.transactionId = transactionId
+      self.revocationDate = revocationDate
+    }
   }
 }

@@ -69,8 +69,22 @@ public struct VerifiedReceipt: Sendable, Hashable {
     func hash(into hasher: inout Hasher) {}
   }
 
-  /// The purchases, in the terms that all kinds share. For a notification those of its signed transaction.
+  /// The purchases, in the terms that all kinds share. For a notification those of its signed transaction. One
+  /// that a checker says was revoked since bears that date, whatever the receipt says.
   public var transactions: [Transaction] {
+    let revoked = checks.flatMap(\.revokedTransactions)
+    guard !revoked.isEmpty else { return signedTransactions }
+    return signedTransactions.map { transaction in
+      guard let found = revoked.first(where: { $0.transactionId == transaction.transactionId }) else {
+        return transaction
+      }
+      var transaction = transaction
+      transaction.revocationDate = found.revocationDate
+      return transaction
+    }
+  }
+
+  private var signedTransactions: [Transaction] {
     switch content {
     case .jws(.notification): nested.first { $0.kind == .signedTransaction }?.transactions ?? []
     case .jws(let payload): payload.transactions
