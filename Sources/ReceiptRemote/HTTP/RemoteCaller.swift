@@ -36,12 +36,15 @@ struct RemoteCaller: Sendable {
   ///   - request: Makes the request anew for each try: tokens may expire.
   ///   - judge: Says what a response means. Its errors come out of this call as they are.
   /// - Returns: The value, and how many times the request was sent.
+  /// - Throws: ``Failure``, or what `judge` or `request` throws.
   func send<Value: Sendable>(
     isRepeatable: Bool, _ request: () throws -> RemoteRequest, judge: (RemoteResponse) -> Judgement<Value>
   ) async throws -> (value: Value, attempts: Int) {
-    let end = time.elapsed() + policy.deadline
+    // A year is past every deadline, and keeps the largest durations out of the arithmetic.
+    let end = time.elapsed() + min(policy.deadline, .seconds(31_536_000))
     var attempts = 0
     while true {
+      if Task.isCancelled { throw Failure.cancelled }
       attempts += 1
       let error: any Error & Sendable
       var notBefore: Timestamp?
@@ -99,6 +102,10 @@ struct RemoteCaller: Sendable {
       guard remaining > .zero else { throw Failure.deadlineExceeded(last: nil) }
       request.timeout = min(policy.attemptTimeout, remaining)
       let response = try await transport.send(request)
+      guard response.body.count <= request.maximumResponseByteCount else {
+        throw HTTPTransportError(
+          .tooLarge, "The response has more than \(request.maximumResponseByteCount) bytes.")
+      }
       guard [301, 302, 303, 307, 308].contains(response.status) else { return response }
       let location = response.header("Location")
       redirects += 1

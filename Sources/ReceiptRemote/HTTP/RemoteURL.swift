@@ -63,6 +63,15 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// The top of a host, over `https`. For names that are compiled in.
+  init(secureHost host: String) {
+    isSecure = true
+    self.host = host
+    port = 443
+    path = ""
+    query = nil
+  }
+
   private init(_ base: RemoteURL, path: String, query: String?) {
     isSecure = base.isSecure
     host = base.host
@@ -76,6 +85,7 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
   /// - Parameters:
   ///   - pathSegments: Appended, each percent-encoded, so that a slash in one stays inside it.
   ///   - queryItems: Names and values in order, percent-encoded here; none leaves the query away.
+  /// - Returns: The URL.
   public func appending(pathSegments: [String], queryItems: [(name: String, value: String)] = []) -> RemoteURL
   {
     var path = self.path

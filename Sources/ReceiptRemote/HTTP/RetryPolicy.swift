@@ -37,8 +37,11 @@ public struct RetryPolicy: Sendable, Hashable {
 
   /// The longest wait after so many failed tries.
   func greatestDelay(afterAttempts attempts: Int) -> Duration {
-    let doublings = min(max(attempts - 1, 0), 30)
-    return min(maximumDelay, firstDelay * (1 << doublings))
+    var delay = min(firstDelay, maximumDelay)
+    for _ in 1..<max(attempts, 1) where delay < maximumDelay {
+      delay = delay > maximumDelay / 2 ? maximumDelay : delay * 2
+    }
+    return delay
   }
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The calls of the Advanced Commerce API. Each is sent again only when the App Store certainly did nothing.
+extension AppStoreServerClient {
+  /// Stops a subscription from renewing.
+  public func cancelSubscription(
+    _ transactionId: String, _ request: AdvancedCommerceSubscriptionCancelRequest
+  ) async throws(AppStoreServerError) -> VerifiedAdvancedCommercePurchase {
+    try await exchange(.advancedCommerce(.cancelSubscription, transactionId, request))
+  }
+
+  /// Ends a subscription at once and refunds it.
+  public func revokeSubscription(
+    _ transactionId: String, _ request: AdvancedCommerceSubscriptionRevokeRequest
+  ) async throws(AppStoreServerError) -> VerifiedAdvancedCommercePurchase {
+    try await exchange(.advancedCommerce(.revokeSubscription, transactionId, request))
+  }
+
+  /// Moves an ordinary subscription to Advanced Commerce.
+  public func migrateSubscription(
+    _ transactionId: String, _ request: AdvancedCommerceMigrationRequest
+  ) async throws(AppStoreServerError) -> VerifiedAdvancedCommercePurchase {
+    try await exchange(.advancedCommerce(.migrateSubscription, transactionId, request))
+  }
+
+  /// Changes texts of a subscription and its items.
+  public func changeSubscriptionMetadata(
+    _ transactionId: String, _ request: AdvancedCommerceMetadataChangeRequest
+  ) async throws(AppStoreServerError) -> VerifiedAdvancedCommercePurchase {
+    try await exchange(.advancedCommerce(.changeSubscriptionMetadata, transactionId, request))
+  }
+
+  /// Changes prices of a subscription.
+  public func changeSubscriptionPrice(
+    _ transactionId: String, _ request: AdvancedCommercePriceChangeRequest
+  ) async throws(AppStoreServerError) -> VerifiedAdvancedCommercePurchase {
+    try await exchange(.advancedCommerce(.changeSubscriptionPrice, transactionId, request))
+  }
+
+  /// Asks for the refund of a one-time charge or a subscription.
+  public func requestRefund(
+    _ transactionId: String, _ request: AdvancedCommerceRefundRequest
+  ) async throws(AppStoreServerError) -> VerifiedAdvancedCommercePurchase {
+    try await exchange(.advancedCommerce(.requestRefund, transactionId, request))
+  }
+
+  private func exchange(
+    _ call: AppStoreServerCall
+  ) async throws(AppStoreServerError) -> VerifiedAdvancedCommercePurchase {
+    let answer = try await raw.send(call, as: AdvancedCommerceResponse.self)
+    return try verification(of: answer).purchase(
+      transaction: answer.value.signedTransactionInfo, renewalInfo: answer.value.signedRenewalInfo, at: "$")
+  }
+}
