@@ -32,6 +32,9 @@ extension Entitlement {
   /// Instants before the latest purchase are answered as if it had been made already: earlier ones are not
   /// kept.
   public func state(at instant: Timestamp) -> State {
+    if let laterPeriod, let expiresDate, instant >= expiresDate {
+      return instant < laterPeriod.expiresDate ? .active : .expired
+    }
     if let revocation, instant >= revocation.date {
       return revocation.isSharingWithdrawn ? .revoked : .refunded
     }
@@ -58,11 +61,29 @@ extension Entitlement {
     }
   }
 
+  /// The product that the customer may use at an instant; `nil` when access is not granted.
+  public func productId(at instant: Timestamp) -> String? {
+    guard grantsAccess(at: instant) else { return nil }
+    if let laterPeriod, let expiresDate, instant >= expiresDate { return laterPeriod.productId }
+    return transaction.productId
+  }
+
+  /// A period after that of ``transaction``, of which the renewal information alone tells: a notification about
+  /// a past purchase, a request for a refund for example, brings the renewal information of the present one.
+  /// `nil` as soon as the transaction of the period is known.
+  public var laterPeriod: LaterPeriod? {
+    guard let renewalInfo, let signedDate = renewalInfoSignedDate, let expiresDate,
+      let end = renewalInfo.renewalDate, signedDate >= expiresDate, end > signedDate,
+      renewalInfo.isInBillingRetryPeriod != true, renewalInfo.expirationIntent == nil
+    else { return nil }
+    return LaterPeriod(productId: renewalInfo.productId, expiresDate: end)
+  }
+
   /// When the state will next change if nothing more is heard of it; `nil` if never.
   public func nextChange(after instant: Timestamp) -> Timestamp? {
     let present = state(at: instant)
     return [
-      revocation?.date, expiresDate, renewalInfo?.gracePeriodExpiresDate,
+      revocation?.date, expiresDate, laterPeriod?.expiresDate, renewalInfo?.gracePeriodExpiresDate,
       expiresDate?.addingSeconds(Self.billingRetryDuration),
     ]
     .compactMap(\.self).sorted().first { $0 > instant && state(at: $0) != present }

@@ -77,6 +77,14 @@ public struct Entitlement: Sendable, Hashable, Identifiable {
     public let isSharingWithdrawn: Bool
   }
 
+  /// A period of a subscription whose transaction is not known.
+  public struct LaterPeriod: Sendable, Hashable {
+    /// The product.
+    public let productId: String?
+    /// When it expires or renews.
+    public let expiresDate: Timestamp
+  }
+
   /// Which original transaction.
   public let id: ID
   /// The latest purchase or renewal, as the App Store signed it last.
@@ -101,7 +109,7 @@ extension Entitlement {
   public var originalTransactionId: String { id.originalTransactionId }
   /// The latest purchase or renewal.
   public var transactionId: String? { transaction.transactionId }
-  /// The product that was bought.
+  /// The product of the latest transaction; for what the customer may use, see ``productId(at:)``.
   public var productId: String? { transaction.productId }
   /// How many of a consumable were bought.
   public var quantity: Int64 { transaction.quantity ?? 1 }

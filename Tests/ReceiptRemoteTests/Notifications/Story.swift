@@ -69,6 +69,7 @@ struct Story {
   static func renewal(_ change: (inout JWSRenewalInfo) -> Void = { _ in }) -> JWSRenewalInfo {
     var renewalInfo = SampleReceipts.renewalInfo
     renewalInfo.signedDate = nil
+    renewalInfo.renewalDate = nil
     change(&renewalInfo)
     return renewalInfo
   }

@@ -187,6 +187,44 @@ import Testing
     }
   }
 
+  @Test("a notification about a past purchase tells of the present period by its renewal information")
+  func laterPeriod() throws {
+    for isRefunded in [false, true] {
+      var story = try subscribed()
+      let past = Story.period(1) { if isRefunded { $0.revocationDate = Story.day(69) } }
+      let renewal = Story.renewal {
+        $0.productId = Story.yearly
+        $0.renewalDate = Story.day(90)
+      }
+      try story.notify(isRefunded ? .refund : .consumptionRequest, day: 70, past, renewal)
+      try story.expect([(29, .active), (70, .active), (89, .active), (90, .expired)])
+      let entitlement = try story.entitlement
+      #expect(entitlement.productId(at: Story.day(29)) == Story.monthly)
+      #expect(entitlement.productId(at: Story.day(71)) == Story.yearly)
+      #expect(entitlement.productId(at: Story.day(91)) == nil)
+      #expect(entitlement.nextChange(after: Story.day(70)) == Story.day(90))
+      // The transaction of the period, and it was refunded.
+      try story.notify(.refund, day: 75, Story.period(3) { $0.revocationDate = Story.day(74) }, renewal)
+      try story.expect([(75, .refunded), (91, .refunded)])
+      #expect(try story.entitlement.laterPeriod == nil)
+    }
+  }
+
+  @Test("renewal information that ended or failed tells of no later period")
+  func noLaterPeriod() throws {
+    for renewal in [
+      Story.renewal {
+        $0.renewalDate = Story.day(90)
+        $0.expirationIntent = .cancelled
+      },
+      failing(), Story.renewal { $0.renewalDate = Story.day(30) }, Story.renewal(),
+    ] {
+      var story = try subscribed()
+      try story.notify(.consumptionRequest, day: 100, Story.period(1), renewal)
+      try story.expect([(29, .active), (101, .expired)])
+    }
+  }
+
   @Test("a subscription that does not say when it expires grants nothing")
   func withoutExpiry() throws {
     var story = try Story()
