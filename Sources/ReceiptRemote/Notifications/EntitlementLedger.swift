@@ -26,7 +26,7 @@ public struct EntitlementLedger: Sendable, Hashable {
   /// - Returns: The original transaction concerned, or `nil` for a notification that is about none, such as
   ///   `TEST`; such a one changes nothing.
   @discardableResult
-  public mutating func apply(_ notification: VerifiedNotification) -> Entitlement.ID? {
+  public mutating func apply(_ notification: AppStoreNotification) -> Entitlement.ID? {
     guard
       let id = Entitlement.ID(
         environment: notification.environment, bundleId: notification.bundleId,

@@ -43,7 +43,7 @@ public struct NotificationReceiver: Sendable {
   /// - Parameter body: `{"signedPayload": "…"}`, or the JWS alone.
   /// - Returns: The notification and its decoded parts, all of it verified.
   /// - Throws: ``NotificationRejection``, which names the status to answer with.
-  public func receive(_ body: [UInt8]) throws(NotificationRejection) -> VerifiedNotification {
+  public func receive(_ body: [UInt8]) throws(NotificationRejection) -> AppStoreNotification {
     guard body.count <= maximumByteCount else {
       throw .tooLarge(byteCount: body.count, limit: maximumByteCount)
     }
@@ -55,7 +55,7 @@ public struct NotificationReceiver: Sendable {
     }
     switch verifier.verify(.jws(jws)) {
     case .valid(let receipt):
-      guard let notification = VerifiedNotification(receipt) else { throw .wrongKind(receipt.kind) }
+      guard let notification = AppStoreNotification(receipt) else { throw .wrongKind(receipt.kind) }
       return notification
     case .invalid(let receipt): throw .invalid(receipt)
     case .undetermined(let receipt): throw .undetermined(receipt)

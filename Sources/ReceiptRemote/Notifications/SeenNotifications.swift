@@ -56,7 +56,7 @@ public final class SeenNotifications: Sendable {
 
   /// Notes a notification; `true` if it was not seen before. One without a usable `notificationUUID` is never
   /// held for a repetition.
-  public func insert(_ notification: VerifiedNotification) -> Bool { insert(notification.uuid) }
+  public func insert(_ notification: AppStoreNotification) -> Bool { insert(notification.uuid) }
 
   /// Notes an identifier; `true` if it was not seen before.
   public func insert(_ uuid: UUIDString?) -> Bool {
@@ -74,7 +74,7 @@ public final class SeenNotifications: Sendable {
   }
 
   /// Takes a sighting back, because dealing with the notification failed and it shall be dealt with again.
-  public func remove(_ notification: VerifiedNotification) { remove(notification.uuid) }
+  public func remove(_ notification: AppStoreNotification) { remove(notification.uuid) }
 
   /// Takes a sighting back.
   public func remove(_ uuid: UUIDString?) {

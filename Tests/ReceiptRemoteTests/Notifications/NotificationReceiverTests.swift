@@ -163,7 +163,7 @@ import Testing
       #expect(rejection(body(jws))?.httpStatus == 400)
     }
     #expect(
-      VerifiedNotification(
+      AppStoreNotification(
         try #require(Story.verifier().verify(try receipts.signedTransaction()).receipt)) == nil)
   }
 

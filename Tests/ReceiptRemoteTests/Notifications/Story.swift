@@ -14,7 +14,7 @@ struct Story {
   static let yearly = "com.example.app.yearly"
 
   private(set) var ledger = EntitlementLedger()
-  private(set) var received: [VerifiedNotification] = []
+  private(set) var received: [AppStoreNotification] = []
   private let receipts: TestReceipts
   private let receiver: NotificationReceiver
 

@@ -4,7 +4,7 @@ public import ReceiptCodec
 public import ReceiptVerification
 
 /// A notification of the App Store that was verified, and so was every signed part inside it.
-public struct VerifiedNotification: Sendable, Hashable {
+public struct AppStoreNotification: Sendable, Hashable {
   /// What the verifier found.
   public let receipt: VerifiedReceipt
   /// The notification as it was signed; its signed parts are decoded in the members below.
@@ -66,13 +66,13 @@ public struct VerifiedNotification: Sendable, Hashable {
 
   /// Whether this one was signed before another. Of two signed in the same millisecond, the lower
   /// `notificationUUID` comes first; one without a date comes before all others.
-  public func precedes(_ other: VerifiedNotification) -> Bool {
+  public func precedes(_ other: AppStoreNotification) -> Bool {
     if let isEarlier = FactOrder.isLower(signedDate, other.signedDate) { return isEarlier }
     return FactOrder.isLower(uuid?.rawValue, other.uuid?.rawValue) ?? false
   }
 }
 
-extension Sequence<VerifiedNotification> {
+extension Sequence<AppStoreNotification> {
   /// In the order of signing, whatever the order of delivery was.
-  public func inSigningOrder() -> [VerifiedNotification] { sorted { $0.precedes($1) } }
+  public func inSigningOrder() -> [AppStoreNotification] { sorted { $0.precedes($1) } }
 }
