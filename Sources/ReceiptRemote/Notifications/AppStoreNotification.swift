@@ -19,6 +19,10 @@ public struct AppStoreNotification: Sendable, Hashable {
   /// Takes a verified receipt; `nil` unless it is a notification.
   public init?(_ receipt: VerifiedReceipt) {
     guard case .jws(.notification(let notification)) = receipt.content else { return nil }
+    self.init(notification, receipt: receipt)
+  }
+
+  init(_ notification: Notification, receipt: VerifiedReceipt) {
     var transaction: JWSTransaction?
     var renewalInfo: JWSRenewalInfo?
     var appTransaction: AppTransaction?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCodec
-import ReceiptRemote
+@testable import ReceiptRemote
 import ReceiptTesting
 import ReceiptVerification
 import Testing
@@ -73,6 +73,37 @@ import Testing
     try story.notify(.refundReversed, day: 8, Story.period(1))
     ledger.merge(story.ledger)
     #expect(ledger[Story.id]?.state(at: Story.day(21)) == .active)
+  }
+
+  @Test("the client's verified transactions, subscriptions and notifications fold in as they come")
+  func client() throws {
+    var story = try Story()
+    try story.notify(.didRenew, day: 30, Story.period(2), Story.renewal())
+    let notice = try #require(story.received.first)
+    var ledger = EntitlementLedger()
+    let id = ledger.apply(
+      VerifiedNotification(
+        notification: VerifiedPayload(payload: notice.notification, receipt: notice.receipt, compact: ""),
+        sendAttempts: []))
+    #expect(id == Story.id)
+    #expect(ledger == story.ledger)
+
+    let past = try transaction(Story.period(1), signedOn: 31)
+    let last = try transaction(Story.period(3), signedOn: 60)
+    let renewal = Story.renewal { $0.autoRenewStatus = .off }
+    try ledger.apply(VerifiedPayload(payload: Story.period(1), receipt: past, compact: ""))
+    #expect(ledger == story.ledger)
+    try ledger.apply(
+      VerifiedSubscription(
+        subscriptionGroupIdentifier: nil, status: .active, originalTransactionId: Story.originalTransactionId,
+        transaction: VerifiedPayload(payload: Story.period(3), receipt: last, compact: ""),
+        renewalInfo: VerifiedPayload(
+          payload: renewal, receipt: try renewalInfo(renewal, signedOn: 60), compact: "")))
+    let entitlement = try #require(ledger[Story.id])
+    #expect(entitlement.transactionId == "2000000003")
+    #expect(entitlement.reportedStatus == .active)
+    #expect(entitlement.autoRenewStatus == .off)
+    #expect(entitlement.latestNotice?.type == .didRenew)
   }
 
   @Test("environments and original transactions are kept apart")
