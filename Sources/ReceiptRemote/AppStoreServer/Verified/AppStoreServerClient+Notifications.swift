@@ -3,7 +3,7 @@
 public import ReceiptCodec
 
 /// A notification and the attempts to deliver it.
-public struct VerifiedNotification: Sendable, Hashable {
+public struct SentNotification: Sendable, Hashable {
   /// The notification; its signed parts are verified, too, and in `receipt.nested`.
   public let notification: VerifiedPayload<Notification>
   /// The attempts to deliver it. The App Store does not sign them.
@@ -19,30 +19,30 @@ extension AppStoreServerClient {
   /// - Throws: ``AppStoreServerError``.
   public func testNotificationStatus(
     _ testNotificationToken: String
-  ) async throws(AppStoreServerError) -> VerifiedNotification {
+  ) async throws(AppStoreServerError) -> SentNotification {
     let answer = try await raw.send(
       AppStoreServerCall(.testNotificationStatus, testNotificationToken),
       as: CheckTestNotificationResponse.self)
     let notification: VerifiedPayload<Notification> = try verification(of: answer)
       .verify(answer.value.signedPayload, at: "$.signedPayload")
-    return VerifiedNotification(notification: notification, sendAttempts: answer.value.sendAttempts ?? [])
+    return SentNotification(notification: notification, sendAttempts: answer.value.sendAttempts ?? [])
   }
 
   /// The notifications that were sent, page after page as they are needed.
   public func notificationHistory(
     _ request: NotificationHistoryRequest
-  ) -> AppStoreServerPages<VerifiedNotification> {
+  ) -> AppStoreServerPages<SentNotification> {
     AppStoreServerPages { token throws(AppStoreServerError) in
       let answer = try await raw.send(
         .notificationHistory(request, paginationToken: token), as: NotificationHistoryResponse.self)
       let page = answer.value
       let verification = verification(of: answer)
-      var notifications: [VerifiedNotification] = []
+      var notifications: [SentNotification] = []
       for (index, item) in (page.notificationHistory ?? []).enumerated() {
         let notification: VerifiedPayload<Notification> = try verification.verify(
           item.signedPayload, at: "$.notificationHistory[\(index)].signedPayload")
         notifications.append(
-          VerifiedNotification(notification: notification, sendAttempts: item.sendAttempts ?? []))
+          SentNotification(notification: notification, sendAttempts: item.sendAttempts ?? []))
       }
       return try AppStoreServerPage(
         elements: notifications, hasMore: page.hasMore, next: page.paginationToken,
