@@ -33,7 +33,7 @@ extension EntitlementLedger {
   ///
   /// - Returns: The original transaction concerned, or `nil` for a notification that is about none.
   @discardableResult
-  public mutating func apply(_ notification: VerifiedNotification) -> Entitlement.ID? {
+  public mutating func apply(_ notification: SentNotification) -> Entitlement.ID? {
     apply(AppStoreNotification(notification.notification))
   }
 }
