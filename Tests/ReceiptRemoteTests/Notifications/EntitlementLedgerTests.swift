@@ -82,7 +82,7 @@ import Testing
     let notice = try #require(story.received.first)
     var ledger = EntitlementLedger()
     let id = ledger.apply(
-      VerifiedNotification(
+      SentNotification(
         notification: VerifiedPayload(payload: notice.notification, receipt: notice.receipt, compact: ""),
         sendAttempts: []))
     #expect(id == Story.id)
