@@ -6,21 +6,25 @@ import ReceiptVerification
 import Testing
 
 @Suite struct ReceiptServiceCheckerTests {
-  private func answer(_ response: RemoteResponse) async throws -> (CheckerAnswer, FakeTransport) {
+  private func answer(
+    _ response: RemoteResponse, about receipt: VerifiedReceipt? = nil
+  ) async throws -> (CheckerAnswer, FakeTransport) {
     let transport = FakeTransport(response)
     let checker = ReceiptServiceChecker(
       try RemoteURL("https://receipts.example.com/base/"), transport: transport, token: Secret("let-me-in"),
       time: ManualTime().remoteTime)
-    return (await checker.check(try RemoteFixture.verified(.signedTransaction)), transport)
+    return (await checker.check(try receipt ?? RemoteFixture.verified(.signedTransaction)), transport)
   }
 
   @Test("it sends the receipt as it is and takes the service's verdict")
   func valid() async throws {
-    let (answer, transport) = try await answer(.json(#"{"verdict":"valid","environment":"sandbox"}"#))
+    let receipt = try RemoteFixture.verified(.signedTransaction)
+    let (answer, transport) = try await answer(
+      .json(#"{"verdict":"valid","environment":"sandbox"}"#), about: receipt)
     #expect(answer == .response(CheckerResponse(.confirmed, environment: .sandbox)))
     let request = try #require(transport.requests.first)
     #expect(request.url.description == "https://receipts.example.com/base/v1/verify")
-    #expect(request.body == (try RemoteFixture.verified(.signedTransaction)).encoded)
+    #expect(request.body == receipt.encoded)
     #expect(request.headers.contains(HTTPHeader("Authorization", "Bearer let-me-in")))
   }
 

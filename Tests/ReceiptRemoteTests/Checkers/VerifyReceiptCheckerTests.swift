@@ -117,7 +117,7 @@ import Testing
       #"{"transaction_id":"\#(id)","cancellation_date_ms":"1700000001000"}"#
     }
     let one = FakeTransport(body(0, #","latest_receipt_info":[\#(purchase(ids[0]))]"#))
-    let verdict = try await RemoteFixture.verifier().verify(receipt.encoded, checkers: [try checker(one)])
+    let verdict = try await RemoteFixture.verifier().verify(receipt.encoded, checkers: [try checker(one, [.sandbox])])
     let verified = try #require(verdict.receipt)
     let revoked = verified.transactions.filter { $0.revocationDate != nil }
     #expect(revoked.map(\.transactionId) == [ids[0]])
@@ -127,7 +127,7 @@ import Testing
     let all = FakeTransport(
       body(0, #","latest_receipt_info":[\#(ids.map(purchase).joined(separator: ","))]"#))
     let invalid = try await RemoteFixture.verifier().verify(
-      receipt.encoded, checkers: [try self.checker(all)])
+      receipt.encoded, checkers: [try checker(all, [.sandbox])])
     #expect(invalid.reason?.code == .revoked)
   }
 
