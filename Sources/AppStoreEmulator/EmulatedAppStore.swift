@@ -98,7 +98,7 @@ public struct EmulatedAppStore: Sendable {
 
   /// Answers a request, with the fault whose turn it is.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
-    guard let fault = faults.next(path: request.path) else {
+    guard let fault = faults.next(for: request) else {
       return EmulatorDelivery(await respond(to: request))
     }
     if let response = fault.replacement(for: request, now: configuration.clock()) {

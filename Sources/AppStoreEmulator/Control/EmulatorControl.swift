@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import ReceiptRemote
 
 /// What tests in other processes tell the emulator, over HTTP:
 ///
@@ -8,12 +9,15 @@ internal import ReceiptCodec
 /// |---|---|
 /// | `POST /_emulator/seed` | adds what its JSON says to the state, ``EmulatorSeed`` |
 /// | `POST /_emulator/faults` | replaces the fault script by the rules in a JSON list |
+/// | `POST /_emulator/faults?append=true` | adds the rules after those that are there |
+/// | any method, `/_emulator/echo` | answers with method, headers and body of the request, as JSON |
+/// | `GET /_emulator/bytes/COUNT` | answers with so many bytes |
 /// | `GET /_emulator/statistics` | counts of requests, tokens and connections |
 /// | `DELETE /_emulator/statistics` | counts from zero |
 /// | `POST /_emulator/shutdown` | ends the process |
 ///
 /// A rule: `{"faults": [{"kind": "cut", "afterBytes": 12}], "requests": 3, "probability": 0.5, "seed": 7,
-/// "path": "/inApps/"}`, of which only `faults` must be there; without `requests` it holds for ever.
+/// "path": "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`, of which only `faults` must be there; without `requests` it holds for ever.
 public struct EmulatorControl: Sendable {
   /// Why the emulator does not understand what it is told.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -43,8 +47,19 @@ public struct EmulatorControl: Sendable {
         store.state.withState { seed.apply(to: &$0) }
         return .json(.object([]))
       case ("POST", "faults"):
-        store.faults.replace(with: try Self.rules(Self.json(request)))
+        let rules = try Self.rules(Self.json(request))
+        if request.query.contains(.init(name: "append", value: "true")) {
+          for rule in rules { store.faults.append(rule) }
+        } else {
+          store.faults.replace(with: rules)
+        }
         return .json(.object([]))
+      case (_, "echo"): return Self.echo(request)
+      case ("GET", let path) where path.hasPrefix("bytes/"):
+        guard let count = Int(path.dropFirst("bytes/".count)), 0...Self.mostBytes ~= count else {
+          throw Failure("The count of bytes is 0 to \(Self.mostBytes).")
+        }
+        return EmulatorResponse(status: 200, body: [UInt8](repeating: UInt8(ascii: "x"), count: count))
       case ("GET", "statistics"): return .json(store.statistics.json)
       case ("DELETE", "statistics"):
         store.statistics.reset()
@@ -57,6 +72,21 @@ public struct EmulatorControl: Sendable {
     } catch {
       return .json(.members(("error", .string(error.description))), status: 400)
     }
+  }
+
+  private static let mostBytes = 64 << 20
+
+  private static func echo(_ request: EmulatorRequest) -> EmulatorResponse {
+    let headers = request.headers.map { JSONMember(name: $0.name, value: .string($0.value)) }
+    var seen: Set<String> = []
+    return .json(
+      .members(
+        ("method", .string(request.method)), ("path", .strings(request.path)),
+        (
+          "query",
+          .array(request.query.map { .members(("name", .string($0.name)), ("value", .string($0.value))) })
+        ), ("headers", .object(headers.filter { seen.insert($0.name).inserted })),
+        ("body", .string(Base64.encodeToString(request.body)))))
   }
 
   private static func json(_ request: EmulatorRequest) throws(Failure) -> JSONValue {
@@ -81,7 +111,8 @@ public struct EmulatorControl: Sendable {
       rules.append(
         FaultScript.Rule(
           decoded, requests: rule["requests"]?.int64.map { Int(clamping: $0) }, probability: probability,
-          seed: rule["seed"]?.int64.map { UInt64(bitPattern: $0) } ?? 1, path: rule["path"]?.string))
+          seed: rule["seed"]?.int64.map { UInt64(bitPattern: $0) } ?? 1, path: rule["path"]?.string,
+          target: rule["target"]?.string))
     }
     return rules
   }

@@ -28,10 +28,7 @@ extension EmulatorFault {
   }
 
   private static func redirect(_ target: RedirectTarget, from request: EmulatorRequest) -> EmulatorResponse {
-    var path = "/" + request.path.joined(separator: "/")
-    let query = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
-    if !query.isEmpty { path += "?\(query)" }
-    let location = target == .otherHost ? "https://other.example.com\(path)" : path
+    let location = target == .otherHost ? "https://other.example.com\(request.target)" : request.target
     return EmulatorResponse(status: 307, headers: [HTTPHeader("Location", location)])
   }
 }

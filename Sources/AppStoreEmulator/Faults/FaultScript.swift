@@ -20,17 +20,20 @@ public final class FaultScript: Sendable {
     public var seed: UInt64
     /// Only requests whose path begins so; `nil` for all.
     public var path: String?
+    /// Only requests with exactly this target, path and query; `nil` for all.
+    public var target: String?
 
     /// Creates a rule; by default for one request for each fault.
     public init(
       _ faults: [EmulatorFault], requests: Int?, probability: Double? = nil, seed: UInt64 = 1,
-      path: String? = nil
+      path: String? = nil, target: String? = nil
     ) {
       self.faults = faults
       self.requests = requests
       self.probability = probability
       self.seed = seed
       self.path = path
+      self.target = target
     }
 
     /// Each of the faults once.
@@ -65,12 +68,13 @@ public final class FaultScript: Sendable {
   }
 
   /// The fault of the next request; `nil` where it goes right.
-  func next(path: [String]) -> EmulatorFault? {
-    let path = "/" + path.joined(separator: "/")
+  func next(for request: EmulatorRequest) -> EmulatorFault? {
+    let path = "/" + request.path.joined(separator: "/")
     return rules.withLock { rules in
       for index in rules.indices {
         let rule = rules[index].rule
         if let prefix = rule.path, !path.hasPrefix(prefix) { continue }
+        if let target = rule.target, request.target != target { continue }
         if let requests = rule.requests, rules[index].used >= requests { continue }
         guard let probability = rule.probability else {
           defer { rules[index].used += 1 }

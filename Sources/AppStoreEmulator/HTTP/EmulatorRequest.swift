@@ -20,6 +20,8 @@ public struct EmulatorRequest: Sendable, Hashable {
 
   /// The method in capitals.
   public var method: String
+  /// Path and query as they came.
+  public var target: String
   /// The segments of the path, decoded one by one.
   public var path: [String]
   /// The query, in order; names may repeat.
@@ -32,6 +34,7 @@ public struct EmulatorRequest: Sendable, Hashable {
   /// Creates a request from a request target such as `/inApps/v1/transactions/1?a=b` (RFC 9112 section 3.2).
   public init(_ method: String, target: String, headers: [HTTPHeader] = [], body: [UInt8] = []) {
     self.method = method
+    self.target = target
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     self.path = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: true).map {
       Self.decode($0, plusIsSpace: false)

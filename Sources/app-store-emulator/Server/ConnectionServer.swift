@@ -69,7 +69,7 @@
     ) async throws -> Bool {
       for step in delivery.steps {
         switch step {
-        case .wait(let milliseconds): try await Task.sleep(for: .milliseconds(milliseconds))
+        case .wait(let milliseconds): try await wait(milliseconds)
         case .send(let bytes): if !bytes.isEmpty { try await outbound.write(buffer(bytes)) }
         case .sendForever(let bytes):
           let buffer = buffer(bytes)
@@ -86,6 +86,15 @@
           try await channel.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         }
         return false
+      }
+    }
+
+    /// Waits, but not for somebody who has gone.
+    private func wait(_ milliseconds: Int) async throws {
+      let end = ContinuousClock.now + .milliseconds(milliseconds)
+      while ContinuousClock.now < end {
+        guard connection.channel.isActive else { throw ChannelError.alreadyClosed }
+        try await Task.sleep(for: min(Duration.milliseconds(20), end - .now), clock: .continuous)
       }
     }
 
