@@ -7,7 +7,7 @@ public struct CertificateStatus: Sendable, Hashable {
     /// It is not revoked.
     case good
     /// It is revoked since an instant, in seconds since 1970, for a reason where one is stated.
-    case revoked(at: Int64, reason: RevocationReason?)
+    case revoked(at: Int64, reason: CRLReason?)
     /// The responder does not know the certificate.
     case unknown
   }
@@ -28,8 +28,8 @@ public struct CertificateStatus: Sendable, Hashable {
   }
 }
 
-/// Why a certificate was revoked: CRLReason (RFC 5280 section 5.3.1). Other values are kept as they are.
-public struct RevocationReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+/// Why a certificate was revoked (RFC 5280 section 5.3.1). Other values are kept as they are.
+public struct CRLReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
   /// The number of the reason.
   public let rawValue: Int
 
@@ -37,25 +37,25 @@ public struct RevocationReason: RawRepresentable, Sendable, Hashable, CustomStri
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// No reason is given.
-  public static let unspecified = RevocationReason(rawValue: 0)
+  public static let unspecified = CRLReason(rawValue: 0)
   /// The private key is in other hands.
-  public static let keyCompromise = RevocationReason(rawValue: 1)
+  public static let keyCompromise = CRLReason(rawValue: 1)
   /// The private key of an authority is in other hands.
-  public static let cACompromise = RevocationReason(rawValue: 2)
+  public static let cACompromise = CRLReason(rawValue: 2)
   /// Names in the certificate are no longer right.
-  public static let affiliationChanged = RevocationReason(rawValue: 3)
+  public static let affiliationChanged = CRLReason(rawValue: 3)
   /// Another certificate took its place.
-  public static let superseded = RevocationReason(rawValue: 4)
+  public static let superseded = CRLReason(rawValue: 4)
   /// It is no longer needed.
-  public static let cessationOfOperation = RevocationReason(rawValue: 5)
+  public static let cessationOfOperation = CRLReason(rawValue: 5)
   /// It is suspended.
-  public static let certificateHold = RevocationReason(rawValue: 6)
+  public static let certificateHold = CRLReason(rawValue: 6)
   /// It is no longer suspended.
-  public static let removeFromCRL = RevocationReason(rawValue: 8)
+  public static let removeFromCRL = CRLReason(rawValue: 8)
   /// A right that it certifies was withdrawn.
-  public static let privilegeWithdrawn = RevocationReason(rawValue: 9)
+  public static let privilegeWithdrawn = CRLReason(rawValue: 9)
   /// The private key of an attribute authority is in other hands.
-  public static let aACompromise = RevocationReason(rawValue: 10)
+  public static let aACompromise = CRLReason(rawValue: 10)
 
   /// Whether the key was in nobody else's hands: what was signed before the revocation was signed rightly.
   public var isBenign: Bool { [.affiliationChanged, .superseded, .cessationOfOperation].contains(self) }

@@ -99,7 +99,7 @@ final class OCSPBasicResponse {
         throw OCSPError(.malformedResponse, "The certificate is revoked at what is not a time.")
       }
       standing = .revoked(
-        at: times.revoked, reason: times.reason < 0 ? nil : RevocationReason(rawValue: Int(times.reason)))
+        at: times.revoked, reason: times.reason < 0 ? nil : CRLReason(rawValue: Int(times.reason)))
     default: throw OCSPError(.malformedResponse, "The response states no status.")
     }
     return CertificateStatus(standing, thisUpdate: times.this_update, nextUpdate: nextUpdate)

@@ -82,11 +82,11 @@ final class RevocationListBacking {
     let found = unsafe X509_CRL_get0_by_cert(list, &entry, certificate.backing.certificate)
     guard found == 1, let entry = unsafe entry else { return .good }
     let instant = unsafe X509_REVOKED_get0_revocationDate(entry).map { unsafe UnsafeRawPointer($0) }
-    var reason: RevocationReason?
+    var reason: CRLReason?
     if let encoded = unsafe X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) {
       let number = unsafe COpenSSL_ASN1_ENUMERATED_get(encoded)
       unsafe COpenSSL_ASN1_ENUMERATED_free(encoded)
-      reason = RevocationReason(rawValue: number)
+      reason = CRLReason(rawValue: number)
     }
     return .revoked(at: try unsafe Self.seconds(instant), reason: reason)
   }

@@ -9,9 +9,9 @@ package struct RevocationListTemplate: Sendable {
     package var certificate: Certificate
     /// Seconds since 1970.
     package var revokedAt: Int64
-    package var reason: RevocationReason?
+    package var reason: CRLReason?
 
-    package init(_ certificate: Certificate, revokedAt: Int64, reason: RevocationReason? = nil) {
+    package init(_ certificate: Certificate, revokedAt: Int64, reason: CRLReason? = nil) {
       self.certificate = certificate
       self.revokedAt = revokedAt
       self.reason = reason

@@ -39,7 +39,7 @@ import Testing
     var status = try list.status(of: chain.leaf, issuer: chain.intermediate, at: Self.now)
     #expect(status == CertificateStatus(.good, thisUpdate: Self.now - 3600, nextUpdate: Self.now + 3600))
 
-    for reason in [RevocationReason.superseded, nil] {
+    for reason in [CRLReason.superseded, nil] {
       template.entries = [.init(chain.root, revokedAt: 5), .init(chain.leaf, revokedAt: 9, reason: reason)]
       list = try CertificateRevocationList(
         der: template.sign(issuer: chain.intermediate, key: chain.intermediateKey))

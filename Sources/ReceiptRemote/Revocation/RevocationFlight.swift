@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+internal import Synchronization
+
+/// What is known of one certificate.
+struct KnownStatus: Sendable {
+  let status: CertificateStatus
+  /// Seconds since 1970 until which it need not be looked at again; `nil` where it must not be kept.
+  let quietUntil: Double?
+}
+
+/// Why nothing is known of a certificate.
+struct RevocationFailure: Error, Sendable, Hashable {
+  let message: String
+  /// Whether asking again may help.
+  let isRetryable: Bool
+
+  static let shutDown = RevocationFailure(message: "The checker was shut down.", isRetryable: false)
+  static let cancelled = RevocationFailure(message: "The task was cancelled.", isRetryable: true)
+}
+
+typealias RevocationOutcome = Result<KnownStatus, RevocationFailure>
+
+/// One request that any number of tasks wait for.
+final class RevocationFlight: Sendable {
+  private struct State {
+    var outcome: RevocationOutcome?
+    var waiting: [FirstResult<RevocationOutcome>] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// The outcome, or `cancelled` as soon as the waiting task is; the request goes on for the others.
+  var outcome: RevocationOutcome {
+    get async {
+      let first = FirstResult<RevocationOutcome>()
+      let landed = state.withLock { state in
+        if state.outcome == nil { state.waiting.append(first) }
+        return state.outcome
+      }
+      if let landed { return landed }
+      return await withTaskCancellationHandler {
+        await first.value
+      } onCancel: {
+        first.deliver(.failure(.cancelled))
+      }
+    }
+  }
+
+  func land(_ outcome: RevocationOutcome) {
+    let waiting = state.withLock { state in
+      state.outcome = outcome
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for first in waiting { first.deliver(outcome) }
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+internal import ReceiptVerification
+internal import Synchronization
+
+/// Chains of which every certificate is known to be good until some instant: what makes all receipts of a
+/// signer but the first cost next to nothing.
+///
+/// A verifier gives out the same array for every receipt of a signer, so that comparing arrays mostly ends at
+/// finding that they are one and the same.
+final class SettledChains: Sendable {
+  private struct Entry {
+    let certificates: [Certificate]
+    let until: Double
+  }
+
+  /// Stores have a handful of signers at a time.
+  static let capacity = 64
+
+  private let entries = Mutex<[Entry]>([])
+
+  /// Whether the chains of a receipt and of its parts are settled.
+  func cover(_ receipt: VerifiedReceipt, at now: Double) -> Bool {
+    entries.withLock { entries in
+      guard Self.cover(receipt.signer.certificates, entries, now) else { return false }
+      for index in receipt.nested.indices {
+        guard Self.cover(receipt.nested[index].signer.certificates, entries, now) else { return false }
+      }
+      return true
+    }
+  }
+
+  private static func cover(_ certificates: [Certificate], _ entries: [Entry], _ now: Double) -> Bool {
+    for entry in entries where entry.certificates == certificates { return now < entry.until }
+    return false
+  }
+
+  /// The oldest gives way.
+  func settle(_ certificates: [Certificate], until: Double) {
+    entries.withLock { entries in
+      entries.removeAll { $0.certificates == certificates }
+      if entries.count >= Self.capacity { entries.removeFirst() }
+      entries.append(Entry(certificates: certificates, until: until))
+    }
+  }
+
+  func removeAll() { entries.withLock { $0 = [] } }
+}

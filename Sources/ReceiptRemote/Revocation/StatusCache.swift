@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+internal import Synchronization
+
+/// What responders said, kept while it is good, and the requests under way: one for a certificate at a time.
+final class StatusCache: Sendable {
+  /// More certificates than any store has signers.
+  static let capacity = 256
+  /// A certificate that is unknown today may be known soon: how long that is believed, in seconds.
+  static let unknownLifetime: Double = 300
+  /// The part of an answer's life after which it is renewed.
+  static let refreshPoint = 0.8
+
+  struct Key: Sendable, Hashable {
+    let issuer: [UInt8]
+    let serialNumber: [UInt8]
+    let pointer: RevocationPointer
+
+    init(_ question: RevocationQuestion, _ pointer: RevocationPointer) {
+      issuer = question.issuer.sha256Fingerprint
+      serialNumber = question.certificate.serialNumber
+      self.pointer = pointer
+    }
+  }
+
+  enum Found {
+    case known(KnownStatus)
+    case failed(RevocationFailure)
+    case underWay(RevocationFlight)
+  }
+
+  private struct Entry {
+    let status: CertificateStatus
+    /// Seconds since 1970.
+    let end: Double
+    var refreshAt: Double
+    var lastUse: UInt64
+  }
+
+  private struct State {
+    var entries: [Key: Entry] = [:]
+    /// Failures, by the time that passed until they are forgotten.
+    var failures: [Key: (failure: RevocationFailure, end: Duration)] = [:]
+    var flights: [Key: (flight: RevocationFlight, task: Task<Void, Never>)] = [:]
+    var uses: UInt64 = 0
+    var isShutDown = false
+  }
+
+  private let state = Mutex(State())
+  private let source: RevocationSource
+  private let settled: SettledChains
+
+  init(source: RevocationSource, settled: SettledChains) {
+    self.source = source
+    self.settled = settled
+  }
+
+  /// What is known, or the request that will tell, which is begun unless it is under way.
+  func find(_ question: RevocationQuestion, at pointer: RevocationPointer) -> Found {
+    let key = Key(question, pointer)
+    let now = self.now
+    let elapsed = source.caller.time.elapsed()
+    return state.withLock { state in
+      guard !state.isShutDown else { return .failed(.shutDown) }
+      state.uses += 1
+      if var entry = state.entries[key] {
+        if now < entry.end {
+          entry.lastUse = state.uses
+          state.entries[key] = entry
+          guard now >= entry.refreshAt else {
+            return .known(KnownStatus(status: entry.status, quietUntil: entry.refreshAt))
+          }
+          if state.flights[key] == nil { begin(key, question, pointer, isRefresh: true, &state) }
+          // Nobody waits for the new answer; it is looked for again soon.
+          return .known(KnownStatus(status: entry.status, quietUntil: min(entry.end, now + 1)))
+        }
+        state.entries[key] = nil
+      }
+      if let (flight, _) = state.flights[key] { return .underWay(flight) }
+      if let (failure, end) = state.failures[key] {
+        if elapsed < end { return .failed(failure) }
+        state.failures[key] = nil
+      }
+      return .underWay(begin(key, question, pointer, isRefresh: false, &state))
+    }
+  }
+
+  @discardableResult
+  private func begin(
+    _ key: Key, _ question: RevocationQuestion, _ pointer: RevocationPointer, isRefresh: Bool,
+    _ state: inout State
+  ) -> RevocationFlight {
+    let flight = RevocationFlight()
+    let task = Task(priority: isRefresh ? .utility : nil) {
+      let answer = await self.source.ask(question, at: pointer)
+      self.end(key, question, flight, answer, isRefresh: isRefresh)
+    }
+    state.flights[key] = (flight, task)
+    return flight
+  }
+
+  private func end(
+    _ key: Key, _ question: RevocationQuestion, _ flight: RevocationFlight,
+    _ answer: Result<CertificateStatus, RevocationFailure>, isRefresh: Bool
+  ) {
+    let now = self.now
+    let elapsed = source.caller.time.elapsed()
+    let outcome: RevocationOutcome = state.withLock { state in
+      state.flights[key] = nil
+      switch answer {
+      case .success(let status):
+        state.failures[key] = nil
+        return .success(KnownStatus(status: status, quietUntil: keep(status, key, at: now, &state)))
+      case .failure(let failure):
+        if var entry = state.entries[key], now < entry.end {
+          // Ten more tries or so before it ends.
+          entry.refreshAt = now + max(Self.seconds(source.options.failureHold), (entry.end - now) / 10)
+          state.entries[key] = entry
+        } else if source.options.failureHold > .zero {
+          if state.failures.count >= Self.capacity { state.failures = [:] }
+          state.failures[key] = (failure, elapsed + source.options.failureHold)
+        }
+        return .failure(failure)
+      }
+    }
+    // What was settled before may rest on what is no longer so.
+    if case .success = outcome, isRefresh { settled.removeAll() }
+    if case .failure(let failure) = outcome, isRefresh {
+      source.options.report?(
+        RevocationOptions.Note(
+          subject: .refreshFailed, certificate: question.certificate, message: failure.message))
+    }
+    flight.land(outcome)
+  }
+
+  /// Returns when it will be renewed; `nil` where it must not be kept.
+  private func keep(_ status: CertificateStatus, _ key: Key, at now: Double, _ state: inout State) -> Double?
+  {
+    state.entries[key] = nil
+    guard let nextUpdate = status.nextUpdate else { return nil }
+    var end = min(Double(nextUpdate) + 1, now + Self.seconds(source.options.maximumLifetime))
+    if status.standing == .unknown { end = min(end, now + Self.unknownLifetime) }
+    guard end > now else { return nil }
+    if state.entries.count >= Self.capacity {
+      if let leastUsed = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+        state.entries[leastUsed.key] = nil
+      }
+    }
+    let refreshAt = now + (end - now) * Self.refreshPoint
+    state.entries[key] = Entry(status: status, end: end, refreshAt: refreshAt, lastUse: state.uses)
+    return refreshAt
+  }
+
+  /// Ends all requests and begins no more.
+  func shutdown() async {
+    let tasks = state.withLock { state in
+      state.isShutDown = true
+      state.entries = [:]
+      return state.flights.values.map(\.task)
+    }
+    settled.removeAll()
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+  }
+
+  /// How many requests are under way.
+  var flightCount: Int { state.withLock { $0.flights.count } }
+
+  /// How many answers are kept.
+  var count: Int { state.withLock { $0.entries.count } }
+
+  private var now: Double { source.caller.time.now().millisecondsSince1970 / 1000 }
+
+  private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
+}

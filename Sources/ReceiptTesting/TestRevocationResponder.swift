@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptCrypto
+
+/// The issuers' side of revocation, for tests: answers OCSP requests about a test identity's certificates,
+/// and makes revocation lists, rightly or with a flaw.
+///
+/// ```swift
+/// let authority = try TestAuthority.es256()
+/// let identity = try authority.identity(ocspURL: "http://ocsp.example.com")
+/// var responder = TestRevocationResponder(authority, chain: identity.chain)
+/// responder.revoke(identity.chain[0], at: now, reason: .keyCompromise)
+/// let response = try responder.response(to: requestBody, at: now)
+/// ```
+public struct TestRevocationResponder: Sendable {
+  /// Who signs responses.
+  public enum Signer: Sendable, Hashable {
+    /// The issuer of the certificate that is asked about.
+    case issuer
+    /// A responder that the issuer certified for OCSP.
+    case delegate
+  }
+
+  /// One thing that is wrong with a response. None with a flaw must be believed.
+  public enum Flaw: String, Sendable, Hashable, CaseIterable {
+    /// The nonce is another request's.
+    case wrongNonce = "wrong-nonce"
+    /// A newer response should be there since an hour.
+    case stale
+    /// It is of tomorrow.
+    case fromTheFuture = "from-the-future"
+    /// Another key signed under the issuer's name.
+    case wrongSigner = "wrong-signer"
+    /// The issuer certified the responder, but not for OCSP.
+    case delegateWithoutUsage = "delegate-without-usage"
+    /// The responder was certified by another authority than the issuer.
+    case delegateOfAnother = "delegate-of-another"
+    /// The answer is about another certificate.
+    case otherCertificate = "other-certificate"
+    /// Signed with SHA-1.
+    case weakSignature = "weak-signature"
+  }
+
+  /// Who signs responses; the issuer at first.
+  public var signer: Signer = .issuer
+  /// What is wrong with responses; nothing at first.
+  public var flaw: Flaw?
+  /// Whether responses repeat the nonce; they do at first.
+  public var repeatsNonce = true
+  /// Seconds from thisUpdate, which is now, to nextUpdate; `nil` leaves it out. An hour at first.
+  public var lifetime: Int64? = 3600
+
+  private let keys: TestAuthority.Keys
+  private let chain: [Certificate]
+  private var standings: [Certificate: CertificateStatus.Standing] = [:]
+
+  /// Creates a responder for the certificates of an identity, all of which are good.
+  ///
+  /// - Parameters:
+  ///   - authority: Whose identity it is.
+  ///   - chain: Leaf, intermediate, root.
+  public init(_ authority: TestAuthority, chain: [Certificate]) {
+    self.keys = authority.keys
+    self.chain = chain
+  }
+
+  /// Revokes a certificate.
+  public mutating func revoke(_ certificate: Certificate, at instant: Timestamp, reason: CRLReason?) {
+    standings[certificate] = .revoked(at: Self.seconds(instant), reason: reason)
+  }
+
+  /// Makes a certificate unknown.
+  public mutating func forget(_ certificate: Certificate) { standings[certificate] = .unknown }
+
+  /// Answers an OCSP request.
+  ///
+  /// - Parameters:
+  ///   - request: The body of the HTTP request.
+  ///   - now: The time.
+  /// - Returns: The body of the HTTP response: of type `application/ocsp-response`.
+  /// - Throws: `OCSPError` with `malformed-request` where the request is none.
+  public func response(to request: [UInt8], at now: Timestamp) throws(OCSPError) -> [UInt8] {
+    let request = try OCSPRequest(der: request)
+    for (certificate, issuer) in zip(chain, chain.dropFirst())
+    where request.asks(about: certificate, issuer: issuer) {
+      return try response(about: certificate, issuer: issuer, nonce: request.nonce, now: Self.seconds(now))
+    }
+    return try OCSPResponseTemplate.refusal(.unauthorized)
+  }
+
+  /// The list of an issuer of the chain's: what it revoked of it.
+  public func list(of issuer: Certificate, at now: Timestamp) throws(RevocationListError) -> [UInt8] {
+    let now = Self.seconds(now)
+    var template = RevocationListTemplate(thisUpdate: now, nextUpdate: lifetime.map { now + $0 })
+    if flaw == .stale { (template.thisUpdate, template.nextUpdate) = (now - 7200, now - 3600) }
+    if flaw == .fromTheFuture { (template.thisUpdate, template.nextUpdate) = (now + 86_400, now + 90_000) }
+    if flaw == .weakSignature { template.digest = .sha1 }
+    for (certificate, its) in zip(chain, chain.dropFirst()) where its == issuer {
+      if case .revoked(let instant, let reason) = standings[certificate] {
+        template.entries.append(.init(certificate, revokedAt: instant, reason: reason))
+      }
+    }
+    return try template.sign(issuer: issuer, key: flaw == .wrongSigner ? keys.foreign : key(of: issuer))
+  }
+
+  private func response(
+    about certificate: Certificate, issuer: Certificate, nonce: [UInt8]?, now: Int64
+  ) throws(OCSPError) -> [UInt8] {
+    var answer = OCSPResponseTemplate.Answer(
+      certificate, issuer: issuer, standings[certificate] ?? .good, thisUpdate: now,
+      nextUpdate: lifetime.map { now + $0 })
+    var template = OCSPResponseTemplate([], signer: issuer, key: key(of: issuer))
+    template.nonce = repeatsNonce ? nonce : nil
+    if signer == .delegate { try delegate(&template, by: issuer, key(of: issuer), isForOCSP: true) }
+    switch flaw {
+    case nil: break
+    case .wrongNonce: template.nonce = [UInt8](repeating: 0xAA, count: OCSPRequest.nonceByteCount)
+    case .stale:
+      answer.thisUpdate = now - 7200
+      answer.nextUpdate = now - 3600
+    case .fromTheFuture:
+      answer.thisUpdate = now + 86_400
+      answer.nextUpdate = now + 90_000
+    case .wrongSigner:
+      template.signer = try issue(Self.template(of: issuer), by: .itself(keys.foreign))
+      template.key = keys.foreign
+      template.includesSigner = false
+    case .delegateWithoutUsage: try delegate(&template, by: issuer, key(of: issuer), isForOCSP: false)
+    case .delegateOfAnother:
+      let other = try issue(Self.template(of: issuer), by: .itself(keys.foreign))
+      try delegate(&template, by: other, keys.foreign, isForOCSP: true)
+    case .otherCertificate: answer.certificate = certificate == chain[0] ? issuer : chain[0]
+    case .weakSignature: template.digest = .sha1
+    }
+    template.answers = [answer]
+    return try template.sign()
+  }
+
+  private func key(of issuer: Certificate) -> PrivateKey {
+    issuer.publicKey == keys.root.publicKey ? keys.root : keys.intermediate
+  }
+
+  private func delegate(
+    _ template: inout OCSPResponseTemplate, by issuer: Certificate, _ key: PrivateKey, isForOCSP: Bool
+  ) throws(OCSPError) {
+    var certificate = Self.template(named: "ReceiptKit Test Responder", of: issuer)
+    certificate.keyUsage = .digitalSignature
+    if isForOCSP { certificate.extendedKeyUsages = ["1.3.6.1.5.5.7.3.9"] }
+    template.signer = try issue(certificate, by: .authority(issuer, key))
+    template.key = keys.foreign
+    template.includesSigner = true
+  }
+
+  /// Certifies the foreign key, which is at hand for whatever is nobody's.
+  private func issue(
+    _ template: CertificateTemplate, by issuer: CertificateIssuer
+  ) throws(OCSPError) -> Certificate {
+    do throws(CryptoError) {
+      return try Certificate.issue(template, for: keys.foreign.publicKey, by: issuer)
+    } catch {
+      throw OCSPError(.internalFailure, error.message)
+    }
+  }
+
+  private static func template(named name: String? = nil, of issuer: Certificate) -> CertificateTemplate {
+    var template = CertificateTemplate(
+      subject: DistinguishedName(
+        organization: issuer.subjectOrganization, commonName: name ?? issuer.subjectCommonName),
+      notBefore: issuer.notBefore, notAfter: issuer.notAfter)
+    template.basicConstraints = name == nil ? .certificateAuthority(pathLength: nil) : .endEntity
+    return template
+  }
+
+  private static func seconds(_ instant: Timestamp) -> Int64 {
+    Int64(exactly: (instant.millisecondsSince1970 / 1000).rounded(.down)) ?? 0
+  }
+}
