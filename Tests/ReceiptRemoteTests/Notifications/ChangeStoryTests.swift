@@ -152,6 +152,14 @@ import Testing
     }
   }
 
+  @Test("a refund counts though the transaction inside was signed a moment after the notification")
+  func signedAMomentLater() throws {
+    var story = try subscribed()
+    let transaction = Story.period(1) { $0.signedDate = Story.day(6).addingSeconds(0.05) }
+    try story.notify(.refund, day: 6, transaction, Story.renewal())
+    try story.expect([(5, .active), (7, .refunded)])
+  }
+
   @Test("a refund of a past period does not touch the present one")
   func pastRefund() throws {
     var story = try subscribed()

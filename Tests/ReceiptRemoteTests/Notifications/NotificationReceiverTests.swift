@@ -127,6 +127,22 @@ import Testing
     expectInvalid("\(notification[0]).\(notification[1]).", .unsigned)
   }
 
+  @Test("no changed byte of a body is accepted")
+  func sweep() throws {
+    let body = body(try receipts.signedNotification())
+    for index in stride(from: 0, to: body.count, by: 13) {
+      for mask in [0x01, 0x20] as [UInt8] {
+        var changed = body
+        changed[index] ^= mask
+        let rejection = rejection(changed)
+        #expect(rejection?.httpStatus == 400, "byte \(index), mask \(mask)")
+      }
+    }
+    for count in stride(from: 0, to: body.count, by: 97) {
+      #expect(rejection(Array(body[..<count]))?.httpStatus == 400, "cut to \(count) bytes")
+    }
+  }
+
   @Test("another app, another environment, another chain: refused")
   func policy() throws {
     expectInvalid(

@@ -142,6 +142,23 @@ import Testing
     #expect(try story.entitlement.gracePeriodExpiresDate == nil)
   }
 
+  @Test("nor in the sandbox, where a month has five minutes")
+  func overcomeFailureInMinutes() throws {
+    let minute = 1 / 1440.0
+    func period(_ number: Int, from start: Double) -> JWSTransaction {
+      Story.period(number) {
+        $0.purchaseDate = Story.day(start * minute)
+        $0.expiresDate = Story.day((start + 5) * minute)
+      }
+    }
+    var story = try Story()
+    try story.notify(.subscribed, .initialBuy, day: 0, period(1, from: 0), Story.renewal())
+    try story.notify(.didFailToRenew, day: 5 * minute, period(1, from: 0), failing())
+    try story.expect([(6 * minute, .inBillingRetry)])
+    try story.notify(.didRenew, .billingRecovery, day: 7 * minute, period(2, from: 7))
+    try story.expect([(11 * minute, .active), (13 * minute, .expired)])
+  }
+
   @Test("RENEWAL_EXTENDED: the expiry that was signed last counts, though an older one is delivered later")
   func extended() throws {
     var story = try subscribed()
