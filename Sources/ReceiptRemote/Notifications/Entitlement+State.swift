@@ -70,11 +70,13 @@ extension Entitlement {
 
   /// A period after that of ``transaction``, of which the renewal information alone tells: a notification about
   /// a past purchase, a request for a refund for example, brings the renewal information of the present one.
-  /// `nil` as soon as the transaction of the period is known.
+  /// `nil` as soon as the transaction of the period is known, and after sharing was withdrawn: the period is then
+  /// that of somebody else.
   public var laterPeriod: LaterPeriod? {
     guard let renewalInfo, let signedDate = renewalInfoSignedDate, let expiresDate,
       let end = renewalInfo.renewalDate, signedDate >= expiresDate, end > signedDate,
-      renewalInfo.isInBillingRetryPeriod != true, renewalInfo.expirationIntent == nil
+      renewalInfo.isInBillingRetryPeriod != true, renewalInfo.expirationIntent == nil,
+      revocation?.isSharingWithdrawn != true
     else { return nil }
     return LaterPeriod(productId: renewalInfo.productId, expiresDate: end)
   }

@@ -42,7 +42,7 @@ public final class SeenNotifications: Sendable {
   /// Creates an empty memory.
   ///
   /// - Parameters:
-  ///   - maximumCount: How many are remembered at most; 100,000 by default, which takes some 15 MB.
+  ///   - maximumCount: How many are remembered at most; 100,000 by default, which takes some 20 MB.
   ///   - maximumAge: For how many seconds; eight days by default.
   ///   - clock: The current time; the system's clock by default.
   public init(

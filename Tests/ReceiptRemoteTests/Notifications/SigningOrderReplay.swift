@@ -56,7 +56,7 @@ struct SigningOrderReplay {
     // At its signing the renewal information spoke of a period after the one that had ended.
     if let renewalInfo, renewalInfo.isInBillingRetryPeriod != true, let signed = renewalInfo.signedDate,
       let renewalDate = renewalInfo.renewalDate, expiresDate <= signed, signed < renewalDate,
-      expiresDate <= instant
+      expiresDate <= instant, revokedAt == nil || !isWithdrawn
     {
       return renewalDate > instant ? .active : .expired
     }

@@ -227,6 +227,18 @@ import Testing
     }
   }
 
+  @Test("after sharing was withdrawn, the renewal information tells of somebody else's period")
+  func withdrawn() throws {
+    var story = try subscribed()
+    let past = Story.period(1) {
+      $0.inAppOwnershipType = .familyShared
+      $0.revocationDate = Story.day(69)
+      $0.revocationType = .familyRevoke
+    }
+    try story.notify(.revoke, day: 70, past, Story.renewal { $0.renewalDate = Story.day(90) })
+    try story.expect([(29, .active), (71, .revoked)])
+  }
+
   @Test("renewal information that ended or failed tells of no later period")
   func noLaterPeriod() throws {
     for renewal in [
