@@ -56,6 +56,8 @@ let package = Package(
     .executableTarget(
       name: "receipt-tool",
       dependencies: [
+        "ReceiptRemote",
+        "ReceiptRemoteURLSession",
         "ReceiptSigning",
         "ReceiptVerification",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -17,8 +17,8 @@ struct ReceiptTool: AsyncParsableCommand {
 
       EXIT CODES:
         0   success; for verify: every receipt is valid
-        1   verify: at least one receipt is invalid
-        2   verify: none is invalid, at least one is undetermined
+        1   verify: at least one receipt is invalid; api: refused
+        2   verify: none is invalid, at least one is undetermined; api: no answer now
         64  the command line is wrong
         66  an input cannot be read
         70  an internal fault
@@ -28,7 +28,8 @@ struct ReceiptTool: AsyncParsableCommand {
       """,
     version: toolVersion,
     subcommands: [
-      VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self, VersionCommand.self,
+      VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self, APICommand.self,
+      TokenCommand.self, VersionCommand.self,
     ])
 
   static func main() async {

@@ -7,6 +7,7 @@ import ReceiptVerification
 /// Verifies a stream of one receipt a line, on all cores, in constant memory, with results in input order.
 struct LineVerification: Sendable {
   let verifier: ReceiptVerifier
+  let checkers: [any RemoteChecker]
   let source: String
   let asJSON: Bool
 
@@ -35,7 +36,7 @@ struct LineVerification: Sendable {
       nextIndex += lines.count
       batch = []
       batchByteCount = 0
-      pending.append(Task { verifyBatch(lines, firstIndex: firstIndex) })
+      pending.append(Task { await verifyBatch(lines, firstIndex: firstIndex) })
     }
     func settleFirst() async {
       let outcome = await pending.removeFirst().value
@@ -63,14 +64,27 @@ struct LineVerification: Sendable {
     return tally
   }
 
-  private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) -> Outcome {
+  private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) async -> Outcome {
     var outcome = Outcome()
-    for (offset, verdict) in verifier.verifyTogether(lines[...]).enumerated() {
+    let verdicts = checkers.isEmpty ? verifier.verifyTogether(lines[...]) : await verifyAndCheck(lines)
+    for (offset, verdict) in verdicts.enumerated() {
       outcome.tally.count(verdict)
       let report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
       outcome.output += asJSON ? report.jsonLine() : Array(report.text().utf8)
     }
     return outcome
+  }
+
+  /// Checkers wait for others, so the lines of a batch are asked about side by side.
+  private func verifyAndCheck(_ lines: [[UInt8]]) async -> [Verdict] {
+    await withTaskGroup(of: (Int, Verdict).self) { group in
+      for (index, line) in lines.enumerated() {
+        group.addTask { (index, await verifier.verify(line, checkers: checkers)) }
+      }
+      var verdicts = [Verdict?](repeating: nil, count: lines.count)
+      for await (index, verdict) in group { verdicts[index] = verdict }
+      return verdicts.compactMap { $0 }
+    }
   }
 }
 

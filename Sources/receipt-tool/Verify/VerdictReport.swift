@@ -47,6 +47,10 @@ struct VerdictReport {
       }
       for transaction in receipt.transactions { add("transaction", Self.text(of: transaction)) }
     }
+    for check in verdict.checks {
+      let said = Self.said(check.answer)
+      add("checked", "\(check.name): \(said.word)\(said.message.map { ": \($0)" } ?? "")")
+    }
     return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
   }
 
@@ -85,8 +89,42 @@ struct VerdictReport {
       if let environment = receipt.claimedEnvironment { append(environment, isProven: false, to: &object) }
     }
     if let receipt = verdict.receipt { append(receipt, to: &object) }
+    if !verdict.checks.isEmpty { append(verdict.checks, named: "checks", to: &object) }
     object.endObject()
     return object.bytes + [UInt8(ascii: "\n")]
+  }
+
+  private func append(_ checks: [CheckerReport], named name: String, to object: inout JSONWriter) {
+    object.name(name)
+    object.beginArray()
+    for check in checks {
+      object.beginObject()
+      object.member("name", check.name)
+      let said = Self.said(check.answer)
+      object.member("answer", said.word)
+      object.member("message", said.message)
+      if case .response(let response) = check.answer {
+        object.member("environment", response.environment?.rawValue)
+      }
+      object.member("milliseconds", Int64((check.duration / .milliseconds(1)).rounded()))
+      if check.decidedBy != check.name { object.member("decidedBy", check.decidedBy) }
+      if !check.parts.isEmpty { append(check.parts, named: "parts", to: &object) }
+      object.endObject()
+    }
+    object.endArray()
+  }
+
+  private static func said(_ answer: CheckerAnswer) -> (word: String, message: String?) {
+    switch answer {
+    case .terminalFailure(let message): ("failed", message)
+    case .retryableFailure(let message): ("unreachable", message)
+    case .response(let response):
+      switch response.standing {
+      case .confirmed: ("confirmed", nil)
+      case .revoked(let instant): ("revoked", instant?.iso8601)
+      case .refused(let message): ("refused", message)
+      }
+    }
   }
 
   private func append(_ environment: ReceiptEnvironment, isProven: Bool, to object: inout JSONWriter) {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Glibc
 import ReceiptCodec
+import ReceiptRemoteURLSession
 import ReceiptVerification
 
 /// `receipt-tool verify`: is this receipt genuine, and is it what the policy demands?
@@ -13,7 +14,7 @@ struct VerifyCommand: AsyncParsableCommand {
     discussion: """
       Reads any kind of receipt: signed JWS (transaction, renewal info, app transaction, notification, realtime
       request), app receipt (PKCS#7, binary or base64), transaction receipt (property list), or a JSON object
-      that wraps one. Nothing is fetched from the network.
+      that wraps one. Nothing is fetched from the network, unless --check names whom to ask.
 
       EXAMPLES:
         receipt-tool verify --bundle-id com.example.app --environment production receipt.b64
@@ -21,6 +22,7 @@ struct VerifyCommand: AsyncParsableCommand {
         receipt-tool verify --intermediate AppleWWDRCA.cer old-transaction-receipt.b64
         receipt-tool verify --lines --json receipts.txt > verdicts.jsonl
         receipt-tool verify --time 2024-06-01T00:00:00Z -
+        receipt-tool verify --check app-store --credentials app-store.json --bundle-id com.example.app purchase.jws
 
       EXIT CODES:
         0 all valid; 1 at least one invalid; 2 none invalid, at least one undetermined;
@@ -29,6 +31,8 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Trust") var trust: TrustOptions
   @OptionGroup(title: "Policy") var policy: PolicyOptions
+
+  @OptionGroup(title: "Remote checks") var checks: CheckerOptions
 
   @Flag(name: .customLong("lines"), help: "Each line of the input is a receipt; results come in input order.")
   var readsLines = false
@@ -55,8 +59,14 @@ struct VerifyCommand: AsyncParsableCommand {
   func run() async throws {
     let resolved = try trust.resolve()
     let explain: @Sendable (VerificationDiagnostic) -> Void = { note($0.description) }
+    var policy = try policy.policy(resolved)
+    if checks.offlineSuffices { policy.offlineRule = .sufficient }
+    // Made for remote checks alone: the rest of the tool knows no network.
+    let transport = checks.specifications.isEmpty ? nil : URLSessionTransport()
+    defer { transport?.shutdown() }
+    let checkers = try transport.map { try checks.checkers(over: $0, policy: policy, trust: resolved) } ?? []
     let verifier = ReceiptVerifier(
-      trust: resolved.anchors, policy: try policy.policy(resolved), intermediates: resolved.intermediates,
+      trust: resolved.anchors, policy: policy, intermediates: resolved.intermediates,
       limits: ReceiptLimits(maximumByteCount: maximumByteCount),
       diagnostics: explains ? explain : nil)
 
@@ -65,10 +75,11 @@ struct VerifyCommand: AsyncParsableCommand {
       do throws(ReadFailure) {
         let input = try InputFile(path)
         if readsLines {
-          let lines = LineVerification(verifier: verifier, source: path, asJSON: json)
+          let lines = LineVerification(verifier: verifier, checkers: checkers, source: path, asJSON: json)
           tally.add(try await lines.run(input, maximumLineLength: maximumByteCount))
         } else {
-          let verdict = verifier.verify(try input.readAll(limit: maximumByteCount))
+          let bytes = try input.readAll(limit: maximumByteCount)
+          let verdict = await verifier.verify(bytes, checkers: checkers)
           tally.count(verdict)
           let report = VerdictReport(source: path, index: nil, verdict: verdict)
           writeAll(json ? report.jsonLine() : Array(report.text().utf8), to: STDOUT_FILENO)

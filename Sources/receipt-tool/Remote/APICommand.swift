@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import ReceiptRemote
+import ReceiptRemoteURLSession
+import ReceiptSigning
+import ReceiptVerification
+
+/// `receipt-tool api`: calls of the App Store Server API that people make by hand.
+struct APICommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "api",
+    abstract: "Call the App Store Server API: transactions, subscriptions, notifications.",
+    discussion: """
+      Answers are printed as one JSON object a line; signed parts are verified first, and printed decoded.
+
+      EXAMPLES:
+        receipt-tool api transactions history 2000000001 --credentials app-store.json
+        receipt-tool api subscriptions status 2000000001 --credentials app-store.json
+        receipt-tool api transactions refunds 2000000001 --credentials app-store.json --environment sandbox
+        receipt-tool api notifications history --from 2025-10-01T00:00:00Z --credentials app-store.json
+        receipt-tool api notifications test --credentials app-store.json
+
+      EXIT CODES:
+        0 answered; 1 refused, or a signed part is not genuine; 2 no answer now, try again later;
+        64 wrong command line or missing credentials; 66 a file cannot be read.
+      """,
+    subcommands: [APITransactionsCommand.self, APISubscriptionsCommand.self, APINotificationsCommand.self])
+}
+
+/// What every call needs.
+struct APIOptions: ParsableArguments {
+  @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+  @OptionGroup(title: "Servers") var servers: ServerOptions
+  @OptionGroup(title: "Trust") var trust: TrustOptions
+
+  @Option(
+    name: .customLong("bundle-id"),
+    help: ArgumentHelp("The app. Environment: RECEIPTKIT_BUNDLE_ID.", valueName: "ID"))
+  var bundleId: String?
+
+  @Option(name: .customLong("environment"), help: "production or sandbox.")
+  var environment: ReceiptEnvironment.Category = .production
+
+  @Flag(name: .customLong("raw"), help: "Print signed parts as they came, compact, after verifying them.")
+  var raw = false
+
+  @Flag(
+    name: .customLong("json"),
+    help: "Accepted for uniformity: the output is always JSON, or compact JWS with --raw.")
+  var json = false
+
+  func validate() throws {
+    guard environment == .production || environment == .sandbox else {
+      throw ValidationError("--environment takes production or sandbox.")
+    }
+  }
+
+  /// Makes a client, runs calls with it, and shuts down what it stands on.
+  func withClient(_ calls: (AppStoreServerClient) async throws(AppStoreServerError) -> Void) async throws {
+    let signer = try credentials.signer(bundleId: bundleId)
+    let resolved = try trust.resolve()
+    let verifier = ReceiptVerifier(
+      trust: resolved.anchors,
+      policy: VerificationPolicy(bundleIds: .oneOf([signer.bundleId]), environments: [environment]),
+      intermediates: resolved.intermediates)
+    let address = try servers.address(environment)
+    let transport = URLSessionTransport()
+    defer { transport.shutdown() }
+    let client = AppStoreServerClient(
+      transport: transport, signer: signer, address: address, verifier: verifier, retry: servers.retry)
+    do throws(AppStoreServerError) {
+      try await calls(client)
+    } catch {
+      throw ToolExit.failure(error.isRetryable ? ToolExit.undetermined : ToolExit.invalid, error.description)
+    }
+  }
+
+  func show<Payload>(_ part: VerifiedPayload<Payload>, _ encoded: (Payload) -> [UInt8]) {
+    printLine(raw ? Array(part.compact.utf8) : encoded(part.payload))
+  }
+
+  func printLine(_ bytes: [UInt8]) { writeAll(bytes + [0x0A], to: STDOUT_FILENO) }
+
+  static func instant(_ text: String, _ flag: String) throws -> Timestamp {
+    do throws(MalformedReceipt) {
+      return try Timestamp(iso8601: text)
+    } catch {
+      throw ValidationError("\(flag) takes an instant such as 2025-10-01T07:09:12Z.")
+    }
+  }
+}
+
+struct APITransactionsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "transactions", abstract: "Transactions: one, a history, refunds, an order, the app's own.",
+    subcommands: [Info.self, History.self, Refunds.self, Order.self, App.self])
+
+  struct Info: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show one transaction.")
+    @OptionGroup var options: APIOptions
+    @Argument(help: "The transaction's identifier.") var transactionId: String
+
+    func run() async throws {
+      try await options.withClient { client throws(AppStoreServerError) in
+        options.show(try await client.transaction(transactionId)) { $0.encoded() }
+      }
+    }
+  }
+
+  struct History: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List all transactions of a customer.")
+    @OptionGroup var options: APIOptions
+    @Argument(help: "Any transaction of the customer.") var transactionId: String
+    @Option(name: .customLong("product"), help: "Only this product. May be repeated.") var productIds:
+      [String] = []
+    @Flag(help: "Only what was refunded or revoked.") var revoked = false
+    @Flag(help: "The latest change first.") var descending = false
+
+    func run() async throws {
+      let filter = TransactionHistoryFilter(
+        productIds: productIds, sort: descending ? .descending : nil, revoked: revoked ? true : nil)
+      try await options.withClient { client throws(AppStoreServerError) in
+        for try await transaction in client.transactionHistory(of: transactionId, filter: filter) {
+          options.show(transaction) { $0.encoded() }
+        }
+      }
+    }
+  }
+
+  struct Refunds: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the refunded transactions of a customer.")
+    @OptionGroup var options: APIOptions
+    @Argument(help: "Any transaction of the customer.") var transactionId: String
+
+    func run() async throws {
+      try await options.withClient { client throws(AppStoreServerError) in
+        for try await transaction in client.refundHistory(of: transactionId) {
+          options.show(transaction) { $0.encoded() }
+        }
+      }
+    }
+  }
+
+  struct Order: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the transactions of an order.")
+    @OptionGroup var options: APIOptions
+    @Argument(help: "The identifier in the customer's invoice.") var orderId: String
+
+    func run() async throws {
+      try await options.withClient { client throws(AppStoreServerError) in
+        guard let transactions = try await client.orderLookup(orderId) else {
+          note("receipt-tool: the App Store does not know the order \(orderId) as one of this app")
+          return
+        }
+        for transaction in transactions { options.show(transaction) { $0.encoded() } }
+      }
+    }
+  }
+
+  struct App: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show the purchase or download of the app itself.")
+    @OptionGroup var options: APIOptions
+    @Argument(help: "Any transaction of the customer.") var transactionId: String
+
+    func run() async throws {
+      try await options.withClient { client throws(AppStoreServerError) in
+        options.show(try await client.appTransaction(of: transactionId)) { $0.encoded() }
+      }
+    }
+  }
+}
+
+struct APISubscriptionsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "subscriptions", abstract: "Subscriptions: their status.", subcommands: [Status.self])
+
+  struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show the status of all subscriptions of a customer.")
+    @OptionGroup var options: APIOptions
+    @Argument(help: "Any transaction of the customer.") var transactionId: String
+
+    func run() async throws {
+      try await options.withClient { client throws(AppStoreServerError) in
+        for subscription in try await client.subscriptionStatuses(of: transactionId) {
+          var object = JSONWriter()
+          object.beginObject()
+          object.member("originalTransactionId", subscription.originalTransactionId)
+          object.member("subscriptionGroupIdentifier", subscription.subscriptionGroupIdentifier)
+          object.member("status", subscription.status.rawValue)
+          member("transaction", subscription.transaction, of: &object) { $0.encoded() }
+          if let renewalInfo = subscription.renewalInfo {
+            member("renewalInfo", renewalInfo, of: &object) { $0.encoded() }
+          }
+          object.endObject()
+          options.printLine(object.bytes)
+        }
+      }
+    }
+
+    private func member<Payload>(
+      _ name: String, _ part: VerifiedPayload<Payload>, of object: inout JSONWriter,
+      _ encoded: (Payload) -> [UInt8]
+    ) {
+      object.name(name)
+      if !options.raw, let value = try? JSONValue(parsing: encoded(part.payload)) {
+        object.value(value)
+      } else {
+        object.string(part.compact)
+      }
+    }
+  }
+}
+
+struct APINotificationsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "notifications", abstract: "Notifications: those that were sent, and tests.",
+    subcommands: [History.self, Test.self, TestStatus.self])
+
+  struct History: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the notifications that were sent.")
+    @OptionGroup var options: APIOptions
+    @Option(help: ArgumentHelp("The first instant; by default a day ago.", valueName: "ISO8601")) var from:
+      String?
+    @Option(help: ArgumentHelp("The last instant; by default now.", valueName: "ISO8601")) var to: String?
+    @Option(name: .customLong("type"), help: "Only this notificationType.") var type: String?
+    @Option(name: .customLong("transaction"), help: "Only of this transaction.") var transactionId: String?
+    @Flag(help: "Only those that did not reach the server.") var onlyFailures = false
+
+    func run() async throws {
+      let now = SystemClock.now()
+      let request = NotificationHistoryRequest(
+        startDate: try from.map { try APIOptions.instant($0, "--from") } ?? now.addingSeconds(-86_400),
+        endDate: try to.map { try APIOptions.instant($0, "--to") } ?? now,
+        notificationType: type.map { NotificationType(rawValue: $0) }, transactionId: transactionId,
+        onlyFailures: onlyFailures ? true : nil)
+      try await options.withClient { client throws(AppStoreServerError) in
+        for try await sent in client.notificationHistory(request) {
+          options.show(sent.notification) { $0.encoded() }
+        }
+      }
+    }
+  }
+
+  struct Test: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Have the App Store send a test notification; prints its token.")
+    @OptionGroup var options: APIOptions
+
+    func run() async throws {
+      try await options.withClient { client throws(AppStoreServerError) in
+        options.printLine(try await client.requestTestNotification().encodedJSON())
+      }
+    }
+  }
+
+  struct TestStatus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "test-status", abstract: "Show what became of a test notification.")
+    @OptionGroup var options: APIOptions
+    @Argument(help: "The token that \"test\" printed.") var token: String
+
+    func run() async throws {
+      try await options.withClient { client throws(AppStoreServerError) in
+        let sent = try await client.testNotificationStatus(token)
+        var object = JSONWriter()
+        object.beginObject()
+        object.name("sendAttempts")
+        object.beginArray()
+        for attempt in sent.sendAttempts {
+          if let value = try? JSONValue(parsing: attempt.encodedJSON()) { object.value(value) }
+        }
+        object.endArray()
+        object.name("notification")
+        if !options.raw, let value = try? JSONValue(parsing: sent.notification.payload.encoded()) {
+          object.value(value)
+        } else {
+          object.string(sent.notification.compact)
+        }
+        object.endObject()
+        options.printLine(object.bytes)
+      }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptRemote
+import ReceiptSigning
+
+/// Who asks the App Store: an API key of App Store Connect, and the older shared secret.
+///
+/// A flag goes before a file, a file before an environment variable.
+struct CredentialOptions: ParsableArguments {
+  @Option(
+    name: .customLong("api-key"),
+    help: ArgumentHelp(
+      "The API key of App Store Connect, a .p8 file. Environment: RECEIPTKIT_API_KEY_FILE.", valueName: "FILE"
+    ))
+  var keyFile: String?
+
+  @Option(
+    name: .customLong("key-id"),
+    help: ArgumentHelp("The key's identifier. Environment: RECEIPTKIT_KEY_ID.", valueName: "ID"))
+  var keyId: String?
+
+  @Option(
+    name: .customLong("issuer-id"),
+    help: ArgumentHelp("The issuer's identifier. Environment: RECEIPTKIT_ISSUER_ID.", valueName: "UUID"))
+  var issuerId: String?
+
+  @Option(
+    name: .customLong("credentials"),
+    help: ArgumentHelp(
+      "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, all optional.",
+      discussion: """
+        Nobody but its owner may read it (mode 0600). The shared secret is taken from here or from
+        RECEIPTKIT_SHARED_SECRET, never from a flag: command lines can be seen by others.
+        """, valueName: "FILE"))
+  var credentialsFile: String?
+
+  /// What the credentials file says.
+  private struct File {
+    var keyFile: String?
+    var key: String?
+    var keyId: String?
+    var issuerId: String?
+    var bundleId: String?
+    var sharedSecret: String?
+  }
+
+  /// Signs tokens.
+  ///
+  /// - Parameter bundleId: The app, where a flag names it.
+  func signer(bundleId: String?) throws -> DeveloperSigner {
+    let file = try readFile()
+    let keyPath =
+      keyFile ?? file.keyFile ?? (file.key == nil ? Self.environment("RECEIPTKIT_API_KEY_FILE") : nil)
+    let contents: [UInt8]
+    if let keyPath {
+      contents = try InputFile.contents(of: keyPath, limit: 1 << 16)
+    } else if let key = file.key {
+      contents = Array(key.utf8)
+    } else {
+      throw Self.missing("--api-key FILE, the .p8 file of App Store Connect", "RECEIPTKIT_API_KEY_FILE")
+    }
+    guard let keyId = keyId ?? file.keyId ?? Self.environment("RECEIPTKIT_KEY_ID") else {
+      throw Self.missing("--key-id ID", "RECEIPTKIT_KEY_ID")
+    }
+    guard let issuerId = issuerId ?? file.issuerId ?? Self.environment("RECEIPTKIT_ISSUER_ID") else {
+      throw Self.missing("--issuer-id UUID", "RECEIPTKIT_ISSUER_ID")
+    }
+    guard let bundleId = bundleId ?? file.bundleId ?? Self.environment("RECEIPTKIT_BUNDLE_ID") else {
+      throw Self.missing("--bundle-id ID", "RECEIPTKIT_BUNDLE_ID")
+    }
+    do throws(SigningError) {
+      return try DeveloperSigner(
+        privateKey: SigningIdentity.privateKey(inFile: contents), keyId: keyId, issuerId: issuerId,
+        bundleId: bundleId)
+    } catch {
+      throw ToolExit.failure(
+        ToolExit.unreadableInput, "\(keyPath ?? credentialsFile ?? "the API key"): \(error.message)")
+    }
+  }
+
+  /// The app's shared secret, where there is one.
+  func sharedSecret() throws -> Secret? {
+    (try readFile().sharedSecret ?? Self.environment("RECEIPTKIT_SHARED_SECRET")).map { Secret($0) }
+  }
+
+  private static func missing(_ flag: String, _ variable: String) -> ExitCode {
+    ToolExit.failure(
+      ToolExit.usage, "needs \(flag), or \(variable) in the environment, or --credentials FILE")
+  }
+
+  private static func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+
+  private func readFile() throws -> File {
+    guard let path = credentialsFile else { return File() }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+      throw ToolExit.failure(ToolExit.unreadableInput, "cannot read \(path): \(systemMessage(errno))")
+    }
+    guard status.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
+      throw ToolExit.failure(
+        ToolExit.unreadableInput, "\(path) holds secrets, and others may read or write it: chmod 600 \(path)")
+    }
+    guard let document = try? JSONValue(parsing: InputFile.contents(of: path, limit: 1 << 16)),
+      let members = document.object
+    else { throw ToolExit.failure(ToolExit.unreadableInput, "\(path) is not a JSON object") }
+    var file = File()
+    for member in members {
+      guard let value = member.value.string else {
+        throw ToolExit.failure(ToolExit.unreadableInput, "\(path): \(member.name) is not a text")
+      }
+      switch member.name {
+      case "apiKeyFile": file.keyFile = value
+      case "apiKey": file.key = value
+      case "keyId": file.keyId = value
+      case "issuerId": file.issuerId = value
+      case "bundleId": file.bundleId = value
+      case "sharedSecret": file.sharedSecret = value
+      default: throw ToolExit.failure(ToolExit.unreadableInput, "\(path): there is no \(member.name)")
+      }
+    }
+    return file
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ReceiptCodec
+import ReceiptRemote
+
+/// Which servers are asked, and for how long.
+struct ServerOptions: ParsableArguments {
+  @Option(
+    name: .customLong("base-url"),
+    help: ArgumentHelp(
+      "Ask this server in place of Apple's: an emulator, a proxy, a compatible service.", valueName: "URL"))
+  var base: String?
+
+  @Option(
+    name: .customLong("sandbox-base-url"),
+    help: ArgumentHelp("The same for the sandbox alone; by default --base-url.", valueName: "URL"))
+  var sandboxBase: String?
+
+  @Flag(
+    name: .customLong("allow-plain-http"),
+    help:
+      "Accept http:// for other hosts than this one. What is sent, secrets included, can then be read by others."
+  )
+  var allowsPlainHTTP = false
+
+  @Option(
+    name: .customLong("deadline"),
+    help: ArgumentHelp("The longest that one question may take, retries included.", valueName: "SECONDS"))
+  var deadline: Double = 30
+
+  func validate() throws {
+    guard deadline > 0, deadline <= 3600 else {
+      throw ValidationError("--deadline takes seconds, more than 0 and at most 3600.")
+    }
+  }
+
+  var retry: RetryPolicy {
+    let deadline = Duration.milliseconds(Int64(deadline * 1000))
+    return RetryPolicy(deadline: deadline, attemptTimeout: min(.seconds(10), deadline))
+  }
+
+  func url(_ text: String) throws -> RemoteURL {
+    do throws(RemoteURL.Failure) {
+      return try RemoteURL(text, allowsPlainHTTP: allowsPlainHTTP)
+    } catch {
+      throw ToolExit.failure(ToolExit.usage, error.description)
+    }
+  }
+
+  /// The App Store Server API of an environment.
+  func address(_ environment: ReceiptEnvironment.Category) throws -> AppStoreServerAddress {
+    if let override = try overridden(environment) { return AppStoreServerAddress(environment, at: override) }
+    return environment == .production ? .production : .sandbox
+  }
+
+  /// The endpoints of `verifyReceipt`.
+  func verifyReceiptEndpoints() throws -> VerifyReceiptChecker.Endpoints {
+    var endpoints = try VerifyReceiptChecker.Endpoints.appStore()
+    if let override = try overridden(.production) {
+      endpoints.production = override.appending(pathSegments: ["verifyReceipt"])
+    }
+    if let override = try overridden(.sandbox) {
+      endpoints.sandbox = override.appending(pathSegments: ["verifyReceipt"])
+    }
+    return endpoints
+  }
+
+  /// The server that is asked in place of the certificates' OCSP responders.
+  func responder() throws -> RemoteURL? { try base.map { try url($0).appending(pathSegments: ["ocsp"]) } }
+
+  private func overridden(_ environment: ReceiptEnvironment.Category) throws -> RemoteURL? {
+    let text = environment == .sandbox ? sandboxBase ?? base : base
+    return try text.map { try url($0) }
+  }
+}

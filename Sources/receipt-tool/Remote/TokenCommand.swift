@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import ReceiptSigning
+import ReceiptVerification
+
+/// `receipt-tool token`: a token of the App Store Server API, for other tools.
+struct TokenCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "token",
+    abstract: "Print a token for the App Store Server API.",
+    discussion: """
+      The token is a secret for as long as it lives.
+
+      EXAMPLE:
+        curl -H "Authorization: Bearer $(receipt-tool token --api-key AuthKey.p8 --key-id ID --issuer-id UUID \\
+          --bundle-id com.example.app)" https://api.storekit.apple.com/inApps/v1/transactions/2000000001
+
+      EXIT CODES:
+        0 printed; 64 wrong command line or missing credentials; 66 a file cannot be read.
+      """)
+
+  @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+
+  @Option(
+    name: .customLong("bundle-id"),
+    help: ArgumentHelp("The app. Environment: RECEIPTKIT_BUNDLE_ID.", valueName: "ID"))
+  var bundleId: String?
+
+  @Option(
+    name: .customLong("lifetime"),
+    help: ArgumentHelp("Seconds until it expires, at most 3600.", valueName: "SECONDS"))
+  var lifetime = 300
+
+  @Flag(name: .customLong("json"), help: "Print one JSON object: token, expires.")
+  var json = false
+
+  func validate() throws {
+    guard 1...3600 ~= lifetime else { throw ValidationError("--lifetime takes 1 to 3600 seconds.") }
+  }
+
+  func run() throws {
+    let now = SystemClock.now()
+    let token: String
+    do {
+      token = try credentials.signer(bundleId: bundleId).serverToken(issuedAt: now, lifetime: lifetime)
+    } catch let error as SigningError {
+      throw ToolExit.failure(ToolExit.internalFault, error.message)
+    }
+    guard json else {
+      writeAll(Array((token + "\n").utf8), to: STDOUT_FILENO)
+      return
+    }
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("token", token)
+    object.member("expires", now.addingSeconds(Double(lifetime)).iso8601)
+    object.endObject()
+    writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+  }
+}
