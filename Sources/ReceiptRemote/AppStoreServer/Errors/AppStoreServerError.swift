@@ -93,7 +93,7 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
   }
 }
 
-extension AppStoreServerError: CustomStringConvertible {
+extension AppStoreServerError: CustomStringConvertible, CustomReflectable {
   /// Endpoint, cause and number of requests in one line.
   public var description: String {
     let tries =
@@ -102,11 +102,20 @@ extension AppStoreServerError: CustomStringConvertible {
       case 1: "1 request"
       default: "\(attempts) requests"
       }
-    return "\(endpoint.rawValue): \(ShownText.line(cause.text)) (\(tries))"
+    return "\(endpoint.rawValue): \(cause) (\(tries))"
   }
+
+  /// The description alone.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-extension AppStoreServerError.Cause {
+extension AppStoreServerError.Cause: CustomStringConvertible, CustomReflectable {
+  /// The cause in one line of bounded length.
+  public var description: String { ShownText.line(text) }
+
+  /// The description alone: what lies below may quote the response.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+
   fileprivate var text: String {
     switch self {
     case .response(let code, let message):
