@@ -78,7 +78,9 @@ let package = Package(
 
     .executableTarget(
       name: "receipt-bench",
-      dependencies: ["CAllocationCounter", "ReceiptSigning", "ReceiptVerification"],
+      dependencies: [
+        "CAllocationCounter", "ReceiptRemote", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
+      ],
       path: "Benchmarks/receipt-bench"),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 

@@ -11,6 +11,7 @@ import ReceiptVerification
 ///
 /// usage: receipt-bench --first ROOT.cer RECEIPT
 ///        receipt-bench --lines COUNT ROOT.cer RECEIPTS
+///        receipt-bench --revocation
 ///        receipt-bench [rounds] [seconds per measurement] [directory for samples] [part of a name]
 @main
 enum ReceiptBench {
@@ -18,6 +19,9 @@ enum ReceiptBench {
     let arguments = CommandLine.arguments
     if arguments.count == 4, arguments[1] == "--first" {
       return try measureFirst(root: arguments[2], receipt: arguments[3])
+    }
+    if arguments.count == 2, arguments[1] == "--revocation" {
+      return try RevocationMeasurement.report(rounds: 9, seconds: 0.3)
     }
     if arguments.count == 5, arguments[1] == "--lines", let count = Int(arguments[2]) {
       return try writeLines(count: count, root: arguments[3], receipts: arguments[4])
@@ -43,6 +47,7 @@ enum ReceiptBench {
     if wanted.isEmpty {
       reportAllocations(samples)
       reportMemory(samples)
+      try RevocationMeasurement.report(rounds: rounds, seconds: seconds)
     }
   }
 

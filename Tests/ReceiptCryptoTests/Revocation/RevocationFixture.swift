@@ -17,6 +17,11 @@ struct RevocationFixture {
     delegateKey = try key()
   }
 
+  init(chain: TestChain) throws {
+    self.chain = chain
+    delegateKey = try PrivateKey.generateP256()
+  }
+
   /// A responder that the leaf's issuer certified.
   func delegate(_ change: (inout CertificateTemplate) -> Void = { _ in }) throws -> Certificate {
     try delegate(of: .authority(chain.intermediate, chain.intermediateKey), change)

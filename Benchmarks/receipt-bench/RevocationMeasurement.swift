@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import ReceiptCodec
+import ReceiptRemote
+import ReceiptSigning
+import ReceiptTesting
+import ReceiptVerification
+import Synchronization
+
+/// What asking about revocation adds to a verdict once the answers are kept: signed transactions verified
+/// without checkers, and with a checker that knows their certificates, in turn.
+struct RevocationMeasurement: Sendable {
+  private let verifier: ReceiptVerifier
+  private let checker: RevocationChecker
+  private let receipt: [UInt8]
+
+  init() throws {
+    let authority = try TestAuthority.es256()
+    let identity = try authority.identity(ocspURL: "http://ocsp.example.com")
+    let responder = TestRevocationResponder(authority, chain: identity.chain)
+    receipt = Array(
+      try TestReceipts(jws: identity, rsa: TestAuthority.rsa().identity).signedTransaction().utf8)
+    verifier = ReceiptVerifier(
+      trust: authority.trustAnchors,
+      policy: VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox]))
+    checker = RevocationChecker(transport: Responder(responder: responder))
+  }
+
+  /// Measures and prints.
+  static func report(rounds: Int, seconds: Double) throws {
+    let measurement = try RevocationMeasurement()
+    let results = Mutex<(without: [Double], with: [Double])>(([], []))
+    let isDone = DispatchSemaphore(value: 0)
+    Task.detached {
+      // Enough for whatever a verifier prepares for signers that it meets often.
+      for _ in 0..<1_000 { await measurement.demandValid() }
+      usleep(200_000)
+      for _ in 0..<rounds {
+        let without = await measurement.microseconds(checkers: [], seconds: seconds)
+        let with = await measurement.microseconds(checkers: [measurement.checker], seconds: seconds)
+        results.withLock {
+          $0.without.append(without)
+          $0.with.append(with)
+        }
+      }
+      await measurement.checker.shutdown()
+      isDone.signal()
+    }
+    isDone.wait()
+    let (without, with) = results.withLock { $0 }
+    let (alone, checked) = (median(without), median(with))
+    print("\nmicroseconds a verdict, median of rounds")
+    print("verify signed transaction, warm, async              \(rounded(alone))")
+    print("the same with warm OCSP cache                       \(rounded(checked))")
+    print("added by warm OCSP cache                            \(rounded((checked / alone - 1) * 100)) %")
+  }
+
+  private func demandValid() async {
+    let verdict = await verifier.verify(receipt, checkers: [checker])
+    guard verdict.receipt == nil else { return }
+    print("The sample does not verify: \(verdict.reason?.description ?? "")")
+    exit(70)
+  }
+
+  /// Of processor time: nothing else runs in this process meanwhile.
+  private func microseconds(checkers: [any RemoteChecker], seconds: Double) async -> Double {
+    let start = Clock.seconds()
+    let processorStart = Clock.seconds(CLOCK_PROCESS_CPUTIME_ID)
+    var count = 0
+    repeat {
+      for _ in 0..<64 {
+        let verdict = await verifier.verify(receipt, checkers: checkers)
+        if verdict.receipt != nil { count += 1 }
+      }
+    } while Clock.seconds() - start < seconds
+    return (Clock.seconds(CLOCK_PROCESS_CPUTIME_ID) - processorStart) / Double(count) * 1e6
+  }
+
+  private static func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+  }
+
+  private static func rounded(_ value: Double) -> String {
+    let hundredths = Int((value * 100).rounded())
+    let fraction = abs(hundredths) % 100
+    return "\(hundredths < 0 ? "-" : "")\(abs(hundredths) / 100).\(fraction < 10 ? "0" : "")\(fraction)"
+  }
+
+  /// A responder in this very process.
+  private struct Responder: HTTPTransport {
+    let responder: TestRevocationResponder
+
+    func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
+      guard let body = try? responder.response(to: request.body ?? [], at: SystemClock.now()) else {
+        return RemoteResponse(status: 400)
+      }
+      return RemoteResponse(status: 200, body: body)
+    }
+  }
+}
