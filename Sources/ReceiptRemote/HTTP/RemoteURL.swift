@@ -155,7 +155,9 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
       throw Failure(description: "\"\(authority)\" is not a host name or an address.")
     }
     guard !portText.isEmpty else { return (host.lowercased(), defaultPort) }
-    guard let port = UInt16(portText.dropFirst()), port > 0 else {
+    // `UInt16` alone would take a sign.
+    let digits = portText.dropFirst()
+    guard digits.allSatisfy(\.isNumber), let port = UInt16(digits), port > 0 else {
       throw Failure(description: "\"\(authority)\" names no port from 1 to 65535.")
     }
     return (host.lowercased(), Int(port))

@@ -149,6 +149,27 @@ import Testing
     #expect(
       here.requests.map(\.url.authority) == Array(repeating: "api.storekit-sandbox.apple.com", count: 2))
   }
+
+  @Test("redirects end: after three, for whatever changes something, and where they lead to no place")
+  func redirectLimits() async throws {
+    let here = FakeTransport(RemoteResponse(status: 302, headers: [HTTPHeader("Location", "/again")]))
+    let client = try StoreServer.raw(here)
+    let endless = await storeError { () async throws(AppStoreServerError) in try await client.transaction("1")
+    }
+    #expect(endless?.cause == .redirected(status: 302, location: "/again"))
+    #expect(endless?.attempts == 1)
+    #expect(here.requests.count == 4)
+    here.forgetRequests()
+    let change = await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+    #expect(change?.cause == .redirected(status: 302, location: "/again"))
+    #expect(here.requests.count == 1)
+    for location in ["//evil.example/", "http://api.storekit-sandbox.apple.com/", "relative", ""] {
+      let away = try StoreServer.raw(
+        FakeTransport(RemoteResponse(status: 307, headers: [HTTPHeader("Location", location)])))
+      let error = await storeError { () async throws(AppStoreServerError) in try await away.transaction("1") }
+      #expect(error?.cause == .redirected(status: 307, location: location))
+    }
+  }
 }
 
 extension AppStoreServerError {

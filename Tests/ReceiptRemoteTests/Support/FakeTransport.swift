@@ -33,6 +33,8 @@ final class FakeTransport: HTTPTransport {
   /// What was sent so far, in order.
   var requests: [RemoteRequest] { recorded.withLock { $0 } }
 
+  func forgetRequests() { recorded.withLock { $0.removeAll() } }
+
   func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
     recorded.withLock { $0.append(request) }
     return try await handler(request)

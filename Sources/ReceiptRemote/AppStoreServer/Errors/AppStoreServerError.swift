@@ -11,8 +11,9 @@ public import ReceiptVerification
 /// ```swift
 /// do {
 ///   let transaction = try await client.transaction("2000000001")
-/// } catch where error.code == .transactionIdNotFound {
-///   // not of this environment
+///   grant(transaction.payload)
+/// } catch let error as AppStoreServerError where error.code == .transactionIdNotFound {
+///   refuse("The purchase is not of this environment.")
 /// }
 /// ```
 public struct AppStoreServerError: Error, Sendable, Hashable {

@@ -37,15 +37,15 @@ extension AppStoreServerClient {
         .notificationHistory(request, paginationToken: token), as: NotificationHistoryResponse.self)
       let page = answer.value
       let verification = verification(of: answer)
-      var notifications: [SentNotification] = []
-      for (index, item) in (page.notificationHistory ?? []).enumerated() {
-        let notification: VerifiedPayload<Notification> = try verification.verify(
-          item.signedPayload, at: "$.notificationHistory[\(index)].signedPayload")
-        notifications.append(
-          SentNotification(notification: notification, sendAttempts: item.sendAttempts ?? []))
-      }
+      let items = page.notificationHistory ?? []
+      let place = { (index: Int) in "$.notificationHistory[\(index)].signedPayload" }
+      let notifications: [VerifiedPayload<Notification>] = try verification.verify(
+        try verification.demandAll(items.map(\.signedPayload), at: place), at: place)
       return try AppStoreServerPage(
-        elements: notifications, hasMore: page.hasMore, next: page.paginationToken,
+        elements: zip(items, notifications).map {
+          SentNotification(notification: $1, sendAttempts: $0.sendAttempts ?? [])
+        },
+        hasMore: page.hasMore, next: page.paginationToken,
         nextName: "paginationToken", of: answer)
     }
   }

@@ -15,13 +15,8 @@ struct PartVerification {
   func verify<Payload: SignedPayload>(
     _ compact: String?, at place: String, as type: Payload.Type = Payload.self
   ) throws(AppStoreServerError) -> VerifiedPayload<Payload> {
-    guard let compact else {
-      throw AppStoreServerError(
-        endpoint, attempts: attempts,
-        .malformedResponse(
-          MalformedReceipt(.missing, at: .jsonPath(place), "The response has no such part.")))
-    }
-    let parts: [VerifiedPayload<Payload>] = try verify([compact], at: { _ in place })
+    let compact = try demandAll([compact], at: { _ in place })
+    let parts: [VerifiedPayload<Payload>] = try verify(compact, at: { _ in place })
     guard let part = parts.first else { throw failure(.malformed, at: place, "There is no verdict on it.") }
     return part
   }
@@ -32,6 +27,19 @@ struct PartVerification {
   ) throws(AppStoreServerError) -> VerifiedPayload<Payload>? {
     guard compact != nil else { return nil }
     return try verify(compact, at: place)
+  }
+
+  /// Parts that must all be there.
+  func demandAll(
+    _ parts: [String?], at place: (Int) -> String
+  ) throws(AppStoreServerError) -> [String] {
+    for (index, part) in parts.enumerated() where part == nil {
+      throw AppStoreServerError(
+        endpoint, attempts: attempts,
+        .malformedResponse(
+          MalformedReceipt(.missing, at: .jsonPath(place(index)), "The response has no such part.")))
+    }
+    return parts.compactMap { $0 }
   }
 
   /// Verifies many parts together, which costs less than one after the other.
