@@ -16,59 +16,59 @@
     let options: AppStoreEmulatorTool
 
     func run() async throws {
-      let signing = try signing()
       let developerKey = try developerKey()
       let certificates = try prepared { () throws(CryptoError) in
         try ServerCertificates(now: Int64(SystemClock.now().millisecondsSince1970 / 1000))
       }
+      // All that can fail comes before the ports are open. The roots are the same with any port.
       let files = StateDirectory(path: options.state)
       try files.write(
-        signing: signing, tlsAuthority: certificates.authority, developerKey: developerKey, options: options)
+        signing: try signing(ocspPort: 0), tlsAuthority: certificates.authority, developerKey: developerKey,
+        options: options)
 
+      // Certificates say at which port their OCSP responder is.
+      let ports = try await openPorts(certificates)
+      let signing = try signing(ocspPort: ports[0].listener.port)
       let end = EndSignal()
       let sandbox = store(.sandbox, signing, developerKey.publicKey)
       let production = store(.production, signing, developerKey.publicKey)
-      let controls = [sandbox, production].map { EmulatorControl($0, shutdown: { end.fire() }) }
-
-      var listeners: [(name: String, listener: Listener)] = []
-      do {
-        listeners.append(
-          ("port", try await .open(port: options.port, tls: nil, store: sandbox, control: controls[0])))
-        listeners.append(
-          ("productionPort", try await .open(port: 0, tls: nil, store: production, control: controls[1])))
-        for kind in ServerCertificates.Kind.allCases {
-          let context = try Self.context(certificates, kind)
-          listeners.append(
-            (
-              Self.portNames[kind] ?? "",
-              try await .open(port: 0, tls: context, store: sandbox, control: controls[0])
-            ))
-        }
-        let context = try Self.context(certificates, .trusted)
-        listeners.append(
-          (
-            "productionTLSPort",
-            try await .open(port: 0, tls: context, store: production, control: controls[1])
-          ))
-      } catch {
-        throw ToolFailure.exit(ToolFailure.unavailable, "no port could be opened: \(error)")
-      }
-      ToolFailure.write(files.readyLine(ports: listeners.map { ($0.name, $0.listener.port) }), to: 1)
-      try await serve(listeners.map(\.listener), until: end)
-    }
-
-    private static let portNames: [ServerCertificates.Kind: String] = [
-      .trusted: "tlsPort", .untrusted: "untrustedTLSPort", .wrongHost: "wrongHostTLSPort",
-      .expired: "expiredTLSPort",
-    ]
-
-    private func serve(_ listeners: [Listener], until end: EndSignal) async throws {
+      ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)
       await withTaskGroup(of: Void.self) { group in
-        for listener in listeners { group.addTask { try? await listener.serve() } }
+        for port in ports {
+          let store = port.isProduction ? production : sandbox
+          let control = EmulatorControl(store, shutdown: { end.fire() })
+          group.addTask { try? await port.listener.serve(store, control) }
+        }
         group.addTask { await end.wait() }
         // Serving does not end by itself, so the first to end is the signal.
         await group.next()
         group.cancelAll()
+      }
+    }
+
+    private struct Port {
+      let name: String
+      let listener: Listener
+      var isProduction: Bool { name.hasPrefix("production") }
+    }
+
+    private func openPorts(_ certificates: ServerCertificates) async throws -> [Port] {
+      do {
+        var ports = [
+          Port(name: "port", listener: try await .open(port: options.port, tls: nil)),
+          Port(name: "productionPort", listener: try await .open(port: 0, tls: nil)),
+        ]
+        let secured: [(String, ServerCertificates.Kind)] = [
+          ("tlsPort", .trusted), ("productionTLSPort", .trusted), ("untrustedTLSPort", .untrusted),
+          ("wrongHostTLSPort", .wrongHost), ("expiredTLSPort", .expired),
+        ]
+        for (name, kind) in secured {
+          let context = try Self.context(certificates, kind)
+          ports.append(Port(name: name, listener: try await .open(port: 0, tls: context)))
+        }
+        return ports
+      } catch {
+        throw ToolFailure.exit(ToolFailure.unavailable, "no port could be opened: \(error)")
       }
     }
 
@@ -90,17 +90,17 @@
       return store
     }
 
-    private func signing() throws -> EmulatorSigning {
+    private func signing(ocspPort: Int) throws -> EmulatorSigning {
       do throws(SigningError) {
-        let jws =
-          if options.authority == "test" { try TestAuthority.es256().identity } else {
-            try IdentityDirectory(options.authority).load()
-          }
         let receipts =
           if options.receiptAuthority == "test" { try TestAuthority.rsa().identity } else {
             try IdentityDirectory(options.receiptAuthority).load()
           }
-        return try EmulatorSigning(jws: jws, appReceipts: receipts)
+        guard options.authority != "test" else {
+          return try EmulatorSigning(
+            ocspURL: "http://127.0.0.1:\(ocspPort)/ocsp", appReceipts: receipts)
+        }
+        return try EmulatorSigning(jws: IdentityDirectory(options.authority).load(), appReceipts: receipts)
       } catch {
         throw ToolFailure.exit(ToolFailure.noInput, error.description)
       }

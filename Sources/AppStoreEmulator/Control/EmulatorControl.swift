@@ -10,6 +10,7 @@ internal import ReceiptRemote
 /// | `POST /_emulator/seed` | adds what its JSON says to the state, ``EmulatorSeed`` |
 /// | `POST /_emulator/faults` | replaces the fault script by the rules in a JSON list |
 /// | `POST /_emulator/faults?append=true` | adds the rules after those that are there |
+/// | `POST /_emulator/ocsp` | changes what the OCSP responder answers: `{"revoke": "leaf"}`, `{"flaw": "stale"}` |
 /// | any method, `/_emulator/echo` | answers with method, headers and body of the request, as JSON |
 /// | `GET /_emulator/bytes/COUNT` | answers with so many bytes |
 /// | `GET /_emulator/statistics` | counts of requests, tokens and connections |
@@ -53,6 +54,12 @@ public struct EmulatorControl: Sendable {
         } else {
           store.faults.replace(with: rules)
         }
+        return .json(.object([]))
+      case ("POST", "ocsp"):
+        guard let responder = store.signing.responder else {
+          throw Failure("There is no OCSP responder for an authority of your own.")
+        }
+        try responder.follow(Self.json(request), now: store.configuration.clock())
         return .json(.object([]))
       case (_, "echo"): return Self.echo(request)
       case ("GET", let path) where path.hasPrefix("bytes/"):

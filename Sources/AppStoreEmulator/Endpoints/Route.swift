@@ -25,7 +25,7 @@ struct Route: Sendable {
     TransactionEndpoints.routes + SubscriptionEndpoints.routes + ExtensionEndpoints.routes
     + ConsumptionEndpoints.routes + NotificationEndpoints.routes + MessagingImageEndpoints.routes
     + MessagingMessageEndpoints.routes + MessagingSettingEndpoints.routes + GroupEndpoints.routes
-    + AdvancedCommerceEndpoints.routes + ReceiptEndpoints.routes
+    + AdvancedCommerceEndpoints.routes + ReceiptEndpoints.routes + RevocationEndpoints.routes
 
   /// The route of a request, and what stands for its `{}`. A route with names beats one with `{}`; where only
   /// the method differs, the route that differs is given.

@@ -12,17 +12,13 @@
     typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, ByteBuffer>
 
     let channel: NIOAsyncChannel<Connection, Never>
-    let store: EmulatedAppStore
-    let control: EmulatorControl
 
     var port: Int { channel.channel.localAddress?.port ?? 0 }
 
     private static let backlog: Int32 = 256
 
     /// Opens a port on the loopback address.
-    static func open(
-      port: Int, tls: NIOSSLContext?, store: EmulatedAppStore, control: EmulatorControl
-    ) async throws -> Listener {
+    static func open(port: Int, tls: NIOSSLContext?) async throws -> Listener {
       let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .serverChannelOption(.backlog, value: backlog)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -35,11 +31,11 @@
             return try Connection(wrappingChannelSynchronously: channel)
           }
         }
-      return Listener(channel: channel, store: store, control: control)
+      return Listener(channel: channel)
     }
 
     /// Serves until the task is cancelled; connections then end with it.
-    func serve() async throws {
+    func serve(_ store: EmulatedAppStore, _ control: EmulatorControl) async throws {
       try await withThrowingDiscardingTaskGroup { group in
         try await channel.executeThenClose { connections in
           for try await connection in connections {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+public import ReceiptTesting
+internal import Synchronization
+
+/// The OCSP responder of the certificates that the emulator signs with.
+///
+/// ```swift
+/// signing.responder?.update { $0.revoke(chain[0], at: now, reason: .keyCompromise) }
+/// ```
+public final class EmulatedResponder: Sendable {
+  private let pristine: TestRevocationResponder
+  private let responder: Mutex<TestRevocationResponder>
+  private let chain: [Certificate]
+
+  init(_ responder: TestRevocationResponder, chain: [Certificate]) {
+    self.pristine = responder
+    self.responder = Mutex(responder)
+    self.chain = chain
+  }
+
+  /// Changes what it answers.
+  public func update(_ change: (inout TestRevocationResponder) -> Void) {
+    responder.withLock { change(&$0) }
+  }
+
+  /// Follows instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or
+  /// `intermediate`), `signer` (`issuer` or `delegate`), `flaw`, `repeatsNonce`, `lifetime`.
+  func follow(_ instructions: JSONValue, now: Timestamp) throws(EmulatorControl.Failure) {
+    let change = try Self.change(instructions)
+    let (revoked, forgotten) = (
+      try certificate(instructions["revoke"]), try certificate(instructions["forget"])
+    )
+    if instructions["reset"]?.flag == true { responder.withLock { $0 = pristine } }
+    update {
+      change(&$0)
+      if let revoked { $0.revoke(revoked, at: now.addingSeconds(-60), reason: nil) }
+      if let forgotten { $0.forget(forgotten) }
+    }
+  }
+
+  private static func change(
+    _ instructions: JSONValue
+  ) throws(EmulatorControl.Failure) -> @Sendable (inout TestRevocationResponder) -> Void {
+    var flaw: TestRevocationResponder.Flaw?
+    if let name = instructions["flaw"]?.string {
+      flaw = TestRevocationResponder.Flaw(rawValue: name)
+      guard flaw != nil else { throw EmulatorControl.Failure("There is no flaw \(name).") }
+    }
+    let setsFlaw = instructions["flaw"] != nil
+    let signer = instructions["signer"]?.string
+    let repeatsNonce = instructions["repeatsNonce"]?.flag
+    let lifetime = instructions["lifetime"]
+    return { [flaw] responder in
+      if setsFlaw { responder.flaw = flaw }
+      if let signer { responder.signer = signer == "delegate" ? .delegate : .issuer }
+      if let repeatsNonce { responder.repeatsNonce = repeatsNonce }
+      if let lifetime { responder.lifetime = lifetime.int64 }
+    }
+  }
+
+  private func certificate(_ name: JSONValue?) throws(EmulatorControl.Failure) -> Certificate? {
+    switch name?.string {
+    case nil: return nil
+    case "leaf": return chain.first
+    case "intermediate": return chain.dropFirst().first
+    case let other:
+      throw EmulatorControl.Failure("The certificate is leaf or intermediate, not \(other ?? "").")
+    }
+  }
+
+  /// The response, and the serial number in hexadecimal that was asked about; `nil` for another certificate's.
+  func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumber: String?) {
+    guard let request = try? OCSPRequest(der: body) else {
+      return ((try? OCSPResponseTemplate.refusal(.malformedRequest)) ?? [], nil)
+    }
+    let asked = zip(chain, chain.dropFirst()).first { request.asks(about: $0, issuer: $1) }?.0
+    let response = responder.withLock { responder in
+      (try? responder.response(to: body, at: now)) ?? []
+    }
+    return (response, asked.map { Self.hexadecimal($0.serialNumber) })
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
