@@ -11,7 +11,7 @@ let package = Package(
     .library(name: "ReceiptSigning", targets: ["ReceiptSigning"]),
     .library(name: "ReceiptVerification", targets: ["ReceiptVerification"]),
     .library(name: "ReceiptRemote", targets: ["ReceiptRemote"]),
-    .library(name: "ReceiptRemoteURLSession", targets: ["ReceiptRemoteURLSession"]),
+    .library(name: "ReceiptRemoteCurl", targets: ["ReceiptRemoteCurl"]),
     .library(name: "ReceiptRemoteAsyncHTTPClient", targets: ["ReceiptRemoteAsyncHTTPClient"]),
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
     .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
@@ -40,7 +40,8 @@ let package = Package(
       name: "ReceiptRemote",
       dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptSigning", "ReceiptVerification"]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
-    .target(name: "ReceiptRemoteURLSession", dependencies: ["ReceiptRemote"]),
+    .target(name: "ReceiptRemoteCurl", dependencies: ["CCurl", "ReceiptRemote"]),
+    .target(name: "CCurl"),
     .target(
       name: "ReceiptRemoteAsyncHTTPClient",
       dependencies: [
@@ -57,7 +58,7 @@ let package = Package(
       name: "receipt-tool",
       dependencies: [
         "ReceiptRemote",
-        "ReceiptRemoteURLSession",
+        "ReceiptRemoteCurl",
         "ReceiptSigning",
         "ReceiptVerification",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -95,7 +96,7 @@ let package = Package(
     .testTarget(
       name: "ReceiptRemoteTests",
       dependencies: [
-        "ReceiptRemote", "ReceiptRemoteURLSession", "ReceiptRemoteAsyncHTTPClient", "ReceiptTesting",
+        "ReceiptRemote", "ReceiptRemoteCurl", "ReceiptRemoteAsyncHTTPClient", "ReceiptTesting",
         "AppStoreEmulator",
       ]),
   ]
@@ -103,7 +104,7 @@ let package = Package(
 
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
-for target in package.targets where !["COpenSSL", "CAllocationCounter"].contains(target.name) {
+for target in package.targets where !["COpenSSL", "CCurl", "CAllocationCounter"].contains(target.name) {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),

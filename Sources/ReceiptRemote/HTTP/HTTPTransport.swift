@@ -2,7 +2,7 @@
 
 /// Sends HTTP requests: the one thing that ReceiptRemote asks of an HTTP client.
 ///
-/// `ReceiptRemoteURLSession` puts Foundation's behind it, `ReceiptRemoteAsyncHTTPClient` AsyncHTTPClient. Whoever
+/// `ReceiptRemoteCurl` puts the system's libcurl behind it, `ReceiptRemoteAsyncHTTPClient` AsyncHTTPClient. Whoever
 /// makes a transport shuts it down.
 public protocol HTTPTransport: Sendable {
   /// Sends a request once and reads the whole response.

@@ -118,4 +118,7 @@ public struct UndeterminedReceipt: Sendable, Hashable {
   /// The environment that the receipt claims, when its signature was found right and no more than proof of the
   /// environment, or a checker's answer, is missing.
   public var claimedEnvironment: ReceiptEnvironment? { signatureVerified?.environment }
+
+  /// Whether ``claimedEnvironment`` is signed, and only a checker's answer is missing.
+  public var isEnvironmentProven: Bool { signatureVerified?.isEnvironmentProven ?? false }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import ReceiptCodec
 import ReceiptRemote
-import ReceiptRemoteURLSession
+import ReceiptRemoteCurl
 import ReceiptSigning
 import ReceiptVerification
 
@@ -67,7 +67,7 @@ struct APIOptions: ParsableArguments {
       policy: VerificationPolicy(bundleIds: .oneOf([signer.bundleId]), environments: [environment]),
       intermediates: resolved.intermediates)
     let address = try servers.address(environment)
-    let transport = URLSessionTransport()
+    let transport = CurlTransport()
     defer { transport.shutdown() }
     let client = AppStoreServerClient(
       transport: transport, signer: signer, address: address, verifier: verifier, retry: servers.retry)

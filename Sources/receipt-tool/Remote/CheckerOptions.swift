@@ -3,7 +3,7 @@
 import ArgumentParser
 import ReceiptCodec
 import ReceiptRemote
-import ReceiptRemoteURLSession
+import ReceiptRemoteCurl
 import ReceiptSigning
 import ReceiptVerification
 

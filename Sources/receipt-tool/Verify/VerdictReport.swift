@@ -31,7 +31,11 @@ struct VerdictReport {
       if !reason.place.isEmpty { add("where", reason.place) }
     }
     if case .undetermined(let receipt) = verdict {
-      add("environment", receipt.claimedEnvironment.map { "\($0.rawValue) (claimed, not signed)" })
+      add(
+        "environment",
+        receipt.claimedEnvironment.map {
+          receipt.isEnvironmentProven ? $0.rawValue : "\($0.rawValue) (claimed, not signed)"
+        })
       add("retry", receipt.isRetryable ? "may help" : "will not help")
     }
     if let receipt = verdict.receipt {
@@ -86,7 +90,9 @@ struct VerdictReport {
     }
     if case .undetermined(let receipt) = verdict {
       object.member("retryable", receipt.isRetryable)
-      if let environment = receipt.claimedEnvironment { append(environment, isProven: false, to: &object) }
+      if let environment = receipt.claimedEnvironment {
+        append(environment, isProven: receipt.isEnvironmentProven, to: &object)
+      }
     }
     if let receipt = verdict.receipt { append(receipt, to: &object) }
     if !verdict.checks.isEmpty { append(verdict.checks, named: "checks", to: &object) }

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Glibc
 import ReceiptCodec
-import ReceiptRemoteURLSession
+import ReceiptRemoteCurl
 import ReceiptVerification
 
 /// `receipt-tool verify`: is this receipt genuine, and is it what the policy demands?
@@ -62,7 +62,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var policy = try policy.policy(resolved)
     if checks.offlineSuffices { policy.offlineRule = .sufficient }
     // Made for remote checks alone: the rest of the tool knows no network.
-    let transport = checks.specifications.isEmpty ? nil : URLSessionTransport()
+    let transport = checks.specifications.isEmpty ? nil : CurlTransport()
     defer { transport?.shutdown() }
     let checkers = try transport.map { try checks.checkers(over: $0, policy: policy, trust: resolved) } ?? []
     let verifier = ReceiptVerifier(

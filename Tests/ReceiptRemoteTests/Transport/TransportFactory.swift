@@ -3,7 +3,7 @@
 import Foundation
 import ReceiptRemote
 import ReceiptRemoteAsyncHTTPClient
-import ReceiptRemoteURLSession
+import ReceiptRemoteCurl
 import Testing
 
 /// A kind of transport that the conformance suite runs on.
@@ -14,11 +14,6 @@ struct TransportFactory: Sendable, CustomTestStringConvertible {
   let takesAuthorities: Bool
   /// What it says of a server that cannot prove who it is.
   let codesOfInsecurity: Set<HTTPTransportError.Code>
-  /// Whether the process outlives a connection that ends within the headers. On Linux, Foundation's does not
-  /// (NativeProtocol.swift: "Transfer completed, but there's no response"), whatever stands on it.
-  let survivesEndsInHeaders: Bool
-  /// Whether it answers, and does not end the process, when it is used after its end.
-  let survivesUseAfterShutdown: Bool
   /// Makes one that trusts this authority, in PEM, besides the system's; `nil` for the system's alone.
   let make: @Sendable (_ tlsAuthority: String?) throws -> Made
 
@@ -32,21 +27,26 @@ struct TransportFactory: Sendable, CustomTestStringConvertible {
 
   static var all: [TransportFactory] {
     var all = [
-      TransportFactory(
-        name: "URLSession", takesAuthorities: false,
-        // Foundation on Linux does not tell failures of TLS from others.
-        codesOfInsecurity: [.insecure, .connectionLost], survivesEndsInHeaders: false,
-        survivesUseAfterShutdown: false
-      ) { _ in
-        let transport = URLSessionTransport()
-        return Made(transport: transport, shutdown: { transport.shutdown() })
+      TransportFactory(name: "libcurl", takesAuthorities: true, codesOfInsecurity: [.insecure]) { authority in
+        let file = try authority.map { pem in
+          let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "ca-\(UUID().uuidString).pem")
+          try Data(pem.utf8).write(to: file)
+          return file
+        }
+        let transport = CurlTransport(certificateAuthorities: file?.path)
+        return Made(
+          transport: transport,
+          shutdown: {
+            transport.shutdown()
+            if let file { try FileManager.default.removeItem(at: file) }
+          })
       }
     ]
     #if SwiftNIO
       all.append(
         TransportFactory(
-          name: "AsyncHTTPClient", takesAuthorities: true, codesOfInsecurity: [.insecure],
-          survivesEndsInHeaders: true, survivesUseAfterShutdown: true
+          name: "AsyncHTTPClient", takesAuthorities: true, codesOfInsecurity: [.insecure]
         ) { authority in
           let transport = try AsyncHTTPClientTransport(
             .init(additionalTrustRoots: authority.map { [$0] } ?? [], connectTimeout: .seconds(15)))
@@ -54,11 +54,6 @@ struct TransportFactory: Sendable, CustomTestStringConvertible {
         })
     #endif
     return all
-  }
-
-  /// Says loudly that a test was left out.
-  func skip(_ what: String) {
-    FileHandle.standardError.write(Data("SKIPPED: \(name) does not survive: \(what).\n".utf8))
   }
 
   /// The ports that it can talk to.

@@ -54,8 +54,7 @@ struct TransportResourceTests {
   func leaks(factory: TransportFactory) async throws {
     let emulator = try EmulatorProcess(["--sample", "--no-token-checks"])
     defer { emulator.stop() }
-    let faults = TransportFaultTests.faults.filter { factory.survivesEndsInHeaders || !$0.endsInHeaders }
-      .map(\.json).joined(separator: ", ")
+    let faults = TransportFaultTests.faults.map(\.json).joined(separator: ", ")
     let before = Self.openFiles()
     try await factory.with(emulator) { transport in
       try await emulator.control(.post, "/_emulator/faults", "[{\"faults\": [\(faults)]}]", by: transport)

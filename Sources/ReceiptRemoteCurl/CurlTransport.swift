@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptRemote
+
+/// Sends requests with the system's libcurl, which is loaded when the first is sent: nothing to build, and
+/// nothing to link for those who never ask anybody.
+///
+/// It trusts the system's certificate authorities, or those of a file, and heeds the environment variables
+/// `https_proxy` and `no_proxy`. It keeps no cookies and no caches. Whoever makes one calls ``shutdown()``.
+public final class CurlTransport: HTTPTransport {
+  private let loop: CurlLoop?
+  private let certificateAuthorities: String?
+
+  /// Creates a transport.
+  ///
+  /// - Parameters:
+  ///   - certificateAuthorities: The path of a file of trusted certificates in PEM, in place of the system's.
+  ///   - maximumConnectionsPerHost: Connections to one host that are open at a time; 16 by default.
+  public init(certificateAuthorities: String? = nil, maximumConnectionsPerHost: Int = 16) {
+    self.certificateAuthorities = certificateAuthorities
+    loop = CurlLoop(maximumConnectionsPerHost: maximumConnectionsPerHost)
+  }
+
+  deinit { loop?.shutdown() }
+
+  /// Ends all exchanges and closes the connections. What is sent afterwards fails.
+  public func shutdown() { loop?.shutdown() }
+
+  /// Sends a request once.
+  public func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
+    guard let loop else {
+      throw HTTPTransportError(
+        .unusable, "libcurl.so.4 is not installed, or is older than 7.68 (Debian: apt-get install libcurl4).")
+    }
+    guard !Task.isCancelled else { throw HTTPTransportError(.cancelled, "The task is cancelled.") }
+    guard let exchange = CurlExchange(request, certificateAuthorities: certificateAuthorities) else {
+      throw HTTPTransportError(.unusable, "libcurl takes no such request.")
+    }
+    loop.start(exchange)
+    let outcome = await withTaskCancellationHandler {
+      await exchange.outcome.value
+    } onCancel: {
+      loop.cancel(exchange)
+    }
+    return try outcome.get()
+  }
+}
