@@ -68,6 +68,10 @@ final class CurlExchange: @unchecked Sendable {
     let body = unsafe Array(UnsafeBufferPointer(start: bodyStart, count: length))
     let headStart = unsafe CCurl_exchange_head(exchange, &length)
     let head = unsafe Array(UnsafeBufferPointer(start: headStart, count: length))
+    // libcurl takes a connection that ends within the headers for a response without a body.
+    guard head.suffix(2) == [0x0A, 0x0A] || head.suffix(3) == [0x0A, 0x0D, 0x0A] else {
+      return fail(.connectionLost, "The connection ended within the headers.")
+    }
     let status = unsafe CCurl_exchange_status(exchange)
     guard 100...999 ~= status else { return fail(.invalidResponse, "The server did not answer with HTTP.") }
     outcome.deliver(.success(RemoteResponse(status: status, headers: Self.headers(head), body: body)))
@@ -92,10 +96,10 @@ enum CurlResult {
 
   static func code(of result: Int32) -> HTTPTransportError.Code {
     switch result {
-    // The proxy's or the host's name, the connection, and the handshake of TLS before anything was sent.
-    case 5, 6, 7, 35: .cannotConnect
-    // Certificates: ours or the server's, and what is trusted.
-    case 51, 53, 54, 58, 59, 60, 66, 77, 80, 82, 83, 90, 91: .insecure
+    // The proxy's or the host's name, and the connection.
+    case 5, 6, 7: .cannotConnect
+    // The handshake of TLS, certificates, and what is trusted.
+    case 35, 51, 53, 54, 58, 59, 60, 66, 77, 80, 82, 83, 90, 91: .insecure
     // Another protocol, a strange reply, a bad encoding.
     case 1, 8, 61: .invalidResponse
     case 2, 3, 4, 27, 43, 48: .unusable
