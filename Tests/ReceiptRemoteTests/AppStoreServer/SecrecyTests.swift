@@ -97,6 +97,8 @@ import Testing
     #expect(ShownText.line("Transaction id not found.") == "Transaction id not found.")
     #expect(ShownText.line("a\r\nb\u{1B}[31m\u{202E}c") == "a\u{FFFD}\u{FFFD}b\u{FFFD}[31m\u{FFFD}c")
     #expect(ShownText.line(String(repeating: "x", count: 48)) == String(repeating: "x", count: 48))
+    let url = "https://api.storekit-sandbox.apple.com/inApps/v1/notifications/history?paginationToken=a%2F"
+    #expect(ShownText.line(url) == url)
     #expect(ShownText.line("(" + String(repeating: "x", count: 49) + ")") == "(…)")
     #expect(ShownText.line(String(repeating: "x ", count: 10_000)).unicodeScalars.count == 501)
   }

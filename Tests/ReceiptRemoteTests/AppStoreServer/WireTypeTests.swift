@@ -2,6 +2,7 @@
 
 import ReceiptCodec
 import ReceiptRemote
+import ReceiptSigning
 import Testing
 
 /// Requests and responses as JSON.
@@ -204,5 +205,25 @@ import Testing
     #expect(code.meaning == nil)
     #expect(!code.isRetryable)
     #expect(code.httpStatus == Int(code.rawValue / 10_000))
+  }
+}
+
+@Suite struct RealtimeResponseTests {
+  @Test("an offer that was signed is an answer to a realtime request")
+  func promotionalOffer() throws {
+    let signature = try StoreServer.signer().promotionalOfferSignature(
+      productId: "p", offerIdentifier: "o", nonce: EndpointCall.uuid, timestamp: StoreServer.now)
+    let response = RealtimeResponse(
+      promotionalOffer: RealtimePromotionalOffer(
+        messageIdentifier: EndpointCall.uuid,
+        promotionalOfferSignatureV1: RealtimePromotionalOfferSignatureV1(
+          signature, productId: "p", offerIdentifier: "o")))
+    let json = try JSONValue(parsing: response.encoded())
+    let offer = json["promotionalOffer"]?["promotionalOfferSignatureV1"]
+    #expect(offer?["encodedSignature"]?.string == signature.encodedSignature)
+    #expect(offer?["nonce"]?.string == EndpointCall.uuid.rawValue.lowercased())
+    #expect(offer?["timestamp"]?.int64 == 1_759_302_562_000)
+    #expect(offer?["keyId"]?.string == "2X9R4HXF34")
+    #expect(offer?["appAccountToken"] == nil)
   }
 }

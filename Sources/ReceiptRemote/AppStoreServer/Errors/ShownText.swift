@@ -3,10 +3,11 @@
 /// Text that a server wrote, made fit to be shown.
 enum ShownText {
   static let maximumCount = 500
-  /// Longer runs of the characters of base64 are taken for tokens, keys or signed payloads. A UUID has 36.
+  /// Longer runs of the characters of base64url and of dots are taken for tokens or signed payloads. A UUID has
+  /// 36, and host names and segments of paths have less.
   static let longestWord = 48
 
-  /// One line of bounded length, without control characters, in which no token, key or payload can stand: a
+  /// One line of bounded length, without control characters, in which no token and no signed payload can stand: a
   /// server may send back what it was sent.
   static func line(_ text: String) -> String {
     var line = String.UnicodeScalarView()
@@ -20,7 +21,7 @@ enum ShownText {
         word.append("…")
         break
       }
-      if isOfBase64(scalar) {
+      if isOfToken(scalar) {
         word.append(scalar)
         continue
       }
@@ -34,9 +35,9 @@ enum ShownText {
     return String(line)
   }
 
-  private static func isOfBase64(_ scalar: Unicode.Scalar) -> Bool {
+  private static func isOfToken(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
-    case "a"..."z", "A"..."Z", "0"..."9", "-", "_", "+", "/", "=", ".": true
+    case "a"..."z", "A"..."Z", "0"..."9", "-", "_", "+", "=", ".": true
     default: false
     }
   }

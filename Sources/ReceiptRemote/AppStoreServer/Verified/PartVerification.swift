@@ -50,6 +50,10 @@ struct PartVerification {
       throw failure(.malformed, at: place(index), "It is no JWS in compact serialization.")
     }
     let verdicts = verifier.verifyTogether(parts.map { Array($0.utf8) }[...])
+    // One too few would shift the others to the wrong parts.
+    guard verdicts.count == parts.count else {
+      throw failure(.malformed, at: place(verdicts.count), "There is no verdict on it.")
+    }
     var verified: [VerifiedPayload<Payload>] = []
     verified.reserveCapacity(parts.count)
     for (index, verdict) in verdicts.enumerated() {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptSigning
+
+extension RealtimePromotionalOfferSignatureV1 {
+  /// Takes over a signature of `DeveloperSigner`.
+  ///
+  /// - Parameters:
+  ///   - signature: The signature.
+  ///   - productId: The product that it covers.
+  ///   - offerIdentifier: The offer that it covers.
+  ///   - appAccountToken: The account that it covers, where it does.
+  public init(
+    _ signature: PromotionalOfferSignature, productId: String, offerIdentifier: String,
+    appAccountToken: UUIDString? = nil
+  ) {
+    self.init(
+      encodedSignature: signature.encodedSignature, productId: productId, nonce: signature.nonce,
+      timestamp: signature.timestamp, keyId: signature.keyId, offerIdentifier: offerIdentifier,
+      appAccountToken: appAccountToken)
+  }
+}
