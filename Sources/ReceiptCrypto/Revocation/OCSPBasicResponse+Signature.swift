@@ -10,7 +10,7 @@ extension OCSPBasicResponse {
     var algorithm: OpaquePointer?
     unsafe X509_ALGOR_get0(&algorithm, nil, nil, OCSP_resp_get0_tbs_sigalg(basic))
     let oid = unsafe ObjectIdentifier.dotted(algorithm)
-    guard RevocationSignature.accepts(oid: oid) else {
+    guard RevocationSignature.acceptsInResponse(oid: oid) else {
       throw OCSPError(
         .badSignature, "The response is signed with the algorithm \(oid), which is not accepted.")
     }
@@ -59,7 +59,7 @@ extension OCSPBasicResponse {
     if let failure = CertificationPath.failure(leaf: responder, intermediates: [], anchor: issuer, at: nil) {
       throw refusal("was not certified by the issuer \"\(issuer.subject)\": \(failure.text)")
     }
-    guard RevocationSignature.accepts(oid: responder.signatureAlgorithmOID) else {
+    guard RevocationSignature.acceptsInResponse(oid: responder.signatureAlgorithmOID) else {
       throw refusal("has a certificate signed with \(responder.signatureAlgorithmOID), which is not accepted")
     }
     guard responder.isForOCSPSigning else {

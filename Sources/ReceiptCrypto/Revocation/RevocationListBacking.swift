@@ -58,7 +58,7 @@ final class RevocationListBacking {
     var object: OpaquePointer?
     unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
     let oid = unsafe ObjectIdentifier.dotted(object)
-    guard RevocationSignature.accepts(oid: oid) else {
+    guard RevocationSignature.acceptsInList(oid: oid) else {
       throw RevocationListError(
         .badSignature, "The list is signed with the algorithm \(oid), which is not accepted.")
     }

@@ -58,6 +58,11 @@ import Testing
     var weak = template
     weak.digest = .sha1
     #expect(try Self.refusal(chain, weak) == .badSignature)
+    // By RSA it is accepted, and nothing else of that age.
+    let old = try TestChain { try PrivateKey.generateRSA() }
+    #expect(try Self.refusal(old, weak) == nil)
+    weak.digest = .sha384
+    #expect(try Self.refusal(old, weak) == nil)
     let mute = try TestChain(intermediate: { $0.keyUsage = .keyCertSign })
     #expect(try Self.refusal(mute, template) == .otherIssuer)
   }
