@@ -98,20 +98,24 @@ public struct EmulatedAppStore: Sendable {
 
   /// Answers a request, with the fault whose turn it is.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
-    guard let fault = faults.next(for: request) else {
-      return EmulatorDelivery(await respond(to: request))
-    }
+    let (response, fault) = await faultyResponse(to: request)
+    return fault?.delivery(of: response) ?? EmulatorDelivery(response)
+  }
+
+  /// What is said in answer, with what is to go wrong on its way.
+  func faultyResponse(to request: EmulatorRequest) async -> (EmulatorResponse, EmulatorFault?) {
+    guard let fault = faults.next(for: request) else { return (await respond(to: request), nil) }
     if let response = fault.replacement(for: request, now: configuration.clock()) {
       statistics.count("fault", authorization: request.header("Authorization"))
-      return EmulatorDelivery(response)
+      return (response, nil)
     }
     var response = await respond(to: request)
     switch fault {
     case .truncatedJSON: response.body = Array(response.body.prefix(response.body.count / 2))
     case .flippedBit, .untrustedSigner, .otherApp, .otherEnvironment:
       response.body = SignedPayloadFaults(signing: signing).apply(fault, to: response.body)
-    default: break
+    default: return (response, fault)
     }
-    return fault.delivery(of: response)
+    return (response, nil)
   }
 }

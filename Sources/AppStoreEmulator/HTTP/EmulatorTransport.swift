@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptRemote
+
+/// Brings a client's requests to an emulated App Store in the same process: no server, no sockets, no ports.
+///
+/// ```swift
+/// let store = EmulatedAppStore(signing: try EmulatorSigning())
+/// let client = AppStoreServerClient(
+///   transport: EmulatorTransport(sandbox: store), signer: signer, address: .sandbox, verifier: verifier)
+/// ```
+///
+/// Faults of the store's script happen: those of the connection as the errors that they are to a client.
+public struct EmulatorTransport: HTTPTransport {
+  private let production: EmulatedAppStore?
+  private let sandbox: EmulatedAppStore?
+
+  /// Brings requests to hosts with `sandbox` in their names to one store, all others to the other. Where there
+  /// is none, nobody listens.
+  public init(production: EmulatedAppStore? = nil, sandbox: EmulatedAppStore? = nil) {
+    self.production = production
+    self.sandbox = sandbox
+  }
+
+  /// Asks the store.
+  ///
+  /// - Throws: `HTTPTransportError` as a transport over the network does.
+  public func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
+    guard !Task.isCancelled else { throw HTTPTransportError(.cancelled, "The task was cancelled.") }
+    guard let store = request.url.host.contains("sandbox") ? sandbox : production else {
+      throw HTTPTransportError(.cannotConnect, "There is no store at \(request.url.host).")
+    }
+    let (response, fault) = await store.faultyResponse(
+      to: EmulatorRequest(
+        request.method.rawValue, target: request.url.target, headers: request.headers,
+        body: request.body ?? []))
+    var body = response.body
+    switch fault {
+    case .delay(let milliseconds): try await wait(.milliseconds(milliseconds), within: request.timeout)
+    case .neverAnswer: try await wait(.seconds(1 << 30), within: request.timeout)
+    case .contentLength(let off) where off <= 0: body = Array(body.prefix(max(0, body.count &+ off)))
+    case .cut, .reset, .contentLength:
+      throw HTTPTransportError(.connectionLost, "The connection ended before the response.")
+    case .brokenChunks, .notHTTP, .endlessHead:
+      throw HTTPTransportError(.invalidResponse, "What came is not HTTP.")
+    case .endlessBody: throw HTTPTransportError(.tooLarge, "The response does not end.")
+    default: break
+    }
+    guard body.count <= request.maximumResponseByteCount else {
+      throw HTTPTransportError(
+        .tooLarge, "The response has more than \(request.maximumResponseByteCount) bytes.")
+    }
+    return RemoteResponse(status: response.status, headers: response.headers, body: body)
+  }
+
+  private func wait(_ time: Duration, within timeout: Duration) async throws(HTTPTransportError) {
+    do {
+      try await Task.sleep(for: min(time, timeout), clock: .continuous)
+    } catch {
+      throw HTTPTransportError(.cancelled, "The task was cancelled.")
+    }
+    guard time < timeout else { throw HTTPTransportError(.timedOut, "No response within \(timeout).") }
+  }
+}
