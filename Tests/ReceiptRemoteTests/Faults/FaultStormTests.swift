@@ -31,7 +31,7 @@ struct FaultStormTests {
     #"{"kind": "status", "status": 504}"#,
     #"{"kind": "status", "status": 429, "retryAfter": "milliseconds", "seconds": 0}"#,
     #"{"kind": "status", "status": 429, "retryAfter": "seconds", "seconds": 60}"#,
-    #"{"kind": "error", "errorCode": 5000001}"#, #"{"kind": "error", "code": 4040002}"#,
+    #"{"kind": "error", "errorCode": 5000001}"#, #"{"kind": "error", "errorCode": 4040002}"#,
     #"{"kind": "error", "errorCode": 4290000}"#, #"{"kind": "redirect", "target": "other-host"}"#,
     #"{"kind": "redirect", "target": "loop"}"#, #"{"kind": "wrong-json"}"#, #"{"kind": "truncated-json"}"#,
     #"{"kind": "other-endpoint"}"#, #"{"kind": "flipped-bit"}"#, #"{"kind": "untrusted-signer"}"#,
