@@ -117,7 +117,8 @@ import Testing
       #"{"transaction_id":"\#(id)","cancellation_date_ms":"1700000001000"}"#
     }
     let one = FakeTransport(body(0, #","latest_receipt_info":[\#(purchase(ids[0]))]"#))
-    let verdict = try await RemoteFixture.verifier().verify(receipt.encoded, checkers: [try checker(one, [.sandbox])])
+    let verdict = try await RemoteFixture.verifier().verify(
+      receipt.encoded, checkers: [try checker(one, [.sandbox])])
     let verified = try #require(verdict.receipt)
     let revoked = verified.transactions.filter { $0.revocationDate != nil }
     #expect(revoked.map(\.transactionId) == [ids[0]])
