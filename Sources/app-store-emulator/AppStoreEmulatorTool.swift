@@ -11,11 +11,12 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
     abstract: "Serves the App Store's endpoints on this machine, for tests, and fails on demand.",
     discussion: """
       When it is ready it prints one line of JSON: the ports, and the files that it wrote into the state
-      directory. It ends on SIGTERM, on POST /_emulator/shutdown, or when its standard input is closed.
+      directory. It ends on SIGTERM, on POST /_emulator/shutdown, or when its standard input is closed, so that
+      it does not outlive the test that started it.
 
       EXAMPLES:
         app-store-emulator --state /tmp/emulator
-        app-store-emulator --state /tmp/emulator --no-token-checks --sample
+        app-store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running &
         curl -X POST http://127.0.0.1:PORT/_emulator/faults \\
           -d '[{"faults": [{"kind": "cut", "afterBytes": 20}], "requests": 3}]'
 
@@ -66,6 +67,12 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
 
   @Flag(help: "Answers without a bearer token.")
   var noTokenChecks = false
+
+  @Flag(help: "Goes on when standard input ends, as it does at once for background jobs of scripts.")
+  var keepRunning = false
+
+  @Flag(help: "Removes the files that it wrote when it ends.")
+  var removeState = false
 
   @Flag(help: "Begins with a customer, a subscription and an app transaction.")
   var sample = false

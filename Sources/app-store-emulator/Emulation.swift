@@ -25,11 +25,12 @@
       try files.write(
         signing: try signing(ocspPort: 0), tlsAuthority: certificates.authority, developerKey: developerKey,
         options: options)
+      defer { if options.removeState { files.remove() } }
 
       // Certificates say at which port their OCSP responder is.
       let ports = try await openPorts(certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
-      let end = EndSignal()
+      let end = EndSignal(endsWithInput: !options.keepRunning)
       let sandbox = store(.sandbox, signing, developerKey.publicKey)
       let production = store(.production, signing, developerKey.publicKey)
       ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)

@@ -15,9 +15,23 @@
   /// What ends the process: SIGTERM, SIGINT, the end of standard input, or a request.
   final class EndSignal: Sendable {
     private let (events, source) = AsyncStream.makeStream(of: Void.self)
+    private let endsWithInput: Bool
+
+    /// Creates one; it may leave standard input alone.
+    init(endsWithInput: Bool) { self.endsWithInput = endsWithInput }
 
     /// Ends the process.
     func fire() { source.yield() }
+
+    private func watchInput() {
+      // A thread of its own, for reading blocks.
+      DispatchQueue(label: "standard-input").async {
+        var byte: UInt8 = 0
+        var count: Int
+        repeat { count = unsafe read(0, &byte, 1) } while count > 0 || (count < 0 && errno == EINTR)
+        self.fire()
+      }
+    }
 
     /// Waits for the end.
     func wait() async {
@@ -29,12 +43,7 @@
         return signals
       }
       defer { for source in sources { source.cancel() } }
-      // A thread of its own, for reading blocks.
-      DispatchQueue(label: "standard-input").async {
-        var byte: UInt8 = 0
-        while unsafe read(0, &byte, 1) > 0 {}
-        self.fire()
-      }
+      if endsWithInput { watchInput() }
       for await _ in events { return }
     }
   }

@@ -39,6 +39,16 @@
       }
     }
 
+    /// Removes the files, and the directory unless there is something else in it.
+    func remove() {
+      for name in [
+        Self.rootName, Self.receiptRootName, Self.tlsAuthorityName, Self.keyName, Self.developerName,
+      ] {
+        _ = SystemFiles.remove("\(path)/\(name)")
+      }
+      _ = SystemFiles.removeDirectory(path)
+    }
+
     /// One line of JSON: ports, then files.
     func readyLine(ports: [(name: String, port: Int)]) -> String {
       let files = [

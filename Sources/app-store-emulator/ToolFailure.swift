@@ -42,3 +42,9 @@ enum ToolFailure {
     #endif
   }
 }
+
+/// What is to be done to files.
+enum SystemFiles {
+  static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
+  static func removeDirectory(_ path: String) -> Bool { unsafe rmdir(path) == 0 }
+}

@@ -54,7 +54,7 @@ final class EmulatorProcess: Sendable {
     let state = FileManager.default.temporaryDirectory.appendingPathComponent("emulator-\(UUID().uuidString)")
     let process = Process()
     process.executableURL = Self.executable
-    process.arguments = ["--state", state.path] + arguments
+    process.arguments = ["--state", state.path, "--remove-state"] + arguments
     let (input, output) = (Pipe(), Pipe())
     process.standardInput = input
     process.standardOutput = output

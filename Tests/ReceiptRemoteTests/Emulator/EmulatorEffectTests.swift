@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AppStoreEmulator
+import ReceiptCodec
+import ReceiptTesting
+import Testing
+
+/// What calls change in the emulator, and lists that come in pages.
+@Suite struct EmulatorEffectTests {
+  private static let uuid = "1f0c6b7a-9a3e-4f43-8d15-3b8e3a2f7c11"
+
+  private func transaction(_ identifier: Int, _ change: (inout JWSTransaction) -> Void = { _ in })
+    -> JWSTransaction
+  {
+    var transaction = SampleReceipts.transaction
+    transaction.transactionId = String(identifier)
+    change(&transaction)
+    return transaction
+  }
+
+  private func payload(_ jws: JSONValue?) throws -> JSONValue {
+    let text = try #require(jws?.string)
+    return try JSONValue(parsing: UnverifiedJWS(parsing: Array(text.utf8)).payload)
+  }
+
+  @Test("an extension moves the renewal, twice a year and no more")
+  func extensions() async throws {
+    let fixture = try EmulatorFixture()
+    let body = #"{"extendByDays":10,"extendReasonCode":1,"requestIdentifier":"a"}"#
+    for number in 1...2 {
+      let answer = try await fixture.json("PUT", "/inApps/v1/subscriptions/extend/2000000001", body)
+      let expires = SampleReceipts.expiresAt.addingSeconds(Double(number) * 10 * 86_400)
+      #expect(answer["effectiveDate"]?.int64 == Int64(expires.millisecondsSince1970))
+    }
+    #expect(await fixture.answer("PUT", "/inApps/v1/subscriptions/extend/2000000001", body).status == 403)
+    fixture.clock.advance(seconds: 366 * 86_400)
+    #expect(await fixture.answer("PUT", "/inApps/v1/subscriptions/extend/2000000001", body).status == 200)
+  }
+
+  @Test("what may not be extended is not")
+  func ineligible() async throws {
+    let fixture = try EmulatorFixture()
+    let body = #"{"extendByDays":10,"extendReasonCode":1,"requestIdentifier":"a"}"#
+    let cases: [(SubscriptionStatus, Int64, (inout JWSTransaction) -> Void)] = [
+      (.expired, 4_030_004, { _ in }), (.billingRetry, 4_030_004, { _ in }),
+      (.active, 4_030_004, { $0.offerDiscountType = .freeTrial }),
+      (.active, 4_030_007, { $0.inAppOwnershipType = .familyShared }),
+    ]
+    for (index, (status, code, change)) in cases.enumerated() {
+      let identifier = 7000 + index
+      let purchase = transaction(identifier) {
+        $0.originalTransactionId = String(identifier)
+        change(&$0)
+      }
+      fixture.store.state.withState {
+        $0.addSubscription(purchase, renewalInfo: SampleReceipts.renewalInfo, status: status)
+      }
+      let response = await fixture.answer("PUT", "/inApps/v1/subscriptions/extend/\(identifier)", body)
+      #expect(try JSONValue(parsing: response.body)["errorCode"]?.int64 == code)
+    }
+  }
+
+  @Test("Advanced Commerce calls are noted, and cancel and revoke")
+  func advancedCommerce() async throws {
+    let fixture = try EmulatorFixture()
+    let information = "\"requestInfo\":{\"requestReferenceId\":\"\(Self.uuid)\"}"
+    let calls = [
+      ("subscription/cancel", ""),
+      ("subscription/changeMetadata", ""), ("subscription/changePrice", ",\"items\":[]"),
+      ("subscription/migrate", ",\"targetProductId\":\"p\",\"descriptors\":{},\"items\":[]"),
+      (
+        "subscription/revoke",
+        ",\"refundReason\":\"LEGAL\",\"refundType\":\"FULL\",\"refundRiskingPreference\":true"
+      ), ("transaction/requestRefund", ",\"items\":[],\"refundRiskingPreference\":true"),
+    ]
+    for (path, members) in calls {
+      let answer = try await fixture.json(
+        "POST", "/advancedCommerce/v1/\(path)/2000000001", "{\(information)\(members)}")
+      #expect(try payload(answer["signedTransactionInfo"])["transactionId"]?.string == "2000000001")
+      #expect(try payload(answer["signedRenewalInfo"])["autoRenewStatus"]?.int64 == 0)
+    }
+    fixture.store.state.withState {
+      #expect($0.advancedCommerceRequests.count == calls.count)
+      #expect($0.subscription("2000000001")?.status == .revoked)
+      #expect($0.transaction("2000000001")?.transaction.revocationDate != nil)
+    }
+  }
+
+  @Test("consumption information and finishing are kept; finished consumables leave the older history")
+  func consumables() async throws {
+    let fixture = try EmulatorFixture()
+    let coins = transaction(42) {
+      $0.originalTransactionId = "42"
+      $0.type = .consumable
+    }
+    fixture.store.state.withState { $0.add(transaction: coins) }
+    let body =
+      #"{"customerConsented":true,"sampleContentProvided":false,"deliveryStatus":"DELIVERED","#
+      + #""consumptionPercentage":50000,"refundPreference":"GRANT_PRORATED"}"#
+    #expect(await fixture.answer("PUT", "/inApps/v2/transactions/consumption/42", body).status == 202)
+    #expect(fixture.store.state.withState { $0.transaction("42")?.consumption.count } == 1)
+    #expect(try await fixture.json("GET", "/inApps/v1/history/42")["signedTransactions"]?.array?.count == 1)
+    #expect(await fixture.answer("POST", "/inApps/v1/transactions/42/finish").body == [])
+    #expect(try await fixture.json("GET", "/inApps/v1/history/42")["signedTransactions"]?.array?.count == 0)
+    #expect(try await fixture.json("GET", "/inApps/v2/history/42")["signedTransactions"]?.array?.count == 1)
+  }
+
+  @Test("refunds come in pages, by the date of revocation")
+  func refunds() async throws {
+    let fixture = try EmulatorFixture()
+    fixture.store.state.withState { state in
+      for number in 0..<45 {
+        state.add(transaction: transaction(9000 + number))
+        state.refund(String(9000 + number), at: fixture.clock.now.addingSeconds(Double(-number)))
+      }
+    }
+    var dates: [Int64] = []
+    var revision = ""
+    for page in [20, 20, 5] {
+      let answer = try await fixture.json("GET", "/inApps/v2/refund/lookup/2000000001\(revision)")
+      let signed = try #require(answer["signedTransactions"]?.array)
+      #expect(signed.count == page)
+      dates += try signed.map { try #require(try payload($0)["revocationDate"]?.int64) }
+      #expect(answer["hasMore"] == .bool(page == 20))
+      revision = "?revision=\(try #require(answer["revision"]?.string))"
+    }
+    #expect(dates == dates.sorted() && Set(dates).count == 45)
+    let first = try await fixture.json("GET", "/inApps/v1/refund/lookup/2000000001")
+    #expect(first["signedTransactions"]?.array?.count == 45)
+  }
+
+  @Test("groups are the sandbox's, and their members come in pages")
+  func groups() async throws {
+    let fixture = try EmulatorFixture()
+    let members =
+      (0..<250).map { String($0) } + [try #require(SampleReceipts.appTransaction.appTransactionId)]
+    fixture.store.state.withState {
+      $0.addGroup("7", type: "TEAM", roles: [(productId: "p", role: "MEMBER")], members: members)
+    }
+    let groups = try await fixture.json("GET", "/groups/v1/currentGroups/2000000001")
+    #expect(groups["groups"]?.array?.map { $0["groupId"]?.string } == ["7"])
+    var found: [String] = []
+    var token: String?
+    repeat {
+      let query = "?limit=100" + (token.map { "&paginationToken=\($0)" } ?? "")
+      let page = try await fixture.json("GET", "/groups/v1/group/7\(query)")
+      found += (page["members"]?.array ?? []).compactMap { $0["appTransactionId"]?.string }
+      token = page["paginationToken"]?.string
+    } while token != nil
+    #expect(found == members)
+    #expect(await (try EmulatorFixture(.production)).answer("GET", "/groups/v1/group/7").status == 404)
+  }
+
+  @Test("the responder says what was revoked, and counts who was asked about")
+  func responder() async throws {
+    let signing = try EmulatorSigning(ocspURL: "http://127.0.0.1:1/ocsp")
+    let store = EmulatedAppStore(signing: signing)
+    let response = await store.respond(to: EmulatorRequest("POST", target: "/ocsp", body: [1, 2, 3]))
+    #expect(response.status == 200)
+    // OCSPResponse with responseStatus malformedRequest (RFC 6960 section 4.2.1).
+    #expect(response.body == [0x30, 0x03, 0x0A, 0x01, 0x01])
+    #expect(store.statistics.counts.ocspRequests.isEmpty)
+    let fixture = try EmulatorFixture()
+    #expect(await fixture.answer("POST", "/ocsp").status == 404)
+  }
+}
