@@ -7,7 +7,7 @@ import PackageDescription
 /// the sanitizers for every module, so that the code under test is instrumented too.
 let targets = [
   "app-receipt", "asn1", "certificate", "json", "jws", "private-key", "recognition",
-  "transaction-receipt", "verify",
+  "revocation", "transaction-receipt", "verify",
 ]
 
 let package = Package(
@@ -22,6 +22,7 @@ let package = Package(
           .product(name: "ReceiptCodec", package: "receipt-kit"),
           .product(name: "ReceiptCrypto", package: "receipt-kit"),
           .product(name: "ReceiptSigning", package: "receipt-kit"),
+          .product(name: "ReceiptTesting", package: "receipt-kit"),
           .product(name: "ReceiptVerification", package: "receipt-kit"),
         ],
         // libFuzzer brings the main function.
