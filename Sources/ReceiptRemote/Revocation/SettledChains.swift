@@ -18,14 +18,19 @@ final class SettledChains: Sendable {
   /// Stores have a handful of signers at a time.
   static let capacity = 64
 
-  private let entries = Mutex<[Entry]>([])
+  private struct State {
+    var entries: [Entry] = []
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
 
   /// Whether the chains of a receipt and of its parts are settled.
   func cover(_ receipt: VerifiedReceipt, at now: Double) -> Bool {
-    entries.withLock { entries in
-      guard Self.cover(receipt.signer.certificates, entries, now) else { return false }
+    state.withLock { state in
+      guard Self.cover(receipt.signer.certificates, state.entries, now) else { return false }
       for index in receipt.nested.indices {
-        guard Self.cover(receipt.nested[index].signer.certificates, entries, now) else { return false }
+        guard Self.cover(receipt.nested[index].signer.certificates, state.entries, now) else { return false }
       }
       return true
     }
@@ -38,12 +43,16 @@ final class SettledChains: Sendable {
 
   /// The oldest gives way.
   func settle(_ certificates: [Certificate], until: Double) {
-    entries.withLock { entries in
-      entries.removeAll { $0.certificates == certificates }
-      if entries.count >= Self.capacity { entries.removeFirst() }
-      entries.append(Entry(certificates: certificates, until: until))
+    state.withLock { state in
+      guard !state.isClosed else { return }
+      state.entries.removeAll { $0.certificates == certificates }
+      if state.entries.count >= Self.capacity { state.entries.removeFirst() }
+      state.entries.append(Entry(certificates: certificates, until: until))
     }
   }
 
-  func removeAll() { entries.withLock { $0 = [] } }
+  func removeAll() { state.withLock { $0.entries = [] } }
+
+  /// Nothing is settled any more, and nothing will be.
+  func close() { state.withLock { $0 = State(isClosed: true) } }
 }

@@ -139,7 +139,8 @@ final class StatusCache: Sendable {
   private func keep(_ status: CertificateStatus, _ key: Key, at now: Double, _ state: inout State) -> Double?
   {
     state.entries[key] = nil
-    guard let nextUpdate = status.nextUpdate else { return nil }
+    // A request may be answered in the very moment in which it is ended.
+    guard let nextUpdate = status.nextUpdate, !state.isShutDown else { return nil }
     var end = min(Double(nextUpdate) + 1, now + Self.seconds(source.options.maximumLifetime))
     if status.standing == .unknown { end = min(end, now + Self.unknownLifetime) }
     guard end > now else { return nil }
@@ -160,7 +161,7 @@ final class StatusCache: Sendable {
       state.entries = [:]
       return state.flights.values.map(\.task)
     }
-    settled.removeAll()
+    settled.close()
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
   }

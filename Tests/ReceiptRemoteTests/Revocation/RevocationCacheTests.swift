@@ -164,6 +164,15 @@ import Testing
     #expect(checker.requestCount == 0)
   }
 
+  @Test func afterShuttingDownNothingIsGoodAnyMore() async throws {
+    let fixture = try RevocationFixture()
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    #expect(await checker.check(receipt) == .confirmed)
+    await checker.shutdown()
+    #expect(await checker.check(receipt).terminalMessage?.contains("shut down") == true)
+  }
+
   @Test func shuttingDownEndsEverything() async throws {
     let fixture = try RevocationFixture(isOpen: false)
     let checker = fixture.checker()
