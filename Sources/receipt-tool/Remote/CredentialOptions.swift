@@ -48,9 +48,7 @@ struct CredentialOptions: ParsableArguments {
     var sharedSecret: String?
   }
 
-  /// Signs tokens.
-  ///
-  /// - Parameter bundleId: The app, where a flag names it.
+  /// Signs tokens of the app that a flag names, or else of the one in the credentials.
   func signer(bundleId: String?) throws -> DeveloperSigner {
     let file = try readFile()
     let keyPath =
