@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SwiftNIO
+  import AsyncHTTPClient
   import ReceiptRemote
   import ReceiptRemoteAsyncHTTPClient
   import Testing
@@ -28,6 +29,39 @@
       let request = RemoteRequest(.get, try RemoteURL("http://127.0.0.1:1/"), headers: [header])
       #expect(try await failure(of: request, by: transport).code == .unusable)
       try await transport.shutdown()
+    }
+
+    @Test(
+      "a client of the caller's is used, and left open",
+      .enabled(if: EmulatorProcess.isPresent, EmulatorProcess.absence))
+    func wrapped() async throws {
+      let emulator = try EmulatorProcess.shared.get()
+      let url = try RemoteURL(emulator.url(.sandbox, "/_emulator/bytes/10"))
+      let client = HTTPClient(
+        eventLoopGroupProvider: .singleton,
+        configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
+      for _ in 0..<2 {
+        let transport = AsyncHTTPClientTransport(wrapping: client)
+        #expect(try await transport.send(RemoteRequest(.get, url)).body.count == 10)
+        try await transport.shutdown()
+      }
+      try await client.shutdown()
+      let ended = AsyncHTTPClientTransport(wrapping: client)
+      #expect(try await failure(of: RemoteRequest(.get, url), by: ended).code == .unusable)
+    }
+
+    @Test(
+      "a client that follows redirects is found out",
+      .enabled(if: EmulatorProcess.isPresent, EmulatorProcess.absence))
+    func followingClient() async throws {
+      let emulator = try EmulatorProcess.shared.get()
+      let client = HTTPClient(eventLoopGroupProvider: .singleton)
+      let transport = AsyncHTTPClientTransport(wrapping: client)
+      let target = try await emulator.target(
+        #"{"kind": "redirect", "target": "same-host"}"#, requests: 1, by: transport)
+      let request = RemoteRequest(.get, try RemoteURL(emulator.url(.sandbox, target)))
+      #expect(try await failure(of: request, by: transport).code == .invalidResponse)
+      try await client.shutdown()
     }
   }
 #endif
