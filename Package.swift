@@ -80,7 +80,8 @@ let package = Package(
     .executableTarget(
       name: "receipt-bench",
       dependencies: [
-        "CAllocationCounter", "ReceiptRemote", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
+        "AppStoreEmulator", "CAllocationCounter", "ReceiptRemote", "ReceiptSigning", "ReceiptTesting",
+        "ReceiptVerification",
       ],
       path: "Benchmarks/receipt-bench"),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),

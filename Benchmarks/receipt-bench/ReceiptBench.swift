@@ -12,6 +12,7 @@ import ReceiptVerification
 /// usage: receipt-bench --first ROOT.cer RECEIPT
 ///        receipt-bench --lines COUNT ROOT.cer RECEIPTS
 ///        receipt-bench --revocation
+///        receipt-bench --history COUNT
 ///        receipt-bench [rounds] [seconds per measurement] [directory for samples] [part of a name]
 @main
 enum ReceiptBench {
@@ -19,6 +20,9 @@ enum ReceiptBench {
     let arguments = CommandLine.arguments
     if arguments.count == 4, arguments[1] == "--first" {
       return try measureFirst(root: arguments[2], receipt: arguments[3])
+    }
+    if arguments.count == 3, arguments[1] == "--history", let count = Int(arguments[2]) {
+      return HistoryMeasurement.report(count: count)
     }
     if arguments.count == 2, arguments[1] == "--revocation" {
       return try RevocationMeasurement.report(rounds: 9, seconds: 0.3)

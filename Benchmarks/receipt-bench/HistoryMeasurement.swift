@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AppStoreEmulator
+import Dispatch
+import Glibc
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptRemote
+import ReceiptSigning
+import ReceiptTesting
+import ReceiptVerification
+
+/// A customer's whole history, read page by page from an emulated App Store in this process, verified and folded
+/// into an entitlement: how long it takes, and what memory it takes beyond the emulator's.
+enum HistoryMeasurement {
+  static func report(count: Int) {
+    let isDone = DispatchSemaphore(value: 0)
+    Task.detached {
+      do {
+        for count in [count / 10, count] { try await measure(count) }
+      } catch {
+        print("The history could not be read: \(error)")
+        exit(70)
+      }
+      isDone.signal()
+    }
+    isDone.wait()
+  }
+
+  private static func measure(_ count: Int) async throws {
+    let store = EmulatedAppStore(signing: try EmulatorSigning())
+    store.state.withState { $0.addHistory(of: SampleReceipts.transaction, count: count, customer: "a") }
+    let authority = try TestAuthority.es256()
+    let client = AppStoreServerClient(
+      transport: EmulatorTransport(sandbox: store),
+      signer: try DeveloperSigner(
+        privateKey: authority.identity.privateKey, keyId: "KEY", issuerId: "ISSUER",
+        bundleId: SampleReceipts.bundleId),
+      address: .sandbox,
+      verifier: ReceiptVerifier(
+        trust: authority.trustAnchors,
+        policy: VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox])))
+    let before = residentByteCount()
+    var most = before
+    let start = Clock.seconds()
+    var ledger = EntitlementLedger()
+    var read = 0
+    for try await transaction in client.transactionHistory(of: SampleReceipts.transaction.transactionId ?? "")
+    {
+      _ = try ledger.apply(transaction)
+      read += 1
+      if read.isMultiple(of: 100) { most = max(most, residentByteCount()) }
+    }
+    let seconds = Clock.seconds() - start
+    print(
+      "history of \(read) transactions, read, verified and folded: \(Int(Double(read) / seconds)) a second, emulator "
+        + "included, \((most - before) / 1024) KiB more memory")
+  }
+}
