@@ -125,6 +125,7 @@ public final class RevocationChecker: RemoteChecker {
   ) -> CheckerAnswer {
     let now = time.now().millisecondsSince1970 / 1000
     var failure: RevocationFailure?
+    var notes: [String] = []
     for part in parts {
       // Looked for again in an hour where there was nobody to ask.
       var settledUntil = now + 3600
@@ -134,7 +135,9 @@ public final class RevocationChecker: RemoteChecker {
           "The \(depth == 0 ? "leaf" : "intermediate") certificate \"\(question.certificate.subject)\" "
           + "(serial \(question.certificate.serialNumberHex))"
         switch judge(finding, question, name, signedAt: part.signedAt) {
-        case .good(let quietUntil): settledUntil = min(settledUntil, quietUntil)
+        case .good(let quietUntil, let note):
+          settledUntil = min(settledUntil, quietUntil)
+          if let note, !notes.contains(note) { notes.append(note) }
         case .refused(let message): return .response(CheckerResponse(.refused(message: message)))
         case .failed(let found):
           settledUntil = now
@@ -143,14 +146,17 @@ public final class RevocationChecker: RemoteChecker {
       }
       if settledUntil > now { settled.settle(part.signer.certificates, until: settledUntil) }
     }
-    guard let failure else { return .response(CheckerResponse(.confirmed)) }
+    guard let failure else {
+      let note = notes.isEmpty ? nil : notes.joined(separator: " ")
+      return .response(CheckerResponse(.confirmed, note: note))
+    }
     return failure.isRetryable
       ? .retryableFailure(message: failure.message) : .terminalFailure(message: failure.message)
   }
 
   private enum Judgement {
     /// Until when, in seconds since 1970, it need not be looked at again.
-    case good(quietUntil: Double)
+    case good(quietUntil: Double, note: String?)
     case refused(String)
     case failed(RevocationFailure)
   }
@@ -161,7 +167,8 @@ public final class RevocationChecker: RemoteChecker {
     func pass(_ subject: RevocationOptions.Note.Subject, _ message: String, until: Double) -> Judgement {
       options.report?(
         RevocationOptions.Note(subject: subject, certificate: question.certificate, message: message))
-      return .good(quietUntil: until)
+      // That nobody was named to ask is as it should be; the rest is worth a word in the verdict.
+      return .good(quietUntil: until, note: subject == .noPointer ? nil : message)
     }
     switch finding {
     case .noPointer:
@@ -179,7 +186,7 @@ public final class RevocationChecker: RemoteChecker {
       return pass(.softFailure, message, until: 0)
     case .known(let known):
       switch known.status.standing {
-      case .good: return .good(quietUntil: known.quietUntil ?? 0)
+      case .good: return .good(quietUntil: known.quietUntil ?? 0, note: nil)
       case .unknown:
         guard isExpired(question.certificate) else {
           return .refused("\(name) is not known to its issuer's responder.")

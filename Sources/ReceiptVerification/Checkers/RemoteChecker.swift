@@ -97,15 +97,19 @@ public struct CheckerResponse: Sendable, Hashable {
   /// Of a receipt with several purchases, those that were revoked or refunded while others stand. The verified
   /// receipt then states their revocation (``VerifiedReceipt/transactions``).
   public var revokedTransactions: [RevokedTransaction]
+  /// What a person should know of a confirmation, such as that part of it could not be asked and did not have to
+  /// be; `nil` for nothing.
+  public var note: String?
 
   /// Creates a response.
   public init(
     _ standing: Standing, environment: ReceiptEnvironment.Category? = nil,
-    revokedTransactions: [RevokedTransaction] = []
+    revokedTransactions: [RevokedTransaction] = [], note: String? = nil
   ) {
     self.standing = standing
     self.environment = environment
     self.revokedTransactions = revokedTransactions
+    self.note = note
   }
 
   /// A purchase that a source says was revoked or refunded.

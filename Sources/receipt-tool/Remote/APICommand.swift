@@ -67,7 +67,7 @@ struct APIOptions: ParsableArguments {
       policy: VerificationPolicy(bundleIds: .oneOf([signer.bundleId]), environments: [environment]),
       intermediates: resolved.intermediates)
     let address = try servers.address(environment)
-    let transport = CurlTransport()
+    let transport = servers.transport()
     defer { transport.shutdown() }
     let client = AppStoreServerClient(
       transport: transport, signer: signer, address: address, verifier: verifier, retry: servers.retry)

@@ -38,6 +38,11 @@ struct CheckerOptions: ParsableArguments {
     help: "With app-store: a subscription must be active or in its grace period now.")
   var requiresCurrent = false
 
+  @Flag(
+    name: .customLong("soft-ocsp"),
+    help: "With ocsp: confirm though a responder cannot be reached, and say so in the verdict.")
+  var softOCSP = false
+
   @OptionGroup(title: "Credentials") var credentials: CredentialOptions
   @OptionGroup(title: "Servers") var servers: ServerOptions
 
@@ -69,6 +74,7 @@ struct CheckerOptions: ParsableArguments {
         var options = RevocationOptions()
         options.responderURL = try servers.responder()
         options.retryPolicy = servers.retry
+        if softOCSP { options.unreachable = .softFailure }
         return RevocationChecker(transport: transport, options: options)
       default:
         let url = try servers.url(String(specification.dropFirst("receiptkit=".count)))

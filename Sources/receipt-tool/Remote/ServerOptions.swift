@@ -3,6 +3,7 @@
 import ArgumentParser
 import ReceiptCodec
 import ReceiptRemote
+import ReceiptRemoteCurl
 
 /// Which servers are asked, and for how long.
 struct ServerOptions: ParsableArguments {
@@ -25,6 +26,13 @@ struct ServerOptions: ParsableArguments {
   var allowsPlainHTTP = false
 
   @Option(
+    name: .customLong("ca-file"),
+    help: ArgumentHelp(
+      "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
+      valueName: "FILE"))
+  var certificateAuthorities: String?
+
+  @Option(
     name: .customLong("deadline"),
     help: ArgumentHelp("The longest that one question may take, retries included.", valueName: "SECONDS"))
   var deadline: Double = 30
@@ -34,6 +42,9 @@ struct ServerOptions: ParsableArguments {
       throw ValidationError("--deadline takes seconds, more than 0 and at most 3600.")
     }
   }
+
+  /// Whoever asks for one shuts it down.
+  func transport() -> CurlTransport { CurlTransport(certificateAuthorities: certificateAuthorities) }
 
   var retry: RetryPolicy {
     let deadline = Duration.milliseconds(Int64(deadline * 1000))

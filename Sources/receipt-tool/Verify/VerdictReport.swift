@@ -126,7 +126,7 @@ struct VerdictReport {
     case .retryableFailure(let message): ("unreachable", message)
     case .response(let response):
       switch response.standing {
-      case .confirmed: ("confirmed", nil)
+      case .confirmed: ("confirmed", response.note)
       case .revoked(let instant): ("revoked", instant?.iso8601)
       case .refused(let message): ("refused", message)
       }

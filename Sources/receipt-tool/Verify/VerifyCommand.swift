@@ -62,7 +62,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var policy = try policy.policy(resolved)
     if checks.offlineSuffices { policy.offlineRule = .sufficient }
     // Made for remote checks alone: the rest of the tool knows no network.
-    let transport = checks.specifications.isEmpty ? nil : CurlTransport()
+    let transport = checks.specifications.isEmpty ? nil : checks.servers.transport()
     defer { transport?.shutdown() }
     let checkers = try transport.map { try checks.checkers(over: $0, policy: policy, trust: resolved) } ?? []
     let verifier = ReceiptVerifier(

@@ -54,13 +54,15 @@ public struct TransactionHistoryFilter: Sendable, Hashable {
   public var inAppOwnershipType: InAppOwnershipType?
   /// Only revoked purchases, or only those that are not (`revoked`).
   public var revoked: Bool?
+  /// Whether to leave out revoked purchases (`excludeRevoked`). Apple has deprecated it in favour of ``revoked``.
+  public var excludeRevoked: Bool?
 
   /// Creates a filter; without arguments everything passes, the oldest change first.
   public init(
     startDate: Timestamp? = nil, endDate: Timestamp? = nil, productIds: [String] = [],
     productTypes: [HistoryProductType] = [], sort: HistorySort? = nil,
     subscriptionGroupIdentifiers: [String] = [], inAppOwnershipType: InAppOwnershipType? = nil,
-    revoked: Bool? = nil
+    revoked: Bool? = nil, excludeRevoked: Bool? = nil
   ) {
     self.startDate = startDate
     self.endDate = endDate
@@ -70,6 +72,7 @@ public struct TransactionHistoryFilter: Sendable, Hashable {
     self.subscriptionGroupIdentifiers = subscriptionGroupIdentifiers
     self.inAppOwnershipType = inAppOwnershipType
     self.revoked = revoked
+    self.excludeRevoked = excludeRevoked
   }
 
   /// As the query writes them, in a fixed order.
@@ -85,6 +88,7 @@ public struct TransactionHistoryFilter: Sendable, Hashable {
     }
     if let inAppOwnershipType { items.append(("inAppOwnershipType", inAppOwnershipType.rawValue)) }
     if let revoked { items.append(("revoked", String(revoked))) }
+    if let excludeRevoked { items.append(("excludeRevoked", String(excludeRevoked))) }
     return items
   }
 }
