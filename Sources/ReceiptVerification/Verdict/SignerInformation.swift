@@ -18,4 +18,17 @@ public struct SignerInformation: Sendable, Hashable {
   /// The path that was checked: leaf first, the trusted root last; the pinned certificate alone for self-signed
   /// testing data.
   public let certificates: [Certificate]
+
+  /// Whether leaf, root and algorithm are the same. Of intermediates a store may have several with one name and
+  /// key; which of them the path went through says nothing about who signed.
+  public static func == (left: SignerInformation, right: SignerInformation) -> Bool {
+    left.sha256 == right.sha256 && left.rootSHA256 == right.rootSHA256 && left.algorithm == right.algorithm
+      && left.involvesSHA1 == right.involvesSHA1
+  }
+
+  /// Hashes leaf and algorithm.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(sha256)
+    hasher.combine(algorithm)
+  }
 }

@@ -132,6 +132,11 @@ final class NoteBox: Sendable {
 extension CheckerAnswer {
   static let confirmed = CheckerAnswer.response(CheckerResponse(.confirmed))
 
+  /// What is to be known of a confirmation.
+  var note: String? {
+    if case .response(let response) = self, response.standing == .confirmed { response.note } else { nil }
+  }
+
   /// The message of a refusal.
   var refusal: String? {
     if case .response(let response) = self, case .refused(let message) = response.standing {
