@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if THREAD_SANITIZER
+  internal import ReceiptCrypto
+#endif
 internal import Synchronization
 
 /// Remembers the certificate chains that were found good, by the very bytes that carried them, so that they
