@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AppStoreEmulator
-import Dispatch
-import Glibc
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptRemote
@@ -13,18 +11,8 @@ import ReceiptVerification
 /// A customer's whole history, read page by page from an emulated App Store in this process, verified and folded
 /// into an entitlement: how long it takes, and what memory it takes beyond the emulator's.
 enum HistoryMeasurement {
-  static func report(count: Int) {
-    let isDone = DispatchSemaphore(value: 0)
-    Task.detached {
-      do {
-        for count in [count / 10, count] { try await measure(count) }
-      } catch {
-        print("The history could not be read: \(error)")
-        exit(70)
-      }
-      isDone.signal()
-    }
-    isDone.wait()
+  static func report(count: Int) async throws {
+    for count in [count / 10, count] { try await measure(count) }
   }
 
   private static func measure(_ count: Int) async throws {

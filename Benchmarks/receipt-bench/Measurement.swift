@@ -73,3 +73,10 @@ func residentByteCount() -> Int {
     .split(separator: " ")
   return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * Int(getpagesize())
 }
+
+/// The value with two decimals.
+func rounded(_ value: Double) -> String {
+  let hundredths = Int((value * 100).rounded())
+  let fraction = abs(hundredths) % 100
+  return "\(hundredths < 0 ? "-" : "")\(abs(hundredths) / 100).\(fraction < 10 ? "0" : "")\(fraction)"
+}

@@ -16,16 +16,16 @@ import ReceiptVerification
 ///        receipt-bench [rounds] [seconds per measurement] [directory for samples] [part of a name]
 @main
 enum ReceiptBench {
-  static func main() throws {
+  static func main() async throws {
     let arguments = CommandLine.arguments
     if arguments.count == 4, arguments[1] == "--first" {
       return try measureFirst(root: arguments[2], receipt: arguments[3])
     }
     if arguments.count == 3, arguments[1] == "--history", let count = Int(arguments[2]) {
-      return HistoryMeasurement.report(count: count)
+      return try await HistoryMeasurement.report(count: count)
     }
     if arguments.count == 2, arguments[1] == "--revocation" {
-      return try RevocationMeasurement.report(rounds: 9, seconds: 0.3)
+      return try await RevocationMeasurement.report(rounds: 9, seconds: 0.3)
     }
     if arguments.count == 5, arguments[1] == "--lines", let count = Int(arguments[2]) {
       return try writeLines(count: count, root: arguments[3], receipts: arguments[4])
@@ -51,7 +51,7 @@ enum ReceiptBench {
     if wanted.isEmpty {
       reportAllocations(samples)
       reportMemory(samples)
-      try RevocationMeasurement.report(rounds: rounds, seconds: seconds)
+      try await RevocationMeasurement.report(rounds: rounds, seconds: seconds)
     }
   }
 
@@ -283,11 +283,5 @@ enum ReceiptBench {
 
   private static func leftPadded(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
-  }
-
-  private static func rounded(_ value: Double) -> String {
-    let hundredths = Int((value * 100).rounded())
-    let fraction = hundredths % 100
-    return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
   }
 }

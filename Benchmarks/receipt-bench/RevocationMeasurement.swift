@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Glibc
 import ReceiptCodec
 import ReceiptRemote
 import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
-import Synchronization
 
 /// What asking about revocation adds to a verdict once the answers are kept: signed transactions verified
 /// without checkers, and with a checker that knows their certificates, in turn.
@@ -29,28 +27,19 @@ struct RevocationMeasurement: Sendable {
   }
 
   /// Measures and prints.
-  static func report(rounds: Int, seconds: Double) throws {
+  static func report(rounds: Int, seconds: Double) async throws {
     let measurement = try RevocationMeasurement()
-    let results = Mutex<(without: [Double], with: [Double])>(([], []))
-    let isDone = DispatchSemaphore(value: 0)
-    Task.detached {
-      // Enough for whatever a verifier prepares for signers that it meets often.
-      for _ in 0..<1_000 { await measurement.demandValid() }
-      usleep(200_000)
-      for _ in 0..<rounds {
-        let without = await measurement.microseconds(checkers: [], seconds: seconds)
-        let with = await measurement.microseconds(checkers: [measurement.checker], seconds: seconds)
-        results.withLock {
-          $0.without.append(without)
-          $0.with.append(with)
-        }
-      }
-      await measurement.checker.shutdown()
-      isDone.signal()
+    // Enough for whatever a verifier prepares for signers that it meets often.
+    for _ in 0..<1_000 { await measurement.demandValid() }
+    usleep(200_000)
+    var without = Measurement(name: "without")
+    var with = Measurement(name: "with")
+    for _ in 0..<rounds {
+      without.rates.append(await measurement.microseconds(checkers: [], seconds: seconds))
+      with.rates.append(await measurement.microseconds(checkers: [measurement.checker], seconds: seconds))
     }
-    isDone.wait()
-    let (without, with) = results.withLock { $0 }
-    let (alone, checked) = (median(without), median(with))
+    await measurement.checker.shutdown()
+    let (alone, checked) = (without.median, with.median)
     print("\nmicroseconds a verdict, median of rounds")
     print("verify signed transaction, warm, async              \(rounded(alone))")
     print("the same with warm OCSP cache                       \(rounded(checked))")
@@ -76,17 +65,6 @@ struct RevocationMeasurement: Sendable {
       }
     } while Clock.seconds() - start < seconds
     return (Clock.seconds(CLOCK_PROCESS_CPUTIME_ID) - processorStart) / Double(count) * 1e6
-  }
-
-  private static func median(_ values: [Double]) -> Double {
-    let sorted = values.sorted()
-    return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
-  }
-
-  private static func rounded(_ value: Double) -> String {
-    let hundredths = Int((value * 100).rounded())
-    let fraction = abs(hundredths) % 100
-    return "\(hundredths < 0 ? "-" : "")\(abs(hundredths) / 100).\(fraction < 10 ? "0" : "")\(fraction)"
   }
 
   /// A responder in this very process.

@@ -46,7 +46,7 @@ final class CurlLoop: Sendable {
 
   private func put(_ exchange: CurlExchange, _ change: (inout Inbox) -> Void) {
     let isOpen = inbox.withLock { inbox in
-      guard !inbox.isClosed, !inbox.hasEnded else { return false }
+      guard !inbox.isClosed else { return false }
       change(&inbox)
       unsafe CCurl_group_wake(group)
       return true
@@ -87,7 +87,6 @@ final class CurlLoop: Sendable {
     }
     inbox.withLock { inbox in
       inbox.hasEnded = true
-      for exchange in inbox.started { exchange.fail(.unusable, "The transport was shut down.") }
       unsafe CCurl_group_free(group)
     }
   }

@@ -3,10 +3,11 @@
 import ArgumentParser
 import Glibc
 import ReceiptCodec
+import ReceiptRemote
 import ReceiptVerification
 
 /// The version of the whole toolkit.
-let toolVersion = "0.1.0"
+let toolVersion = UserAgent.version
 
 /// `receipt-tool version`: the version, and what was found of libcrypto.
 struct VersionCommand: ParsableCommand {

@@ -80,11 +80,6 @@ public final class EmulatedResponder: Sendable {
     let response = responder.withLock { responder in
       (try? responder.response(to: body, at: now)) ?? []
     }
-    return (response, asked.map { Self.hexadecimal($0.serialNumber) })
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    return (response, asked.map { Hexadecimal.encode($0.serialNumber) })
   }
 }

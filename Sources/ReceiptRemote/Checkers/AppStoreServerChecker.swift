@@ -54,7 +54,8 @@ public struct AppStoreServerChecker: RemoteChecker {
     guard let subject = Subject(receipt) else {
       return .terminalFailure(message: "The \(receipt.kind.rawValue) names no purchase to ask about.")
     }
-    if case .nothing = subject { return .response(CheckerResponse(.confirmed)) }
+    // An app receipt without purchases: nothing that could be refunded.
+    if case .purchases([]) = subject { return .response(CheckerResponse(.confirmed)) }
     let proven = receipt.isEnvironmentProven ? receipt.environment?.category : nil
     let candidates =
       proven.map { proven in clients.filter { $0.raw.address.environment == proven } } ?? clients
@@ -79,19 +80,13 @@ public struct AppStoreServerChecker: RemoteChecker {
     case subscription(originalTransactionId: String)
     case appTransaction(String)
     case purchases([Transaction])
-    /// An app receipt without purchases: nothing that could be refunded.
-    case nothing
 
     init?(_ receipt: VerifiedReceipt) {
       switch receipt.content {
       case .appReceipt, .transactionReceipt:
         let purchases = receipt.transactions.filter { $0.transactionId != nil }
         guard purchases.count == receipt.transactions.count else { return nil }
-        switch purchases.count {
-        case 0: self = .nothing
-        case 1: self = .transaction(purchases[0])
-        default: self = .purchases(purchases)
-        }
+        self = purchases.count == 1 ? .transaction(purchases[0]) : .purchases(purchases)
       case .jws(.transaction(let transaction)):
         guard transaction.transactionId != nil else { return nil }
         self = .transaction(transaction.transaction)
@@ -124,13 +119,11 @@ private struct Inquiry {
     do throws(AppStoreServerError) {
       switch subject {
       case .transaction(let transaction): return .response(try await response(about: transaction))
-      case .subscription(let id):
-        return .response(try await response(aboutSubscription: id, isDemanded: true))
+      case .subscription(let id): return .response(try await response(aboutSubscription: id))
       case .appTransaction(let id):
         _ = try await client.appTransaction(of: id)
         return .response(confirmed)
       case .purchases(let purchases): return .response(try await response(about: purchases, of: receipt))
-      case .nothing: return .response(confirmed)
       }
     } catch {
       if let code = error.code, Self.meansUnknown(code) { return nil }
@@ -152,6 +145,15 @@ private struct Inquiry {
     CheckerResponse(.refused(message: message), environment: environment)
   }
 
+  private func isOthers(_ known: JWSTransaction) -> Bool {
+    guard let demanded = demands.appAccountToken else { return false }
+    return !demanded.isSame(as: known.appAccountToken)
+  }
+
+  private func isOtherProduct(_ known: JWSTransaction, than claimed: Transaction) -> Bool {
+    claimed.productId.map { $0 != known.productId } ?? false
+  }
+
   private func response(about claimed: Transaction) async throws(AppStoreServerError) -> CheckerResponse {
     guard let id = claimed.transactionId else { return refused("The purchase has no identifier.") }
     let known = try await client.transaction(id).payload
@@ -161,25 +163,21 @@ private struct Inquiry {
     if let original = claimed.originalTransactionId, original != known.originalTransactionId {
       return refused("The App Store has another original transaction for \(id).")
     }
-    if let product = claimed.productId, product != known.productId {
-      return refused("The App Store has another product for \(id).")
-    }
+    if isOtherProduct(known, than: claimed) { return refused("The App Store has another product for \(id).") }
     if demands.refusesUpgraded, known.isUpgraded == true {
       return refused("The subscription was upgraded to another since.")
     }
-    if let token = demands.appAccountToken, !token.isSame(as: known.appAccountToken) {
-      return refused("The purchase belongs to another account, or to none.")
-    }
+    if isOthers(known) { return refused("The purchase belongs to another account, or to none.") }
     if demands.demandsCurrentSubscription, known.type == .autoRenewableSubscription,
       let original = known.originalTransactionId
     {
-      return try await response(aboutSubscription: original, isDemanded: true)
+      return try await response(aboutSubscription: original)
     }
     return confirmed
   }
 
   private func response(
-    aboutSubscription originalTransactionId: String, isDemanded: Bool
+    aboutSubscription originalTransactionId: String
   ) async throws(AppStoreServerError) -> CheckerResponse {
     let all = try await client.subscriptionStatuses(of: originalTransactionId)
     guard let found = all.first(where: { $0.originalTransactionId == originalTransactionId }) else {
@@ -189,7 +187,7 @@ private struct Inquiry {
       return CheckerResponse(
         .revoked(at: found.transaction.payload.revocationDate), environment: environment)
     }
-    if let token = demands.appAccountToken, !token.isSame(as: found.transaction.payload.appAccountToken) {
+    if isOthers(found.transaction.payload) {
       return refused("The subscription belongs to another account, or to none.")
     }
     if demands.demandsCurrentSubscription, found.status != .active, found.status != .gracePeriod {
@@ -205,12 +203,8 @@ private struct Inquiry {
     let newest = purchases.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
     guard let newest, let id = newest.transactionId else { return refused("The receipt names no purchase.") }
     let known = try await client.transaction(id).payload
-    if let product = newest.productId, product != known.productId {
-      return refused("The App Store has another product for \(id).")
-    }
-    if let token = demands.appAccountToken, !token.isSame(as: known.appAccountToken) {
-      return refused("The purchase belongs to another account, or to none.")
-    }
+    if isOtherProduct(known, than: newest) { return refused("The App Store has another product for \(id).") }
+    if isOthers(known) { return refused("The purchase belongs to another account, or to none.") }
     var revoked: [String: Timestamp] = [:]
     let ids = Set(purchases.compactMap(\.transactionId))
     if let date = known.revocationDate { revoked[id] = date }

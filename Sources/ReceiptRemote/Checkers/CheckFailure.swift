@@ -27,6 +27,26 @@ struct CheckFailure: Error {
   }
 }
 
+extension CheckFailure {
+  /// What a response says that is no success (RFC 9110 section 15).
+  static func judgement<Value: Sendable>(
+    of response: RemoteResponse, now: Timestamp
+  ) -> RemoteCaller.Judgement<Value> {
+    let message = "HTTP status \(response.status)."
+    guard response.status == 429 || response.status / 100 == 5 else {
+      return .failed(CheckFailure(.terminalFailure(message: message)))
+    }
+    return askAgain(message, notBefore: response.retryAfter(now: now))
+  }
+
+  /// No answer this time, and nothing was done.
+  static func askAgain<Value: Sendable>(
+    _ message: String, notBefore: Timestamp? = nil
+  ) -> RemoteCaller.Judgement<Value> {
+    .retry(CheckFailure(.retryableFailure(message: message)), notBefore: notBefore, isProcessed: false)
+  }
+}
+
 /// What revoked purchases mean for a receipt that may have others.
 enum RevocationFinding {
   /// Revoked, where none of the receipt's purchases stands; else confirmed, and those revoked are named.

@@ -39,27 +39,16 @@ public struct ReceiptServiceChecker: RemoteChecker {
     if let token { headers.append(HTTPHeader("Authorization", "Bearer \(token.text)")) }
     let request = RemoteRequest(.post, url, headers: headers, body: receipt.encoded)
     do {
-      return try await caller.send(isRepeatable: true, { request }, judge: judge).value
+      return try await caller.send(isRepeatable: true, { request }, judge: judge)
     } catch {
       return CheckFailure(error).answer
     }
   }
 
   private func judge(_ response: RemoteResponse) -> RemoteCaller.Judgement<CheckerAnswer> {
-    switch response.status {
-    case 200..<300: break
-    case 429, 500...599:
-      let instant = response.header("Retry-After").flatMap { RetryAfter.instant($0, now: caller.time.now()) }
-      return .retry(
-        CheckFailure(.retryableFailure(message: "HTTP status \(response.status).")), notBefore: instant,
-        isProcessed: false)
-    default: return .failed(CheckFailure(.terminalFailure(message: "HTTP status \(response.status).")))
-    }
+    if response.status / 100 != 2 { return CheckFailure.judgement(of: response, now: caller.time.now()) }
     guard let verdict = try? JSONValue(parsing: response.body), let word = verdict["verdict"]?.string else {
-      return .retry(
-        CheckFailure(.retryableFailure(message: "The service did not answer with a verdict.")),
-        notBefore: nil,
-        isProcessed: false)
+      return CheckFailure.askAgain("The service did not answer with a verdict.")
     }
     let reason = verdict["reason"]
     let message = "\(reason?["code"]?.string ?? word): \(reason?["message"]?.string ?? "no reason given")"

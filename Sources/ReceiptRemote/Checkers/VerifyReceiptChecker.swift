@@ -102,14 +102,11 @@ public struct VerifyReceiptChecker: RemoteChecker {
     _ response: VerifyReceiptResponse, from environment: ReceiptEnvironment.Category,
     about receipt: VerifiedReceipt
   ) -> CheckerAnswer {
-    let status = response.status
-    let message = "Status \(status.rawValue): \(status.meaning)."
-    switch status {
+    let message = "\(response.status)"
+    switch response.status {
     case .valid, .validButExpired: break
     case .notAuthenticated, .accountNotFound: return .response(CheckerResponse(.refused(message: message)))
-    case .malformedOrTemporary, .unavailable, .internalError: return .retryableFailure(message: message)
-    case _ where status.isInternalDataAccessError && response.isRetryable:
-      return .retryableFailure(message: message)
+    // What passes was asked about again, and never gets here.
     default: return .terminalFailure(message: message)
     }
     guard response.bundleId == receipt.bundleId else {
@@ -134,7 +131,7 @@ public struct VerifyReceiptChecker: RemoteChecker {
       headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json")],
       body: body(for: receipt), maximumResponseByteCount: Self.maximumResponseByteCount)
     do {
-      return try await caller.send(isRepeatable: true, { request }, judge: judge).value
+      return try await caller.send(isRepeatable: true, { request }, judge: judge)
     } catch {
       throw CheckFailure(error)
     }
@@ -154,29 +151,12 @@ public struct VerifyReceiptChecker: RemoteChecker {
   }
 
   private func judge(_ response: RemoteResponse) -> RemoteCaller.Judgement<VerifyReceiptResponse> {
-    switch response.status {
-    case 200..<300: break
-    case 429, 500...599:
-      let instant = response.header("Retry-After").flatMap { RetryAfter.instant($0, now: caller.time.now()) }
-      return .retry(
-        CheckFailure(.retryableFailure(message: "HTTP status \(response.status).")), notBefore: instant,
-        isProcessed: false)
-    default: return .failed(CheckFailure(.terminalFailure(message: "HTTP status \(response.status).")))
-    }
+    if response.status / 100 != 2 { return CheckFailure.judgement(of: response, now: caller.time.now()) }
     do throws(MalformedReceipt) {
       let parsed = try VerifyReceiptResponse(parsing: response.body, limits: limits)
-      let isPassing =
-        [.malformedOrTemporary, .unavailable, .internalError].contains(parsed.status)
-        || parsed.status.isInternalDataAccessError && parsed.isRetryable
-      guard isPassing else { return .done(parsed) }
-      return .retry(
-        CheckFailure(
-          .retryableFailure(message: "Status \(parsed.status.rawValue): \(parsed.status.meaning).")),
-        notBefore: nil, isProcessed: false)
+      return parsed.isTemporary ? CheckFailure.askAgain("\(parsed.status)") : .done(parsed)
     } catch {
-      return .retry(
-        CheckFailure(.retryableFailure(message: "The response could not be read: \(error.description)")),
-        notBefore: nil, isProcessed: false)
+      return CheckFailure.askAgain("The response could not be read: \(error.description)")
     }
   }
 }

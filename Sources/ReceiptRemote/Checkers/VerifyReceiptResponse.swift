@@ -40,6 +40,14 @@ struct VerifyReceiptResponse {
     self.purchases = purchases.compactMap(Self.purchase)
   }
 
+  /// Whether asking again may bring another status.
+  var isTemporary: Bool {
+    switch status {
+    case .malformedOrTemporary, .unavailable, .internalError: true
+    default: status.isInternalDataAccessError && isRetryable
+    }
+  }
+
   private static func purchase(_ value: JSONValue) -> Purchase? {
     guard let id = value["transaction_id"]?.string ?? integer(value["transaction_id"]).map(String.init) else {
       return nil

@@ -55,3 +55,8 @@ public struct VerifyReceiptStatus: RawRepresentable, Sendable, Hashable {
     }
   }
 }
+
+extension VerifyReceiptStatus: CustomStringConvertible {
+  /// Number and meaning.
+  public var description: String { "Status \(rawValue): \(meaning)." }
+}

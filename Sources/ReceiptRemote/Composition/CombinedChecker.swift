@@ -89,14 +89,14 @@ public struct CombinedChecker: RemoteChecker {
     case .inTurn:
       for checker in checkers {
         reports.append(await checker.report(on: receipt))
-        if decision(reports.last) != nil { break }
+        if reports.last.map(settles) == true { break }
       }
     case .together:
       await withTaskGroup(of: CheckerReport.self) { group in
         for checker in checkers { group.addTask { await checker.report(on: receipt) } }
         for await report in group {
           reports.append(report)
-          guard decision(report) != nil else { continue }
+          guard settles(report) else { continue }
           group.cancelAll()
           break
         }
@@ -107,21 +107,19 @@ public struct CombinedChecker: RemoteChecker {
       name: name, answer: answer, duration: time.elapsed() - start, parts: reports, decidedBy: decidedBy)
   }
 
-  /// The answer, where this report settles the matter whatever others say.
-  private func decision(_ report: CheckerReport?) -> CheckerAnswer? {
-    guard let report, case .response(let response) = report.answer else { return nil }
+  /// Whether this report settles the matter, whatever others say.
+  private func settles(_ report: CheckerReport) -> Bool {
+    guard case .response(let response) = report.answer else { return false }
     switch (rule, response.standing) {
     case (.firstToAnswer, _), (.allOf, .revoked), (.allOf, .refused), (.anyOf, .confirmed),
       (.anyOf, .revoked):
-      return report.answer
-    case (.allOf, .confirmed), (.anyOf, .refused): return nil
+      return true
+    case (.allOf, .confirmed), (.anyOf, .refused): return false
     }
   }
 
   private func conclusion(of reports: [CheckerReport]) -> (CheckerAnswer, decidedBy: String?) {
-    for report in reports {
-      if let answer = decision(report) { return (answer, report.decidedBy) }
-    }
+    if let report = reports.first(where: settles) { return (report.answer, report.decidedBy) }
     // Trying again may help where it may help with one of them.
     for report in reports {
       if case .retryableFailure = report.answer { return (report.answer, report.decidedBy) }

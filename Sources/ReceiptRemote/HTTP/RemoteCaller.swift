@@ -21,7 +21,7 @@ struct RemoteCaller: Sendable {
   /// Why a call failed before anybody could judge a response.
   enum Failure: Error {
     case transport(HTTPTransportError)
-    case deadlineExceeded(last: (any Error & Sendable)?)
+    case deadlineExceeded
     case cancelled
     /// A redirect to another host, or nowhere.
     case redirected(status: Int, location: String?)
@@ -35,11 +35,11 @@ struct RemoteCaller: Sendable {
   ///   - isRepeatable: Whether doing it twice is doing it once.
   ///   - request: Makes the request anew for each try: tokens may expire.
   ///   - judge: Says what a response means. Its errors come out of this call as they are.
-  /// - Returns: The value, and how many times the request was sent.
+  /// - Returns: The value.
   /// - Throws: ``Failure``, or what `judge` or `request` throws.
   func send<Value: Sendable>(
     isRepeatable: Bool, _ request: () throws -> RemoteRequest, judge: (RemoteResponse) -> Judgement<Value>
-  ) async throws -> (value: Value, attempts: Int) {
+  ) async throws -> Value {
     // A year is past every deadline, and keeps the largest durations out of the arithmetic.
     let end = time.elapsed() + min(policy.deadline, .seconds(31_536_000))
     var attempts = 0
@@ -52,7 +52,7 @@ struct RemoteCaller: Sendable {
       do {
         let response = try await exchange(try request(), until: end)
         switch judge(response) {
-        case .done(let value): return (value, attempts)
+        case .done(let value): return value
         case .failed(let final): throw Final(error: final)
         case .retry(let refusal, let instant, let isProcessed):
           error = refusal
@@ -65,7 +65,7 @@ struct RemoteCaller: Sendable {
         if failure.code == .cancelled || Task.isCancelled { throw Failure.cancelled }
         error = Failure.transport(failure)
         mayRepeat = failure.isRetryable && (isRepeatable || failure.wasNotSent)
-        if failure.code == .timedOut, time.elapsed() >= end { throw Failure.deadlineExceeded(last: nil) }
+        if failure.code == .timedOut, time.elapsed() >= end { throw Failure.deadlineExceeded }
       }
       guard mayRepeat, attempts < policy.maximumAttempts else { throw error }
       try await wait(afterAttempts: attempts, notBefore: notBefore, until: end, last: error)
@@ -99,7 +99,7 @@ struct RemoteCaller: Sendable {
     var redirects = 0
     while true {
       let remaining = end - time.elapsed()
-      guard remaining > .zero else { throw Failure.deadlineExceeded(last: nil) }
+      guard remaining > .zero else { throw Failure.deadlineExceeded }
       request.timeout = min(policy.attemptTimeout, remaining)
       let response = try await transport.send(request)
       guard response.body.count <= request.maximumResponseByteCount else {

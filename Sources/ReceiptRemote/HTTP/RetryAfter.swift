@@ -27,6 +27,13 @@ enum RetryAfter {
   }
 }
 
+extension RemoteResponse {
+  /// When it asks to be asked again.
+  func retryAfter(now: Timestamp) -> Timestamp? {
+    header("Retry-After").flatMap { RetryAfter.instant($0, now: now) }
+  }
+}
+
 /// Dates in headers, in the form that RFC 9110 section 5.6.7 wants: `Sun, 06 Nov 1994 08:49:37 GMT`.
 enum HTTPDate {
   private static let months = [

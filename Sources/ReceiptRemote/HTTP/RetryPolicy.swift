@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
+internal import ReceiptVerification
 
 /// How often and how long a call is tried.
 ///
@@ -71,7 +72,7 @@ public struct RemoteTime: Sendable {
   public static let system: RemoteTime = {
     let start = ContinuousClock.now
     return RemoteTime(
-      now: { SystemTime.now() }, elapsed: { ContinuousClock.now - start },
+      now: { SystemClock.now() }, elapsed: { ContinuousClock.now - start },
       sleep: { try await Task.sleep(for: $0, clock: .continuous) }, random: { Double.random(in: 0..<1) })
   }()
 }

@@ -87,7 +87,7 @@ struct RevocationSource: Sendable {
         return error.isRetryable
           ? .retry(failure, notBefore: nil, isProcessed: false) : .failed(failure)
       }
-    }.value
+    }
   }
 
   private func fetchList(_ question: RevocationQuestion, _ url: RemoteURL) async throws -> CertificateStatus {
@@ -109,7 +109,7 @@ struct RevocationSource: Sendable {
             message: "\(url.host) has a list that cannot be used: \(error)", isRetryable: true)
         )
       }
-    }.value
+    }
   }
 
   private func refusal<Value>(
@@ -119,8 +119,7 @@ struct RevocationSource: Sendable {
     let failure = RevocationFailure(
       message: "\(url.host) answers HTTP \(response.status).", isRetryable: true)
     guard [408, 429].contains(response.status) || response.status >= 500 else { return .failed(failure) }
-    let notBefore = response.header("Retry-After").flatMap { RetryAfter.instant($0, now: caller.time.now()) }
-    return .retry(failure, notBefore: notBefore, isProcessed: false)
+    return .retry(failure, notBefore: response.retryAfter(now: caller.time.now()), isProcessed: false)
   }
 
   private static func failure(_ failure: RemoteCaller.Failure) -> RevocationFailure {

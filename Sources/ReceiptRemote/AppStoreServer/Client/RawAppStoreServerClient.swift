@@ -86,7 +86,7 @@ public struct RawAppStoreServerClient: Sendable {
     var attempts = 0
     var token = ""
     do {
-      let (value, _) = try await caller.send(isRepeatable: call.endpoint.route.isRepeatable) {
+      let value = try await caller.send(isRepeatable: call.endpoint.route.isRepeatable) {
         token = try tokens.token()
         attempts += 1
         return request(call, token: token)

@@ -25,7 +25,7 @@ struct ResponseJudge {
   private func refuse<Value: Sendable>(_ response: RemoteResponse) -> RemoteCaller.Judgement<Value> {
     let body = errorBody(of: response)
     let message = body?.errorMessage.map(ShownText.line)
-    let retryAfter = response.header("Retry-After").flatMap { RetryAfter.instant($0, now: now()) }
+    let retryAfter = response.retryAfter(now: now())
     let cause: AppStoreServerError.Cause
     switch (response.status, body?.errorCode) {
     case (401, _): return .failed(Refusal(cause: .unauthorized(message: message)))
