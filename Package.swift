@@ -13,6 +13,10 @@ let package = Package(
     .library(name: "ReceiptRemote", targets: ["ReceiptRemote"]),
     .library(name: "ReceiptRemoteCurl", targets: ["ReceiptRemoteCurl"]),
     .library(name: "ReceiptRemoteAsyncHTTPClient", targets: ["ReceiptRemoteAsyncHTTPClient"]),
+    .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
+    .library(name: "AuditTrail", targets: ["AuditTrail"]),
+    .library(name: "AuditTrailSQLite", targets: ["AuditTrailSQLite"]),
+    .library(name: "AuditTrailPostgreSQL", targets: ["AuditTrailPostgreSQL"]),
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
     .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
@@ -21,10 +25,14 @@ let package = Package(
     .trait(
       name: "SwiftNIO",
       description: "What stands on SwiftNIO: the AsyncHTTPClient transport and the emulator's HTTP server."),
-    .default(enabledTraits: ["SwiftNIO"]),
+    .trait(name: "SQLite", description: "The audit trail in one SQLite file, over GRDB."),
+    .trait(
+      name: "PostgreSQL", description: "The audit trail in PostgreSQL, over libpq: several writers at once."),
+    .default(enabledTraits: ["SwiftNIO", "SQLite"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -54,9 +62,33 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["SwiftNIO"])),
       ]),
     .target(name: "ReceiptTesting", dependencies: ["ReceiptSigning", "ReceiptVerification"]),
+
+    // The audit trail: the log under it, the trail, and its storages, each apart.
+    .target(name: "TransparencyLog", dependencies: ["ReceiptCrypto"]),
+    .target(
+      name: "AuditTrail",
+      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptVerification", "TransparencyLog"]),
+    .target(
+      name: "AuditTrailSQLite",
+      dependencies: [
+        "AuditTrail",
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+      ]),
+    .target(
+      name: "AuditTrailPostgreSQL",
+      dependencies: ["AuditTrail", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+    // The C shim over libpq; empty without the trait.
+    .target(
+      name: "CPostgreSQL",
+      cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))],
+      linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
+
     .executableTarget(
       name: "receipt-tool",
       dependencies: [
+        "AuditTrail",
+        "AuditTrailPostgreSQL",
+        "AuditTrailSQLite",
         "ReceiptRemote",
         "ReceiptRemoteCurl",
         "ReceiptSigning",
@@ -80,8 +112,8 @@ let package = Package(
     .executableTarget(
       name: "receipt-bench",
       dependencies: [
-        "AppStoreEmulator", "CAllocationCounter", "ReceiptRemote", "ReceiptSigning", "ReceiptTesting",
-        "ReceiptVerification",
+        "AppStoreEmulator", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "CAllocationCounter",
+        "ReceiptRemote", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "TransparencyLog",
       ],
       path: "Benchmarks/receipt-bench"),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
@@ -100,12 +132,19 @@ let package = Package(
         "ReceiptRemote", "ReceiptRemoteCurl", "ReceiptRemoteAsyncHTTPClient", "ReceiptTesting",
         "AppStoreEmulator",
       ]),
+    .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
+    .testTarget(
+      name: "AuditTrailTests",
+      dependencies: [
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "ReceiptTesting", "TransparencyLog",
+      ]),
   ]
 )
 
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
-for target in package.targets where !["COpenSSL", "CCurl", "CAllocationCounter"].contains(target.name) {
+for target in package.targets
+where !["COpenSSL", "CCurl", "CPostgreSQL", "CAllocationCounter"].contains(target.name) {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a storage could not do what it was asked.
+public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of fault it is.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// There is no trail at this place.
+    case notFound = "not-found"
+    /// The place is taken, or what is there is not an audit trail.
+    case notATrail = "not-a-trail"
+    /// The disk is full. Nothing was stored; it may be tried again when there is space.
+    case full
+    /// Others hold the storage for longer than was waited. It may be tried again.
+    case busy
+    /// The server cannot be reached or ended the connection. A write may or may not have taken place.
+    case unavailable
+    /// Reading failed, or writing failed before the commit: nothing was stored.
+    case inputOutput = "input-output"
+    /// The commit or its sync failed. It is not known what is stored; the storage must be opened anew.
+    case syncFailed = "sync-failed"
+    /// What is stored cannot be what was written.
+    case corrupt
+    /// The storage was closed.
+    case closed
+    /// This build cannot use such a storage.
+    case unsupported
+  }
+
+  /// The kind of fault.
+  public let code: Code
+  /// Where: a file, a table and key, a server.
+  public let place: String
+  /// What happened and what to do, on one line.
+  public let message: String
+
+  /// Creates an error.
+  public init(_ code: Code, at place: String = "", _ message: String) {
+    self.code = code
+    self.place = place
+    self.message = message
+  }
+
+  /// The code, the place and the message, on one line.
+  public var description: String {
+    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
+  }
+}

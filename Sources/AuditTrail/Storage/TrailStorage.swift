@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where an audit trail is kept: a few ordered tables of byte strings, with transactions.
+///
+/// Everything that a trail means (entries, tree, indexes, exactly-once) is decided above this protocol, so that
+/// every storage gives the same answers and the same root. What a storage owes:
+///
+/// - *Atomic*: all changes of a ``write(_:)`` become visible together, or none of them, a crash at any moment
+///   included.
+/// - *Durable*: when ``write(_:)`` returns, its changes survive the loss of power.
+/// - *Exclusive*: at most one ``write(_:)`` runs at a time, among all processes that use the same trail; it sees
+///   everything that was written before.
+/// - *Isolated*: a ``read(_:)`` sees one state for as long as it runs, and is not kept waiting by a writer.
+///
+/// The functions block; call them from a thread that may.
+public protocol TrailStorage: Sendable {
+  /// Reads one state.
+  ///
+  /// - Throws: ``StorageError``, and whatever `body` throws.
+  func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result
+
+  /// Changes the trail: all that `body` does, or nothing where it throws.
+  ///
+  /// - Throws: ``StorageError``, and whatever `body` throws. After ``StorageError/Code/syncFailed`` it is not known
+  ///   what is stored, and the storage refuses every further write until it is opened anew.
+  func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
+
+  /// Makes what was removed or overwritten before this call unrecoverable from the storage's own files, as far as
+  /// the storage can: logs of earlier changes are truncated.
+  func scrub() throws
+
+  /// The bytes that the trail takes up, files of the storage's own included.
+  func byteCount() throws -> UInt64
+
+  /// Ends the use of the storage. Reads and writes after it throw ``StorageError/Code/closed``.
+  func close() throws
+}
+
+/// One state of a trail's tables.
+public protocol StorageReader {
+  /// The value at `key`; `nil` where there is none.
+  func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]?
+
+  /// Part of the value at `key`, without reading all of it: the bytes of `range` as far as the value has them;
+  /// `nil` where there is no value.
+  func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]?
+
+  /// Lends each key in `keys` that has a value, with the value, in ascending order, until `body` returns `false`.
+  func forEach(
+    _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool) throws
+
+  /// The greatest key in `keys` that has a value.
+  func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64?
+}
+
+/// A state of a trail's tables that is being changed.
+public protocol StorageWriter: StorageReader {
+  /// Sets the value at `key`.
+  func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws
+
+  /// Overwrites part of the value at `key` where it lies, so that what stood there is gone.
+  ///
+  /// - Throws: ``StorageError/Code/corrupt`` where there is no such value or it ends before.
+  func overwrite(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws
+
+  /// Removes the values at `keys`.
+  ///
+  /// - Parameter erasing: Whether the bytes themselves must be gone, not only the way to them.
+  func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws
+}
+
+/// The tables of a trail.
+public enum StorageTable: Int, Sendable, CaseIterable {
+  /// The head of the trail, at key 0. Every append changes it.
+  case head = 0
+  /// Signed notes: the configuration at key 0, the newest checkpoint at key 1.
+  case notes
+  /// 256 entries each, with their leaf hashes and erasable parts, by bundle number.
+  case bundles
+  /// The entries after the last full bundle, by index.
+  case tail
+  /// Erasable parts too large for a bundle, by index.
+  case payloads
+  /// Full tiles of the levels above 0, by level << 48 | number.
+  case tiles
+  /// The index runs, by run number.
+  case runs
+  /// The pages of index runs, by run number << 24 | page number.
+  case pages
+}
