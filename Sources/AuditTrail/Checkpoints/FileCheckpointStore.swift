@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A checkpoint in a file, which several processes of one machine may use.
+///
+/// Beside the file at `path` stand `path.lock`, an empty file that whoever replaces holds locked, and, for as long
+/// as a replacement takes or after one that was cut off, `path.new`. The file itself is only ever replaced as a
+/// whole. All have the mode 0644, and none may be on a file system without `flock`, such as some network drives.
+public struct FileCheckpointStore: CheckpointStore {
+  /// What a replacement has just done. Tests cut it off there.
+  enum Step: CaseIterable {
+    case locked, compared, created, written, synced, renamed
+  }
+
+  /// The path of the file.
+  public let path: String
+  /// How long ``replace(_:with:)`` waits for others.
+  public let lockTimeout: Duration
+
+  private let afterStep: @Sendable (Step) throws(StorageError) -> Void
+
+  /// Creates a store on a file, which need not exist; its directory must.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - lockTimeout: How long ``replace(_:with:)`` waits for others before it throws
+  ///     ``StorageError/Code/busy``.
+  public init(path: String, lockTimeout: Duration = .seconds(10)) {
+    self.init(path: path, lockTimeout: lockTimeout) { _ throws(StorageError) in }
+  }
+
+  init(
+    path: String, lockTimeout: Duration = .seconds(10),
+    afterStep: @escaping @Sendable (Step) throws(StorageError) -> Void
+  ) {
+    self.path = path
+    self.lockTimeout = lockTimeout
+    self.afterStep = afterStep
+  }
+
+  /// The checkpoint, encoded; `nil` where there is no file.
+  ///
+  /// - Throws: ``StorageError/Code/inputOutput``, and ``StorageError/Code/corrupt`` where the file is too long for a
+  ///   checkpoint.
+  public func load() throws(StorageError) -> [UInt8]? {
+    try DurableFile.read(path, limit: maximumStoredCheckpointByteCount)
+  }
+
+  /// Stores `new` where what is stored is exactly `old`.
+  ///
+  /// - Returns: Whether it was stored.
+  /// - Throws: ``StorageError/Code/notFound`` where there is no such directory, ``StorageError/Code/busy``,
+  ///   ``StorageError/Code/full``, ``StorageError/Code/unsupported`` where `new` has more than 1 MiB, and
+  ///   ``StorageError/Code/inputOutput``: all of them say that nothing was stored. After
+  ///   ``StorageError/Code/syncFailed`` the file is replaced, but may not outlast a loss of power.
+  public func replace(_ old: [UInt8]?, with new: [UInt8]) throws(StorageError) -> Bool {
+    guard new.count <= maximumStoredCheckpointByteCount else {
+      throw StorageError(
+        .unsupported, at: path, "A checkpoint of \(new.count) bytes is longer than what can be stored.")
+    }
+    let lock = try DurableFile.open("\(path).lock", .create)
+    defer { lock.close() }
+    try lock.lock(within: lockTimeout)
+    try afterStep(.locked)
+    guard try load() == old else { return false }
+    try afterStep(.compared)
+    // Only whoever holds the lock touches it, so a file left behind by a crash is simply written over.
+    let file = try DurableFile.open("\(path).new", .truncate)
+    defer { file.close() }
+    try afterStep(.created)
+    try file.write(new)
+    try afterStep(.written)
+    try file.synchronize()
+    try afterStep(.synced)
+    try file.rename(to: path)
+    try afterStep(.renamed)
+    try DurableFile.synchronizeDirectory(of: path)
+    return true
+  }
+}
