@@ -36,6 +36,12 @@ void COpenSSL_OPENSSL_free(void *pointer);
 /// BIO_get_mem_data: the bytes that a memory BIO holds, which stay owned by it.
 long COpenSSL_BIO_get_mem_data(BIO *bio, const uint8_t **data);
 
+// MARK: Digests (deprecated since 3.0)
+
+/// SHA256_Init, SHA256_Update with `first` and with `second`, SHA256_Final into the 32 bytes of `digest`.
+int COpenSSL_SHA256(
+    const void *first, size_t first_length, const void *second, size_t second_length, void *digest);
+
 // MARK: ASN.1 strings (a struct in OpenSSL 3, opaque in OpenSSL 4: Swift sees two different types)
 
 /// ASN1_STRING_get0_data and ASN1_STRING_length: the content, which stays owned by `string`.

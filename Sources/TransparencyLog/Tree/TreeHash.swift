@@ -2,8 +2,109 @@
 
 internal import ReceiptCrypto
 
-/// A hash of a Merkle tree of RFC 6962 section 2.1: 32 bytes of SHA-256.
+/// A hash of a Merkle tree (RFC 6962 section 2.1): 32 bytes of SHA-256.
+///
+///     MTH({})             = SHA-256()
+///     MTH({d(0)})         = SHA-256(0x00 || d(0))                          leaf
+///     MTH(D[0:n]), n > 1  = SHA-256(0x01 || MTH(D[0:k]) || MTH(D[k:n]))    node
+///
+/// k is the largest power of two below n.
 public struct TreeHash: Sendable, Hashable {
   /// The length of a hash, in bytes.
   public static let byteCount = 32
+
+  /// The root of the tree without entries: SHA-256 of nothing.
+  public static let empty = sha256([])
+
+  // The bytes as they lie in memory: inline, so that a hash costs no allocation.
+  private var first: UInt64
+  private var second: UInt64
+  private var third: UInt64
+  private var fourth: UInt64
+
+  /// Takes over 32 bytes; `nil` for any other number of them.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    var iterator = bytes.makeIterator()
+    func word() -> UInt64 {
+      var word: UInt64 = 0
+      for shift in stride(from: UInt64(0), to: 64, by: 8) { word |= UInt64(iterator.next() ?? 0) << shift }
+      return UInt64(littleEndian: word)
+    }
+    first = word()
+    second = word()
+    third = word()
+    fourth = word()
+  }
+
+  /// Reads base64 (RFC 4648 section 4) of 32 bytes; `nil` for anything but the one canonical spelling.
+  public init?(base64: String) {
+    self.init(base64: Array(base64.utf8)[...])
+  }
+
+  init?(base64: ArraySlice<UInt8>) {
+    guard base64.count == 44, let bytes = CanonicalBase64.decode(base64) else { return nil }
+    self.init(bytes)
+  }
+
+  private init(_ words: PrefixedSHA256.Words) { (first, second, third, fourth) = words }
+
+  private var words: PrefixedSHA256.Words { (first, second, third, fourth) }
+
+  /// The 32 bytes.
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.byteCount)
+    append(to: &bytes)
+    return bytes
+  }
+
+  /// Appends the 32 bytes to `bytes`.
+  package func append(to bytes: inout [UInt8]) {
+    unsafe withUnsafeBytes(of: words) { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  /// The bytes in base64 (RFC 4648 section 4), padded: 44 characters.
+  public var base64: String { CanonicalBase64.encode(bytes) }
+
+  /// The bytes in lower-case hexadecimal: 64 characters.
+  public var hexadecimal: String { Hexadecimal.encode(bytes) }
+}
+
+extension TreeHash {
+  /// The hash of a leaf: SHA-256 of the byte 0 and the entry.
+  public static func leaf(_ entry: Span<UInt8>) -> TreeHash {
+    TreeHash(PrefixedSHA256.hash(prefix: 0, entry))
+  }
+
+  /// The hash of a leaf: SHA-256 of the byte 0 and the entry.
+  public static func leaf(_ entry: [UInt8]) -> TreeHash { leaf(entry.span) }
+
+  /// The hash of a node: SHA-256 of the byte 1 and the hashes of its children.
+  public static func node(_ left: TreeHash, _ right: TreeHash) -> TreeHash {
+    TreeHash(PrefixedSHA256.hash(prefix: 1, left.words, right.words))
+  }
+
+  /// The root of a complete subtree; `hashes` are as many as a power of two.
+  static func root(ofComplete hashes: ArraySlice<TreeHash>) -> TreeHash {
+    guard let first = hashes.first else { return empty }
+    if hashes.count == 1 { return first }
+    var row = Array(hashes)
+    var count = row.count
+    while count > 1 {
+      count /= 2
+      for index in 0..<count { row[index] = node(row[2 * index], row[2 * index + 1]) }
+    }
+    return row[0]
+  }
+
+  /// SHA-256 of `bytes` alone.
+  package static func sha256(_ bytes: [UInt8]) -> TreeHash {
+    TreeHash(PrefixedSHA256.hash(prefix: nil, bytes.span))
+  }
+}
+
+extension TreeHash: CustomStringConvertible {
+  /// The bytes in base64, as checkpoints and proofs write them.
+  public var description: String { base64 }
 }

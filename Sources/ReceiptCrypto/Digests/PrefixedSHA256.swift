@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// SHA-256 of one byte followed by others, without an allocation: what the hashes of a Merkle tree are made of.
+package enum PrefixedSHA256 {
+  /// The 32 bytes of a digest as they lie in memory, in four words.
+  package typealias Words = (UInt64, UInt64, UInt64, UInt64)
+
+  /// The digest of `prefix` followed by `bytes`; of `bytes` alone without a prefix.
+  package static func hash(prefix: UInt8?, _ bytes: Span<UInt8>) -> Words {
+    unsafe bytes.withUnsafeBytes { unsafe hash(prefix: prefix, $0) }
+  }
+
+  /// The digest of `prefix` followed by the 64 bytes of two digests.
+  package static func hash(prefix: UInt8?, _ left: Words, _ right: Words) -> Words {
+    unsafe withUnsafeBytes(of: (left, right)) { unsafe hash(prefix: prefix, $0) }
+  }
+
+  private static func hash(prefix: UInt8?, _ bytes: UnsafeRawBufferPointer) -> Words {
+    var first = prefix ?? 0
+    var words: Words = (0, 0, 0, 0)
+    let status = unsafe COpenSSL_SHA256(
+      &first, prefix == nil ? 0 : 1, bytes.baseAddress, bytes.count, &words)
+    // Not reachable by input: hashing has no way to fail.
+    precondition(status == 1, "libcrypto could not compute SHA-256")
+    return words
+  }
+}

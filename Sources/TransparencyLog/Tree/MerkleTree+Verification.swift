@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension MerkleTree {
+  /// Checks that the entry with `leafHash` is number `index` of the tree of `size` entries with `root`.
+  ///
+  /// - Throws: ``ProofError``, with what does not match.
+  public static func verifyInclusion(
+    leafHash: TreeHash, index: UInt64, size: UInt64, root: TreeHash, proof: [TreeHash]
+  ) throws(ProofError) {
+    guard index < size else {
+      throw ProofError(.indexOutOfRange, "a tree of \(size) entries has no entry \(index)")
+    }
+    // Up to where the way from the last leaf joins, either side can have a sibling; from there on only the left.
+    let inner = bitCount(index ^ (size - 1))
+    let border = (index >> UInt64(inner)).nonzeroBitCount
+    try checkLength(proof, inner + border)
+    var hash = leafHash
+    for (height, sibling) in proof.enumerated() {
+      let isRight = height >= inner || index >> UInt64(height) & 1 == 1
+      hash = isRight ? TreeHash.node(sibling, hash) : TreeHash.node(hash, sibling)
+    }
+    guard hash == root else {
+      throw ProofError(.rootMismatch, "the proof leads to the root \(hash), not \(root)")
+    }
+  }
+
+  /// Checks that the tree of `size` entries with `root` begins with the tree of `oldSize` entries with `oldRoot`.
+  ///
+  /// From size 0 the proof must be empty and `oldRoot` the hash of nothing.
+  ///
+  /// - Throws: ``ProofError``, with what does not match.
+  public static func verifyConsistency(
+    from oldSize: UInt64, oldRoot: TreeHash, to size: UInt64, root: TreeHash, proof: [TreeHash]
+  ) throws(ProofError) {
+    guard oldSize <= size else {
+      throw ProofError(.sizesInWrongOrder, "a tree does not grow from \(oldSize) to \(size) entries")
+    }
+    guard oldSize > 0 else {
+      try checkLength(proof, 0)
+      try check(oldRoot, isRoot: .empty, .oldRootMismatch)
+      if size == 0 { try check(root, isRoot: .empty, .rootMismatch) }
+      return
+    }
+    guard oldSize < size else {
+      try checkLength(proof, 0)
+      return try check(root, isRoot: oldRoot, .rootMismatch)
+    }
+    // The proof begins with the last complete subtree of the old tree, except where that is all of it.
+    let height = oldSize.trailingZeroBitCount
+    let node = oldSize >> UInt64(height) - 1
+    let start = node == 0 ? 0 : 1
+    let inner = bitCount((oldSize - 1) ^ (size - 1)) - height
+    let border = (node >> UInt64(inner)).nonzeroBitCount
+    try checkLength(proof, start + inner + border)
+    var oldHash = start == 0 ? oldRoot : proof[0]
+    var hash = oldHash
+    for (height, sibling) in proof.dropFirst(start).enumerated() {
+      if height >= inner || node >> UInt64(height) & 1 == 1 {
+        // To the left of the old tree's edge, so in both trees.
+        oldHash = TreeHash.node(sibling, oldHash)
+        hash = TreeHash.node(sibling, hash)
+      } else {
+        hash = TreeHash.node(hash, sibling)
+      }
+    }
+    try check(oldRoot, isRoot: oldHash, .oldRootMismatch)
+    try check(root, isRoot: hash, .rootMismatch)
+  }
+
+  private static func bitCount(_ value: UInt64) -> Int { value.bitWidth - value.leadingZeroBitCount }
+
+  private static func checkLength(_ proof: [TreeHash], _ expected: Int) throws(ProofError) {
+    guard proof.count == expected else {
+      throw ProofError(.wrongLength, "the proof has \(proof.count) hashes, not \(expected)")
+    }
+  }
+
+  private static func check(
+    _ root: TreeHash, isRoot expected: TreeHash, _ code: ProofError.Code
+  ) throws(ProofError) {
+    guard root == expected else {
+      throw ProofError(code, "the proof leads to the root \(expected), not \(root)")
+    }
+  }
+}
+
+/// A proof that does not prove what is claimed.
+public struct ProofError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What does not match, in a word that stays stable.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// There is no entry of this index in a tree of this size.
+    case indexOutOfRange = "index-out-of-range"
+    /// The older tree is the larger one.
+    case sizesInWrongOrder = "sizes-in-wrong-order"
+    /// The proof has more or fewer hashes than index and sizes ask for.
+    case wrongLength = "proof-wrong-length"
+    /// The proof leads to another root than that of the tree, or of the newer tree.
+    case rootMismatch = "root-mismatch"
+    /// The proof leads to another root than that of the older tree.
+    case oldRootMismatch = "old-root-mismatch"
+  }
+
+  /// What does not match.
+  public let code: Code
+  /// The same, with the numbers and hashes.
+  public let message: String
+
+  init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// The code and the message.
+  public var description: String { "\(code.rawValue): \(message)" }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The right edge of a growing tree: what is needed to append to it and to know its root, and nothing more.
+///
+/// It holds the partial tile of each level, and the roots of the complete subtrees that the tree is made of; a
+/// few kilobytes for any size. A copy is cheap, and serves to go back.
+public struct TreeFrontier: Sendable, Hashable {
+  /// The number of entries.
+  public private(set) var size: UInt64 = 0
+
+  /// The roots of the complete subtrees, one for each bit of `size`, the greatest first.
+  private var peaks: [TreeHash] = []
+  private var partialTiles: [[TreeHash]] = []
+
+  /// The tree without entries.
+  public init() {}
+
+  /// Rebuilds the edge of a tree of `size` entries from its partial tiles.
+  ///
+  /// Compare ``root`` with one that is known: whatever the tiles hold is believed here.
+  ///
+  /// - Throws: ``MerkleTreeError/Code/sizeTooLarge`` from 2^63 entries, ``TileError/Code/tooShort``, and whatever
+  ///   the reader throws.
+  public init(size: UInt64, reader: some TileReader) throws {
+    guard size <= MerkleTree.maximumSize else {
+      throw MerkleTreeError(.sizeTooLarge, "a tree of \(size) entries is beyond 2^63 - 1")
+    }
+    for coordinates in TileCoordinates.partialTiles(ofTreeOfSize: size) {
+      while partialTiles.count < coordinates.level { partialTiles.append([]) }
+      partialTiles.append(Array(try reader.hashes(coordinates)))
+    }
+    for hashes in partialTiles.reversed() {
+      var rest = hashes[...]
+      while !rest.isEmpty {
+        let count = 1 << (rest.count.bitWidth - 1 - rest.count.leadingZeroBitCount)
+        peaks.append(TreeHash.root(ofComplete: rest.prefix(count)))
+        rest = rest.dropFirst(count)
+      }
+    }
+    self.size = size
+  }
+
+  /// Appends an entry by its leaf hash.
+  public mutating func append(_ leafHash: TreeHash) { append(leafHash) { _, _ in } }
+
+  /// Appends an entry by its leaf hash, and reports the full tiles which that completes, from level 0 up.
+  ///
+  /// - Throws: What `completed` throws. The entry has been appended nevertheless: to go back, keep a copy.
+  public mutating func append(
+    _ leafHash: TreeHash, completed: (TileCoordinates, [TreeHash]) throws -> Void
+  ) rethrows {
+    var full: [(TileCoordinates, [TreeHash])] = []
+    var hash = leafHash
+    var height: UInt64 = 0
+    while true {
+      if height % 8 == 0, let tile = add(hash, atLevel: Int(height / 8)) { full.append(tile) }
+      guard size >> height & 1 == 1, let left = peaks.popLast() else { break }
+      hash = TreeHash.node(left, hash)
+      height += 1
+    }
+    peaks.append(hash)
+    size += 1
+    for (coordinates, hashes) in full { try completed(coordinates, hashes) }
+  }
+
+  /// Adds a hash to the partial tile of a level, and takes the tile out when that makes it full.
+  private mutating func add(_ hash: TreeHash, atLevel level: Int) -> (TileCoordinates, [TreeHash])? {
+    if level == partialTiles.count { partialTiles.append([]) }
+    partialTiles[level].append(hash)
+    guard partialTiles[level].count == TileCoordinates.fullWidth else { return nil }
+    let hashes = partialTiles[level]
+    partialTiles[level] = []
+    return (TileCoordinates(level, size >> (8 * UInt64(level) + 8), TileCoordinates.fullWidth), hashes)
+  }
+
+  /// The root of the tree.
+  public var root: TreeHash {
+    guard var root = peaks.last else { return .empty }
+    for peak in peaks.dropLast().reversed() { root = TreeHash.node(peak, root) }
+    return root
+  }
+
+  /// The hashes of the partial tile of a level, at most 255; none where the level has no partial tile.
+  public func partialTile(level: Int) -> [TreeHash] {
+    partialTiles.indices.contains(level) ? partialTiles[level] : []
+  }
+}

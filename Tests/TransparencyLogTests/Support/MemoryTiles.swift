@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TransparencyLog
+
+/// The tiles of a tree, as its growth reported them.
+final class MemoryTiles: TileReader {
+  struct Missing: Error, Equatable { let coordinates: TileCoordinates }
+
+  var full: [String: [TreeHash]] = [:]
+  var frontier = TreeFrontier()
+  /// What was read, in order.
+  var reads: [TileCoordinates] = []
+
+  init(_ leafHashes: some Sequence<TreeHash> = []) {
+    for hash in leafHashes { append(hash) }
+  }
+
+  func append(_ leafHash: TreeHash) {
+    frontier.append(leafHash) { coordinates, hashes in full[coordinates.path] = hashes }
+  }
+
+  func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
+    reads.append(coordinates)
+    if let hashes = full[coordinates.full.path] { return hashes }
+    let partial = frontier.partialTile(level: coordinates.level)
+    guard coordinates.number == frontier.size >> (8 * UInt64(coordinates.level) + 8), !partial.isEmpty else {
+      throw Missing(coordinates: coordinates)
+    }
+    return partial
+  }
+}
