@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// An audit trail in memory, gone with the process: for tests, and for trails that are exported before the end.
+///
+/// It keeps the contract of ``TrailStorage`` except that nothing survives the process: a write is undone where its
+/// body throws, and a read sees one state while others write.
+public final class MemoryStorage: TrailStorage {
+  private let state: Mutex<MemoryTables?>
+  private let writing = Mutex<Void>(())
+
+  /// Creates an empty storage.
+  public init() { state = Mutex(MemoryTables()) }
+
+  private init(_ tables: MemoryTables?) { state = Mutex(tables) }
+
+  /// A storage of its own with what is committed in this one: what a crash at this moment would leave.
+  public func copy() -> MemoryStorage { MemoryStorage(state.withLock { $0 }) }
+
+  /// Reads one state.
+  ///
+  /// - Throws: ``StorageError/Code/closed``, and whatever `body` throws.
+  public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+    try body(MemoryReader(tables: try openTables()))
+  }
+
+  /// Changes the storage: all that `body` does, or nothing where it throws. Writes wait for each other: do not
+  /// write within `body`.
+  ///
+  /// - Throws: ``StorageError/Code/closed``, and whatever `body` throws.
+  public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+    var result: Result?
+    try writing.withLock { _ in
+      let writer = MemoryWriter(try openTables())
+      result = try body(writer)
+      let tables = writer.tables
+      try state.withLock {
+        guard $0 != nil else { throw StorageError.closed }
+        $0 = tables
+      }
+    }
+    guard let result else { throw StorageError.closed }
+    return result
+  }
+
+  /// Does nothing: there are no logs of earlier changes.
+  public func scrub() throws { _ = try openTables() }
+
+  /// The bytes of all values, and 8 for each key.
+  public func byteCount() throws -> UInt64 { try openTables().tables.reduce(0) { $0 + $1.byteCount } }
+
+  /// Forgets everything.
+  public func close() throws { state.withLock { $0 = nil } }
+
+  private func openTables() throws -> MemoryTables {
+    guard let tables = state.withLock({ $0 }) else { throw StorageError.closed }
+    return tables
+  }
+}
+
+extension StorageError {
+  fileprivate static let closed = StorageError(.closed, at: "memory", "The storage was closed.")
+}
+
+private struct MemoryTables: Sendable {
+  var tables = [MemoryTable](repeating: MemoryTable(), count: StorageTable.allCases.count)
+
+  subscript(table: StorageTable) -> MemoryTable {
+    get { tables[table.rawValue] }
+    _modify { yield &tables[table.rawValue] }
+  }
+}
+
+private struct MemoryReader: StorageReader {
+  let tables: MemoryTables
+
+  func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]? { tables[table].value(key) }
+
+  func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]? {
+    tables[table].value(key).map { Array($0[range.clamped(to: $0.indices)]) }
+  }
+
+  func forEach(
+    _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool
+  ) throws {
+    try tables[table].forEach(in: keys, body)
+  }
+
+  func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64? {
+    tables[table].lastKey(in: keys)
+  }
+}
+
+/// The state that a write is changing. The storage's writer lock keeps it to one thread.
+private final class MemoryWriter: StorageWriter {
+  private(set) var tables: MemoryTables
+
+  init(_ tables: MemoryTables) { self.tables = tables }
+
+  func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]? { tables[table].value(key) }
+
+  func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]? {
+    try MemoryReader(tables: tables).value(table, key, bytes: range)
+  }
+
+  func forEach(
+    _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool
+  ) throws {
+    // Of the state as it is now: the body may write.
+    let present = tables[table]
+    try present.forEach(in: keys, body)
+  }
+
+  func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64? {
+    tables[table].lastKey(in: keys)
+  }
+
+  func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws { tables[table].put(key, value) }
+
+  func overwrite(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws {
+    guard var value = tables[table].value(key), offset >= 0, offset <= value.count,
+      bytes.count <= value.count - offset
+    else {
+      throw StorageError(
+        .corrupt, at: "\(table) \(key)", "There is no value of \(offset) + \(bytes.count) bytes to overwrite."
+      )
+    }
+    value.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+    tables[table].put(key, value)
+  }
+
+  func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws {
+    tables[table].remove(in: keys)
+  }
+}

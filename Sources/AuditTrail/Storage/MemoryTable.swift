@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An ordered table of byte strings. Copies share all but the chunks that change after the copy, so that a copy
+/// is both a reader's snapshot and a writer's way back.
+struct MemoryTable: Sendable {
+  private struct Chunk: Sendable {
+    var keys: [Int64] = []
+    var values: [[UInt8]] = []
+  }
+
+  private static let chunkLimit = 256
+
+  /// In ascending order of keys; no chunk is empty.
+  private var chunks: [Chunk] = []
+
+  /// The bytes of all values, and 8 for each key.
+  var byteCount: UInt64 {
+    chunks.reduce(0) { sum, chunk in
+      chunk.values.reduce(sum + UInt64(8 * chunk.keys.count)) { $0 + UInt64($1.count) }
+    }
+  }
+
+  func value(_ key: Int64) -> [UInt8]? {
+    guard let place = place(of: key), let slot = slot(of: key, in: place) else { return nil }
+    return chunks[place].values[slot]
+  }
+
+  func forEach(in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool) rethrows {
+    for place in (self.place(of: keys.lowerBound) ?? 0)..<chunks.count {
+      let chunk = chunks[place]
+      for slot in lowerBound(of: keys.lowerBound, in: chunk.keys)..<chunk.keys.count {
+        guard chunk.keys[slot] <= keys.upperBound else { return }
+        guard try body(chunk.keys[slot], chunk.values[slot]) else { return }
+      }
+    }
+  }
+
+  func lastKey(in keys: ClosedRange<Int64>) -> Int64? {
+    guard let place = place(of: keys.upperBound) else { return nil }
+    let candidates = chunks[place].keys
+    let above =
+      keys.upperBound == .max ? candidates.count : lowerBound(of: keys.upperBound + 1, in: candidates)
+    guard above > 0, candidates[above - 1] >= keys.lowerBound else { return nil }
+    return candidates[above - 1]
+  }
+
+  mutating func put(_ key: Int64, _ value: [UInt8]) {
+    guard let place = place(of: key) ?? (chunks.isEmpty ? nil : 0) else {
+      chunks = [Chunk(keys: [key], values: [value])]
+      return
+    }
+    let slot = lowerBound(of: key, in: chunks[place].keys)
+    if slot < chunks[place].keys.count, chunks[place].keys[slot] == key {
+      chunks[place].values[slot] = value
+      return
+    }
+    if chunks[place].keys.count < Self.chunkLimit {
+      chunks[place].keys.insert(key, at: slot)
+      chunks[place].values.insert(value, at: slot)
+    } else if slot == Self.chunkLimit {
+      chunks.insert(Chunk(keys: [key], values: [value]), at: place + 1)
+    } else {
+      let half = Self.chunkLimit / 2
+      let upper = Chunk(
+        keys: Array(chunks[place].keys[half...]), values: Array(chunks[place].values[half...]))
+      chunks[place].keys.removeSubrange(half...)
+      chunks[place].values.removeSubrange(half...)
+      chunks.insert(upper, at: place + 1)
+      put(key, value)
+    }
+  }
+
+  mutating func remove(in keys: ClosedRange<Int64>) {
+    var place = self.place(of: keys.lowerBound) ?? 0
+    let first = place
+    while place < chunks.count, chunks[place].keys.first.map({ $0 <= keys.upperBound }) ?? false {
+      let lower = lowerBound(of: keys.lowerBound, in: chunks[place].keys)
+      let upper =
+        keys.upperBound == .max
+        ? chunks[place].keys.count : lowerBound(of: keys.upperBound + 1, in: chunks[place].keys)
+      if lower < upper {
+        chunks[place].keys.removeSubrange(lower..<upper)
+        chunks[place].values.removeSubrange(lower..<upper)
+      }
+      place += 1
+    }
+    guard first < place else { return }
+    let kept = chunks[first..<place].filter { !$0.keys.isEmpty }
+    if kept.count < place - first { chunks.replaceSubrange(first..<place, with: kept) }
+  }
+
+  /// The last chunk whose first key is not above `key`.
+  private func place(of key: Int64) -> Int? {
+    var low = 0
+    var high = chunks.count
+    while low < high {
+      let middle = (low + high) / 2
+      if chunks[middle].keys[0] <= key { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 ? low - 1 : nil
+  }
+
+  private func slot(of key: Int64, in place: Int) -> Int? {
+    let slot = lowerBound(of: key, in: chunks[place].keys)
+    return slot < chunks[place].keys.count && chunks[place].keys[slot] == key ? slot : nil
+  }
+
+  private func lowerBound(of key: Int64, in keys: [Int64]) -> Int {
+    var low = 0
+    var high = keys.count
+    while low < high {
+      let middle = (low + high) / 2
+      if keys[middle] < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
