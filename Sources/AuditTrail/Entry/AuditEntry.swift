@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One entry of an audit trail: the leaf of its Merkle tree.
+///
+/// An entry is text in lines, in one spelling only, so that equal entries have equal bytes and equal hashes; the
+/// format is in <doc:Entries>. The facts can be read directly: `entry.transaction` is `entry.facts.transaction`.
+@dynamicMemberLookup
+public struct AuditEntry: Sendable, Hashable {
+  /// What was recorded.
+  public var facts: EntryFacts
+  /// The index of the previous entry of the same original transaction; absent for the first.
+  public var previous: UInt64?
+  /// SHA-256 of the erasable part (``ErasablePart/encoded``); absent where the entry never had one.
+  public var commitment: SHA256Digest?
+
+  /// The longest entry, in bytes: its length must fit 16 bits in a bundle.
+  public static let maximumByteCount = 65535
+
+  /// Creates an entry.
+  public init(_ facts: EntryFacts, previous: UInt64? = nil, commitment: SHA256Digest? = nil) {
+    self.facts = facts
+    self.previous = previous
+    self.commitment = commitment
+  }
+
+  /// Reads a fact.
+  public subscript<Value>(dynamicMember path: KeyPath<EntryFacts, Value>) -> Value { facts[keyPath: path] }
+
+  /// The bytes of the entry.
+  ///
+  /// - Throws: ``MalformedEntry`` for facts that no entry can hold: `tooLong`, `outOfRange`, `emptyValue`.
+  public func encoded() throws(MalformedEntry) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try Self.encode(facts, time: facts.time, previous: previous, commitment: commitment, into: &bytes)
+    return bytes
+  }
+}
+
+/// What a caller gives to be recorded: the facts, and what may have to be erased some day.
+@dynamicMemberLookup
+public struct AuditRecord: Sendable, Hashable {
+  /// What is recorded for good.
+  public var facts: EntryFacts
+  /// The receipt itself, its wrapping removed. Erasable.
+  public var receiptBytes: [UInt8]?
+  /// Who the customer is: `appAccountToken`, or the caller's own identifier. Erasable.
+  public var customerToken: String?
+
+  /// Creates a record.
+  public init(_ facts: EntryFacts, receiptBytes: [UInt8]? = nil, customerToken: String? = nil) {
+    self.facts = facts
+    self.receiptBytes = receiptBytes
+    self.customerToken = customerToken
+  }
+
+  /// Reads a fact.
+  public subscript<Value>(dynamicMember path: KeyPath<EntryFacts, Value>) -> Value { facts[keyPath: path] }
+
+  /// Whether there is anything erasable, so that the entry has a commitment.
+  public var hasErasablePart: Bool { receiptBytes != nil || customerToken != nil }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a caller knows of an entry: everything but its place in the trail.
+///
+/// A field that is `nil` has no line in the entry. What a receipt states is here only where a signature was found
+/// right: of a forged receipt there is no more than its digest.
+public struct EntryFacts: Sendable, Hashable {
+  /// When it was decided, in milliseconds since 1970-01-01T00:00:00Z. The trail moves it forward where the entry
+  /// before it is later, so that time never runs backwards.
+  public var time: Int64
+  /// What is recorded.
+  public var kind: EntryKind
+  /// SHA-256 of the receipt, its wrapping (base64, JSON) removed.
+  public var receipt: SHA256Digest?
+  /// The identifier of the purchase event.
+  public var transaction: String?
+  /// The identifier of the first transaction of its line of renewals or restores.
+  public var original: String?
+  /// The product.
+  public var product: String?
+  /// The app, by bundle identifier.
+  public var bundle: String?
+  /// The store's environment as the receipt spells it.
+  public var environment: String?
+  /// When the subscription expires, in milliseconds since 1970.
+  public var expires: Int64?
+  /// When the store revoked or refunded the purchase, in milliseconds since 1970.
+  public var revoked: Int64?
+  /// The verdict.
+  public var verdict: RecordedVerdict?
+  /// Why it is not valid: the raw value of a `ReasonCode`.
+  public var reason: String?
+  /// SHA-256 of the certificate that signed the receipt.
+  public var signer: SHA256Digest?
+  /// SHA-256 of the root certificate that the verdict rests on.
+  public var root: SHA256Digest?
+  /// The digest of the policy.
+  public var policy: SHA256Digest?
+  /// What each checker said, in the order asked.
+  public var checks: [RecordedCheck]
+  /// Erasure: the index of the entry whose erasable part was erased.
+  public var erased: UInt64?
+  /// Anchor: the number of entries in the trail that the statement is about.
+  public var size: UInt64?
+  /// Anchor: the index of the newest entry of ``original``; absent where there is none.
+  public var newest: UInt64?
+  /// Anchor: how many entries there are of ``original``.
+  public var count: UInt64?
+
+  /// Creates facts from whatever is known.
+  public init(
+    time: Int64, kind: EntryKind, receipt: SHA256Digest? = nil, transaction: String? = nil,
+    original: String? = nil, product: String? = nil, bundle: String? = nil, environment: String? = nil,
+    expires: Int64? = nil, revoked: Int64? = nil, verdict: RecordedVerdict? = nil, reason: String? = nil,
+    signer: SHA256Digest? = nil, root: SHA256Digest? = nil, policy: SHA256Digest? = nil,
+    checks: [RecordedCheck] = [], erased: UInt64? = nil, size: UInt64? = nil, newest: UInt64? = nil,
+    count: UInt64? = nil
+  ) {
+    self.time = time
+    self.kind = kind
+    self.receipt = receipt
+    self.transaction = transaction
+    self.original = original
+    self.product = product
+    self.bundle = bundle
+    self.environment = environment
+    self.expires = expires
+    self.revoked = revoked
+    self.verdict = verdict
+    self.reason = reason
+    self.signer = signer
+    self.root = root
+    self.policy = policy
+    self.checks = checks
+    self.erased = erased
+    self.size = size
+    self.newest = newest
+    self.count = count
+  }
+}

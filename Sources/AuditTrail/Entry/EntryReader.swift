@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Takes the lines of an entry apart, one after the other, without copying. The bytes are passed to every function,
+/// always the same ones.
+struct EntryReader {
+  /// Where the next line begins.
+  private(set) var index = 0
+  /// The number of the next line.
+  private(set) var line = 1
+
+  /// The first line.
+  mutating func header(in bytes: Span<UInt8>) throws(MalformedEntry) {
+    guard begins(with: EntryFormat.header, in: bytes) else {
+      throw MalformedEntry(.version, line: 1, "The first line is not that of an audit entry of version 1.")
+    }
+    endLine(at: EntryFormat.header.utf8CodeUnitCount - 1)
+  }
+
+  /// Where the value is, if the next line has this key; the reader then stands behind the line.
+  @inline(__always)
+  mutating func value(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Range<Int>? {
+    guard begins(with: key, in: bytes) else { return nil }
+    let start = index + key.utf8CodeUnitCount
+    let value = start..<(try endOfLine(from: start, in: bytes))
+    guard !value.isEmpty else { throw failure(.emptyValue, at: start, "The value is empty.") }
+    endLine(at: value.upperBound)
+    return value
+  }
+
+  /// The digest of the next line, if it has this key.
+  @inline(__always)
+  mutating func digest(
+    _ key: StaticString, in bytes: Span<UInt8>
+  ) throws(MalformedEntry) -> SHA256Digest? {
+    guard begins(with: key, in: bytes) else { return nil }
+    let start = index + key.utf8CodeUnitCount
+    let end = start + SHA256Digest.base64Count
+    guard end < bytes.count, bytes[end] == UInt8(ascii: "\n"),
+      let digest = SHA256Digest(base64: bytes, at: start)
+    else { throw failure(.invalidValue, at: start, "The value is not the base64 of 32 bytes.") }
+    endLine(at: end)
+    return digest
+  }
+
+  /// The count or index of the next line, if it has this key.
+  mutating func number(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> UInt64? {
+    let line = self.line
+    guard let value = try value(key, in: bytes) else { return nil }
+    return try decimal(value, line: line, in: bytes)
+  }
+
+  /// The instant of the next line, if it has this key.
+  mutating func instant(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> Int64? {
+    let line = self.line
+    guard let value = try value(key, in: bytes) else { return nil }
+    let isNegative = bytes[value.lowerBound] == UInt8(ascii: "-")
+    let digits = isNegative ? value.lowerBound + 1..<value.upperBound : value
+    let magnitude = try decimal(digits, line: line, in: bytes)
+    guard !(isNegative && magnitude == 0) else {
+      throw MalformedEntry(.invalidValue, line: line, offset: value.lowerBound, "Zero has no sign.")
+    }
+    guard let instant = Int64(exactly: magnitude) else {
+      throw MalformedEntry(.outOfRange, line: line, offset: value.lowerBound, "The instant is out of range.")
+    }
+    return isNegative ? -instant : instant
+  }
+
+  /// The text of the next line, if it has this key.
+  mutating func text(_ key: StaticString, in bytes: Span<UInt8>) throws(MalformedEntry) -> String? {
+    let line = self.line
+    guard let value = try value(key, in: bytes) else { return nil }
+    return try Self.text(value, line: line, in: bytes)
+  }
+
+  /// The end of the entry.
+  func end(in bytes: Span<UInt8>) throws(MalformedEntry) {
+    guard index < bytes.count else { return }
+    _ = try endOfLine(from: index, in: bytes)
+    throw failure(.unexpectedLine, at: index, "The format has no such line, or not in this place.")
+  }
+
+  /// The text that is spelled in a range: one spelling for each text.
+  static func text(
+    _ range: Range<Int>, line: Int, in bytes: Span<UInt8>
+  ) throws(MalformedEntry) -> String {
+    var isPlain = true
+    for index in range where EntryText.isReserved(bytes[index]) { isPlain = false }
+    let text: String?
+    if isPlain {
+      text = UTF8Text.string(bytes.extracting(range))
+    } else {
+      text = UTF8Text.string(try decoded(range, line: line, in: bytes))
+    }
+    guard let text else {
+      throw MalformedEntry(.invalidValue, line: line, offset: range.lowerBound, "The value is not UTF-8.")
+    }
+    return text
+  }
+
+  private static func decoded(
+    _ range: Range<Int>, line: Int, in bytes: Span<UInt8>
+  ) throws(MalformedEntry) -> [UInt8] {
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(range.count)
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let byte = bytes[index]
+      guard EntryText.isReserved(byte) else {
+        decoded.append(byte)
+        index += 1
+        continue
+      }
+      guard byte == UInt8(ascii: "%"), range.upperBound - index > 2,
+        let high = EntryText.value(ofDigit: bytes[index + 1]),
+        let low = EntryText.value(ofDigit: bytes[index + 2]),
+        EntryText.isReserved(high << 4 | low)
+      else {
+        throw MalformedEntry(
+          .invalidValue, line: line, offset: index,
+          "A control, a space or a percent sign is written as % and two upper-case hexadecimal digits, and "
+            + "nothing else is.")
+      }
+      decoded.append(high << 4 | low)
+      index += 3
+    }
+    return decoded
+  }
+
+  private func decimal(
+    _ range: Range<Int>, line: Int, in bytes: Span<UInt8>
+  ) throws(MalformedEntry) -> UInt64 {
+    var number: UInt64 = 0
+    guard !range.isEmpty, range.count == 1 || bytes[range.lowerBound] != UInt8(ascii: "0") else {
+      throw MalformedEntry(
+        .invalidValue, line: line, offset: range.lowerBound, "A number has digits, and no zero before others."
+      )
+    }
+    for index in range {
+      guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[index] else {
+        throw MalformedEntry(.invalidValue, line: line, offset: index, "A number has digits alone.")
+      }
+      let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, isStillTooLarge) = product.addingReportingOverflow(UInt64(bytes[index] - UInt8(ascii: "0")))
+      guard !isTooLarge, !isStillTooLarge else {
+        throw MalformedEntry(
+          .outOfRange, line: line, offset: range.lowerBound, "The number does not fit 64 bits.")
+      }
+      number = sum
+    }
+    return number
+  }
+
+  @inline(__always)
+  private func begins(with text: StaticString, in bytes: Span<UInt8>) -> Bool {
+    let length = text.utf8CodeUnitCount
+    guard bytes.count - index >= length else { return false }
+    let start = unsafe text.utf8Start
+    for offset in 0..<length {
+      guard unsafe start[offset] == bytes[index + offset] else { return false }
+    }
+    return true
+  }
+
+  private func endOfLine(from start: Int, in bytes: Span<UInt8>) throws(MalformedEntry) -> Int {
+    guard let end = ByteSearch.firstIndex(of: UInt8(ascii: "\n"), in: bytes, from: start) else {
+      throw failure(.truncated, at: bytes.count, "The entry ends in the middle of a line.")
+    }
+    return end
+  }
+
+  private mutating func endLine(at end: Int) {
+    index = end + 1
+    line += 1
+  }
+
+  func failure(_ code: MalformedEntry.Code, at offset: Int, _ message: String) -> MalformedEntry {
+    MalformedEntry(code, line: line, offset: offset, message)
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How values of entries spell text: UTF-8, with controls, space and the percent sign as `%` and two upper-case
+/// hexadecimal digits.
+package enum EntryText {
+  /// Whether a byte may stand in a value only percent-encoded.
+  @inline(__always)
+  static func isReserved(_ byte: UInt8) -> Bool {
+    byte <= 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F
+  }
+
+  @inline(__always)
+  static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+  }
+
+  /// The value of an upper-case hexadecimal digit.
+  static func value(ofDigit digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  /// The bytes that a value has in an entry. Equal texts have equal bytes, so that indexes need not decode.
+  package static func encoded(_ text: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
+    for byte in text.utf8 {
+      if isReserved(byte) {
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(hexadecimalDigit(byte >> 4))
+        bytes.append(hexadecimalDigit(byte & 15))
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes the lines of an entry into memory of sufficient size; what does not fit is noticed, not written.
+@safe
+struct EntryWriter {
+  private let start: UnsafeMutablePointer<UInt8>
+  private let capacity: Int
+  private(set) var count = 0
+  /// The first thing that no entry can hold.
+  private(set) var fault: MalformedEntry?
+
+  init(_ start: UnsafeMutablePointer<UInt8>, capacity: Int) {
+    unsafe self.start = start
+    self.capacity = capacity
+  }
+
+  /// At least as many bytes as the entry has: every line that occurs once, and three for each byte of text.
+  static func maximumByteCount(_ facts: EntryFacts) -> Int {
+    var text = facts.kind.rawValue.utf8.count
+    text += facts.transaction?.utf8.count ?? 0
+    text += facts.original?.utf8.count ?? 0
+    text += facts.product?.utf8.count ?? 0
+    text += facts.bundle?.utf8.count ?? 0
+    text += facts.environment?.utf8.count ?? 0
+    text += facts.reason?.utf8.count ?? 0
+    for check in facts.checks { text += check.name.utf8.count + check.answer.rawValue.utf8.count + 8 }
+    return 1024 + 3 * text
+  }
+
+  mutating func fail(_ code: MalformedEntry.Code, _ message: String) {
+    if fault == nil { fault = MalformedEntry(code, message) }
+  }
+
+  @inline(__always)
+  private mutating func hasRoom(_ length: Int) -> Bool {
+    if length <= capacity - count { return true }
+    fail(.tooLong, "The entry is longer than was reckoned.")
+    return false
+  }
+
+  /// Text of ours, such as a key with the space after it.
+  @inline(__always)
+  mutating func write(literal text: StaticString) {
+    let length = text.utf8CodeUnitCount
+    guard hasRoom(length) else { return }
+    unsafe (start + count).update(from: text.utf8Start, count: length)
+    count += length
+  }
+
+  @inline(__always)
+  mutating func write(_ byte: UInt8) {
+    guard hasRoom(1) else { return }
+    unsafe start[count] = byte
+    count += 1
+  }
+
+  @inline(__always)
+  private mutating func write(group: UInt64) {
+    unsafe UnsafeMutableRawPointer(start + count).storeBytes(of: group.bigEndian, as: UInt64.self)
+    count += 8
+  }
+
+  /// A line with a digest.
+  @inline(__always)
+  mutating func line(_ key: StaticString, _ digest: SHA256Digest?) {
+    guard let digest else { return }
+    write(literal: key)
+    guard hasRoom(48) else { return }
+    let groups = digest.base64Groups
+    write(group: groups.0)
+    write(group: groups.1)
+    write(group: groups.2)
+    write(group: groups.3)
+    write(group: groups.4)
+    write(group: groups.5)
+    // Of the last group four symbols count.
+    count -= 4
+    write(UInt8(ascii: "\n"))
+  }
+
+  /// A line with text.
+  @inline(__always)
+  mutating func line(_ key: StaticString, _ text: String?) {
+    guard let text else { return }
+    write(literal: key)
+    write(text)
+    write(UInt8(ascii: "\n"))
+  }
+
+  /// Text, with what the format reserves percent-encoded.
+  mutating func write(_ text: String) {
+    let bytes = text.utf8Span.span
+    let length = bytes.count
+    guard length > 0 else { return fail(.emptyValue, "A value is empty; leave it out instead.") }
+    guard hasRoom(length) else { return }
+    var reserved = 0
+    unsafe bytes.withUnsafeBufferPointer { source in
+      guard let first = source.baseAddress else { return }
+      unsafe (start + count).update(from: first, count: length)
+      for index in 0..<length where EntryText.isReserved(unsafe source[index]) { reserved += 1 }
+    }
+    if reserved == 0 {
+      count += length
+      return
+    }
+    guard hasRoom(length + 2 * reserved) else { return }
+    for index in bytes.indices {
+      let byte = bytes[index]
+      if EntryText.isReserved(byte) {
+        write(UInt8(ascii: "%"))
+        write(EntryText.hexadecimalDigit(byte >> 4))
+        write(EntryText.hexadecimalDigit(byte & 15))
+      } else {
+        write(byte)
+      }
+    }
+  }
+
+  /// A line with a count or an index.
+  @inline(__always)
+  mutating func line(_ key: StaticString, _ number: UInt64?) {
+    guard let number else { return }
+    write(literal: key)
+    write(number)
+    write(UInt8(ascii: "\n"))
+  }
+
+  /// A line with an instant, which may lie before 1970.
+  @inline(__always)
+  mutating func line(_ key: StaticString, _ instant: Int64?) {
+    guard let instant else { return }
+    write(literal: key)
+    if instant < 0 { write(UInt8(ascii: "-")) }
+    write(instant.magnitude)
+    write(UInt8(ascii: "\n"))
+  }
+
+  private mutating func write(_ number: UInt64) {
+    var digitCount = 1
+    var rest = number
+    while rest >= 10 {
+      rest /= 10
+      digitCount += 1
+    }
+    guard hasRoom(digitCount) else { return }
+    rest = number
+    for index in stride(from: count + digitCount - 1, through: count, by: -1) {
+      unsafe start[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+      rest /= 10
+    }
+    count += digitCount
+  }
+}

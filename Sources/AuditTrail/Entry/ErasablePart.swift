@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// What belongs to an entry and can be erased without breaking a proof: the receipt and who the customer is.
+///
+/// The entry commits to it by SHA-256 of its encoding. The salt in it keeps those who know the entry, but not the
+/// part, from finding out by trying what was erased.
+///
+/// Encoding: a byte 1; the salt, 32 bytes; a byte of flags, 1 for a receipt and 2 for a customer; with a customer, the
+/// length of its token in two bytes, highest first, and the token in UTF-8; with a receipt, the receipt up to the end.
+/// An erased part has the same length and is all zero.
+public struct ErasablePart: Sendable, Hashable {
+  /// The length of a salt, in bytes.
+  public static let saltByteCount = 32
+  /// The longest customer token, in bytes of UTF-8.
+  public static let maximumTokenByteCount = 65535
+
+  /// Random bytes that only this part has.
+  public let salt: [UInt8]
+  /// The receipt.
+  public let receipt: [UInt8]?
+  /// Who the customer is.
+  public let customerToken: String?
+
+  private static let presentMark: UInt8 = 1
+  private static let receiptFlag: UInt8 = 1
+  private static let customerFlag: UInt8 = 2
+  private static let flagsIndex = 1 + saltByteCount
+
+  /// Creates a part.
+  ///
+  /// - Parameters:
+  ///   - salt: 32 random bytes.
+  ///   - receipt: The receipt.
+  ///   - customerToken: Who the customer is, in at most 65,535 bytes.
+  /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token.
+  public init(salt: [UInt8], receipt: [UInt8]?, customerToken: String?) throws(MalformedErasablePart) {
+    guard salt.count == Self.saltByteCount, customerToken?.utf8.count ?? 0 <= Self.maximumTokenByteCount
+    else { throw MalformedErasablePart(.wrongLength, at: 0) }
+    self.salt = salt
+    self.receipt = receipt
+    self.customerToken = customerToken
+  }
+
+  /// The bytes of the part.
+  public var encoded: [UInt8] {
+    var bytes: [UInt8] = []
+    Self.append(salt: salt[...], receipt: receipt, customerToken: customerToken, to: &bytes)
+    return bytes
+  }
+
+  /// What the entry commits to: SHA-256 of the encoding.
+  public var commitment: SHA256Digest { SHA256Digest(of: encoded) }
+
+  /// Appends the erasable part of a record; nothing where it has none.
+  ///
+  /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token; nothing is appended then.
+  package static func encode(
+    _ record: AuditRecord, salt: ArraySlice<UInt8>, into bytes: inout [UInt8]
+  ) throws(MalformedErasablePart) {
+    guard record.hasErasablePart else { return }
+    guard salt.count == saltByteCount, record.customerToken?.utf8.count ?? 0 <= maximumTokenByteCount else {
+      throw MalformedErasablePart(.wrongLength, at: 0)
+    }
+    append(salt: salt, receipt: record.receiptBytes, customerToken: record.customerToken, to: &bytes)
+  }
+
+  private static func append(
+    salt: ArraySlice<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]
+  ) {
+    bytes.append(presentMark)
+    bytes.append(contentsOf: salt)
+    bytes.append((receipt == nil ? 0 : receiptFlag) | (customerToken == nil ? 0 : customerFlag))
+    if let customerToken {
+      let count = customerToken.utf8.count
+      bytes.append(UInt8(truncatingIfNeeded: count >> 8))
+      bytes.append(UInt8(truncatingIfNeeded: count))
+      bytes.append(contentsOf: customerToken.utf8)
+    }
+    if let receipt { bytes.append(contentsOf: receipt) }
+  }
+
+  /// Reads the bytes of a part.
+  ///
+  /// - Returns: The part; `nil` where it was erased.
+  /// - Throws: ``MalformedErasablePart``.
+  public static func parse(_ bytes: [UInt8]) throws(MalformedErasablePart) -> ErasablePart? {
+    if isErased(bytes.span) { return nil }
+    let token = try tokenRange(in: bytes.span)
+    let flags = bytes[flagsIndex]
+    let end = token?.upperBound ?? flagsIndex + 1
+    guard flags & receiptFlag != 0 || end == bytes.count else {
+      throw MalformedErasablePart(.trailingBytes, at: end)
+    }
+    var customerToken: String?
+    if let token {
+      guard let text = UTF8Text.string(bytes[token]) else {
+        throw MalformedErasablePart(.invalidText, at: token.lowerBound)
+      }
+      customerToken = text
+    }
+    return try ErasablePart(
+      salt: Array(bytes[1...saltByteCount]), receipt: flags & receiptFlag != 0 ? Array(bytes[end...]) : nil,
+      customerToken: customerToken)
+  }
+
+  /// Whether the part was there and was erased: not empty, and all zero.
+  package static func isErased(_ bytes: Span<UInt8>) -> Bool {
+    guard bytes.count > 0 else { return false }
+    for index in bytes.indices where bytes[index] != 0 { return false }
+    return true
+  }
+
+  /// Where the customer token is; `nil` where there is none, or the part was erased.
+  package static func tokenRange(in bytes: Span<UInt8>) throws(MalformedErasablePart) -> Range<Int>? {
+    guard bytes.count > flagsIndex else {
+      if isErased(bytes) { return nil }
+      throw MalformedErasablePart(.truncated, at: bytes.count)
+    }
+    guard bytes[0] == presentMark else {
+      if isErased(bytes) { return nil }
+      throw MalformedErasablePart(.unknownMark, at: 0)
+    }
+    let flags = bytes[flagsIndex]
+    guard 0...3 ~= flags else { throw MalformedErasablePart(.unknownMark, at: flagsIndex) }
+    guard flags & customerFlag != 0 else { return nil }
+    guard bytes.count - flagsIndex > 2 else { throw MalformedErasablePart(.truncated, at: bytes.count) }
+    let start = flagsIndex + 3
+    let count = Int(bytes[flagsIndex + 1]) << 8 | Int(bytes[flagsIndex + 2])
+    guard count <= bytes.count - start else { throw MalformedErasablePart(.truncated, at: bytes.count) }
+    return start..<start + count
+  }
+}
+
+/// Bytes that are not an erasable part.
+public struct MalformedErasablePart: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong, in a word that stays stable.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The bytes end too early.
+    case truncated
+    /// The first byte or the flags are none that are known.
+    case unknownMark = "unknown-mark"
+    /// Bytes follow where nothing should.
+    case trailingBytes = "trailing-bytes"
+    /// The customer token is not UTF-8.
+    case invalidText = "invalid-text"
+    /// The salt does not have 32 bytes, or the customer token more than 65,535.
+    case wrongLength = "wrong-length"
+  }
+
+  /// What is wrong.
+  public let code: Code
+  /// The byte at which it is wrong.
+  public let offset: Int
+
+  init(_ code: Code, at offset: Int) {
+    self.code = code
+    self.offset = offset
+  }
+
+  /// Code and place.
+  public var description: String { "The erasable part is malformed: \(code.rawValue) at byte \(offset)." }
+}

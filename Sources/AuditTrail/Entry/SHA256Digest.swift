@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// 32 bytes of SHA-256 that an entry names something by: a receipt, a certificate, a policy, an erasable part.
+public struct SHA256Digest: Sendable, Hashable {
+  /// The length, in bytes.
+  public static let byteCount = 32
+
+  /// The bytes in order, eight in each word, the first one highest.
+  let words: (UInt64, UInt64, UInt64, UInt64)
+
+  init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
+
+  /// The digest that these bytes are; `nil` unless they are exactly 32.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    for byte in bytes {
+      words.0 = words.0 << 8 | words.1 >> 56
+      words.1 = words.1 << 8 | words.2 >> 56
+      words.2 = words.2 << 8 | words.3 >> 56
+      words.3 = words.3 << 8 | UInt64(byte)
+    }
+    self.words = words
+  }
+
+  /// The digest that 64 hexadecimal digits spell; `nil` for any other text.
+  public init?(hexadecimal text: some StringProtocol) {
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    for digit in text.utf8 {
+      guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | UInt8(value))
+        high = nil
+      } else {
+        high = UInt8(value)
+      }
+    }
+    guard high == nil else { return nil }
+    self.init(bytes)
+  }
+
+  /// The digest that base64 spells, in the one way that there is (RFC 4648 section 4); `nil` for any other text.
+  public init?(base64 text: some StringProtocol) {
+    let bytes = Array(text.utf8)
+    guard let digest = SHA256Digest(base64: bytes.span, at: 0), bytes.count == Self.base64Count else {
+      return nil
+    }
+    self = digest
+  }
+
+  /// The digest of `bytes`.
+  public init(of bytes: [UInt8]) { self.init(of: bytes.span) }
+
+  /// The digest of `bytes`.
+  package init(of bytes: Span<UInt8>) {
+    self.init(words: Self.words(Digest.hash(bytes, using: .sha256)))
+  }
+
+  private static func words(_ bytes: [UInt8]) -> (UInt64, UInt64, UInt64, UInt64) {
+    func word(_ index: Int) -> UInt64 {
+      var word: UInt64 = 0
+      for byte in bytes[index..<index + 8] { word = word << 8 | UInt64(byte) }
+      return word
+    }
+    return (word(0), word(8), word(16), word(24))
+  }
+
+  /// The 32 bytes.
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.byteCount)
+    append(to: &bytes)
+    return bytes
+  }
+
+  /// Appends the 32 bytes.
+  package func append(to bytes: inout [UInt8]) {
+    for word in [words.0, words.1, words.2, words.3] {
+      for shift in stride(from: 56, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+      }
+    }
+  }
+
+  /// Lower-case hexadecimal digits, as `sha256sum` prints them.
+  public var hexadecimal: String { Hexadecimal.encode(bytes) }
+
+  /// Whether the bytes are the same.
+  public static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
+    left.words == right.words
+  }
+
+  /// Hashes the first words: any of them tells digests apart.
+  public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
