@@ -1,3 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#ifdef RECEIPTKIT_POSTGRESQL
 #include "CPostgreSQL.h"
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import AuditTrail
+
+  /// What an SQLSTATE (PostgreSQL, appendix A) means for a storage.
+  enum ServerFault {
+    static func code(_ sqlState: String) -> StorageError.Code {
+      switch sqlState {
+      case "53100": .full
+      // Too many connections; the lock's time is over; deadlock, serialization failure, cancelled: try again.
+      case "53300", "55P03", "40P01", "40001", "57014": .busy
+      // An administrator's shutdown, a crash, not yet started, dropped; too long idle within a transaction.
+      case "57P01", "57P02", "57P03", "57P04", "57P05", "25P03": .unavailable
+      case _ where sqlState.hasPrefix("08"): .unavailable
+      // The tables are not what a trail has.
+      case "42P01", "42703", "3F000": .notATrail
+      // No such database.
+      case "3D000": .notFound
+      case "XX001", "XX002": .corrupt
+      default: .inputOutput
+      }
+    }
+  }
+#endif

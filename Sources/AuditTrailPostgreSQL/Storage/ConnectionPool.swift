@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import AuditTrail
+  internal import Dispatch
+  internal import Synchronization
+
+  /// The connections of a storage: one at a time for writing, a bounded number for reading.
+  final class ConnectionPool: Sendable {
+    enum Purpose { case reading, writing }
+
+    let location: ServerLocation
+    let schema: TrailSchema
+    let options: PostgreSQLOptions
+
+    private let state = Mutex(State())
+    private let readers: DispatchSemaphore
+    private let writers = DispatchSemaphore(value: 1)
+
+    private struct State {
+      var idle: [ServerConnection] = []
+      var isClosed = false
+    }
+
+    init(_ location: ServerLocation, _ options: PostgreSQLOptions) {
+      self.location = location
+      self.schema = TrailSchema(name: location.schema)
+      self.options = options
+      self.readers = DispatchSemaphore(value: max(1, options.maximumConnections - 1))
+    }
+
+    /// Lends a connection in pipeline mode, outside of a transaction.
+    ///
+    /// - Throws: `closed`, `busy` where there was none for as long as `lockTimeout`, and the faults of connecting.
+    func withConnection<Result>(
+      for purpose: Purpose, _ body: (inout ServerConnection) throws -> Result
+    ) throws -> Result {
+      let semaphore = purpose == .writing ? writers : readers
+      try checkOpen()
+      guard semaphore.wait(timeout: .now() + .milliseconds(options.lockTimeout.milliseconds)) == .success
+      else {
+        throw StorageError(
+          .busy, at: location.description,
+          "All connections of this process for \(purpose) were in use for \(options.lockTimeout); try again.")
+      }
+      defer { semaphore.signal() }
+      var connection = try idleConnection() ?? connect()
+      defer { giveBack(connection) }
+      return try body(&connection)
+    }
+
+    /// A new connection, ready for statements on the trail.
+    func connect() throws(StorageError) -> ServerConnection {
+      let connection = try ServerConnection(location)
+      try ServerSession.prepare(connection, options)
+      try schema.check(on: connection)
+      try schema.prepare(on: connection, writerTimeout: options.writerTimeout)
+      try connection.beginPipeline()
+      return connection
+    }
+
+    func checkOpen() throws(StorageError) {
+      guard !state.withLock({ $0.isClosed }) else {
+        throw StorageError(.closed, at: location.description, "The storage was closed.")
+      }
+    }
+
+    func close() {
+      let idle = state.withLock { state in
+        state.isClosed = true
+        let idle = state.idle
+        state.idle = []
+        return idle
+      }
+      // Ended here, outside of the lock.
+      _ = consume idle
+    }
+
+    private func idleConnection() throws(StorageError) -> ServerConnection? {
+      try checkOpen()
+      while let connection = state.withLock({ $0.idle.popLast() }) {
+        // The server may have been started anew since.
+        if !connection.isBroken { return connection }
+      }
+      return nil
+    }
+
+    /// Takes over a connection that nobody uses yet.
+    func keep(_ connection: ServerConnection) { giveBack(connection) }
+
+    private func giveBack(_ connection: ServerConnection) {
+      guard !connection.isBroken else { return }
+      state.withLock { if !$0.isClosed { $0.idle.append(connection) } }
+    }
+  }
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import AuditTrail
+
+  /// The tables within one transaction of a connection. Changes are sent without waiting for their answers, which are
+  /// taken with those of the next read or of the commit.
+  final class PostgreSQLTransaction: StorageWriter {
+    /// So many changes are under way at most before their answers are taken.
+    private static let maximumAwaitedCount = 512
+    /// About so many bytes of a range are fetched at a time.
+    private static let pageByteCount = 4 << 20
+
+    private let connection: ServerConnection
+    /// What is to be sent before the first statement.
+    private var beginning: [String]
+    private var isEnded = false
+    /// The first fault. The server has given up the transaction then, whatever the caller makes of the fault.
+    private(set) var failure: StorageError?
+
+    init(_ connection: ServerConnection, beginning: [String]) {
+      self.connection = connection
+      self.beginning = beginning
+    }
+
+    // MARK: Reading
+
+    func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]? {
+      let result = try run(.value, table, [.bigint(key)])
+      return result.rowCount == 0 ? nil : result.bytes(0, 0)
+    }
+
+    func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]? {
+      // A value has less than 1 GiB; positions count from 1.
+      let lower = Int32(clamping: min(max(range.lowerBound, 0), 1 << 30) + 1)
+      let count = Int32(clamping: min(max(range.upperBound, 0), 1 << 30) + 1 - Int(lower))
+      let result = try run(.part, table, [.bigint(key), .integer(lower), .integer(max(count, 0))])
+      return result.rowCount == 0 ? nil : result.bytes(0, 0)
+    }
+
+    func forEach(
+      _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool
+    ) throws {
+      var next = keys.lowerBound
+      var limit = 16
+      while true {
+        let parameters: [StatementParameter] = [
+          .bigint(next), .bigint(keys.upperBound), .bigint(Int64(limit)),
+        ]
+        let page = try run(.page, table, parameters)
+        var byteCount = 0
+        for row in 0..<page.rowCount {
+          let (key, value) = (page.bigint(row, 0), page.bytes(row, 1))
+          guard try body(key, value), key < keys.upperBound else { return }
+          byteCount += value.count
+          next = key + 1
+        }
+        if page.rowCount < limit { return }
+        let perRow = max(1, byteCount / page.rowCount)
+        limit = min(max(Self.pageByteCount / perRow, 1), limit * 8, 8192)
+      }
+    }
+
+    func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64? {
+      let result = try run(.last, table, [.bigint(keys.lowerBound), .bigint(keys.upperBound)])
+      return result.rowCount == 0 ? nil : result.bigint(0, 0)
+    }
+
+    // MARK: Changing
+
+    func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws {
+      try send(.put, table, [.bigint(key), .bytes(value)])
+    }
+
+    func overwrite(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws {
+      guard offset >= 0, offset <= 1 << 30,
+        try run(
+          .overwrite, table, [.bigint(key), .integer(Int32(offset) + 1), .bytes(bytes)]
+        ).changedRowCount == 1
+      else {
+        throw StorageError(
+          .corrupt, at: "\(table.name) \(key)",
+          "There is no value, or it ends before byte \(offset + bytes.count).")
+      }
+      try send(.erasure, table, [])
+    }
+
+    func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws {
+      try send(.remove, table, [.bigint(keys.lowerBound), .bigint(keys.upperBound)])
+      if erasing { try send(.erasure, table, []) }
+    }
+
+    // MARK: The transaction
+
+    /// Begins at once, and waits for it.
+    func begin() throws(StorageError) {
+      try attempt { () throws(StorageError) in
+        try sendBeginning()
+        try connection.synchronize()
+        try connection.takeAnswers()
+      }
+    }
+
+    /// Commits what was done. Nothing was stored where it throws, but for `unavailable`: then it is not known.
+    func commit() throws(StorageError) {
+      isEnded = true
+      if let failure { throw failure }
+      do throws(StorageError) {
+        // The server answers ROLLBACK to the commit of a transaction that it has given up.
+        guard try connection.run(TrailSchema.commit).command == "COMMIT" else {
+          throw StorageError(.inputOutput, at: connection.location.description, "The server did not commit.")
+        }
+      } catch {
+        failure = error
+        guard error.code == .unavailable else { throw error }
+        throw StorageError(
+          .unavailable, at: error.place,
+          "The connection was lost during a commit; it is not known whether it took place. \(error.message)")
+      }
+    }
+
+    /// Gives up what was done; a broken connection has done so already.
+    func rollback() {
+      isEnded = true
+      do throws(StorageError) {
+        try connection.synchronize()
+        _ = try? connection.takeAnswers()
+        _ = try connection.run(TrailSchema.rollback)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+
+    /// Ends a transaction that has changed nothing, without waiting for the server to say so.
+    func endReading() {
+      isEnded = true
+      guard beginning.isEmpty else { return }
+      do throws(StorageError) {
+        try connection.send(TrailSchema.rollback)
+        try connection.synchronize()
+      } catch {
+        failure = failure ?? error
+      }
+    }
+
+    private func run(
+      _ operation: TrailSchema.Operation, _ table: StorageTable, _ parameters: [StatementParameter]
+    ) throws(StorageError) -> QueryResult {
+      try attempt { () throws(StorageError) in
+        try sendBeginning()
+        return try connection.run(operation.on(table), parameters)
+      }
+    }
+
+    private func send(
+      _ operation: TrailSchema.Operation, _ table: StorageTable, _ parameters: [StatementParameter]
+    ) throws(StorageError) {
+      try attempt { () throws(StorageError) in
+        try sendBeginning()
+        try connection.send(operation.on(table), parameters)
+        guard connection.awaitedCount >= Self.maximumAwaitedCount else { return }
+        try connection.synchronize()
+        try connection.takeAnswers()
+      }
+    }
+
+    private func sendBeginning() throws(StorageError) {
+      for statement in beginning { try connection.send(statement) }
+      beginning = []
+    }
+
+    private func attempt<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+      if let failure { throw failure }
+      guard !isEnded else {
+        throw StorageError(.closed, at: connection.location.description, "The transaction has ended.")
+      }
+      do throws(StorageError) {
+        return try body()
+      } catch {
+        failure = error
+        throw error
+      }
+    }
+  }
+#endif

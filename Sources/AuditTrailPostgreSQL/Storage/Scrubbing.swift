@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import AuditTrail
+
+  /// The rewriting of the tables in which something was erased.
+  struct Scrubbing {
+    private let pool: ConnectionPool
+    private let connection: ServerConnection
+
+    init(_ pool: ConnectionPool) throws(StorageError) {
+      self.pool = pool
+      self.connection = try ServerConnection(pool.location)
+      try ServerSession.prepare(connection, pool.options)
+    }
+
+    func run() throws(StorageError) {
+      let schema = pool.schema.name
+      try waitForOlderTransactions()
+      let marks = try connection.execute("SELECT name, number FROM \(schema).erasures")
+      var numbers: [String: String] = [:]
+      for row in 0..<marks.rowCount { numbers[marks.text(row, 0)] = marks.text(row, 1) }
+      // What is in a bundle, and erased there, was in the tail before.
+      let tables = StorageTable.allCases.map(\.name).filter {
+        numbers[$0] != nil || $0 == StorageTable.tail.name
+      }
+      for table in tables {
+        try rewrite("\(schema).\(table)")
+        // Something may have been erased since they were read.
+        guard let number = numbers[table] else { continue }
+        try connection.execute(
+          "DELETE FROM \(schema).erasures WHERE name = '\(table)' AND number = \(number)")
+      }
+      try askForCheckpoint()
+    }
+
+    /// A table is rewritten without what no transaction can see any more, so those must end that still can.
+    private func waitForOlderTransactions() throws(StorageError) {
+      let own = try connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
+      let older = """
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND age(coalesce(backend_xmin, backend_xid)) > age('\(own)'::xid8::xid)
+        """
+      let end = ContinuousClock.now + pool.options.lockTimeout
+      while try connection.execute(older).text(0, 0) != "0" {
+        guard ContinuousClock.now < end else {
+          throw StorageError(
+            .busy, at: pool.location.description,
+            "A transaction that may still see what was erased did not end in time; try again.")
+        }
+        try connection.execute("SELECT pg_sleep(0.02)")
+      }
+    }
+
+    private func rewrite(_ table: String) throws(StorageError) {
+      let file = "SELECT pg_relation_filepath('\(table)')"
+      let before = try connection.execute(file).text(0, 0)
+      try connection.execute("VACUUM (FULL) \(table)")
+      // Of tables that are not the user's, the server only remarks that it passes them over.
+      guard try connection.execute(file).text(0, 0) != before else {
+        throw StorageError(
+          .inputOutput, at: pool.location.description, "\(table) cannot be rewritten: scrub as its owner.")
+      }
+    }
+
+    private func askForCheckpoint() throws(StorageError) {
+      let mayCheckpoint = """
+        SELECT (rolsuper OR (to_regrole('pg_checkpoint') IS NOT NULL AND
+        pg_has_role(oid, to_regrole('pg_checkpoint'), 'USAGE')))::int FROM pg_roles WHERE rolname = current_user
+        """
+      guard try connection.execute(mayCheckpoint).text(0, 0) == "1" else { return }
+      try connection.execute("CHECKPOINT")
+    }
+  }
+#endif

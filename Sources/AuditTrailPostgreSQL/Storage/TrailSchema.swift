@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import AuditTrail
+
+  /// The tables of a trail and what is done with them.
+  ///
+  ///     trail (format integer)                                   one row: the version of this layout
+  ///     erasures (name text, number bigint)                      the tables that scrubbing must rewrite
+  ///     head, notes, bundles, … (key bigint, value bytea)        one for each `StorageTable`
+  ///
+  /// Values are stored uncompressed, outside of the row where they are long (`EXTERNAL`), so that a part of one is read
+  /// without reading all of it.
+  struct TrailSchema: Sendable {
+    static let format = 1
+
+    let name: String
+
+    // MARK: Creating and finding
+
+    /// Carried out as one transaction.
+    var creation: String {
+      let tables = StorageTable.allCases.map { table in
+        """
+        CREATE TABLE \(name).\(table.name) (key bigint PRIMARY KEY, value bytea NOT NULL);
+        ALTER TABLE \(name).\(table.name) ALTER COLUMN value SET STORAGE EXTERNAL;
+        """
+      }
+      return """
+        CREATE TABLE \(name).trail (format integer NOT NULL);
+        CREATE TABLE \(name).erasures (name text PRIMARY KEY, number bigint NOT NULL);
+        INSERT INTO \(name).trail VALUES (\(Self.format));
+        COMMENT ON TABLE \(name).trail IS 'An audit trail of ReceiptKit. Never change any of its tables by hand.';
+        \(tables.joined(separator: "\n"))
+        """
+    }
+
+    func create(on connection: ServerConnection) throws(StorageError) {
+      if try connection.execute("SELECT to_regnamespace('\(name)')::text").text(0, 0).isEmpty {
+        try connection.execute("CREATE SCHEMA \(name)")
+      } else {
+        guard try isEmpty(on: connection) else {
+          throw StorageError(
+            .notATrail, at: connection.location.description,
+            "The schema is in use already. Open the trail in it, or name another schema.")
+        }
+      }
+      try connection.execute(creation)
+    }
+
+    /// - Throws: `notFound`, `notATrail`, `unsupported`.
+    func check(on connection: ServerConnection) throws(StorageError) {
+      let place = connection.location.description
+      if try connection.execute("SELECT to_regclass('\(name).trail')::text").text(0, 0).isEmpty {
+        throw try isEmpty(on: connection)
+          ? StorageError(
+            .notFound, at: place, "There is no audit trail. Check the URL and its schema, or create one.")
+          : StorageError(.notATrail, at: place, "The schema has tables, but they are not an audit trail's.")
+      }
+      let format = try connection.execute("SELECT format FROM \(name).trail").text(0, 0)
+      guard format == "\(Self.format)" else {
+        throw StorageError(
+          .unsupported, at: place,
+          "The layout has version \(format), this build knows \(Self.format). Use a newer one.")
+      }
+    }
+
+    private func isEmpty(on connection: ServerConnection) throws(StorageError) -> Bool {
+      let count = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('\(name)')"
+      return try connection.execute(count).text(0, 0) == "0"
+    }
+
+    // MARK: Statements
+
+    /// What is done to one table, with prepared statements.
+    enum Operation: String, CaseIterable {
+      case value, part, page, last, put, overwrite, remove, erasure
+
+      func on(_ table: StorageTable) -> String { "\(rawValue) \(table.name)" }
+    }
+
+    static let beginRead = "begin read"
+    static let beginWrite = "begin write"
+    static let limitSilence = "limit silence"
+    static let lock = "lock"
+    static let commit = "commit"
+    static let rollback = "rollback"
+
+    func prepare(on connection: ServerConnection, writerTimeout: Duration) throws(StorageError) {
+      let plain = [
+        (Self.beginRead, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+        // After it waited for the lock, each statement sees what others committed meanwhile.
+        (Self.beginWrite, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+        (
+          Self.limitSilence,
+          "SET LOCAL idle_in_transaction_session_timeout = \(writerTimeout.milliseconds)"
+        ),
+        // A lock of a table of our own: unlike an advisory lock, no other application can hold it by accident, and
+        // unlike a row's, taking it writes nothing. It is handed over in the order of asking, after the commit of
+        // the one before has become visible, lets readers and dumps pass, and ends with the session, however that
+        // ends.
+        (Self.lock, "LOCK TABLE \(name).trail IN EXCLUSIVE MODE"),
+        (Self.commit, "COMMIT"), (Self.rollback, "ROLLBACK"),
+      ]
+      for (statement, text) in plain { try connection.prepare(statement, text, types: []) }
+      for table in StorageTable.allCases {
+        for operation in Operation.allCases {
+          let (text, types) = self.text(operation, "\(name).\(table.name)", table.name)
+          try connection.prepare(operation.on(table), text, types: types)
+        }
+      }
+    }
+
+    private func text(
+      _ operation: Operation, _ table: String, _ bareName: String
+    ) -> (String, [StatementParameter.Kind]) {
+      switch operation {
+      case .value: ("SELECT value FROM \(table) WHERE key = $1", [.bigint])
+      case .part:
+        (
+          "SELECT substring(value FROM $2 FOR $3) FROM \(table) WHERE key = $1",
+          [.bigint, .integer, .integer]
+        )
+      case .page:
+        (
+          "SELECT key, value FROM \(table) WHERE key >= $1 AND key <= $2 ORDER BY key LIMIT $3",
+          [.bigint, .bigint, .bigint]
+        )
+      case .last:
+        (
+          "SELECT key FROM \(table) WHERE key >= $1 AND key <= $2 ORDER BY key DESC LIMIT 1",
+          [.bigint, .bigint]
+        )
+      case .put:
+        (
+          "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value",
+          [.bigint, .bytea]
+        )
+      case .overwrite:
+        (
+          """
+          UPDATE \(table) SET value = overlay(value PLACING $3 FROM $2)
+          WHERE key = $1 AND octet_length(value) - $2 + 1 >= octet_length($3)
+          """, [.bigint, .integer, .bytea]
+        )
+      case .remove: ("DELETE FROM \(table) WHERE key >= $1 AND key <= $2", [.bigint, .bigint])
+      case .erasure:
+        (
+          """
+          INSERT INTO \(name).erasures AS e VALUES ('\(bareName)', 1)
+          ON CONFLICT (name) DO UPDATE SET number = e.number + 1
+          """, []
+        )
+      }
+    }
+  }
+
+  extension StorageTable {
+    var name: String {
+      switch self {
+      case .head: "head"
+      case .notes: "notes"
+      case .bundles: "bundles"
+      case .tail: "tail"
+      case .payloads: "payloads"
+      case .tiles: "tiles"
+      case .runs: "runs"
+      case .pages: "pages"
+      }
+    }
+  }
+#endif
