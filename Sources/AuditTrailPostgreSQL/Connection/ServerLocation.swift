@@ -22,6 +22,7 @@
     ///   - url: `postgresql://` or `postgres://`, as libpq understands it, and `schema=NAME` among its parameters.
     ///   - schema: Goes before the URL's.
     ///   - defaultSchema: Where neither names one.
+    /// - Throws: `unsupported`, without the URL.
     package init(_ url: String, schema: String?, defaultSchema: String) throws(StorageError) {
       guard let scheme = ["postgresql://", "postgres://"].first(where: url.hasPrefix) else {
         throw StorageError(.unsupported, "The URL of a PostgreSQL trail begins with postgresql://.")
