@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A page of an index run: up to 1,080 records in ascending order, of 8 bytes each.
+///
+/// | Bytes | |
+/// |---|---|
+/// | 8 | the checksum, see ``IndexChecksum`` |
+/// | 6 | the base: the first record's fingerprint |
+/// | 2 | the number of records |
+/// | 8 each | the record: fingerprint − base, then the entry's index − the run's `from` in the run's `indexBits` |
+/// | rest | zeros, where records were removed |
+struct IndexPage: Sendable {
+  static let headerByteCount = 16
+  /// 8,656 bytes fill an SQLite leaf cell and two overflow pages of 4,096 bytes with almost no rest.
+  static let recordLimit = 1_080
+
+  let bytes: [UInt8]
+  let base: UInt64
+  let count: Int
+  private let from: UInt64
+  private let indexBits: UInt64
+  private let indexMask: UInt64
+
+  /// - Throws: ``StorageError/Code/corrupt`` where the row is not such a page.
+  init(_ bytes: [UInt8], of run: IndexRun, page: Int) throws(StorageError) {
+    let place = run.page(page)
+    try IndexChecksum.check(bytes, at: place)
+    guard bytes.count >= Self.headerByteCount, bytes.count % 8 == 0,
+      bytes.count <= Self.headerByteCount + 8 * Self.recordLimit
+    else { throw place.corrupt("A page cannot have \(bytes.count) bytes.") }
+    let header = bytes.span.bigEndianWord(at: 8)
+    self.bytes = bytes
+    base = header >> 16
+    count = Int(header & 0xFFFF)
+    from = run.from
+    indexBits = UInt64(run.indexBits)
+    indexMask = 1 << indexBits - 1
+    guard count <= (bytes.count - Self.headerByteCount) / 8 else {
+      throw place.corrupt("A page of \(bytes.count) bytes cannot hold \(count) records.")
+    }
+  }
+
+  /// - Throws: ``StorageError``, ``StorageError/Code/corrupt`` where there is no such page.
+  static func read(_ page: Int, of run: IndexRun, in reader: any StorageReader) throws -> IndexPage {
+    let place = run.page(page)
+    guard let bytes = try reader.value(place.table, place.key) else {
+      throw place.corrupt("The page is missing.")
+    }
+    return try IndexPage(bytes, of: run, page: page)
+  }
+
+  /// The row of a page with these records, which must be in order from `base` on and span less than ``span(of:)``.
+  static func encode(
+    _ records: ArraySlice<IndexRecord>, of run: IndexRun, page: Int, base: UInt64, byteCount: Int? = nil
+  ) -> [UInt8] {
+    let indexBits = UInt64(run.indexBits)
+    var row: [UInt8] = []
+    row.reserveCapacity(byteCount ?? headerByteCount + 8 * records.count)
+    row.append(bigEndian: 0)
+    row.append(bigEndian: base << 16 | UInt64(records.count))
+    row.append(bigEndian: records.map { ($0.fingerprint - base) << indexBits | ($0.index - run.from) })
+    if let byteCount, byteCount > row.count { row += [UInt8](repeating: 0, count: byteCount - row.count) }
+    IndexChecksum.seal(&row, at: run.page(page))
+    return row
+  }
+
+  /// How far above the base fingerprints in a page of this run may lie.
+  static func span(of run: IndexRun) -> UInt64 { 1 << UInt64(64 - run.indexBits) }
+
+  /// The record at `slot`, which must be below `count`.
+  @inline(__always)
+  subscript(slot: Int) -> IndexRecord {
+    let word = bytes.span.bigEndianWord(at: Self.headerByteCount + 8 * slot)
+    return IndexRecord(fingerprint: base &+ word &>> indexBits, index: from &+ word & indexMask)
+  }
+
+  /// The number of records below `sought`.
+  func lowerBound(_ sought: IndexRecord) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < sought { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// All records.
+  var records: [IndexRecord] { (0..<count).map { self[$0] } }
+}

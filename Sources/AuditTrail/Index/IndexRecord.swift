@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What entries are found by.
+package enum IndexKind: UInt8, CaseIterable, Sendable {
+  /// A receipt with what exactly-once goes by.
+  case receipt = 0
+  /// An original transaction.
+  case original
+  /// A transaction.
+  case transaction
+  /// A customer's token; its records can be removed.
+  case customer
+  /// A product; at most one record a bundle.
+  case product
+
+  /// Whether a run of this kind has a filter that is held in memory: the kinds that every append asks for. The
+  /// others are asked for by people, who can wait for a page to be read from each run.
+  package var hasFilter: Bool { self == .receipt || self == .original }
+}
+
+/// That the entry at `index` may be about what has this fingerprint.
+package struct IndexRecord: Sendable, Hashable {
+  /// Of 48 bits.
+  package var fingerprint: UInt64
+  /// The entry's index in the log.
+  package var index: UInt64
+
+  /// Creates a record.
+  package init(fingerprint: UInt64, index: UInt64) {
+    self.fingerprint = fingerprint & Self.fingerprintMask
+    self.index = index
+  }
+
+  /// The bits of a fingerprint.
+  package static let fingerprintMask: UInt64 = (1 << 48) - 1
+}
+
+extension IndexRecord: Comparable {
+  /// By fingerprint, then by index: the order within a run.
+  package static func < (a: IndexRecord, b: IndexRecord) -> Bool {
+    a.fingerprint < b.fingerprint || (a.fingerprint == b.fingerprint && a.index < b.index)
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The index as of a size of the log, for readers on any thread while the engine goes on.
+///
+/// Take the snapshot first and begin the storage's `read` after it, and ask ``refreshed(in:)`` there: a merge in
+/// between may have replaced runs.
+package struct IndexSnapshot: Sendable {
+  /// Entries from here on are not seen.
+  package let size: UInt64
+  let runs: ResidentRuns
+  let memtable: Memtable
+
+  /// The same snapshot with the runs that `reader` has; itself where they are the same.
+  ///
+  /// - Throws: ``StorageError``.
+  package func refreshed(in reader: any StorageReader) throws -> IndexSnapshot {
+    guard try IndexCatalogue.version(in: reader) != runs.version else { return self }
+    let runs = try ResidentRuns(try IndexCatalogue.read(in: reader), knowing: runs, in: reader)
+    guard runs.indexedSize >= self.runs.indexedSize else {
+      throw IndexPlace.catalogue.corrupt("The index covers less than before; the storage was rolled back.")
+    }
+    return IndexSnapshot(size: size, runs: runs, memtable: memtable)
+  }
+
+  /// The newest entry below `before` that may be about the fingerprint.
+  ///
+  /// - Throws: ``StorageError``.
+  package func newest(
+    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64 = .max, in reader: any StorageReader
+  ) throws -> UInt64? {
+    try newest(kind, fingerprint, before: before, probed: nil, in: reader)
+  }
+
+  func newest(
+    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64, probed: (IndexProbes, Int)?,
+    in reader: any StorageReader
+  ) throws -> UInt64? {
+    let before = min(before, size)
+    if let index = memtable.newest(kind, fingerprint, before: before) { return index }
+    var found: [UInt64] = []
+    try runs.collect(kind, fingerprint, before: before, limit: 1, probed: probed, in: reader, into: &found)
+    return found.first
+  }
+
+  /// All entries below `before` that may be about the fingerprint, newest first.
+  package func candidates(
+    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64 = .max, in reader: any StorageReader
+  ) -> IndexCandidates {
+    IndexCandidates(
+      snapshot: self, kind: kind, fingerprint: fingerprint, before: min(before, size), reader: reader)
+  }
+}
+
+/// Candidates, newest first, read as they are asked for.
+package struct IndexCandidates {
+  fileprivate let snapshot: IndexSnapshot
+  fileprivate let kind: IndexKind
+  fileprivate let fingerprint: UInt64
+  fileprivate var before: UInt64
+  fileprivate let reader: any StorageReader
+  private var found: ArraySlice<UInt64> = []
+
+  fileprivate init(
+    snapshot: IndexSnapshot, kind: IndexKind, fingerprint: UInt64, before: UInt64, reader: any StorageReader
+  ) {
+    self.snapshot = snapshot
+    self.kind = kind
+    self.fingerprint = fingerprint
+    self.before = before
+    self.reader = reader
+  }
+
+  /// The next older entry; `nil` after the last.
+  ///
+  /// - Throws: ``StorageError``.
+  package mutating func next() throws -> UInt64? {
+    if found.isEmpty {
+      var more: [UInt64] = []
+      snapshot.memtable.collect(kind, fingerprint, before: before, limit: 256, into: &more)
+      if more.isEmpty {
+        try snapshot.runs.collect(kind, fingerprint, before: before, limit: 256, in: reader, into: &more)
+      }
+      found = more[...]
+    }
+    guard let index = found.popFirst() else { return nil }
+    before = index
+    return index
+  }
+}

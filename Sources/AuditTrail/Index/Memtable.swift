@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The index records of the entries that are not in runs yet, shared by the engine and its readers.
+///
+/// Readers hold on to it while the engine goes on inserting: what they ask for is bounded by the size of the log
+/// that they see. A flush starts another table and leaves this one as it is.
+final class Memtable: Sendable {
+  /// The first entry whose records are taken.
+  let base: UInt64
+  private let kinds: Mutex<[MemtableKind]>
+
+  /// An empty table with room for as many records of each kind as `sizes` says.
+  init(base: UInt64, expecting sizes: [Int] = []) {
+    self.base = base
+    kinds = Mutex(
+      IndexKind.allCases.indices.map { MemtableKind(expecting: $0 < sizes.count ? sizes[$0] : 0) })
+  }
+
+  /// Inserts a record. The indices of a kind must not descend; those below `base` are in runs and are not taken.
+  func insert(_ kind: IndexKind, _ record: IndexRecord) {
+    guard record.index >= base, let relative = UInt32(exactly: record.index - base) else { return }
+    kinds.withLock { $0[Int(kind.rawValue)].insert(record.fingerprint, relative) }
+  }
+
+  /// Appends the indices below `before` of the fingerprint, newest first, at most `limit`.
+  func collect(
+    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64, limit: Int, into found: inout [UInt64]
+  ) {
+    guard before > base else { return }
+    let before = UInt32(clamping: before - base)
+    found += kinds.withLock { $0[Int(kind.rawValue)].collect(fingerprint, before: before, limit: limit) }
+      .map { base + UInt64($0) }
+  }
+
+  /// The newest index below `before` of the fingerprint.
+  func newest(_ kind: IndexKind, _ fingerprint: UInt64, before: UInt64) -> UInt64? {
+    guard before > base else { return nil }
+    let before = UInt32(clamping: before - base)
+    return kinds.withLock { $0[Int(kind.rawValue)].newest(fingerprint, before: before) }.map {
+      base + UInt64($0)
+    }
+  }
+
+  /// Takes back the records of entries from `size` on.
+  func rollback(to size: UInt64) {
+    let relative = UInt32(clamping: size > base ? size - base : 0)
+    kinds.withLock { for kind in $0.indices { $0[kind].rollback(to: relative) } }
+  }
+
+  /// Removes a record; whether there was one.
+  func remove(_ kind: IndexKind, _ record: IndexRecord) -> Bool {
+    guard record.index >= base, let relative = UInt32(exactly: record.index - base) else { return false }
+    return kinds.withLock { $0[Int(kind.rawValue)].remove(record.fingerprint, relative) }
+  }
+
+  /// The records of a kind of entries in `range`, in the order of insertion.
+  func records(_ kind: IndexKind, in range: Range<UInt64>) -> [IndexRecord] {
+    kinds.withLock { $0[Int(kind.rawValue)].records }.filter { !$0.isRemoved }
+      .map { IndexRecord(fingerprint: $0.fingerprint, index: base + UInt64($0.index)) }
+      .filter { range.contains($0.index) }
+  }
+
+  /// How many records there are of each kind.
+  var counts: [Int] { kinds.withLock { $0.map(\.records.count) } }
+}
+
+/// One kind's records: chains of equal fingerprints, newest first, whose heads an open-addressed table finds.
+struct MemtableKind: Sendable {
+  struct Record: Sendable {
+    let fingerprint: UInt64
+    /// Relative to the table's base; `removed` where the record is no longer.
+    var index: UInt32
+    /// The number of the next older record of the fingerprint, plus 1; 0 at the end.
+    let next: UInt32
+
+    static let removed = UInt32.max
+    var isRemoved: Bool { index == Self.removed }
+  }
+
+  private(set) var records: [Record] = []
+  /// A record's number plus 1 in the low bits, bits of the fingerprint above; 0 where free. At most half are used.
+  private var slots: [UInt32]
+  private var mask: Int
+
+  init(expecting count: Int) {
+    var size = 64
+    while size < 2 * count, size < 1 << 30 { size *= 2 }
+    slots = [UInt32](repeating: 0, count: size)
+    mask = size - 1
+    records.reserveCapacity(count)
+  }
+
+  mutating func insert(_ fingerprint: UInt64, _ index: UInt32) {
+    if 2 * (records.count + 1) > slots.count { grow() }
+    let slot = slot(of: fingerprint)
+    let head = slots[slot] & UInt32(mask)
+    records.append(Record(fingerprint: fingerprint, index: index, next: head))
+    slots[slot] = tag(of: fingerprint) | UInt32(records.count)
+  }
+
+  func newest(_ fingerprint: UInt64, before: UInt32) -> UInt32? {
+    var number = slots[slot(of: fingerprint)] & UInt32(mask)
+    while number > 0 {
+      let record = records[Int(number) - 1]
+      if record.index < before { return record.index }
+      number = record.next
+    }
+    return nil
+  }
+
+  func collect(_ fingerprint: UInt64, before: UInt32, limit: Int) -> [UInt32] {
+    var found: [UInt32] = []
+    var number = slots[slot(of: fingerprint)] & UInt32(mask)
+    while number > 0, found.count < limit {
+      let record = records[Int(number) - 1]
+      if record.index < before { found.append(record.index) }
+      number = record.next
+    }
+    return found
+  }
+
+  mutating func rollback(to index: UInt32) {
+    // In the reverse order of insertion every slot was free, or held the next record, before its insertion.
+    while let last = records.last, last.index >= index {
+      let slot = slot(of: last.fingerprint)
+      slots[slot] = last.next == 0 ? 0 : tag(of: last.fingerprint) | last.next
+      records.removeLast()
+    }
+  }
+
+  mutating func remove(_ fingerprint: UInt64, _ index: UInt32) -> Bool {
+    var number = slots[slot(of: fingerprint)] & UInt32(mask)
+    while number > 0 {
+      if records[Int(number) - 1].index == index {
+        let next = records[Int(number) - 1].next
+        records[Int(number) - 1] = Record(fingerprint: fingerprint, index: Record.removed, next: next)
+        return true
+      }
+      number = records[Int(number) - 1].next
+    }
+    return false
+  }
+
+  /// The slot with the newest record of the fingerprint, or the free one for it.
+  @inline(__always)
+  private func slot(of fingerprint: UInt64) -> Int {
+    var slot = Int(truncatingIfNeeded: fingerprint) & mask
+    let tag = tag(of: fingerprint)
+    while true {
+      let word = slots[slot]
+      if word == 0 { return slot }
+      let number = word & UInt32(mask)
+      if word &- number == tag, records[Int(number) - 1].fingerprint == fingerprint { return slot }
+      slot = (slot + 1) & mask
+    }
+  }
+
+  /// Bits that the slot does not depend on.
+  @inline(__always)
+  private func tag(of fingerprint: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: fingerprint >> 16) & ~UInt32(truncatingIfNeeded: mask)
+  }
+
+  private mutating func grow() {
+    slots = [UInt32](repeating: 0, count: 2 * slots.count)
+    mask = slots.count - 1
+    for (number, record) in records.enumerated() {
+      slots[slot(of: record.fingerprint)] = tag(of: record.fingerprint) | UInt32(number + 1)
+    }
+  }
+}
