@@ -1,6 +1,143 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SQLite
-  internal import AuditTrail
+  public import AuditTrail
   internal import GRDB
+
+  /// An audit trail in one SQLite file, without a server.
+  ///
+  /// The file is in SQLite's write-ahead mode and can be used by several processes of one machine at once: one
+  /// writes at a time, reading goes on meanwhile. While it is in use two more files lie next to it, `-wal` and
+  /// `-shm`; the `-wal` file is part of the trail and goes with it wherever it is copied. To copy a trail that is
+  /// in use call ``backUp(to:)``. The file must be on a local disk: locks of network file systems cannot be relied
+  /// upon.
+  ///
+  /// Durable means: ``write(_:)`` returns after `fdatasync` (`F_FULLFSYNC` on Apple systems) of all that it wrote.
+  ///
+  /// Memory: at most about 8 MB of pages for writing and 2 MB for each read that is under way, four readers being
+  /// kept.
+  public final class SQLiteStorage: TrailStorage {
+    let file: TrailFile
+    let connections: SQLiteConnections
+    let patience: Patience
+    private let identity: TrailFile.Identity
+    private let writing = WritingState()
+
+    init(
+      file: TrailFile, identity: TrailFile.Identity, connections: SQLiteConnections, patience: Patience
+    ) {
+      self.file = file
+      self.identity = identity
+      self.connections = connections
+      self.patience = patience
+    }
+
+    deinit { try? connections.close() }
+
+    /// Where the trail is.
+    public var path: String { file.path }
+
+    public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+      try connections.withReader { reader in
+        try reader.inDatabase { database in
+          let access = SQLiteAccess(database, path: file.path)
+          try perform("BEGIN", on: database)
+          defer {
+            access.end()
+            try? perform("COMMIT", on: database)
+          }
+          return try body(access)
+        }
+      }
+    }
+
+    public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+      try withWriter { database in
+        try perform("BEGIN IMMEDIATE", on: database)
+        let access = SQLiteAccess(database, path: file.path)
+        let result: Result
+        do {
+          defer { access.end() }
+          result = try body(access)
+          // A body that went on after a fault may have gone on without a transaction.
+          if let fault = access.fault { throw fault }
+        } catch {
+          rollBack(database)
+          throw stopping(access.fault ?? error)
+        }
+        try commit(database)
+        return result
+      }
+    }
+
+    /// Commits, and has everything on disk when it returns.
+    private func commit(_ database: Database) throws {
+      do {
+        try perform("COMMIT", on: database)
+      } catch let fault as StorageError {
+        rollBack(database)
+        switch fault.code {
+        case .full, .busy: throw fault
+        default:
+          // Some of it may be in the log, and may count after a crash or not.
+          throw stopping(StorageError(.syncFailed, at: fault.place, fault.message))
+        }
+      }
+      connections.log.bound(database) { [writing] in writing.stop($0) }
+    }
+
+    /// Remembers a failed sync.
+    func stopping(_ error: any Error) -> any Error {
+      if let fault = error as? StorageError, fault.code == .syncFailed { writing.stop(fault) }
+      return error
+    }
+
+    /// Runs `body` on the connection that writes, when nobody else of this process does.
+    func withWriter<Result>(_ body: (Database) throws -> Result) throws -> Result {
+      try connections.requireOpen()
+      guard !writing.isWritingHere else {
+        throw StorageError(.busy, at: file.path, "A write cannot be begun within a write.")
+      }
+      return try connections.writer.inDatabase { database in
+        writing.setWriter(true)
+        defer { writing.setWriter(false) }
+        try connections.requireOpen()
+        if let fault = writing.fault {
+          throw StorageError(
+            .syncFailed, at: file.path, "An earlier sync failed: open the trail anew. \(fault.message)")
+        }
+        // What is written to a file without a name would be acknowledged and lost.
+        guard TrailFile.status(file.databasePath)?.identity == identity else {
+          throw StorageError(
+            .notFound, at: file.path, "The file was moved, removed or replaced while in use.")
+        }
+        return try body(database)
+      }
+    }
+
+    func perform(_ sql: String, on database: Database) throws {
+      do {
+        try database.cachedStatement(sql: sql).execute()
+      } catch {
+        throw SQLiteFault.mapped(error, at: file.path)
+      }
+    }
+
+    private func rollBack(_ database: Database) {
+      // Fails where SQLite has rolled back of itself.
+      if database.isInsideTransaction { try? perform("ROLLBACK", on: database) }
+    }
+
+    public func byteCount() throws -> UInt64 {
+      try connections.requireOpen()
+      return file.allPaths.reduce(0) { $0 + (TrailFile.status($1)?.size ?? 0) }
+    }
+
+    public func close() throws {
+      guard !writing.isWritingHere else {
+        throw StorageError(.busy, at: file.path, "The trail cannot be closed within a write.")
+      }
+      try connections.close()
+    }
+  }
 #endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SQLite
+  internal import AuditTrail
+  internal import GRDB
+  internal import GRDBSQLite
+  internal import Synchronization
+
+  /// SQLite's write-ahead log: commits go to its end and are copied into the file later, from which on the log is
+  /// written from its beginning again.
+  ///
+  /// Copying goes on beside the commits, on a connection of its own. Commits wait for it only when the log has become
+  /// twice as long as where copying begins; left alone, it would never be empty under steady load.
+  final class WriteAheadLog: Sendable {
+    let copier: DatabaseQueue
+    private let path: String
+    private let limit: Int
+    private let pageSize: Int
+    /// Pages in the log after the last commit.
+    private let pages = Atomic<Int>(0)
+    /// At how many bytes a commit waits for copying.
+    private let patienceEnds: Atomic<Int>
+    private let isCopying = Atomic<Bool>(false)
+
+    init(copier: DatabaseQueue, path: String, tuning: SQLiteTuning) {
+      self.copier = copier
+      self.path = path
+      limit = tuning.logLimit
+      pageSize = tuning.pageSize
+      patienceEnds = Atomic(tuning.logLimit)
+    }
+
+    /// Has SQLite tell of every commit, instead of copying the log by itself and keeping faults to itself.
+    func observe(_ database: Database) {
+      unsafe sqlite3_wal_hook(
+        database.sqliteConnection,
+        { context, _, _, pages in
+          if let context = unsafe context {
+            let log = unsafe Unmanaged<WriteAheadLog>.fromOpaque(context).takeUnretainedValue()
+            log.pages.store(Int(pages), ordering: .relaxed)
+          }
+          return SQLITE_OK
+        },
+        Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Sees to the log after a commit.
+    ///
+    /// - Parameter stop: Called with a sync that failed, from another thread where need be. Other faults leave the
+    ///   log as it is, where every commit is safe, and copying is tried again.
+    func bound(_ database: Database, stop: @escaping @Sendable (StorageError) -> Void) {
+      let length = pages.load(ordering: .relaxed) * pageSize
+      if length >= patienceEnds.load(ordering: .relaxed) {
+        copier.inDatabase { _ in }
+        copy(database, stop: stop)
+        // A long read keeps the log from being emptied: do not try at every commit.
+        patienceEnds.store(length + limit / 4, ordering: .relaxed)
+      } else if length >= limit / 2, !isCopying.exchange(true, ordering: .relaxed) {
+        copier.asyncWriteWithoutTransaction { copying in
+          self.copy(copying, stop: stop)
+          self.isCopying.store(false, ordering: .relaxed)
+        }
+      }
+      if length < limit / 2 { patienceEnds.store(limit, ordering: .relaxed) }
+    }
+
+    private func copy(_ database: Database, stop: (StorageError) -> Void) {
+      do {
+        _ = try database.checkpoint(.passive)
+      } catch {
+        let fault = SQLiteFault.mapped(error, at: path)
+        if let fault = fault as? StorageError, fault.code == .syncFailed { stop(fault) }
+      }
+    }
+  }
+
+  extension SQLiteStorage {
+    public func scrub() throws {
+      try withWriter { database in
+        do {
+          _ = try database.checkpoint(.truncate)
+        } catch {
+          throw stopping(SQLiteFault.mapped(error, at: file.path))
+        }
+      }
+      guard TrailFile.status(file.logPath)?.size ?? 0 == 0 else {
+        throw StorageError(
+          .busy, at: file.logPath, "Others wrote meanwhile: the log is not empty. Try again.")
+      }
+    }
+  }
+#endif

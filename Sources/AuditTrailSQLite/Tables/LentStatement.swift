@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SQLite
+  internal import GRDBSQLite
+
+  /// A prepared statement that is lent for one use. Values go to SQLite and back with a single copy.
+  @safe
+  struct LentStatement {
+    private let pointer: OpaquePointer
+
+    init(_ pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
+
+    func bind(_ first: Int64, _ second: Int64? = nil) {
+      unsafe sqlite3_bind_int64(pointer, 1, first)
+      if let second { unsafe sqlite3_bind_int64(pointer, 2, second) }
+    }
+
+    /// The next row or the end: `SQLITE_ROW`, `SQLITE_DONE`, or what went wrong.
+    func step() -> Int32 { unsafe sqlite3_step(pointer) }
+
+    /// Runs the statement to its end with `bytes`, which are not copied, as the second value.
+    func step(binding bytes: [UInt8]) -> Int32 {
+      unsafe bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress, !bytes.isEmpty else {
+          unsafe sqlite3_bind_zeroblob(pointer, 2, 0)
+          return step()
+        }
+        let bound = unsafe sqlite3_bind_blob64(pointer, 2, start, UInt64(buffer.count), nil)
+        return bound == SQLITE_OK ? step() : bound
+      }
+    }
+
+    func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(pointer, column) }
+
+    /// The blob in a column; `nil` for NULL.
+    func blob(_ column: Int32) -> [UInt8]? {
+      guard unsafe sqlite3_column_type(pointer, column) == SQLITE_BLOB else { return nil }
+      guard let bytes = unsafe sqlite3_column_blob(pointer, column) else { return [] }
+      let count = Int(unsafe sqlite3_column_bytes(pointer, column))
+      return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+
+    /// Ends the use; what was lent to SQLite is taken back.
+    func finish() {
+      unsafe sqlite3_reset(pointer)
+      unsafe sqlite3_clear_bindings(pointer)
+    }
+  }
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SQLite
+  internal import AuditTrail
+  internal import GRDB
+  internal import GRDBSQLite
+
+  extension SQLiteAccess: StorageWriter {
+    func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws {
+      try withStatement(TableStatements[table].put) { statement in
+        statement.bind(key)
+        let code = statement.step(binding: value)
+        guard code == SQLITE_DONE else { throw failure(code, at: place(table, key)) }
+      }
+    }
+
+    func overwrite(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws {
+      try withBlob(table, key, writing: true) { blob in
+        guard let blob else {
+          throw StorageError(.corrupt, at: place(table, key), "There is no value to overwrite.")
+        }
+        guard offset >= 0, offset <= blob.count, bytes.count <= blob.count - offset else {
+          throw StorageError(
+            .corrupt, at: place(table, key),
+            "The value has \(blob.count) bytes and ends before what is to be overwritten.")
+        }
+        let code = blob.write(bytes, at: offset)
+        guard code == SQLITE_OK else { throw failure(code, at: place(table, key)) }
+      }
+    }
+
+    func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws {
+      let statements = TableStatements[table]
+      guard erasing else { return try run(statements.remove, table, keys) }
+      try setSecureDelete("ON")
+      defer { try? setSecureDelete("FAST") }
+      if try integer(statements.hasOthers, table, keys) == 0 {
+        // Zeroes every page of the table, free space and leftovers of erased rows included.
+        try withStatement(statements.clear) { statement in
+          let code = statement.step()
+          guard code == SQLITE_DONE else { throw failure(code, at: place(table, keys.lowerBound)) }
+        }
+      } else {
+        try run(statements.erase, table, keys)
+      }
+    }
+
+    /// What is zeroed: all that becomes free (`ON`), or only what lies in pages that are written anyway (`FAST`).
+    private func setSecureDelete(_ setting: String) throws {
+      do {
+        try database.execute(sql: "PRAGMA secure_delete = \(setting)")
+      } catch {
+        throw SQLiteFault.mapped(error, at: path)
+      }
+    }
+  }
+#endif

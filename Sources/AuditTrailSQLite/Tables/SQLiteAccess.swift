@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SQLite
+  internal import AuditTrail
+  internal import GRDB
+  internal import GRDBSQLite
+
+  /// The tables as one transaction sees them.
+  final class SQLiteAccess {
+    let database: Database
+    let path: String
+    /// The first fault. SQLite may have rolled back because of it: what a body then still does counts for nothing.
+    private(set) var fault: StorageError?
+    private var isOver = false
+
+    init(_ database: Database, path: String) {
+      self.database = database
+      self.path = path
+    }
+
+    /// Ends the use, also by whoever kept a reference.
+    func end() { isOver = true }
+
+    func requireUse() throws {
+      guard !isOver else { throw StorageError(.closed, at: path, "The read or write is over.") }
+    }
+
+    func place(_ table: StorageTable, _ key: Int64) -> String { "\(path), \(table) \(key)" }
+
+    func failure(_ code: Int32, at place: String) -> StorageError {
+      note(SQLiteFault.error(code, on: database, at: place))
+    }
+
+    private func note(_ error: StorageError) -> StorageError {
+      if fault == nil { fault = error }
+      return error
+    }
+
+    /// Lends a prepared statement.
+    func withStatement<Result>(_ sql: String, _ body: (LentStatement) throws -> Result) throws -> Result {
+      try requireUse()
+      let statement: Statement
+      do {
+        let cached = try database.cachedStatement(sql: sql)
+        // Another one where a caller reads a table in the midst of reading it.
+        let isInUse = unsafe sqlite3_stmt_busy(cached.sqliteStatement) != 0
+        statement = isInUse ? try database.makeStatement(sql: sql) : cached
+      } catch {
+        let mapped = SQLiteFault.mapped(error, at: path)
+        if let mapped = mapped as? StorageError { throw note(mapped) }
+        throw mapped
+      }
+      return try withExtendedLifetime(statement) {
+        let lent = unsafe LentStatement(statement.sqliteStatement)
+        defer { lent.finish() }
+        return try body(lent)
+      }
+    }
+
+    /// Runs a statement that gives no rows.
+    func run(_ sql: String, _ table: StorageTable, _ keys: ClosedRange<Int64>) throws {
+      try withStatement(sql) { statement in
+        statement.bind(keys.lowerBound, keys.upperBound)
+        let code = statement.step()
+        guard code == SQLITE_DONE else { throw failure(code, at: place(table, keys.lowerBound)) }
+      }
+    }
+
+    /// The integer in the first row; `nil` where there is no row.
+    func integer(_ sql: String, _ table: StorageTable, _ keys: ClosedRange<Int64>) throws -> Int64? {
+      try withStatement(sql) { statement in
+        statement.bind(keys.lowerBound, keys.upperBound)
+        switch statement.step() {
+        case SQLITE_ROW: return statement.integer(0)
+        case SQLITE_DONE: return nil
+        case let code: throw failure(code, at: place(table, keys.lowerBound))
+        }
+      }
+    }
+  }
+
+  extension SQLiteAccess: StorageReader {
+    func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]? {
+      try withStatement(TableStatements[table].value) { statement in
+        statement.bind(key)
+        switch statement.step() {
+        case SQLITE_ROW: return statement.blob(0)
+        case SQLITE_DONE: return nil
+        case let code: throw failure(code, at: place(table, key))
+        }
+      }
+    }
+
+    func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]? {
+      try withBlob(table, key, writing: false) { blob in
+        guard let blob else { return nil }
+        let lower = min(max(0, range.lowerBound), blob.count)
+        let upper = min(max(lower, range.upperBound), blob.count)
+        return try blob.bytes(lower..<upper, orThrow: { failure($0, at: place(table, key)) })
+      }
+    }
+
+    func forEach(
+      _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool
+    ) throws {
+      try withStatement(TableStatements[table].range) { statement in
+        statement.bind(keys.lowerBound, keys.upperBound)
+        while true {
+          switch statement.step() {
+          case SQLITE_ROW:
+            guard let value = statement.blob(1) else { continue }
+            guard try body(statement.integer(0), value) else { return }
+          case SQLITE_DONE: return
+          case let code: throw failure(code, at: place(table, keys.lowerBound))
+          }
+        }
+      }
+    }
+
+    func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64? {
+      try integer(TableStatements[table].lastKey, table, keys)
+    }
+  }
+#endif

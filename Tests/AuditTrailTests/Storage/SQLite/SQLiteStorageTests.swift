@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SQLite
+  import AuditTrail
+  import Foundation
+  import GRDB
+  import Testing
+
+  @testable import AuditTrailSQLite
+
+  @Suite("SQLite storage")
+  struct SQLiteStorageTests {
+    let folder: StorageFolder
+    let path: String
+
+    init() throws {
+      folder = try StorageFolder()
+      path = folder.file("trail.sqlite")
+    }
+
+    @Test("is created whole, for its owner alone, and leaves one file when it is closed")
+    func creation() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      try storage.put(.head, 0, [1])
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+      try storage.close()
+      #expect(try folder.names() == ["trail.sqlite"])
+      #expect(try SQLiteStorage(openingAt: path).stored(.head, 0) == [1])
+    }
+
+    @Test("is not created over anything")
+    func creationOverSomething() throws {
+      try Data().write(to: URL(fileURLWithPath: path))
+      #expect(storageCode { _ = try SQLiteStorage(creatingAt: path) } == .notATrail)
+      #expect(storageCode { _ = try SQLiteStorage(creatingAt: folder.path) } == .notATrail)
+      #expect(
+        storageCode { _ = try SQLiteStorage(creatingAt: folder.file("no/such/folder")) } == .inputOutput)
+      #expect(storageCode { _ = try SQLiteStorage(creatingAt: "") } == .notFound)
+      #expect(storageCode { _ = try SQLiteStorage(creatingAt: path + "\0x") } == .notFound)
+      #expect(try folder.names() == ["trail.sqlite"])
+      #expect(try folder.bytes("trail.sqlite") == [])
+    }
+
+    @Test(
+      "takes odd names for what they are",
+      arguments: ["with space ü.sqlite", ":memory:", "file:x?mode=ro", "a%20b"])
+    func oddNames(name: String) throws {
+      let storage = try SQLiteStorage(creatingAt: folder.file(name))
+      try storage.put(.head, 0, [1])
+      try storage.close()
+      #expect(try folder.names() == [name])
+      #expect(try SQLiteStorage(openingAt: folder.file(name)).stored(.head, 0) == [1])
+    }
+
+    @Test("opens nothing but a trail")
+    func openingSomethingElse() throws {
+      #expect(storageCode { _ = try SQLiteStorage(openingAt: path) } == .notFound)
+      #expect(try folder.names() == [])
+      #expect(storageCode { _ = try SQLiteStorage(openingAt: folder.path) } == .notATrail)
+      for contents in [[], Array("no database, but long enough for its header: ".utf8), sampleBytes(100_000)]
+      {
+        try Data(contents).write(to: URL(fileURLWithPath: path))
+        #expect(storageCode { _ = try SQLiteStorage(openingAt: path) } == .notATrail)
+        #expect(try folder.bytes("trail.sqlite") == contents)
+      }
+      let other = folder.file("other.sqlite")
+      try change(other, "CREATE TABLE head(key INTEGER PRIMARY KEY, value BLOB)")
+      #expect(storageCode { _ = try SQLiteStorage(openingAt: other) } == .notATrail)
+    }
+
+    @Test(
+      "opens no trail whose layout it does not know",
+      arguments: [
+        ("PRAGMA user_version = 2", StorageError.Code.unsupported), ("PRAGMA application_id = 7", .notATrail),
+        ("DROP TABLE tiles", .corrupt), ("CREATE TABLE more(a)", .corrupt),
+        ("ALTER TABLE head ADD COLUMN more ANY", .corrupt),
+      ])
+    func openingOtherLayouts(change sql: String, code: StorageError.Code) throws {
+      try SQLiteStorage(creatingAt: path).close()
+      try change(path, sql)
+      #expect(storageCode { _ = try SQLiteStorage(openingAt: path) } == code)
+    }
+
+    @Test("refuses a write and a closing within a write, which would wait for themselves")
+    func reentrance() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      try storage.write { (writer) throws in
+        try writer.put(.head, 0, [1])
+        #expect(storageCode { try storage.put(.head, 0, [2]) } == .busy)
+        #expect(storageCode { try storage.close() } == .busy)
+        #expect(try storage.stored(.head, 0) == nil)
+      }
+      try storage.read { (reader) throws in
+        #expect(try reader.value(.head, 0) == [1])
+        try storage.put(.head, 0, [3])
+        #expect(try reader.value(.head, 0) == [1])
+        #expect(try storage.stored(.head, 0) == [3])
+      }
+    }
+
+    @Test("refuses a reader or writer that was kept after its end")
+    func keptAccess() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      let reader = try storage.read { $0 }
+      let writer = try storage.write { $0 }
+      #expect(storageCode { _ = try reader.value(.head, 0) } == .closed)
+      #expect(storageCode { _ = try reader.value(.head, 0, bytes: 0..<1) } == .closed)
+      #expect(storageCode { try writer.put(.head, 0, [1]) } == .closed)
+      #expect(try storage.keys(.head) == [])
+    }
+
+    @Test("is closed after the reads that are under way")
+    func closingDuringRead() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      try storage.put(.head, 0, [1])
+      try storage.read { (reader) throws in
+        try storage.close()
+        #expect(try reader.value(.head, 0) == [1])
+        #expect(storageCode { _ = try storage.stored(.head, 0) } == .closed)
+      }
+      #expect(try folder.names() == ["trail.sqlite"])
+    }
+
+    @Test("says so when others hold it for too long")
+    func busy() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      let impatient = try SQLiteStorage(openingAt: path, patience: .milliseconds(50))
+      try storage.write { _ in #expect(storageCode { try impatient.put(.head, 0, [1]) } == .busy) }
+      try impatient.put(.head, 0, [1])
+      try storage.read { (reader) throws in
+        #expect(try reader.value(.head, 0) == [1])
+        try impatient.put(.head, 0, [2])
+        #expect(storageCode { try impatient.scrub() } == .busy)
+      }
+      try impatient.scrub()
+      #expect(try folder.bytes("trail.sqlite-wal") == [])
+    }
+
+    @Test("writes no more once its file was moved or replaced")
+    func movedFile() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      try storage.put(.head, 0, [1])
+      let elsewhere = folder.file("elsewhere.sqlite")
+      try FileManager.default.moveItem(atPath: path, toPath: elsewhere)
+      #expect(storageCode { try storage.put(.head, 0, [2]) } == .notFound)
+      try Data([1]).write(to: URL(fileURLWithPath: path))
+      #expect(storageCode { try storage.put(.head, 0, [2]) } == .notFound)
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.moveItem(atPath: elsewhere, toPath: path)
+      try storage.put(.head, 0, [2])
+    }
+
+    @Test("keeps its log short under steady load, and with a reader that goes on and on")
+    func logLength() throws {
+      let tuning = SQLiteTuning(logLimit: 1 << 20)
+      try SQLiteStorage(creatingAt: path).close()
+      let storage = try SQLiteStorage(openingAt: path, patience: .seconds(10), tuning: tuning)
+      for key in 0..<200 { try storage.put(.bundles, Int64(key), sampleBytes(100_000)) }
+      let steady = try folder.bytes("trail.sqlite-wal").count
+      #expect(steady < 3 << 20)
+      try storage.read { (reader) throws in
+        #expect(try reader.lastKey(.bundles, in: 0...1000) == 199)
+        for key in 200..<260 { try storage.put(.bundles, Int64(key), sampleBytes(100_000)) }
+        #expect(try reader.lastKey(.bundles, in: 0...1000) == 199)
+      }
+      for key in 260..<300 { try storage.put(.bundles, Int64(key), sampleBytes(100_000)) }
+      #expect(try folder.bytes("trail.sqlite-wal").count < 3 << 20)
+      #expect(try storage.keys(.bundles).count == 300)
+    }
+
+    @Test("syncs in full on every connection that writes")
+    func settings() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      for connection in [storage.connections.writer, storage.connections.log.copier] {
+        let settings = try connection.inDatabase { database in
+          try ["synchronous", "journal_mode", "mmap_size", "page_size"].map {
+            try String.fetchOne(database, sql: "PRAGMA \($0)")
+          }
+        }
+        #expect(settings == ["2", "wal", "0", "16384"])
+      }
+    }
+
+    @Test("is backed up as it is while it goes on being written")
+    func backup() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      for key in 0..<20 { try storage.put(.bundles, Int64(key), sampleBytes(200_000, seed: UInt64(key))) }
+      let copy = folder.file("copy.sqlite")
+      let writing = Thread {
+        for key in 20..<60 { try? storage.put(.bundles, Int64(key), sampleBytes(100_000, seed: UInt64(key))) }
+      }
+      writing.start()
+      try storage.backUp(to: copy)
+      #expect(storageCode { try storage.backUp(to: copy) } == .notATrail)
+      #expect(storageCode { try storage.backUp(to: folder.path + "/no/such") } == .inputOutput)
+      while !writing.isFinished { usleep(1000) }
+      #expect(try folder.names() == ["copy.sqlite", "trail.sqlite", "trail.sqlite-shm", "trail.sqlite-wal"])
+      let restored = try SQLiteStorage(openingAt: copy)
+      let keys = try restored.keys(.bundles)
+      #expect(keys.count >= 20)
+      #expect(keys == Array(0..<Int64(keys.count)))
+      for key in 0..<20 {
+        #expect(try restored.stored(.bundles, Int64(key)) == sampleBytes(200_000, seed: UInt64(key)))
+      }
+      try restored.put(.head, 0, [1])
+      try restored.close()
+      try storage.close()
+      #expect(try folder.names() == ["copy.sqlite", "trail.sqlite"])
+    }
+
+    @Test("opens what a process left behind that ended without closing")
+    func leftLog() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      for key in 0..<10 { try storage.put(.bundles, Int64(key), sampleBytes(50_000, seed: UInt64(key))) }
+      let left = try StorageFolder()
+      for name in ["trail.sqlite", "trail.sqlite-wal"] {
+        try Data(folder.bytes(name)).write(to: URL(fileURLWithPath: left.file(name)))
+      }
+      #expect(try left.bytes("trail.sqlite-wal").count > 500_000)
+      let opened = try SQLiteStorage(openingAt: left.file("trail.sqlite"))
+      #expect(try opened.keys(.bundles) == Array(0..<10))
+      // Settled into the file at once.
+      #expect(try left.bytes("trail.sqlite-wal") == [])
+    }
+
+    @Test("finds a page that was altered, or says what it reads")
+    func alteredFile() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      for key in 0..<10 { try storage.put(.bundles, Int64(key), sampleBytes(50_000, seed: UInt64(key))) }
+      try storage.close()
+      let whole = try folder.bytes("trail.sqlite")
+      // Truncations at every page: the error is one of the contract, never a crash.
+      for end in stride(from: whole.count - 16384, to: 0, by: -16384) {
+        try Data(whole[..<end]).write(to: URL(fileURLWithPath: path))
+        let code = storageCode {
+          let storage = try SQLiteStorage(openingAt: path)
+          for key in 0..<10 {
+            #expect(try storage.stored(.bundles, Int64(key)) == sampleBytes(50_000, seed: UInt64(key)))
+          }
+        }
+        #expect(code == .corrupt, "\(end) of \(whole.count) bytes")
+      }
+    }
+
+    /// Changes a file behind the storage's back.
+    private func change(_ path: String, _ sql: String) throws {
+      let queue = try DatabaseQueue(path: path)
+      try queue.inDatabase { try $0.execute(sql: sql) }
+      try queue.close()
+    }
+  }
+#endif
