@@ -3,8 +3,9 @@
 /// What makes a record a repeat of an earlier one.
 ///
 /// A record is entered once for each receipt, verdict and policy; for the records that follow the verdict on an app
-/// receipt their kind and original transaction count too. What does not count: the time, the reason, what checkers
-/// said. A record without a receipt (an erasure, an anchor) is never a repeat.
+/// receipt their kind and original transaction (the transaction, where a receipt of Xcode states no original) count
+/// too. What does not count: the time, the reason, what checkers said. A record without a receipt (an erasure, an
+/// anchor) is never a repeat.
 ///
 /// The key is SHA-256 of: the kind, line feed; the receipt's digest, 32 bytes; the original transaction, line feed;
 /// the verdict's word, line feed; the policy's digest. Texts are as the entry spells them, absent values are empty,
@@ -16,7 +17,7 @@ package enum ExactlyOnce {
     var bytes = EntryText.encoded(facts.kind.rawValue)
     return key(
       &bytes, receipt, facts.verdict, facts.policy,
-      original: { bytes in if let original = facts.original { bytes += EntryText.encoded(original) } })
+      original: { bytes in bytes += EntryText.encoded(facts.original ?? facts.transaction ?? "") })
   }
 
   /// The key of an entry; `nil` for one that is never a repeat.
@@ -27,7 +28,9 @@ package enum ExactlyOnce {
     for index in keys.kind { bytes.append(entry[index]) }
     return key(
       &bytes, receipt, keys.verdict, keys.policy,
-      original: { bytes in for index in keys.original ?? 0..<0 { bytes.append(entry[index]) } })
+      original: { bytes in
+        for index in keys.original ?? keys.transaction ?? 0..<0 { bytes.append(entry[index]) }
+      })
   }
 
   private static func key(

@@ -40,7 +40,7 @@ extension ReceiptVerifier {
         explain(.checker, passed: false, error.reason.description)
         if case .invalid = error.outcome {
           explain(.verdict, passed: false, error.reason.description)
-          return error.verdict(claimedKind: receipt.kind).recording(reports)
+          return error.verdict(claimedKind: receipt.kind).on(receipt).recording(reports)
         }
         if error.isRetryable, policy.offlineRule.accepts(without: checker.name) { continue }
         // A failure that retrying may mend is not hidden behind one that it cannot: asked again, that checker

@@ -34,6 +34,23 @@ public enum Verdict: Sendable, Hashable {
     }
   }
 
+  /// The receipt, where its signature was found right and no more than a checker's refusal or answer, or proof of
+  /// the environment, stands between it and validity. What it says was signed; whether it counts is for the verdict.
+  package var signatureVerified: VerifiedReceipt? {
+    switch self {
+    case .valid(let receipt): receipt
+    case .invalid(let receipt): receipt.refusedByChecker
+    case .undetermined(let receipt): receipt.signatureVerified
+    }
+  }
+
+  /// The same verdict on a receipt that was locally found right.
+  func on(_ receipt: VerifiedReceipt) -> Verdict {
+    guard case .invalid(var invalid) = self else { return self }
+    invalid.refusedByChecker = receipt
+    return .invalid(invalid)
+  }
+
   /// The same verdict with what the checkers said.
   func recording(_ checks: [CheckerReport]) -> Verdict {
     switch self {
@@ -98,6 +115,8 @@ public struct InvalidReceipt: Sendable, Hashable {
   public let claimedKind: ReceiptKind?
   /// What remote checkers said, in the order asked; empty where none was asked.
   public internal(set) var checks: [CheckerReport] = []
+  /// The receipt whose signature is right, where it was a checker that refused it.
+  var refusedByChecker: VerifiedReceipt?
 }
 
 /// A receipt that could not be checked.

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptVerification
+
+extension [AuditRecord] {
+  /// What to append for a verdict: its record, and after it, for an app receipt with several lines of purchases, one
+  /// for each. They belong together: append them as one group.
+  ///
+  /// What a receipt states is recorded only where its signature was found right: for a valid verdict, for one that a
+  /// checker refused, and for one that waits for a checker or for proof of the environment. Of every other receipt there
+  /// is the digest, the reason and, unless it is too long, the receipt itself in the erasable part.
+  ///
+  /// - Parameters:
+  ///   - verdict: The verdict.
+  ///   - receipt: The bytes that were verified.
+  ///   - policy: The policy that they were verified under; its digest is recorded.
+  ///   - time: When the verdict was given.
+  ///   - options: What is kept besides.
+  public init(
+    _ verdict: Verdict, receipt: [UInt8], policy: VerificationPolicy, at time: Timestamp,
+    options: RecordingOptions = RecordingOptions()
+  ) {
+    self.init(verdict, receipt: receipt, policyDigest: SHA256Digest(of: policy), at: time, options: options)
+  }
+
+  /// The same with the policy's digest, which need not be computed for every receipt.
+  public init(
+    _ verdict: Verdict, receipt bytes: [UInt8], policyDigest: SHA256Digest, at time: Timestamp,
+    options: RecordingOptions = RecordingOptions()
+  ) {
+    let receipt = verdict.signatureVerified
+    let unwrapped = receipt?.encoded ?? UnwrappedReceipt.bytes(bytes)
+    var facts = EntryFacts(
+      time: Swift.max(0, time.wholeMilliseconds ?? 0), kind: .verdict, receipt: SHA256Digest(of: unwrapped),
+      policy: policyDigest)
+    facts.verdict = RecordedVerdict(verdict)
+    facts.reason = verdict.reason?.code.rawValue
+    facts.checks = RecordedCheck.list(verdict.checks)
+    facts.note(receipt)
+
+    var customer = options.customer.map(RecordingOptions.canonicalCustomer)
+    if customer == nil, let token = receipt?.appAccountToken {
+      customer = RecordingOptions.canonicalCustomer(token)
+    }
+    let isKept =
+      options.keepsReceipt && (receipt != nil || unwrapped.count <= options.maximumUnverifiedByteCount)
+
+    let lines = receipt.map(PurchaseLine.lines) ?? []
+    if let only = lines.first, lines.count == 1 {
+      facts.note(only.newest)
+      facts.revoked = facts.revoked ?? verdict.revocation
+    }
+    self = [AuditRecord(facts, receiptBytes: isKept ? unwrapped : nil, customerToken: customer)]
+    guard lines.count > 1 else { return }
+    for line in lines where line.isNamed {
+      var purchase = EntryFacts(
+        time: facts.time, kind: .purchase, receipt: facts.receipt, bundle: facts.bundle,
+        environment: facts.environment, verdict: facts.verdict, reason: facts.reason, policy: policyDigest)
+      purchase.note(line.newest)
+      append(AuditRecord(purchase, customerToken: customer))
+    }
+  }
+}
+
+extension EntryFacts {
+  /// What the receipt as a whole states, and who signed it.
+  fileprivate mutating func note(_ receipt: VerifiedReceipt?) {
+    guard let receipt else { return }
+    bundle = receipt.bundleId.nonEmpty
+    // An environment that the signature does not cover is a claim, and no fact.
+    environment = receipt.isEnvironmentProven ? receipt.environment?.rawValue.nonEmpty : nil
+    signer = SHA256Digest(hexadecimal: receipt.signer.sha256)
+    root = SHA256Digest(hexadecimal: receipt.signer.rootSHA256)
+  }
+
+  /// What a purchase states.
+  fileprivate mutating func note(_ transaction: Transaction) {
+    self.transaction = transaction.transactionId.nonEmpty
+    original = transaction.originalTransactionId.nonEmpty
+    product = transaction.productId.nonEmpty
+    expires = transaction.expiresDate?.wholeMilliseconds
+    revoked = transaction.revocationDate?.wholeMilliseconds
+  }
+}
+
+extension RecordedVerdict {
+  fileprivate init(_ verdict: Verdict) {
+    switch verdict {
+    case .valid: self = .valid
+    case .invalid: self = .invalid
+    case .undetermined: self = .undetermined
+    }
+  }
+}
+
+extension Verdict {
+  /// When a checker says that the purchase was revoked.
+  fileprivate var revocation: Int64? {
+    for check in checks {
+      if case .response(let response) = check.answer, case .revoked(let instant?) = response.standing {
+        return instant.wholeMilliseconds
+      }
+    }
+    return nil
+  }
+}
+
+extension Timestamp {
+  /// The milliseconds without their fraction; `nil` where they are no number that an entry can hold.
+  var wholeMilliseconds: Int64? { Int64(exactly: millisecondsSince1970.rounded(.down)) }
+}
+
+extension String? {
+  /// An empty value is none: entries have no empty values.
+  fileprivate var nonEmpty: String? { self?.nonEmpty }
+}
+
+extension String {
+  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}

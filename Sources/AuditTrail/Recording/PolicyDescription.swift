@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+public import ReceiptVerification
+
+extension SHA256Digest {
+  /// The digest by which entries name a policy: SHA-256 of ``PolicyDescription/text``.
+  public init(of policy: VerificationPolicy) { self.init(of: Array(PolicyDescription(policy).text.utf8)) }
+}
+
+/// A policy in words, one spelling for each: what the digest in an entry stands for.
+///
+/// Keep the text of each policy that you use, and an entry can be read years later: the digest says which one it was.
+public struct PolicyDescription: Sendable, Hashable {
+  /// Lines of a key, a space and a value, as in an entry; the format is in <doc:Recording>.
+  public let text: String
+
+  /// Describes a policy.
+  public init(_ policy: VerificationPolicy) {
+    var lines = PolicyLines()
+    switch policy.bundleIds {
+    case .any: lines.add("bundle-rule", "any")
+    case .oneOf(let identifiers):
+      lines.add("bundle-rule", "one-of")
+      lines.add("bundle", identifiers.map { $0 })
+    }
+    if let appAppleId = policy.appAppleId { lines.add("app", String(appAppleId)) }
+    lines.add("environment", policy.environments.map(\.rawValue))
+    lines.add("kind", policy.kinds.map(\.rawValue))
+    switch policy.timeRule {
+    case .atSigning: lines.add("time", "at-signing")
+    case .now: lines.add("time", "now")
+    case .at(let instant): lines.add("time", "at-" + Self.text(instant.millisecondsSince1970))
+    }
+    if let maximumAge = policy.maximumAge { lines.add("maximum-age", Self.text(maximumAge)) }
+    lines.add("clock-skew", Self.text(policy.allowedClockSkew))
+    lines.add("marker", policy.markers.map { "\($0.leaf),\($0.intermediate)" })
+    if policy.deviceIdentifier != nil { lines.add("device", "demanded") }
+    lines.add("algorithm", policy.algorithms.map(\.rawValue))
+    switch policy.selfSignedTesting {
+    case .refused: lines.add("self-signed", "refused")
+    case .pinned(let fingerprints):
+      lines.add("self-signed", "pinned")
+      lines.add("pinned", fingerprints.map(Base64.encodeToString))
+    }
+    lines.add("claimed-environment", policy.acceptsClaimedEnvironment ? "accepted" : "insufficient")
+    switch policy.offlineRule {
+    case .insufficient: lines.add("offline", "insufficient")
+    case .sufficient: lines.add("offline", "sufficient")
+    case .sufficientWithout(let names):
+      lines.add("offline", "sufficient-without")
+      lines.add("without", names.map { $0 })
+    }
+    text = lines.text
+  }
+
+  /// Whole numbers in digits alone, others as the shortest decimal that reads as the same number.
+  private static func text(_ number: Double) -> String {
+    if let whole = Int64(exactly: number) { return String(whole) }
+    return number.description
+  }
+}
+
+/// The lines of a policy's text.
+private struct PolicyLines {
+  private(set) var text = "receiptkit.dev/verification-policy@v1\n"
+
+  mutating func add(_ key: String, _ value: String) {
+    text += "\(key) \(String(decoding: EntryText.encoded(value), as: UTF8.self))\n"
+  }
+
+  /// A line for each element of a set, in the order of their bytes.
+  mutating func add(_ key: String, _ values: [String]) {
+    for value in values.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) { add(key, value) }
+  }
+}

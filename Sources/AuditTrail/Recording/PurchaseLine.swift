@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptVerification
+
+/// The transactions of one original transaction, by the newest of them.
+struct PurchaseLine {
+  var newest: Transaction
+
+  /// Whether the receipt says which purchase it is.
+  var isNamed: Bool {
+    newest.originalTransactionId?.isEmpty == false || newest.transactionId?.isEmpty == false
+  }
+
+  /// The lines of purchases of a receipt, in the order in which each is first named.
+  static func lines(_ receipt: VerifiedReceipt) -> [PurchaseLine] {
+    var lines: [PurchaseLine] = []
+    var places: [[UInt8]: Int] = [:]
+    for transaction in transactions(of: receipt) {
+      // Strings are equal by canonical equivalence; identifiers by their bytes.
+      let identifier = Array((transaction.originalTransactionId ?? transaction.transactionId ?? "").utf8)
+      if let place = places[identifier], !identifier.isEmpty {
+        if isNewer(transaction, than: lines[place].newest) { lines[place].newest = transaction }
+      } else {
+        places[identifier] = lines.count
+        lines.append(PurchaseLine(newest: transaction))
+      }
+    }
+    return lines
+  }
+
+  /// A notification may hold renewal information and no transaction; that names the subscription too.
+  private static func transactions(of receipt: VerifiedReceipt) -> [Transaction] {
+    let transactions = receipt.transactions
+    if !transactions.isEmpty { return transactions }
+    return receipt.nested.first { $0.kind == .signedRenewalInfo }?.transactions ?? []
+  }
+
+  private static func isNewer(_ transaction: Transaction, than other: Transaction) -> Bool {
+    func order(_ transaction: Transaction) -> (Double, Double) {
+      (
+        transaction.purchaseDate?.millisecondsSince1970 ?? -.infinity,
+        transaction.expiresDate?.millisecondsSince1970 ?? -.infinity
+      )
+    }
+    return order(other) < order(transaction)
+  }
+}
+
+extension VerifiedReceipt {
+  /// The customer's account, where the receipt states it.
+  var appAccountToken: String? {
+    let own: String? =
+      switch content {
+      case .jws(.transaction(let transaction)): transaction.appAccountToken?.rawValue
+      case .jws(.renewalInfo(let renewalInfo)): renewalInfo.appAccountToken?.rawValue
+      default: nil
+      }
+    let token = own ?? nested.lazy.compactMap(\.appAccountToken).first
+    return token?.isEmpty == false ? token : nil
+  }
+}
+
+enum UnwrappedReceipt {
+  /// The receipt without base64, JSON or white space around it, which is what `VerifiedReceipt.encoded` is; the bytes
+  /// as they are where they are no receipt.
+  static func bytes(_ bytes: [UInt8]) -> [UInt8] {
+    switch try? UnverifiedReceipt(parsing: bytes) {
+    case .jws(let jws): jws.compact
+    case .appReceipt(let receipt): receipt.encoded
+    case .transactionReceipt(let receipt): receipt.encoded
+    case nil: bytes
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptVerification
+
+extension RecordedCheck {
+  /// The most lines that an entry has; a composition of more checkers is cut off there.
+  package static let maximumCount = 64
+
+  /// A line for each report; that of a composition is followed by those of the checkers that it asked.
+  package static func list(_ reports: [CheckerReport]) -> [RecordedCheck] {
+    var list: [RecordedCheck] = []
+    for report in reports { append(report, to: &list, depth: 0) }
+    return list
+  }
+
+  private static func append(_ report: CheckerReport, to list: inout [RecordedCheck], depth: Int) {
+    guard list.count < maximumCount, depth < maximumCount else { return }
+    list.append(
+      RecordedCheck(name: report.name.isEmpty ? "unnamed" : report.name, answer: Answer(report.answer)))
+    for part in report.parts { append(part, to: &list, depth: depth + 1) }
+  }
+}
+
+extension RecordedCheck.Answer {
+  fileprivate init(_ answer: CheckerAnswer) {
+    switch answer {
+    case .terminalFailure: self = .failed
+    case .retryableFailure: self = .unavailable
+    case .response(let response):
+      switch response.standing {
+      case .confirmed: self = .confirmed
+      case .revoked: self = .revoked
+      case .refused: self = .refused
+      }
+    }
+  }
+}

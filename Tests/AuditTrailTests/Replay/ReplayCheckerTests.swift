@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuditTrail
+import ReceiptCodec
+import ReceiptTesting
+import ReceiptVerification
+import Synchronization
+import Testing
+
+@Suite struct ReplayCheckerTests {
+  /// A trail that is a list.
+  private final class ListedTrail: AuditLookup {
+    struct Unreachable: Error {}
+    private let entries: Mutex<[RecordedEntry]> = Mutex([])
+    private let isReachable: Bool
+
+    init(isReachable: Bool = true) { self.isReachable = isReachable }
+
+    func append(_ records: [AuditRecord], erased: Bool = false) throws {
+      try entries.withLock { entries in
+        for record in records {
+          let part = try ErasablePart(
+            salt: Array(repeating: 1, count: 32), receipt: record.receiptBytes,
+            customerToken: record.customerToken)
+          entries.append(
+            RecordedEntry(
+              index: UInt64(entries.count), entry: AuditEntry(record.facts), erasablePart: erased ? nil : part
+            ))
+        }
+      }
+    }
+
+    private func find(_ matches: (EntryFacts) -> Bool) throws -> [RecordedEntry] {
+      guard isReachable else { throw Unreachable() }
+      return entries.withLock { $0.filter { matches($0.entry.facts) } }
+    }
+
+    func entries(transaction: String, limit: Int) async throws -> [RecordedEntry] {
+      try find { $0.transaction == transaction }
+    }
+    func entries(original: String, limit: Int) async throws -> [RecordedEntry] {
+      try find { $0.original == original }
+    }
+    func entries(receipt: SHA256Digest, limit: Int) async throws -> [RecordedEntry] {
+      try find { $0.receipt == receipt }
+    }
+  }
+
+  private let trail = ListedTrail()
+
+  /// Presents a receipt as a customer, and records the verdict.
+  private func present(
+    _ receipt: [UInt8], as customer: String? = nil, rules: Set<ReplayRule>, consumables: Set<String> = [],
+    to trail: ListedTrail? = nil, erased: Bool = false
+  ) async throws -> Verdict {
+    let trail = trail ?? self.trail
+    let verifier = try RecordingFixture.verifier()
+    let checker = ReplayChecker(trail, rules: rules, customer: customer, consumables: consumables)
+    let verdict = await verifier.verify(receipt, checkers: [checker])
+    try trail.append(
+      [AuditRecord](
+        verdict, receipt: receipt, policy: verifier.policy, at: RecordingFixture.now,
+        options: RecordingOptions(customer: customer)), erased: erased)
+    return verdict
+  }
+
+  private func transaction(_ change: (inout JWSTransaction) -> Void = { _ in }) throws -> [UInt8] {
+    Array(try TestReceipts().signedTransaction(change).utf8)
+  }
+
+  private func expectRefused(
+    _ verdict: Verdict, _ message: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(verdict.reason?.code == .checkerRefused, sourceLocation: sourceLocation)
+    #expect(verdict.reason?.place == "checker replay", sourceLocation: sourceLocation)
+    #expect(verdict.reason?.message.contains(message) == true, sourceLocation: sourceLocation)
+  }
+
+  @Test func withoutRulesNothingIsAReplay() async throws {
+    for _ in 0..<2 { #expect(try await present(transaction(), rules: []).receipt != nil) }
+  }
+
+  @Test func aTransactionIsGrantedToOneCustomer() async throws {
+    #expect(try await present(transaction(), as: "anna", rules: [.anotherCustomer]).receipt != nil)
+    let verdict = try await present(transaction(), as: "bert", rules: [.anotherCustomer])
+    expectRefused(verdict, "granted to another customer, in entry 0")
+    #expect(verdict.reason?.message.contains("anna") == false)
+    // The refusal in between is no grant: the first customer may restore.
+    #expect(try await present(transaction(), as: "anna", rules: [.anotherCustomer]).receipt != nil)
+  }
+
+  @Test func aRenewalBelongsToWhoeverHadTheSubscription() async throws {
+    _ = try await present(transaction(), as: "anna", rules: [.anotherCustomer])
+    let renewal = try transaction { $0.transactionId = "2000000002" }
+    expectRefused(try await present(renewal, as: "bert", rules: [.anotherCustomer]), "transaction 2000000002")
+    #expect(try await present(renewal, as: "anna", rules: [.anotherCustomer]).receipt != nil)
+  }
+
+  @Test func theCustomerIsThatOfTheReceiptUnlessGiven() async throws {
+    let token = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
+    #expect(try await present(transaction(), rules: [.anotherCustomer]).receipt != nil)
+    #expect(
+      try await present(transaction(), as: token.uppercased(), rules: [.anotherCustomer]).receipt != nil)
+    expectRefused(try await present(transaction(), as: "bert", rules: [.anotherCustomer]), "entry 0")
+  }
+
+  @Test func anErasedCustomerStandsInNobodysWay() async throws {
+    _ = try await present(transaction(), as: "anna", rules: [.anotherCustomer], erased: true)
+    #expect(try await present(transaction(), as: "bert", rules: [.anotherCustomer]).receipt != nil)
+  }
+
+  @Test func aPurchaseInAnAppReceiptIsGrantedToOneCustomer() async throws {
+    let receipt = try TestReceipts().appReceipt()
+    #expect(try await present(receipt, as: "anna", rules: [.anotherCustomer]).receipt != nil)
+    expectRefused(try await present(receipt, as: "bert", rules: [.anotherCustomer]), "in entry 1")
+  }
+
+  @Test func theSameReceiptIsAcceptedOnce() async throws {
+    let receipt = try transaction()
+    #expect(try await present(receipt, rules: [.sameReceipt]).receipt != nil)
+    expectRefused(try await present(receipt, rules: [.sameReceipt]), "accepted before, in entry 0")
+    expectRefused(try await present([0x0A] + receipt, rules: [.sameReceipt]), "accepted before, in entry 0")
+    let signedAgain = try transaction { $0.signedDate = $0.signedDate?.addingSeconds(1) }
+    #expect(try await present(signedAgain, rules: [.sameReceipt]).receipt != nil)
+  }
+
+  @Test func aConsumableIsGrantedOnceInWhateverReceipt() async throws {
+    let receipt = try transaction { $0.type = .consumable }
+    #expect(try await present(receipt, as: "anna", rules: [.consumableAgain]).receipt != nil)
+    let signedAgain = try transaction {
+      $0.type = .consumable
+      $0.signedDate = $0.signedDate?.addingSeconds(1)
+    }
+    expectRefused(
+      try await present(signedAgain, as: "anna", rules: [.consumableAgain]), "granted before, in entry 0")
+    let next = try transaction {
+      $0.type = .consumable
+      $0.transactionId = "2000000009"
+    }
+    #expect(try await present(next, as: "anna", rules: [.consumableAgain]).receipt != nil)
+  }
+
+  @Test func aSubscriptionIsNoConsumable() async throws {
+    for _ in 0..<2 { #expect(try await present(transaction(), rules: [.consumableAgain]).receipt != nil) }
+  }
+
+  @Test func aProductMayBeNamedAConsumable() async throws {
+    let receipt = try transaction { $0.type = nil }
+    let consumables: Set = [SampleReceipts.productId]
+    #expect(try await present(receipt, rules: [.consumableAgain], consumables: consumables).receipt != nil)
+    expectRefused(
+      try await present(receipt, rules: [.consumableAgain], consumables: consumables), "consumable")
+  }
+
+  @Test func aTrailThatCannotBeAskedLeavesItUndetermined() async throws {
+    let verdict = try await present(
+      transaction(), rules: [.sameReceipt], to: ListedTrail(isReachable: false))
+    guard case .undetermined(let receipt) = verdict else {
+      Issue.record("not undetermined: \(verdict)")
+      return
+    }
+    #expect(receipt.isRetryable)
+    #expect(receipt.reason.code == .checkerUnavailable)
+  }
+
+  @Test func ofTwoAtOnceOneIsTheFirst() async throws {
+    let receipt = try transaction { $0.type = .consumable }
+    // Both looked before either recorded.
+    _ = try await present(receipt, rules: [])
+    _ = try await present(receipt, rules: [])
+    let checker = ReplayChecker(trail, rules: [.consumableAgain])
+    #expect(try await checker.isFirstGrant(of: "2000000001", at: 0))
+    #expect(try await !checker.isFirstGrant(of: "2000000001", at: 1))
+    #expect(try await !checker.isFirstGrant(of: "unknown", at: 0))
+  }
+}
