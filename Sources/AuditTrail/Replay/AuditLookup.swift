@@ -1,48 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An entry with its place in a trail.
-public struct RecordedEntry: Sendable, Hashable {
-  /// The entry's index; the first one is 0.
+/// What a trail says of an earlier time that a purchase was presented.
+public struct EarlierEntry: Sendable, Hashable {
+  /// The entry's index; the first one of the trail is 0.
   public let index: UInt64
   /// The entry.
   public let entry: AuditEntry
-  /// The erasable part; `nil` where there never was one, or it was erased.
-  public let erasablePart: ErasablePart?
+  /// Who the customer was; `nil` where none was recorded, or it was erased.
+  public let customerToken: String?
 
   /// Creates one.
-  public init(index: UInt64, entry: AuditEntry, erasablePart: ErasablePart?) {
+  public init(index: UInt64, entry: AuditEntry, customerToken: String?) {
     self.index = index
     self.entry = entry
-    self.erasablePart = erasablePart
+    self.customerToken = customerToken
   }
 }
 
-/// What a trail must be able to answer so that replays are noticed.
+/// What a trail must be able to answer so that replays are noticed. Identifiers are compared byte for byte.
 public protocol AuditLookup: Sendable {
-  /// The entries that name a purchase event, oldest first.
-  ///
-  /// - Parameters:
-  ///   - transaction: The transaction identifier, compared byte for byte.
-  ///   - limit: The most entries to return.
-  /// - Returns: The entries, oldest first.
-  /// - Throws: Where the trail cannot be read.
-  func entries(transaction: String, limit: Int) async throws -> [RecordedEntry]
+  /// The entries that name a purchase event, oldest first; of more than `limit` the newest.
+  func entries(transaction: String, limit: Int) async throws -> [EarlierEntry]
 
-  /// The entries of an original transaction, oldest first.
-  ///
-  /// - Parameters:
-  ///   - original: The original transaction identifier, compared byte for byte.
-  ///   - limit: The most entries to return.
-  /// - Returns: The entries, oldest first.
-  /// - Throws: Where the trail cannot be read.
-  func entries(original: String, limit: Int) async throws -> [RecordedEntry]
+  /// The entries of an original transaction, oldest first; of more than `limit` the newest.
+  func entries(original: String, limit: Int) async throws -> [EarlierEntry]
 
-  /// The entries about a receipt, oldest first.
-  ///
-  /// - Parameters:
-  ///   - receipt: SHA-256 of the receipt, its wrapping removed.
-  ///   - limit: The most entries to return.
-  /// - Returns: The entries, oldest first.
-  /// - Throws: Where the trail cannot be read.
-  func entries(receipt: SHA256Digest, limit: Int) async throws -> [RecordedEntry]
+  /// The entries about a receipt, by SHA-256 of it without its wrapping, oldest first; of more than `limit` the newest.
+  func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry]
 }

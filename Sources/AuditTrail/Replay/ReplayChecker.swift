@@ -87,7 +87,7 @@ public struct ReplayChecker: RemoteChecker {
       return nil
     }
     for line in PurchaseLine.lines(receipt) {
-      let earlier: [RecordedEntry]
+      let earlier: [EarlierEntry]
       if let original = line.newest.originalTransactionId {
         earlier = try await trail.entries(original: original, limit: Self.maximumEntryCount)
       } else if let transaction = line.newest.transactionId {
@@ -97,7 +97,7 @@ public struct ReplayChecker: RemoteChecker {
       }
       // A customer who was erased is nobody that could be compared with.
       let other = earlier.first { entry in
-        guard entry.entry.verdict == .valid, let token = entry.erasablePart?.customerToken else {
+        guard entry.entry.verdict == .valid, let token = entry.customerToken else {
           return false
         }
         return !UTF8Text.isIdentical(token, customer)
@@ -110,7 +110,7 @@ public struct ReplayChecker: RemoteChecker {
     return nil
   }
 
-  private func grants(of transaction: String) async throws -> [RecordedEntry] {
+  private func grants(of transaction: String) async throws -> [EarlierEntry] {
     try await trail.entries(transaction: transaction, limit: Self.maximumEntryCount)
       .filter { $0.entry.verdict == .valid }
   }

@@ -11,37 +11,34 @@ import Testing
   /// A trail that is a list.
   private final class ListedTrail: AuditLookup {
     struct Unreachable: Error {}
-    private let entries: Mutex<[RecordedEntry]> = Mutex([])
+    private let entries: Mutex<[EarlierEntry]> = Mutex([])
     private let isReachable: Bool
 
     init(isReachable: Bool = true) { self.isReachable = isReachable }
 
-    func append(_ records: [AuditRecord], erased: Bool = false) throws {
-      try entries.withLock { entries in
+    func append(_ records: [AuditRecord], erased: Bool = false) {
+      entries.withLock { entries in
         for record in records {
-          let part = try ErasablePart(
-            salt: Array(repeating: 1, count: 32), receipt: record.receiptBytes,
-            customerToken: record.customerToken)
           entries.append(
-            RecordedEntry(
-              index: UInt64(entries.count), entry: AuditEntry(record.facts), erasablePart: erased ? nil : part
-            ))
+            EarlierEntry(
+              index: UInt64(entries.count), entry: AuditEntry(record.facts),
+              customerToken: erased ? nil : record.customerToken))
         }
       }
     }
 
-    private func find(_ matches: (EntryFacts) -> Bool) throws -> [RecordedEntry] {
+    private func find(_ matches: (EntryFacts) -> Bool) throws -> [EarlierEntry] {
       guard isReachable else { throw Unreachable() }
       return entries.withLock { $0.filter { matches($0.entry.facts) } }
     }
 
-    func entries(transaction: String, limit: Int) async throws -> [RecordedEntry] {
+    func entries(transaction: String, limit: Int) async throws -> [EarlierEntry] {
       try find { $0.transaction == transaction }
     }
-    func entries(original: String, limit: Int) async throws -> [RecordedEntry] {
+    func entries(original: String, limit: Int) async throws -> [EarlierEntry] {
       try find { $0.original == original }
     }
-    func entries(receipt: SHA256Digest, limit: Int) async throws -> [RecordedEntry] {
+    func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
       try find { $0.receipt == receipt }
     }
   }
@@ -57,7 +54,7 @@ import Testing
     let verifier = try RecordingFixture.verifier()
     let checker = ReplayChecker(trail, rules: rules, customer: customer, consumables: consumables)
     let verdict = await verifier.verify(receipt, checkers: [checker])
-    try trail.append(
+    trail.append(
       [AuditRecord](
         verdict, receipt: receipt, policy: verifier.policy, at: RecordingFixture.now,
         options: RecordingOptions(customer: customer)), erased: erased)
