@@ -37,6 +37,9 @@
     /// Where the trail is.
     public var path: String { file.path }
 
+    /// Reads one state: the last that was committed when `body` first reads.
+    ///
+    /// - Throws: ``StorageError``, and whatever `body` throws.
     public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
       try connections.withReader { reader in
         try reader.inDatabase { database in
@@ -51,6 +54,10 @@
       }
     }
 
+    /// Changes the trail: all that `body` does, or nothing where it throws. Not to be called within a write.
+    ///
+    /// - Throws: ``StorageError``, and whatever `body` throws. After `full` and `busy` it may be tried again; after
+    ///   `syncFailed` every further write throws, until the trail is opened anew.
     public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
       try withWriter { database in
         try perform("BEGIN IMMEDIATE", on: database)
@@ -128,11 +135,13 @@
       if database.isInsideTransaction { try? perform("ROLLBACK", on: database) }
     }
 
+    /// The bytes of the file, its log and the index of the log.
     public func byteCount() throws -> UInt64 {
       try connections.requireOpen()
       return file.allPaths.reduce(0) { $0 + (TrailFile.status($1)?.size ?? 0) }
     }
 
+    /// Ends the use; reads that are under way still come to their end. The log is copied into the file.
     public func close() throws {
       guard !writing.isWritingHere else {
         throw StorageError(.busy, at: file.path, "The trail cannot be closed within a write.")

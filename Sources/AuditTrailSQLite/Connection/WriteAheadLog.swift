@@ -46,8 +46,8 @@
 
     /// Sees to the log after a commit.
     ///
-    /// - Parameter stop: Called with a sync that failed, from another thread where need be. Other faults leave the
-    ///   log as it is, where every commit is safe, and copying is tried again.
+    /// A sync that fails goes to `stop`, from another thread where need be. Other faults leave the log as it is,
+    /// where every commit is safe, and copying is tried again.
     func bound(_ database: Database, stop: @escaping @Sendable (StorageError) -> Void) {
       let length = pages.load(ordering: .relaxed) * pageSize
       if length >= patienceEnds.load(ordering: .relaxed) {
@@ -75,6 +75,10 @@
   }
 
   extension SQLiteStorage {
+    /// Copies the log into the file and truncates it, so that what was erased is in neither.
+    ///
+    /// - Throws: ``StorageError`` with `busy` where others were reading or writing for longer than was waited; then
+    ///   erased bytes may still be in the log.
     public func scrub() throws {
       try withWriter { database in
         do {
