@@ -13,6 +13,13 @@ extension PrivateKey {
   /// - Throws: ``CryptoError`` with the code `malformedPEM`, `malformedKey`, `passphraseRequired`,
   ///   `wrongPassphrase`, `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey`.
   public init(pem: String, passphrase: [UInt8]? = nil) throws(CryptoError) {
+    var der = try Self.der(inPEM: pem)
+    defer { OpenSSLBytes.wipe(&der) }
+    try self.init(der: der, passphrase: passphrase)
+  }
+
+  /// The first private key of a PEM text.
+  static func der(inPEM pem: String) throws(CryptoError) -> [UInt8] {
     let labels = ["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"]
     var blocks = try PEMBlock.blocks(in: Array(pem.utf8))
     defer { for index in blocks.indices { OpenSSLBytes.wipe(&blocks[index].bytes) } }
@@ -25,7 +32,9 @@ extension PrivateKey {
         .unsupportedAlgorithm,
         "The key is encrypted in OpenSSL's old PEM form. Convert it with: openssl pkcs8 -topk8 -in KEY")
     }
-    try self.init(der: blocks[index].bytes, passphrase: passphrase)
+    var der: [UInt8] = []
+    swap(&der, &blocks[index].bytes)
+    return der
   }
 
   /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, SEC 1 or PKCS#1, with nothing after it.
@@ -36,6 +45,11 @@ extension PrivateKey {
   /// - Throws: ``CryptoError`` with the code `malformedKey`, `passphraseRequired`, `wrongPassphrase`,
   ///   `unsupportedAlgorithm` (an encryption other than PBES2) or `unsupportedKey`.
   public init(der: [UInt8], passphrase: [UInt8]? = nil) throws(CryptoError) {
+    try unsafe self.init(takingOwnership: Self.decode(der, passphrase: passphrase))
+  }
+
+  /// Decodes a private key of any kind, which the caller owns.
+  static func decode(_ der: [UInt8], passphrase: [UInt8]?) throws(CryptoError) -> OpaquePointer {
     guard let format = PrivateKeyFormat(der) else {
       throw CryptoError(
         .malformedKey, "This is not a private key in DER (PKCS#8, encrypted PKCS#8, SEC 1 or PKCS#1).")
@@ -43,20 +57,20 @@ extension PrivateKey {
     ErrorQueue.clear()
     let decoded: OpaquePointer?
     switch format {
-    case .encryptedPKCS8: unsafe decoded = try Self.decryptPKCS8(der, passphrase)
+    case .encryptedPKCS8: unsafe decoded = try decryptPKCS8(der, passphrase)
     case .pkcs8:
       let information = unsafe OpenSSLBytes.decoded(der, free: { unsafe PKCS8_PRIV_KEY_INFO_free($0) }) {
         unsafe d2i_PKCS8_PRIV_KEY_INFO(nil, $0, $1)
       }
       unsafe decoded = information.flatMap { unsafe EVP_PKCS82PKEY($0) }
       unsafe PKCS8_PRIV_KEY_INFO_free(information)
-    case .sec1: unsafe decoded = Self.decode(der, type: EVP_PKEY_EC)
-    case .pkcs1: unsafe decoded = Self.decode(der, type: EVP_PKEY_RSA)
+    case .sec1: unsafe decoded = decode(der, type: EVP_PKEY_EC)
+    case .pkcs1: unsafe decoded = decode(der, type: EVP_PKEY_RSA)
     }
     guard let key = unsafe decoded else {
       throw ErrorQueue.error(.malformedKey, "The private key (\(format.rawValue)) cannot be decoded.")
     }
-    try unsafe self.init(takingOwnership: key)
+    return unsafe key
   }
 
   private static func decode(_ der: [UInt8], type: Int32) -> OpaquePointer? {

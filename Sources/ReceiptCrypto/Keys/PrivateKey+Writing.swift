@@ -6,9 +6,19 @@ extension PrivateKey {
   /// The key as PKCS#8 in DER, not encrypted: whoever has these bytes has the key.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot encode it.
-  public func pkcs8DER() throws(CryptoError) -> [UInt8] {
+  public func pkcs8DER() throws(CryptoError) -> [UInt8] { try unsafe Self.pkcs8DER(of: backing.key) }
+
+  /// The key as a PKCS#8 block: `PRIVATE KEY`, or with a passphrase `ENCRYPTED PRIVATE KEY` (PBES2: PBKDF2
+  /// with HMAC-SHA-256 and 600,000 iterations, AES-256-CBC).
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot encode or encrypt it.
+  public func pkcs8PEM(passphrase: [UInt8]? = nil) throws(CryptoError) -> String {
+    try unsafe Self.pkcs8PEM(of: backing.key, passphrase: passphrase)
+  }
+
+  static func pkcs8DER(of key: OpaquePointer) throws(CryptoError) -> [UInt8] {
     ErrorQueue.clear()
-    let information = unsafe EVP_PKEY2PKCS8(backing.key)
+    let information = unsafe EVP_PKEY2PKCS8(key)
     defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
     guard let information = unsafe information,
       let der = unsafe OpenSSLBytes.encoded({ unsafe i2d_PKCS8_PRIV_KEY_INFO(information, $0) })
@@ -16,27 +26,25 @@ extension PrivateKey {
     return der
   }
 
-  /// The key as a PKCS#8 block: `PRIVATE KEY`, or with a passphrase `ENCRYPTED PRIVATE KEY` (PBES2: PBKDF2
-  /// with HMAC-SHA-256 and 600,000 iterations, AES-256-CBC).
-  ///
-  /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot encode or encrypt it.
-  public func pkcs8PEM(passphrase: [UInt8]? = nil) throws(CryptoError) -> String {
+  static func pkcs8PEM(of key: OpaquePointer, passphrase: [UInt8]?) throws(CryptoError) -> String {
     guard let passphrase else {
-      var der = try pkcs8DER()
+      var der = try unsafe pkcs8DER(of: key)
       defer { OpenSSLBytes.wipe(&der) }
       return PEMBlock.encode(der, label: "PRIVATE KEY")
     }
-    return PEMBlock.encode(try encryptedPKCS8DER(passphrase), label: "ENCRYPTED PRIVATE KEY")
+    return PEMBlock.encode(try unsafe encryptedPKCS8DER(of: key, passphrase), label: "ENCRYPTED PRIVATE KEY")
   }
 
-  private func encryptedPKCS8DER(_ passphrase: [UInt8]) throws(CryptoError) -> [UInt8] {
+  private static func encryptedPKCS8DER(
+    of key: OpaquePointer, _ passphrase: [UInt8]
+  ) throws(CryptoError) -> [UInt8] {
     ErrorQueue.clear()
-    let information = unsafe EVP_PKEY2PKCS8(backing.key)
+    let information = unsafe EVP_PKEY2PKCS8(key)
     defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
     var salt = Random.bytes(16)
     // OpenSSL draws the initialization vector itself.
     let encryption = unsafe PKCS5_pbe2_set_iv(
-      EVP_aes_256_cbc(), Self.iterations, &salt, Int32(salt.count), nil, NID_hmacWithSHA256)
+      EVP_aes_256_cbc(), iterations, &salt, Int32(salt.count), nil, NID_hmacWithSHA256)
     guard let information = unsafe information, let encryption = unsafe encryption else {
       unsafe X509_ALGOR_free(encryption)
       throw ErrorQueue.error(.internalFailure, "OpenSSL could not prepare the encryption of the key.")

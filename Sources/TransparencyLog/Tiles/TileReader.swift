@@ -25,6 +25,13 @@ public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The number of hashes (of bytes, for ``Code/wrongLength``) that was found.
   public let found: Int
 
+  /// Creates an error.
+  public init(code: Code, coordinates: TileCoordinates, found: Int) {
+    self.code = code
+    self.coordinates = coordinates
+    self.found = found
+  }
+
   /// The code, the tile and both numbers.
   public var description: String {
     switch code {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpenSSL
+
+/// A public key of Ed25519 (RFC 8032 section 5.1). Two keys are equal when their 32 bytes are.
+public struct Ed25519PublicKey: Sendable {
+  /// The length of a public key, in bytes.
+  public static let byteCount = 32
+  /// The length of a signature, in bytes.
+  public static let signatureByteCount = 64
+
+  /// The 32 bytes of RFC 8032 section 5.1.5.
+  public let rawRepresentation: [UInt8]
+
+  private let backing: Ed25519Backing
+
+  /// Takes over the 32 bytes of RFC 8032 section 5.1.5. Bytes that are no point of the curve verify nothing.
+  ///
+  /// - Throws: ``CryptoError/Code/malformedKey`` for any other number of bytes.
+  public init(rawRepresentation: [UInt8]) throws(CryptoError) {
+    ErrorQueue.clear()
+    guard rawRepresentation.count == Self.byteCount,
+      let key = unsafe EVP_PKEY_new_raw_public_key(
+        EVP_PKEY_ED25519, nil, rawRepresentation, rawRepresentation.count)
+    else {
+      throw ErrorQueue.error(
+        .malformedKey, "An Ed25519 public key is 32 bytes; these are \(rawRepresentation.count).")
+    }
+    self.rawRepresentation = rawRepresentation
+    unsafe backing = Ed25519Backing(takingOwnership: key)
+  }
+
+  /// Whether `signature` is this key's signature of `message`: pure Ed25519, 64 bytes.
+  public func isValidSignature(_ signature: [UInt8], for message: [UInt8]) -> Bool {
+    guard signature.count == Self.signatureByteCount, let context = unsafe EVP_MD_CTX_new() else {
+      return false
+    }
+    defer { unsafe EVP_MD_CTX_free(context) }
+    ErrorQueue.clear()
+    let isValid =
+      unsafe EVP_DigestVerifyInit(context, nil, nil, nil, backing.key) == 1
+      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+    if !isValid { ErrorQueue.clear() }
+    return isValid
+  }
+}
+
+extension Ed25519PublicKey: Hashable {
+  /// Whether both have the same bytes.
+  public static func == (lhs: Ed25519PublicKey, rhs: Ed25519PublicKey) -> Bool {
+    lhs.rawRepresentation == rhs.rawRepresentation
+  }
+
+  /// Hashes the bytes.
+  public func hash(into hasher: inout Hasher) { hasher.combine(rawRepresentation) }
+}
+
+extension Ed25519PublicKey: CustomStringConvertible {
+  /// The bytes in hexadecimal.
+  public var description: String { "Ed25519PublicKey(\(Hexadecimal.encode(rawRepresentation)))" }
+}

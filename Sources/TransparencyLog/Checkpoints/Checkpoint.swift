@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The head of a log (C2SP tlog-checkpoint): how many entries it has, and the root of their tree.
+///
+///     example.com/behind-the-sofa
+///     20852163
+///     CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
+public struct Checkpoint: Sendable {
+  /// Which log it is.
+  public let origin: String
+  /// The number of entries.
+  public let size: UInt64
+  /// The root of the tree of those entries.
+  public let root: TreeHash
+  /// Further lines, without their newlines. They are signed too, and mean nothing to monitors and witnesses.
+  public let extensionLines: [String]
+
+  /// Describes the head of a log.
+  ///
+  /// - Throws: ``LogFormatError``: `malformedName` where the origin or an extension line is empty or has a control
+  ///   character, `wrongEmptyRoot`.
+  public init(
+    origin: String, size: UInt64, root: TreeHash, extensionLines: [String] = []
+  ) throws(LogFormatError) {
+    for line in [origin] + extensionLines {
+      guard !line.isEmpty, line.utf8.allSatisfy({ $0 >= 0x20 }) else {
+        throw LogFormatError(
+          .malformedName, .none, "a line of a checkpoint is not empty and has no control characters")
+      }
+    }
+    guard size > 0 || root == .empty else {
+      throw LogFormatError(.wrongEmptyRoot, .none, "the root of an empty tree is \(TreeHash.empty)")
+    }
+    self.origin = origin
+    self.size = size
+    self.root = root
+    self.extensionLines = extensionLines
+  }
+
+  /// Reads the text of a checkpoint, which has been checked by the rules for notes.
+  init(parsing text: [UInt8]) throws(LogFormatError) {
+    var reader = LineReader(text[...])
+    origin = String(decoding: try Self.line("the origin", &reader), as: UTF8.self)
+    guard let size = ASCII.decimal(try Self.line("the tree size", &reader)) else {
+      throw LogFormatError(.malformedNumber, reader.place, "expected the tree size in decimal")
+    }
+    self.size = size
+    guard let root = TreeHash(base64: try Self.line("the root", &reader)) else {
+      throw LogFormatError(.malformedHash, reader.place, "expected the root in base64")
+    }
+    self.root = root
+    guard size > 0 || root == .empty else {
+      throw LogFormatError(.wrongEmptyRoot, reader.place, "the root of an empty tree is \(TreeHash.empty)")
+    }
+    var lines: [String] = []
+    while !reader.remainder.isEmpty {
+      lines.append(String(decoding: try Self.line("an extension line", &reader), as: UTF8.self))
+    }
+    extensionLines = lines
+  }
+
+  private static func line(
+    _ what: String, _ reader: inout LineReader
+  ) throws(LogFormatError) -> ArraySlice<UInt8> {
+    let line = try reader.line(what)
+    guard !line.isEmpty else {
+      throw LogFormatError(.unexpectedLine, reader.place, "expected \(what), found an empty line")
+    }
+    return line
+  }
+
+  /// The text that is signed: all lines, each with its newline.
+  public var text: [UInt8] {
+    let lines = [origin, String(size), root.base64] + extensionLines
+    return lines.reduce(into: []) { $0 += Array($1.utf8) + [ASCII.newline] }
+  }
+}
+
+extension Checkpoint: Hashable, CustomStringConvertible {
+  /// Whether all lines are of the same bytes.
+  public static func == (lhs: Checkpoint, rhs: Checkpoint) -> Bool {
+    lhs.size == rhs.size && lhs.root == rhs.root && lhs.text == rhs.text
+  }
+
+  /// Hashes size and root.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(size)
+    hasher.combine(root)
+  }
+
+  /// Origin, size and root, on one line.
+  public var description: String { "\(origin) \(size) \(root)" }
+}

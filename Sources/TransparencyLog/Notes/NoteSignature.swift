@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// A signature line of a note: `— NAME BASE64`, where the base64 holds the key ID and the signature.
+///
+/// It is a claim, until it is verified.
+public struct NoteSignature: Sendable, Hashable {
+  /// The name of the key.
+  public let name: String
+  /// The ID of the key.
+  public let keyID: UInt32
+  /// What the key made; its form depends on the type of the key.
+  public let signature: [UInt8]
+
+  init(key: NoteVerifierKey, signature: [UInt8]) {
+    name = key.name
+    keyID = key.keyID
+    self.signature = signature
+  }
+
+  /// Reads a signature line, without its newline.
+  ///
+  /// - Throws: ``LogFormatError``: `malformedSignatureLine`, `malformedName`, `notUTF8`.
+  public init(line: String) throws(LogFormatError) {
+    try self.init(line: Array(line.utf8)[...], .none)
+  }
+
+  init(line: ArraySlice<UInt8>, _ place: LogFormatError.Place) throws(LogFormatError) {
+    guard let rest = ASCII.rest(of: line, after: Self.prefix), let space = rest.firstIndex(of: ASCII.space),
+      let bytes = CanonicalBase64.decode(rest[(space + 1)...]), bytes.count > 4
+    else {
+      throw LogFormatError(
+        .malformedSignatureLine, place, "a signature line is: em dash, space, name, space, base64")
+    }
+    name = try NoteName.read(rest[..<space], place)
+    keyID = bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    signature = Array(bytes.dropFirst(4))
+  }
+
+  /// The line, without its newline.
+  public var line: String {
+    "\(Self.prefix)\(name) \(CanonicalBase64.encode(keyID.bigEndianBytes + signature))"
+  }
+
+  private static let prefix = "\u{2014} "
+
+  /// Whether all bytes are the same.
+  public static func == (lhs: NoteSignature, rhs: NoteSignature) -> Bool {
+    lhs.keyID == rhs.keyID && lhs.signature == rhs.signature && lhs.name.isSame(as: rhs.name)
+  }
+
+  /// Hashes the key ID and the signature.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(keyID)
+    hasher.combine(signature)
+  }
+
+  /// Reads signature lines up to the end of the text.
+  static func lines(_ reader: inout LineReader) throws(LogFormatError) -> [NoteSignature] {
+    var signatures: [NoteSignature] = []
+    while let line = try reader.next() {
+      let signature = try NoteSignature(line: line, reader.place)
+      guard signatures.count < SignedNote.maximumSignatureCount else {
+        throw LogFormatError(
+          .tooMany, reader.place, "more than \(SignedNote.maximumSignatureCount) signature lines")
+      }
+      signatures.append(signature)
+    }
+    return signatures
+  }
+}

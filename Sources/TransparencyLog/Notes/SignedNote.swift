@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// A text with signature lines (C2SP signed-note), none of them verified: do not act on the text.
+///
+///     Text of one or more lines,
+///     the last one with its newline.
+///
+///     — example.com/signer Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
+///
+/// ``verified(by:)`` makes a ``VerifiedNote`` of it.
+public struct SignedNote: Sendable, Hashable {
+  /// The longest note that is read, in bytes.
+  public static let maximumByteCount = 1_000_000
+  /// The most signature lines that are read.
+  public static let maximumSignatureCount = 100
+
+  /// The text that is signed, with its final newline and without the empty line after it.
+  public let text: [UInt8]
+  /// The signature lines, in order; at least one.
+  public let signatures: [NoteSignature]
+
+  /// Reads a note.
+  ///
+  /// - Throws: ``LogFormatError``, with the line: `tooLarge`, `notUTF8`, `controlCharacter`, `noSignatures`,
+  ///   `truncated`, `malformedSignatureLine`, `malformedName`, `tooMany`.
+  public init(parsing bytes: [UInt8]) throws(LogFormatError) { try self.init(parsing: bytes[...]) }
+
+  init(parsing bytes: ArraySlice<UInt8>) throws(LogFormatError) {
+    let end = try Self.checkText(bytes)
+    text = Array(bytes[...end])
+    let textLines = text.count { $0 == ASCII.newline }
+    var reader = LineReader(bytes[(end + 2)...], linesBefore: textLines + 1)
+    signatures = try NoteSignature.lines(&reader)
+    guard !signatures.isEmpty else {
+      throw LogFormatError(.noSignatures, .line(textLines + 2), "no signature line after the empty line")
+    }
+  }
+
+  /// Checks the rules for all of a note, and finds the newline that ends its text: the one before the last empty
+  /// line.
+  private static func checkText(_ bytes: ArraySlice<UInt8>) throws(LogFormatError) -> Int {
+    guard bytes.count <= maximumByteCount else {
+      throw LogFormatError(.tooLarge, .byte(maximumByteCount), "more than \(maximumByteCount) bytes")
+    }
+    var line = 1
+    var end: Int?
+    var previous: UInt8 = 0
+    for index in bytes.indices {
+      let byte = bytes[index]
+      guard byte >= 0x20 || byte == ASCII.newline else {
+        throw LogFormatError(.controlCharacter, .line(line), "a control character other than newline")
+      }
+      if byte == ASCII.newline {
+        line += 1
+        if previous == ASCII.newline { end = index - 1 }
+      }
+      previous = byte
+    }
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      throw LogFormatError(.notUTF8, .none, "the note is not UTF-8")
+    }
+    guard let end else {
+      throw LogFormatError(.noSignatures, .line(line), "no empty line between the text and its signatures")
+    }
+    return end
+  }
+
+  init(text: [UInt8], signatures: [NoteSignature]) {
+    self.text = text
+    self.signatures = signatures
+  }
+
+  /// Signs a text.
+  ///
+  /// - Throws: ``LogFormatError`` where the text is not one of a note: it ends in a newline, is UTF-8 and has no
+  ///   other control characters; `CryptoError` where OpenSSL cannot sign.
+  public static func sign(_ text: [UInt8], by signers: [NoteSignerKey]) throws -> SignedNote {
+    guard text.last == ASCII.newline else {
+      throw LogFormatError(.truncated, .none, "the text of a note ends in a newline")
+    }
+    _ = try checkText(text[...] + [ASCII.newline])
+    guard !signers.isEmpty else { throw LogFormatError(.noSignatures, .none, "a note has a signer") }
+    return SignedNote(text: text, signatures: try signers.map { try $0.sign(text) })
+  }
+
+  /// The note as bytes. What was parsed comes out as it went in.
+  public var encoded: [UInt8] {
+    signatures.reduce(into: text + [ASCII.newline]) { $0 += Array($1.line.utf8) + [ASCII.newline] }
+  }
+
+  /// The note with further signature lines. Lines that it has already are not added again.
+  ///
+  /// - Throws: ``LogFormatError/Code/tooMany`` where that makes more than ``maximumSignatureCount``.
+  public func adding(_ further: [NoteSignature]) throws(LogFormatError) -> SignedNote {
+    var all = signatures
+    for signature in further where !all.contains(signature) { all.append(signature) }
+    guard all.count <= Self.maximumSignatureCount else {
+      throw LogFormatError(.tooMany, .none, "more than \(Self.maximumSignatureCount) signature lines")
+    }
+    return SignedNote(text: text, signatures: all)
+  }
+}

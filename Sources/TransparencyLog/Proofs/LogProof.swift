@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// A file that proves without a network that an entry is in a log (C2SP tlog-proof, `.tlog-proof`), not verified.
+///
+///     c2sp.org/tlog-proof@v1
+///     extra YWdlLXYxLjIuMS1kYXJ3aW4tYXJtNjQudGFyLmd6
+///     index 73894
+///     gSKyXoYZUgZ6jduWYrkDOARinOMGJveXjgMkBTcdPlQ=
+///     B95lDa8R83lS8n0eG+o0buTxRKQTYFi//1U8anccXmA=
+///
+///     example.com/fancylog
+///     109482
+///     sFodV/vSp5O8n9a8QpW6PRY97tfOSW5bsc2Xl/EQi08=
+///
+///     — example.com/fancylog hI2DJw…1roloI=
+///
+/// The entry itself is not in it. ``verify(entry:by:origin:)`` and its like make a ``VerifiedProof`` of it.
+public struct LogProof: Sendable, Hashable {
+  /// Bytes for the application, which nothing vouches for; `nil` without any.
+  public let extra: [UInt8]?
+  /// The index of the entry.
+  public let index: UInt64
+  /// The way from the entry to the root.
+  public let inclusionProof: [TreeHash]
+  /// The head of the log, not verified.
+  public let checkpoint: SignedCheckpoint
+
+  private static let header = "c2sp.org/tlog-proof@v1"
+  /// No tree is higher.
+  private static let maximumHashCount = 64
+
+  /// Puts a proof together. It is not checked: ``verify(entry:by:origin:)`` does that.
+  ///
+  /// - Throws: ``LogFormatError/Code/tooMany`` for more than 64 hashes.
+  public init(
+    extra: [UInt8]? = nil, index: UInt64, inclusionProof: [TreeHash], checkpoint: SignedCheckpoint
+  ) throws(LogFormatError) {
+    guard inclusionProof.count <= Self.maximumHashCount else {
+      throw LogFormatError(.tooMany, .none, "more than \(Self.maximumHashCount) hashes")
+    }
+    self.extra = extra?.isEmpty == true ? nil : extra
+    self.index = index
+    self.inclusionProof = inclusionProof
+    self.checkpoint = checkpoint
+  }
+
+  /// Reads a proof.
+  ///
+  /// - Throws: ``LogFormatError``, with the line.
+  public init(parsing bytes: [UInt8]) throws(LogFormatError) {
+    guard bytes.count <= 2 * SignedNote.maximumByteCount else {
+      throw LogFormatError(.tooLarge, .none, "more than \(2 * SignedNote.maximumByteCount) bytes")
+    }
+    var reader = LineReader(bytes[...])
+    guard try reader.line("\"\(Self.header)\"").elementsEqual(Self.header.utf8) else {
+      throw LogFormatError(.unexpectedLine, reader.place, "expected \"\(Self.header)\"")
+    }
+    var line = try reader.line("\"extra BASE64\" or \"index NUMBER\"")
+    if let text = ASCII.rest(of: line, after: "extra ") {
+      guard !text.isEmpty, let extra = CanonicalBase64.decode(text) else {
+        throw LogFormatError(.malformedBase64, reader.place, "expected the extra data in base64")
+      }
+      self.extra = extra
+      line = try reader.line("\"index NUMBER\"")
+    } else {
+      extra = nil
+    }
+    guard let text = ASCII.rest(of: line, after: "index ") else {
+      throw LogFormatError(.unexpectedLine, reader.place, "expected \"index NUMBER\"")
+    }
+    guard let index = ASCII.decimal(text) else {
+      throw LogFormatError(.malformedNumber, reader.place, "expected the index in decimal")
+    }
+    self.index = index
+    inclusionProof = try reader.hashes(atMost: Self.maximumHashCount)
+    do throws(LogFormatError) {
+      checkpoint = try SignedCheckpoint(parsing: reader.remainder)
+    } catch { throw error.offset(byLines: reader.lineNumber) }
+  }
+
+  /// The proof as bytes. What was parsed comes out as it went in.
+  public var encoded: [UInt8] {
+    var lines = [Self.header]
+    if let extra { lines.append("extra \(CanonicalBase64.encode(extra))") }
+    lines.append("index \(index)")
+    lines += inclusionProof.map(\.base64) + [""]
+    return lines.reduce(into: []) { $0 += Array($1.utf8) + [ASCII.newline] } + checkpoint.encoded
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a log asks a witness: to cosign a checkpoint, given that it grew from the last one that the witness saw
+/// (C2SP tlog-witness, the body of `POST <prefix>/add-checkpoint`).
+///
+///     old 20852014
+///     PlRNCrwHpqhGrupue0L7gxbjbMiKA9temvuZZDDpkaw=
+///     jrJZDmY8Y7SyJE0MWLpLozkIVMSMZcD5kvuKxPC3swk=
+///
+///     example.com/behind-the-sofa
+///     20852163
+///     CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
+///
+///     — example.com/behind-the-sofa Az3grlgtzPICa5OS…
+public struct AddCheckpointRequest: Sendable, Hashable {
+  /// The most hashes of a consistency proof.
+  public static let maximumHashCount = 63
+
+  /// The size of the last checkpoint that the witness cosigned; 0 where there is none.
+  public let oldSize: UInt64
+  /// The consistency proof from there to the checkpoint.
+  public let consistencyProof: [TreeHash]
+  /// The checkpoint, not verified.
+  public let checkpoint: SignedCheckpoint
+
+  /// Puts a request together.
+  ///
+  /// - Throws: ``LogFormatError/Code/tooMany`` for more than 63 hashes.
+  public init(
+    oldSize: UInt64, consistencyProof: [TreeHash], checkpoint: SignedCheckpoint
+  ) throws(LogFormatError) {
+    guard consistencyProof.count <= Self.maximumHashCount else {
+      throw LogFormatError(.tooMany, .none, "more than \(Self.maximumHashCount) hashes")
+    }
+    self.oldSize = oldSize
+    self.consistencyProof = consistencyProof
+    self.checkpoint = checkpoint
+  }
+
+  /// Reads a request.
+  ///
+  /// - Throws: ``LogFormatError``, with the line.
+  public init(parsing bytes: [UInt8]) throws(LogFormatError) {
+    var reader = LineReader(bytes[...])
+    guard let size = ASCII.rest(of: try reader.line("\"old SIZE\""), after: "old ") else {
+      throw LogFormatError(.unexpectedLine, reader.place, "expected \"old SIZE\"")
+    }
+    guard let oldSize = ASCII.decimal(size) else {
+      throw LogFormatError(.malformedNumber, reader.place, "expected the old size in decimal")
+    }
+    self.oldSize = oldSize
+    consistencyProof = try reader.hashes(atMost: Self.maximumHashCount)
+    do throws(LogFormatError) {
+      checkpoint = try SignedCheckpoint(parsing: reader.remainder)
+    } catch { throw error.offset(byLines: reader.lineNumber) }
+  }
+
+  /// The request as bytes. What was parsed comes out as it went in.
+  public var encoded: [UInt8] {
+    let lines = ["old \(oldSize)"] + consistencyProof.map(\.base64) + [""]
+    return lines.reduce(into: []) { $0 += Array($1.utf8) + [ASCII.newline] } + checkpoint.encoded
+  }
+}

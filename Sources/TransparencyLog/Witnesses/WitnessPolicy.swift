@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which logs are trusted, and which witnesses must have cosigned their checkpoints (C2SP tlog-policy).
+///
+///     log example.com/log+530b169c+AekUoF6XhkM/ttOS2QVaMFGyvGjmlLwHnKyUVKD2iHFz
+///     witness X1 witness.example/x1+…
+///     witness X2 witness.example/x2+…
+///     witness Y1 witness.example/y1+…
+///     group X any X1 X2
+///     group X-and-Y all X Y1
+///     quorum X-and-Y
+///
+/// Names serve within the policy alone, and are bytes: they need not be UTF-8.
+public struct WitnessPolicy: Sendable, Hashable {
+  /// A log whose checkpoints are accepted.
+  public struct Log: Sendable, Hashable {
+    /// Its key, whose name is its origin.
+    public let key: NoteVerifierKey
+    /// Where it is; `nil` where the policy does not say.
+    public let url: [UInt8]?
+  }
+
+  /// A witness that may count for the quorum.
+  public struct Witness: Sendable, Hashable {
+    /// Its name in the policy.
+    public let name: [UInt8]
+    /// Its key.
+    public let key: NoteVerifierKey
+    /// Where it is, by convention its submission prefix; `nil` where the policy does not say.
+    public let url: [UInt8]?
+  }
+
+  /// Witnesses and groups of which so many must have seen a checkpoint.
+  public struct Group: Sendable, Hashable {
+    /// Its name in the policy.
+    public let name: [UInt8]
+    /// How many of the members are needed, at least 1.
+    public let threshold: Int
+    /// The names of witnesses and of groups defined before; none is a member of two groups.
+    public let members: [[UInt8]]
+  }
+
+  /// The longest policy that is read, in bytes.
+  public static let maximumByteCount = 1_000_000
+
+  /// The logs; may be none where the log is known otherwise.
+  public let logs: [Log]
+  /// The witnesses.
+  public let witnesses: [Witness]
+  /// The groups, each after its members.
+  public let groups: [Group]
+  /// The witness or group that is needed; `nil` where no cosignature is (`quorum none`).
+  public let quorum: [UInt8]?
+
+  init(logs: [Log], witnesses: [Witness], groups: [Group], quorum: [UInt8]?) {
+    self.logs = logs
+    self.witnesses = witnesses
+    self.groups = groups
+    self.quorum = quorum
+  }
+
+  /// A policy of logs of which any may have signed, and of witnesses of which `threshold` must have cosigned.
+  ///
+  /// - Throws: ``LogFormatError``: `unsupportedKeyType` for a key of the wrong kind, `duplicate` for a key that is
+  ///   there twice, `malformedNumber` for a threshold outside 0...witnesses.count.
+  public init(
+    logs: [NoteVerifierKey], witnesses: [NoteVerifierKey] = [], threshold: Int = 0
+  ) throws(LogFormatError) {
+    guard (0...witnesses.count).contains(threshold) else {
+      throw LogFormatError(
+        .malformedNumber, .none, "there are no \(threshold) of \(witnesses.count) witnesses")
+    }
+    var lines = logs.map { "log \($0)" }
+    lines += witnesses.enumerated().map { "witness w\($0 + 1) \($1)" }
+    if threshold > 0 {
+      let names = witnesses.indices.map { "w\($0 + 1)" }.joined(separator: " ")
+      lines.append("group witnesses \(threshold) \(names)")
+    }
+    lines.append(threshold > 0 ? "quorum witnesses" : "quorum none")
+    try self.init(parsing: lines.flatMap { Array("\($0)\n".utf8) })
+  }
+
+  /// Whether cosignatures by these keys make the quorum.
+  public func isSatisfied(by keys: some Collection<NoteVerifierKey>) -> Bool {
+    guard let quorum else { return true }
+    let keys = Set(keys)
+    var satisfied = Set(witnesses.filter { keys.contains($0.key) }.map(\.name))
+    // Each group comes after its members.
+    for group in groups where group.members.count(where: satisfied.contains) >= group.threshold {
+      satisfied.insert(group.name)
+    }
+    return satisfied.contains(quorum)
+  }
+
+  /// Verifies that a log of the policy signed a checkpoint, and that the cosignatures make the quorum.
+  ///
+  /// - Parameters:
+  ///   - checkpoint: The checkpoint.
+  ///   - logKey: A log that is trusted beside those of the policy.
+  /// - Returns: The checkpoint, verified, with the cosignatures.
+  /// - Throws: ``NoteError``: `wrongOrigin` where no log has this origin, `notSigned`, `invalidSignature`,
+  ///   `quorumNotMet`.
+  public func verify(
+    _ checkpoint: SignedCheckpoint, logKey: NoteVerifierKey? = nil
+  ) throws(NoteError) -> VerifiedCheckpoint {
+    let origin = checkpoint.unverifiedCheckpoint.origin
+    let keys = (logs.map(\.key) + [logKey].compactMap { $0 }).filter { $0.name.isSame(as: origin) }
+    guard !keys.isEmpty else {
+      throw NoteError(.wrongOrigin, "the policy has no log \(origin)")
+    }
+    let signers = try checkpoint.note.verified(by: keys).signers
+    let cosignatures = try checkpoint.cosignatures(by: witnesses.map(\.key))
+    guard isSatisfied(by: cosignatures.map(\.key)) else {
+      throw NoteError(
+        .quorumNotMet,
+        "cosigned by \(cosignatures.count) of \(witnesses.count) witnesses, which is not the quorum")
+    }
+    guard let signer = signers.first else { throw NoteError(.notSigned, "no log of the policy signed") }
+    return VerifiedCheckpoint(signed: checkpoint, logKey: signer, cosignatures: cosignatures)
+  }
+}

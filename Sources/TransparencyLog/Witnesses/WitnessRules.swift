@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a witness must do with a request (C2SP tlog-witness), without its storage and its HTTP server.
+///
+/// A witness calls ``decide(_:latest:at:)`` with the last checkpoint that it cosigned of the log; where that says
+/// ``Decision/cosign(_:_:)``, it stores the new one durably, provided that the last one is still the same, and only
+/// then answers. Otherwise two requests at a time could make it go back.
+public struct WitnessRules: Sendable {
+  /// What is to be done.
+  public enum Decision: Sendable, Hashable {
+    /// Store the checkpoint as the last one, then answer with the signature line.
+    case cosign(VerifiedCheckpoint, NoteSignature)
+    /// Answer this, and store nothing.
+    case refuse(AddCheckpointResponse, reason: String)
+  }
+
+  /// The witness's key.
+  public let key: NoteSignerKey
+  /// The keys of the logs that it knows. The name of each is the log's origin; a log may have several.
+  public let logs: [NoteVerifierKey]
+
+  /// Sets a witness up.
+  public init(key: NoteSignerKey, logs: [NoteVerifierKey]) {
+    self.key = key
+    self.logs = logs
+  }
+
+  /// Decides on the body of a request.
+  ///
+  /// - Parameters:
+  ///   - body: The body.
+  ///   - latest: Gives the last checkpoint that was cosigned of the log with an origin; `nil` where there is none.
+  ///   - timestamp: The time, in seconds since 1970.
+  /// - Returns: What to do.
+  /// - Throws: What `latest` throws, and `CryptoError` where OpenSSL cannot sign.
+  public func decide(
+    body: [UInt8], latest: (_ origin: String) throws -> Checkpoint?, at timestamp: UInt64
+  ) throws -> Decision {
+    let request: AddCheckpointRequest
+    do throws(LogFormatError) {
+      request = try AddCheckpointRequest(parsing: body)
+    } catch { return .refuse(.badRequest, reason: error.description) }
+    return try decide(
+      request, latest: try latest(request.checkpoint.unverifiedCheckpoint.origin), at: timestamp)
+  }
+
+  /// Decides on a request.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - latest: The last checkpoint that was cosigned of the log with this origin; `nil` where there is none.
+  ///   - timestamp: The time, in seconds since 1970.
+  /// - Returns: What to do.
+  /// - Throws: `CryptoError` where OpenSSL cannot sign, ``LogFormatError`` for a time beyond 2^63 - 1.
+  public func decide(
+    _ request: AddCheckpointRequest, latest: Checkpoint?, at timestamp: UInt64
+  ) throws -> Decision {
+    let claimed = request.checkpoint.unverifiedCheckpoint
+    let keys = logs.filter { $0.name.isSame(as: claimed.origin) }
+    guard !keys.isEmpty else { return .refuse(.unknownLog, reason: "the log \(claimed.origin) is not known") }
+    let verified: VerifiedCheckpoint
+    do throws(NoteError) {
+      verified = try WitnessPolicy(
+        logs: keys.map { WitnessPolicy.Log(key: $0, url: nil) }, witnesses: [], groups: [], quorum: nil
+      )
+      .verify(request.checkpoint)
+    } catch { return .refuse(.notSigned, reason: error.description) }
+    let checkpoint = verified.checkpoint
+    guard request.oldSize <= checkpoint.size else {
+      return .refuse(
+        .badRequest, reason: "the old size \(request.oldSize) is greater than the new one, \(checkpoint.size)"
+      )
+    }
+    let latestSize = latest?.size ?? 0
+    guard request.oldSize == latestSize else {
+      return .refuse(.conflict(size: latestSize), reason: "the last checkpoint has \(latestSize) entries")
+    }
+    let latestRoot = latest?.root ?? .empty
+    guard checkpoint.size != latestSize || checkpoint.root == latestRoot else {
+      return .refuse(.conflict(size: latestSize), reason: "the last checkpoint has the root \(latestRoot)")
+    }
+    do throws(ProofError) {
+      try MerkleTree.verifyConsistency(
+        from: latestSize, oldRoot: latestRoot, to: checkpoint.size, root: checkpoint.root,
+        proof: request.consistencyProof)
+    } catch { return .refuse(.inconsistent, reason: error.description) }
+    return .cosign(verified, try checkpoint.cosigned(by: key, timestamp: timestamp))
+  }
+}
