@@ -51,6 +51,29 @@ struct StorageErasureTests {
     }
   }
 
+  /// Now and then SQLite leaves a copy of a row where pages are merged that get too empty: many rows of mixed sizes.
+  @Test("leaves nothing of rows of mixed sizes", arguments: StorageKind.durable)
+  func mixed(kind: StorageKind) throws {
+    for round in 0..<12 as Range<UInt64> {
+      let fixture = try kind.make()
+      var random = SampleNumbers(seed: round)
+      let sizes = [100, 300, 900, 2000, 4500, 7000, 12_000]
+      let secrets = (0..<120).map {
+        sampleBytes((sizes.randomElement(using: &random) ?? 100) + $0, seed: random.next())
+      }
+      try fixture.storage.write { (writer) throws in
+        for key in secrets.indices { try writer.put(.payloads, Int64(key), secrets[key]) }
+      }
+      let erased = secrets.indices.shuffled(using: &random).prefix(100)
+      try fixture.storage.write { (writer) throws in
+        for key in erased { try writer.remove(.payloads, in: Int64(key)...Int64(key), erasing: true) }
+      }
+      try fixture.storage.scrub()
+      let found = try kept(secrets, in: fixture)
+      #expect(found == secrets.indices.filter { !erased.contains($0) })
+    }
+  }
+
   @Test("leaves nothing of a tail that is emptied over and over", arguments: StorageKind.durable)
   func emptied(kind: StorageKind) throws {
     let fixture = try kind.make()

@@ -83,13 +83,22 @@ func storageCode(_ body: () throws -> Void) -> StorageError.Code? {
   }
 }
 
-/// Bytes that are found nowhere else, with every byte value in them for larger counts.
-func sampleBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-  var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-  return (0..<count).map { _ in
+/// Numbers that look random and are the same every time.
+struct SampleNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = (seed &+ 1) &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+  mutating func next() -> UInt64 {
     state ^= state << 13
     state ^= state >> 7
     state ^= state << 17
-    return UInt8(truncatingIfNeeded: state >> 32)
+    return state
   }
+}
+
+/// Bytes that are found nowhere else.
+func sampleBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+  var numbers = SampleNumbers(seed: seed)
+  return (0..<count).map { _ in UInt8(truncatingIfNeeded: numbers.next() >> 32) }
 }
