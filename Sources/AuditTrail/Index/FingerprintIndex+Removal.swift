@@ -44,6 +44,9 @@ extension FingerprintIndex {
     guard let (number, slot) = try resident.find(record, in: writer) else { return false }
     let page = try IndexPage.read(number, of: run, in: writer)
     var records = page.records
+    guard records.first?.fingerprint == page.base, zip(records, records.dropFirst()).allSatisfy({ $0 < $1 }),
+      records.allSatisfy({ $0.index < run.to })
+    else { throw run.page(number).corrupt("The records are not in order.") }
     records.remove(at: slot)
     // Without records, a page keeps its place among the others by the base of the one before it.
     let base = records.first?.fingerprint ?? (number > 0 ? resident.fences[number - 1] : 0)

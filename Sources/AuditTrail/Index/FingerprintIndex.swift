@@ -116,6 +116,9 @@ package struct FingerprintIndex: Sendable {
   package mutating func flush(upTo size: UInt64, in writer: any StorageWriter) throws {
     try reloadIfChanged(in: writer)
     guard size > indexedSize else { return }
+    guard size <= IndexRun.sizeLimit else {
+      throw StorageError(.unsupported, at: "index", "A log cannot have \(size) entries.")
+    }
     var catalogue = try IndexCatalogue.read(in: writer)
     let from = catalogue.indexedSize
     catalogue.version += 1

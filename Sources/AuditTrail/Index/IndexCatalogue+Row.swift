@@ -42,6 +42,8 @@ extension IndexCatalogue {
       guard condition else { throw IndexPlace.catalogue.corrupt(message) }
     }
     try demand(nextRun <= IndexRun.numberLimit, "The next run cannot be \(nextRun).")
+    try demand(version < 1 << 62 && removals < 1 << 62, "The catalogue cannot have changed that often.")
+    try demand(indexedSize <= IndexRun.sizeLimit, "The index cannot cover \(indexedSize) entries.")
     var numbers = Set<UInt64>()
     for number in runs.map(\.number) + merges.map(\.output.number) + garbage {
       try demand((1..<nextRun).contains(number), "There can be no run \(number) yet.")
@@ -50,9 +52,7 @@ extension IndexCatalogue {
     for run in runs + merges.map(\.output) {
       try demand(
         run.from < run.to && run.to <= indexedSize, "Run \(run.number) covers \(run.from)..<\(run.to).")
-      try demand(
-        run.records <= (run.to - run.from).multipliedReportingOverflow(by: 65_536).partialValue
-          || run.to - run.from >= 1 << 48, "Run \(run.number) cannot have \(run.records) records.")
+      try demand(run.records <= IndexRun.recordLimit, "Run \(run.number) cannot have \(run.records) records.")
     }
     for (run, next) in zip(runs, runs.dropFirst()) {
       try demand(
@@ -61,6 +61,9 @@ extension IndexCatalogue {
     }
     var merged = Set<UInt64>()
     for merge in merges {
+      let (last, blocks) = (merge.progress.last?.fingerprint, merge.output.filterBlocks)
+      let row = last.map { BlockedFilter.block(of: $0, among: blocks) / indexRowParts } ?? 0
+      try demand(merge.progress.filterRow == row, "Merge \(merge.output.number) has another filter row.")
       let inputs = runs.filter { merge.inputs.contains($0.number) }
       try demand(
         !inputs.isEmpty && inputs.map(\.number) == merge.inputs

@@ -26,6 +26,9 @@ package struct IndexRun: Sendable, Hashable {
   static let filterRowBase: Int64 = 1 << 23
   /// The greatest number of pages, or of rows of one sort.
   static let partLimit = 1 << 23
+  /// The greatest size of the log.
+  static let sizeLimit: UInt64 = 1 << 48
+  static let recordLimit = UInt64(partLimit) * UInt64(IndexPage.recordLimit)
   /// Numbers below it leave room for the part in a key.
   static let numberLimit: UInt64 = 1 << 39
 
