@@ -68,6 +68,11 @@ package struct FingerprintIndex: Sendable {
     memtable.insert(kind, IndexRecord(fingerprint: fingerprint, index: index))
   }
 
+  /// The newest entry from ``indexedSize`` on that may be about the fingerprint.
+  package func newestInMemory(_ kind: IndexKind, _ fingerprint: UInt64) -> UInt64? {
+    memtable.newest(kind, fingerprint, before: .max)
+  }
+
   func removeFromMemory(_ kind: IndexKind, _ record: IndexRecord) -> Bool { memtable.remove(kind, record) }
 
   /// Takes back the records in memory of entries from `size` on.

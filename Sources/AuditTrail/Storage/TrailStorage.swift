@@ -32,8 +32,17 @@ public protocol TrailStorage: Sendable {
   /// The bytes that the trail takes up, files of the storage's own included.
   func byteCount() throws -> UInt64
 
+  /// What is wrong with the storage's own structure, one line each; empty where nothing is, or the storage has no way
+  /// to tell. It may read everything that is stored.
+  func structuralFaults() throws -> [String]
+
   /// Ends the use of the storage. Reads and writes after it throw ``StorageError/Code/closed``.
   func close() throws
+}
+
+extension TrailStorage {
+  /// Nothing: there is no structure that could be damaged by itself.
+  public func structuralFaults() throws -> [String] { [] }
 }
 
 /// One state of a trail's tables.

@@ -24,7 +24,7 @@ public struct TileCoordinates: Sendable, Hashable {
     self.init(level, number, width)
   }
 
-  init(_ level: Int, _ number: UInt64, _ width: Int) {
+  package init(_ level: Int, _ number: UInt64, _ width: Int) {
     self.level = level
     self.number = number
     self.width = width

@@ -80,6 +80,12 @@ public struct TreeFrontier: Sendable, Hashable {
     return root
   }
 
+  /// The root of this tree with more entries after it, of which the root is known: fewer than the smallest complete
+  /// subtree of this tree has.
+  package func root(followedBy rest: TreeHash) -> TreeHash {
+    peaks.reversed().reduce(rest) { TreeHash.node($1, $0) }
+  }
+
   /// The hashes of the partial tile of a level, at most 255; none where the level has no partial tile.
   public func partialTile(level: Int) -> [TreeHash] {
     partialTiles.indices.contains(level) ? partialTiles[level] : []

@@ -86,7 +86,7 @@ extension TreeHash {
   }
 
   /// The root of a complete subtree; `hashes` are as many as a power of two.
-  static func root(ofComplete hashes: ArraySlice<TreeHash>) -> TreeHash {
+  package static func root(ofComplete hashes: ArraySlice<TreeHash>) -> TreeHash {
     guard let first = hashes.first else { return empty }
     if hashes.count == 1 { return first }
     var row = Array(hashes)

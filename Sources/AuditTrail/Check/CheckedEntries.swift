@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+/// What the check of a trail takes from one entry, for comparing it with others.
+struct EntryLine {
+  var time: Int64
+  /// The original transaction, by the first half of its SHA-256.
+  var original: LineKey?
+  var previous: UInt64?
+  /// For an erasure: what it erased.
+  var erased: UInt64?
+  /// For an anchor: what it says.
+  var anchor: Anchor?
+  /// Whether the erasable part is gone.
+  var isErased: Bool
+
+  struct Anchor {
+    var size: UInt64?
+    var newest: UInt64?
+    var count: UInt64?
+  }
+}
+
+/// The first 128 bits of SHA-256: what tells original transactions apart.
+struct LineKey: Hashable {
+  let first: UInt64
+  let second: UInt64
+
+  init(_ name: Span<UInt8>) {
+    let digest = SHA256Digest(of: name)
+    (first, second) = (digest.words.0, digest.words.1)
+  }
+}
+
+/// Consecutive entries, checked each for itself.
+struct CheckedEntries {
+  let first: UInt64
+  var hashes: [TreeHash] = []
+  var lines: [EntryLine] = []
+  var faults: [TrailFault] = []
+
+  init(first: UInt64) {
+    self.first = first
+    hashes.reserveCapacity(256)
+    lines.reserveCapacity(256)
+  }
+
+  /// Checks the next entry.
+  ///
+  /// - Parameters:
+  ///   - erasable: Its erasable part; `nil` where that is not at hand.
+  mutating func add(_ entry: Span<UInt8>, erasable: Span<UInt8>?) {
+    let index = first + UInt64(hashes.count)
+    hashes.append(.leaf(entry))
+    var line = EntryLine(time: 0, original: nil, previous: nil, erased: nil, anchor: nil, isErased: false)
+    defer { lines.append(line) }
+    let keys: EntryIndexKeys
+    do { keys = try EntryIndexKeys(entry) } catch {
+      faults.append(TrailFault(.malformedEntry, entry: index, "\(error)"))
+      return
+    }
+    line.time = keys.time
+    line.previous = keys.previous
+    line.original = keys.original.map { LineKey(entry.extracting($0)) }
+    if keys.receipt == nil { readStatement(entry, &line) }
+    if let erasable {
+      line.isErased = checkErasable(erasable, commitment: keys.commitment, at: index)
+    }
+  }
+
+  /// Erasures and anchors are few: they are read in full.
+  private mutating func readStatement(_ entry: Span<UInt8>, _ line: inout EntryLine) {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(entry.count)
+    for index in entry.indices { bytes.append(entry[index]) }
+    guard let entry = try? AuditEntry(parsing: bytes) else { return }
+    if entry.kind == .erasure { line.erased = entry.erased }
+    if entry.kind == .anchor {
+      line.anchor = EntryLine.Anchor(size: entry.size, newest: entry.newest, count: entry.count)
+    }
+  }
+
+  private mutating func checkErasable(
+    _ erasable: Span<UInt8>, commitment: SHA256Digest?, at index: UInt64
+  ) -> Bool {
+    guard let commitment else {
+      if erasable.count > 0 {
+        faults.append(
+          TrailFault(
+            .alteredErasablePart, entry: index, "There is an erasable part, and the entry commits to none."))
+      }
+      return false
+    }
+    if ErasablePart.isErased(erasable) { return true }
+    if erasable.count == 0 || SHA256Digest(of: erasable) != commitment {
+      faults.append(
+        TrailFault(
+          .alteredErasablePart, entry: index, "The erasable part is not the one that the entry commits to."))
+    }
+    return false
+  }
+}
+
+/// Compares entries with each other, in order: lines, times, statements.
+struct EntryLineChecker {
+  private var lines: [LineKey: (newest: UInt64, count: UInt64)] = [:]
+  private var lastTime = Int64.min
+  private var erased: Set<UInt64> = []
+  private var erasures: [UInt64: UInt64] = [:]
+  private var next: UInt64 = 0
+  /// The time of the last entry.
+  var newestTime: Int64 { lastTime == .min ? 0 : lastTime }
+
+  /// Takes in the next entries.
+  mutating func add(_ entries: CheckedEntries) -> [TrailFault] {
+    var faults: [TrailFault] = []
+    for line in entries.lines {
+      let index = next
+      next += 1
+      if line.time < lastTime {
+        faults.append(
+          TrailFault(.timeRunsBackwards, entry: index, "The entry is dated before the one in front of it."))
+      }
+      lastTime = max(lastTime, line.time)
+      let known = line.original.flatMap { lines[$0] }
+      if line.previous != known?.newest {
+        faults.append(
+          TrailFault(
+            .brokenLine, entry: index,
+            "The entry leads to \(Self.name(line.previous)); the one before it of the same original transaction is "
+              + "\(Self.name(known?.newest))."))
+      }
+      if let anchor = line.anchor,
+        anchor.size != index || anchor.newest != known?.newest || anchor.count != known?.count ?? 0
+      {
+        faults.append(
+          TrailFault(
+            .wrongAnchor, entry: index,
+            "It says \(Self.name(anchor.newest)) is the newest of \(anchor.count ?? 0); it is \(Self.name(known?.newest)) "
+              + "of \(known?.count ?? 0)."))
+      }
+      if let key = line.original { lines[key] = (index, (known?.count ?? 0) + 1) }
+      if line.isErased { erased.insert(index) }
+      if let target = line.erased { erasures[target] = index }
+    }
+    return faults
+  }
+
+  /// What only shows when all entries were seen.
+  ///
+  /// - Parameter sawErasableParts: Whether the erasable parts were at hand.
+  func finish(sawErasableParts: Bool) -> [TrailFault] {
+    guard sawErasableParts else { return [] }
+    let unrecorded = erased.filter { erasures[$0] == nil }.sorted().map {
+      TrailFault(
+        .unrecordedErasure, entry: $0, "Its erasable part is gone, and no entry says that it was erased.")
+    }
+    let undone = erasures.filter { !erased.contains($0.key) }.sorted { $0.key < $1.key }.map {
+      TrailFault(
+        .unrecordedErasure, entry: $0.key,
+        "Entry \($0.value) says that its erasable part was erased; it is there.")
+    }
+    return unrecorded + undone
+  }
+
+  private static func name(_ index: UInt64?) -> String { index.map { "entry \($0)" } ?? "none" }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TransparencyLog
+
+/// Checks a trail that was exported as static files, as a stranger would: with nothing but the files, the public key,
+/// and, where the stranger has kept one, an older checkpoint.
+public struct TileDirectoryChecker: Sendable {
+  private let directory: TileDirectory
+  private let verifier: NoteVerifierKey
+
+  /// Creates a checker.
+  public init(directory: TileDirectory, verifier: NoteVerifierKey) {
+    self.directory = directory
+    self.verifier = verifier
+  }
+
+  /// Checks every entry, every tile and the checkpoint.
+  ///
+  /// - Parameters:
+  ///   - older: A checkpoint that was seen before: the trail must be a continuation of it.
+  ///   - progress: Called now and then with the entries that were checked and those there are.
+  /// - Throws: ``StorageError`` where a file cannot be read for reasons that say nothing about the trail.
+  public func check(
+    continuing older: VerifiedCheckpoint? = nil,
+    progress: (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
+  ) throws -> TrailCheckReport {
+    var report = TrailCheckReport()
+    guard let checkpoint = checkpoint(&report) else { return report }
+    let size = checkpoint.checkpoint.size
+    report.checkpointSize = size
+    var lines = EntryLineChecker()
+    var upper = TreeFrontier()
+    var tail: [TreeHash] = []
+    var number: UInt64 = 0
+    while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
+      guard let checked = try self.checked(bundle, &report) else { return report }
+      report.add(checked.faults)
+      report.add(lines.add(checked))
+      report.entryCount += UInt64(checked.hashes.count)
+      number += 1
+      if bundle.isFull {
+        var tiles: [(TileCoordinates, [TreeHash])] = []
+        upper.append(TreeHash.root(ofComplete: checked.hashes[...])) { tiles.append(($0, $1)) }
+        for (above, hashes) in tiles {
+          try compare(TileCoordinates(above.level + 1, above.number, above.width), hashes, &report)
+        }
+      } else {
+        tail = checked.hashes
+      }
+      if number.isMultiple(of: 64) { progress(min(number << 8, size), size) }
+      guard report.faults.count < TrailCheckReport.maximumFaults else { return report }
+    }
+    for tile in TileCoordinates.partialTiles(ofTreeOfSize: size) where tile.level > 0 {
+      try compare(tile, upper.partialTile(level: tile.level - 1), &report)
+    }
+    report.add(lines.finish(sawErasableParts: false))
+    let reader = ExportedTiles(directory: directory, upper: upper, tail: tail)
+    let root = size == 0 ? TreeHash.empty : try MerkleTree.root(size: size, reader: reader)
+    report.rootHash = root.base64
+    if root != checkpoint.checkpoint.root {
+      report.add([
+        TrailFault(
+          .checkpoint, index: 0, at: "entries below \(size)",
+          "The entries do not have the root of the checkpoint.")
+      ])
+    }
+    if report.isClean, let older { try compare(older, size: size, reader, &report) }
+    progress(size, size)
+    return report
+  }
+
+  private func checkpoint(_ report: inout TrailCheckReport) -> VerifiedCheckpoint? {
+    do {
+      guard let bytes = try directory.read("checkpoint") else {
+        report.add([TrailFault(.checkpoint, at: "checkpoint", "There is no checkpoint.")])
+        return nil
+      }
+      return try SignedCheckpoint(parsing: bytes).verified(by: verifier)
+    } catch {
+      report.add([TrailFault(.checkpoint, at: "checkpoint", "The checkpoint cannot be trusted: \(error)")])
+      return nil
+    }
+  }
+
+  private func checked(_ bundle: TileCoordinates, _ report: inout TrailCheckReport) throws -> CheckedEntries?
+  {
+    let first = bundle.number << 8
+    guard let bytes = try directory.read(bundle.entryBundlePath) else {
+      report.add([
+        TrailFault(
+          .missingEntry, index: first, at: bundle.entryBundlePath,
+          "The entries \(first) to \(first + UInt64(bundle.width) - 1) are missing.")
+      ])
+      return nil
+    }
+    guard let entries = try? EntryBundle(parsing: bytes).entries, entries.count == bundle.width else {
+      report.add([
+        TrailFault(
+          .missingEntry, index: first, at: bundle.entryBundlePath, "It does not have \(bundle.width) entries."
+        )
+      ])
+      return nil
+    }
+    var checked = CheckedEntries(first: first)
+    for entry in entries { checked.add(entry.span, erasable: nil) }
+    guard let tile = try directory.read(bundle.path) else {
+      report.add([TrailFault(.alteredTile, index: first, at: bundle.path, "The tile is missing.")])
+      return checked
+    }
+    if tile != TileCoordinates.encode(checked.hashes) {
+      let hashes = (try? bundle.decode(tile)) ?? []
+      let altered = checked.hashes.indices.first {
+        !hashes.indices.contains($0) || hashes[$0] != checked.hashes[$0]
+      }
+      report.add([
+        TrailFault(
+          .alteredEntry, entry: first + UInt64(altered ?? 0),
+          "The entry does not have the hash that \(bundle.path) has at its place.")
+      ])
+    }
+    return checked
+  }
+
+  private func compare(_ tile: TileCoordinates, _ hashes: [TreeHash], _ report: inout TrailCheckReport) throws
+  {
+    let bytes = try directory.read(tile.path)
+    guard bytes != TileCoordinates.encode(hashes) else { return }
+    report.add([
+      TrailFault(
+        .alteredTile, index: tile.number << UInt64(8 * (tile.level + 1)), at: tile.path,
+        bytes == nil ? "The tile is missing." : "The tile does not have the hashes of the entries below it.")
+    ])
+  }
+
+  private func compare(
+    _ older: VerifiedCheckpoint, size: UInt64, _ reader: ExportedTiles, _ report: inout TrailCheckReport
+  ) throws {
+    let (oldSize, oldRoot) = (older.checkpoint.size, older.checkpoint.root)
+    if oldSize > size {
+      report.add([
+        TrailFault(
+          .rolledBack, index: size, at: "entry \(size)",
+          "The checkpoint that was seen before covers \(oldSize) entries; this one covers \(size).")
+      ])
+    } else if oldSize > 0, try MerkleTree.root(size: oldSize, reader: reader) != oldRoot {
+      report.add([
+        TrailFault(
+          .checkpoint, index: 0, at: "entries below \(oldSize)",
+          "The first \(oldSize) entries are not those of the checkpoint that was seen before: there are two histories."
+        )
+      ])
+    }
+  }
+}
+
+/// The tiles of an export whose entries were checked.
+private struct ExportedTiles: TileReader {
+  let directory: TileDirectory
+  let upper: TreeFrontier
+  let tail: [TreeHash]
+
+  func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
+    let full = coordinates.level == 0 ? upper.size : upper.size >> UInt64(8 * coordinates.level)
+    guard coordinates.number < full else {
+      return coordinates.level == 0 ? tail : upper.partialTile(level: coordinates.level - 1)
+    }
+    guard let bytes = try directory.read(coordinates.full.path) else {
+      throw StorageError(.corrupt, at: coordinates.full.path, "The tile is missing.")
+    }
+    return try coordinates.full.decode(bytes)
+  }
+}

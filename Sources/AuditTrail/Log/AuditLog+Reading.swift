@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Synchronization
+
+extension AuditLog {
+  /// Lends one state of the trail. It is at least as new as the last append that this process made, and as what
+  /// other processes made before the call.
+  ///
+  /// - Throws: ``AuditError``, and whatever `body` throws.
+  public func read<Result: Sendable>(
+    _ body: @escaping @Sendable (TrailView) throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      Self.readers.async {
+        continuation.resume(with: Swift.Result { try self.withView(body) })
+      }
+    }
+  }
+
+  /// The same, blocking the thread.
+  public func withView<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
+    let key = try configuration.fingerprintKey
+    var attempts = 0
+    while true {
+      attempts += 1
+      // First what readers see, then what is stored: what is stored can then only be newer.
+      let state = published.withLock { $0 }
+      let result: Result? = try storage.read { reader in
+        let head = try TrailHead.read(reader)
+        // What this process is about to publish, readers see a moment later; what others wrote has to be read.
+        guard head.isSameTree(as: state.head) || isChanging && head.size >= state.head.size else {
+          return nil
+        }
+        var state = state
+        state.index = try state.index.refreshed(in: reader)
+        return try body(TrailView(reader: reader, state: state, key: key))
+      }
+      if let result { return result }
+      guard attempts < 100 else {
+        throw AuditError(.storageUnavailable, "The trail changes faster than it can be read; try again.")
+      }
+      try refresh()
+    }
+  }
+
+  private func refresh() throws(AuditError) {
+    try change { writer throws(AuditError) in
+      do { try writer.refresh() } catch { throw AuditError(error) }
+    }
+  }
+
+  private static let readers = DispatchQueue(label: "receiptkit.audit-log.readers", attributes: .concurrent)
+}

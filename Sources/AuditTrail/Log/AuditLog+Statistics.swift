@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+/// How large a trail is.
+public struct TrailStatistics: Sendable, Hashable {
+  /// The entries.
+  public let entryCount: UInt64
+  /// The entries that the newest published checkpoint covers.
+  public let checkpointSize: UInt64
+  /// The bytes that all of it takes up, index and tree included.
+  public let storedByteCount: UInt64
+  /// The time of the first entry, in milliseconds since 1970; `nil` without entries.
+  public let oldestTime: Int64?
+  /// The time of the newest entry, in milliseconds since 1970; `nil` without entries.
+  public let newestTime: Int64?
+}
+
+extension AuditLog {
+  /// How large the trail is.
+  ///
+  /// - Throws: ``AuditError``, ``StorageError``.
+  public func statistics() throws -> TrailStatistics {
+    let stored = try storage.byteCount()
+    return try withView { view in
+      TrailStatistics(
+        entryCount: view.size, checkpointSize: view.checkpoint?.checkpoint.size ?? 0, storedByteCount: stored,
+        oldestTime: view.size > 0 ? try view.entry(at: 0).entry.time : nil,
+        newestTime: view.size > 0 ? view.state.head.lastTime : nil)
+    }
+  }
+}

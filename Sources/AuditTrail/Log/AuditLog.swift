@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+public import ReceiptCodec
+internal import ReceiptVerification
+internal import Synchronization
+public import TransparencyLog
+
+/// An audit trail that is open: verdicts are entered into it, found in it, and proved from it.
+///
+/// Entries are appended exactly once, and cannot be changed, reordered or left out afterwards without its showing:
+/// they are the leaves of a Merkle tree (RFC 6962) whose checkpoints are signed. Any number of tasks may use one
+/// log, and several processes may have the same trail open.
+public final class AuditLog: Sendable {
+  /// How a process uses a trail. None of it is part of the trail.
+  public struct Options: Sendable {
+    /// How long an entry may be without a checkpoint that includes it; a second by default.
+    public var checkpointInterval: Duration = .seconds(1)
+    /// The records that may wait to be stored before an append is refused as ``AuditError/Code/overloaded``.
+    public var maximumWaiting = 16384
+    /// The records that are stored in one transaction at most.
+    public var maximumBatch = 1024
+    /// The clock that dates erasures and anchors.
+    public var clock: @Sendable () -> Timestamp = SystemClock.now
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// The settings that were made when the trail was created.
+  public let configuration: TrailConfiguration
+  /// The key that checkpoints are checked with.
+  public let verifier: NoteVerifierKey
+  let storage: any TrailStorage
+  let options: Options
+  let writer: Mutex<TrailWriter>
+  let published: Mutex<PublishedTrail>
+  private let appends: Mutex<AppendQueue>
+  private let isCheckpointDue = Mutex(false)
+  private let isCommitting = Atomic(false)
+  private let work = DispatchQueue(label: "receiptkit.audit-log.writer")
+
+  /// Creates a trail and opens it.
+  ///
+  /// - Parameters:
+  ///   - storage: An empty storage.
+  ///   - configuration: What the trail is and stays.
+  ///   - signer: The private key, whose name is the origin.
+  ///   - checkpoints: The place of the last checkpoint, which must be empty and no part of the storage's backups.
+  ///   - options: How this process uses it.
+  /// - Throws: ``AuditError``: ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, and those of
+  ///   ``open(_:verifier:signer:checkpoints:options:)``.
+  public static func create(
+    in storage: any TrailStorage, configuration: TrailConfiguration, signer: NoteSignerKey,
+    checkpoints: any CheckpointStore, options: Options = Options()
+  ) throws(AuditError) -> AuditLog {
+    guard signer.name == configuration.origin else {
+      throw AuditError(
+        .wrongKey, at: "key",
+        "The key is named \(signer.name), the trail \(configuration.origin): the name of the key is the origin."
+      )
+    }
+    do {
+      let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
+      let first = try Checkpoint(origin: configuration.origin, size: 0, root: .empty).signed(by: signer)
+      try storage.write { writer in
+        guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
+        else {
+          throw AuditError(.alreadyExists, "There is a trail already; open it, or choose another place.")
+        }
+        try writer.put(.notes, TrailNotes.configuration, note.encoded)
+        try writer.put(.notes, TrailNotes.checkpoint, first.encoded)
+        try TrailHead.empty.write(writer)
+      }
+      guard try checkpoints.replace(nil, with: first.encoded) else {
+        throw AuditError(
+          .alreadyExists, at: "checkpoint",
+          "The place of the last checkpoint holds that of another trail; choose another place.")
+      }
+    } catch { throw AuditError(error) }
+    return try open(
+      storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints, options: options)
+  }
+
+  /// Opens a trail.
+  ///
+  /// - Parameters:
+  ///   - storage: Where it is kept.
+  ///   - verifier: Its public key.
+  ///   - signer: Its private key; without it, the trail is only read.
+  ///   - checkpoints: The place of the last checkpoint.
+  ///   - options: How this process uses it.
+  /// - Throws: ``AuditError``: ``AuditError/Code/notATrail``; ``AuditError/Code/wrongKey``;
+  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the trail
+  ///   is not the one that the last checkpoint is of.
+  public static func open(
+    _ storage: any TrailStorage, verifier: NoteVerifierKey, signer: NoteSignerKey? = nil,
+    checkpoints: any CheckpointStore, options: Options = Options()
+  ) throws(AuditError) -> AuditLog {
+    do {
+      if let signer, signer.verifierKey != verifier {
+        throw AuditError(.wrongKey, at: "key", "The private key and the public key do not belong together.")
+      }
+      let configuration = try readConfiguration(storage, verifier)
+      let writer = try TrailWriter(
+        storage: storage, configuration: configuration, verifier: verifier, signer: signer,
+        checkpoints: checkpoints)
+      return try AuditLog(storage, configuration, verifier, writer, options)
+    } catch { throw AuditError(error) }
+  }
+
+  private init(
+    _ storage: any TrailStorage, _ configuration: TrailConfiguration, _ verifier: NoteVerifierKey,
+    _ writer: sending TrailWriter, _ options: Options
+  ) throws {
+    guard let published = writer.published else { throw AuditError(.closed, "The trail is closed.") }
+    self.storage = storage
+    self.configuration = configuration
+    self.verifier = verifier
+    self.options = options
+    self.published = Mutex(published)
+    self.writer = Mutex(writer)
+    appends = Mutex(AppendQueue(maximumWaiting: options.maximumWaiting))
+  }
+
+  static func readConfiguration(_ storage: any TrailStorage, _ verifier: NoteVerifierKey) throws
+    -> TrailConfiguration
+  {
+    guard let bytes = try storage.read({ try $0.value(.notes, TrailNotes.configuration) }) else {
+      throw AuditError(
+        .notATrail, at: "configuration", "There is no configuration; this is not an audit trail.")
+    }
+    let note: VerifiedNote
+    do {
+      note = try SignedNote(parsing: bytes).verified(by: [verifier])
+    } catch {
+      throw AuditError(
+        .wrongKey, at: "configuration",
+        "The configuration is not signed by this key: \(error). Give the key that the trail was created with."
+      )
+    }
+    return try TrailConfiguration(text: String(decoding: note.text, as: UTF8.self))
+  }
+
+  // MARK: - Appending
+
+  /// Enters records, all in one transaction, and waits until they are as safe as `mode` says.
+  ///
+  /// A record that says what an entry says already (the same verdict of the same receipt under the same policy) is
+  /// not entered again: the acknowledgement names the first.
+  ///
+  /// - Returns: For each record where it stands.
+  /// - Throws: ``AuditError``. After ``AuditError/Code/storageUnavailable`` and ``AuditError/Code/stopped`` it is
+  ///   not known whether the records were entered: append them again, which enters none twice.
+  @discardableResult
+  public func append(
+    _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable
+  ) async throws(AuditError) -> [AuditAcknowledgement] {
+    guard !records.isEmpty else { return [] }
+    let result = await withCheckedContinuation { continuation in
+      let request = AppendQueue.Request(records: records, mode: mode, continuation: continuation)
+      switch appends.withLock({ $0.add(request) }) {
+      case .waits: break
+      case .startsWork: work.async { self.drain() }
+      case .refused(let error): continuation.resume(returning: .failure(error))
+      }
+    }
+    return try result.get()
+  }
+
+  /// Commits what waits, until nothing does.
+  private func drain() {
+    while true {
+      let batch = appends.withLock { $0.next(options.maximumBatch) }
+      guard !batch.isEmpty else { return }
+      commit(batch)
+    }
+  }
+
+  private func commit(_ batch: [AppendQueue.Request]) {
+    let records = batch.flatMap(\.records)
+    do {
+      var acknowledgements = try change { writer throws(AuditError) in
+        try writer.append(records)
+      }[...]
+      scheduleCheckpoint()
+      let checkpoint: Result<Void, AuditError> =
+        batch.contains { $0.mode != .durable }
+        ? Result { () throws(AuditError) in _ = try self.publishCheckpoint() } : .success(())
+      for request in batch {
+        let own = Array(acknowledgements.prefix(request.records.count))
+        acknowledgements = acknowledgements.dropFirst(request.records.count)
+        request.continuation.resume(
+          returning: request.mode == .durable ? .success(own) : checkpoint.map { own })
+      }
+    } catch {
+      // One record that cannot be entered is no reason to refuse those of others.
+      if error.code == .invalidRecord, batch.count > 1 {
+        for request in batch { commit([request]) }
+      } else {
+        for request in batch { request.continuation.resume(returning: .failure(error)) }
+      }
+    }
+  }
+
+  /// Changes the trail, and shows readers what came of it.
+  func change<Result: Sendable>(
+    _ body: (inout TrailWriter) throws(AuditError) -> Result
+  ) throws(AuditError) -> Result {
+    isCommitting.store(true, ordering: .sequentiallyConsistent)
+    defer { isCommitting.store(false, ordering: .sequentiallyConsistent) }
+    let outcome: Swift.Result<Result, AuditError> = writer.withLock { writer in
+      let outcome = Swift.Result { () throws(AuditError) in try body(&writer) }
+      if let now = writer.published { published.withLock { $0 = now } }
+      return outcome
+    }
+    return try outcome.get()
+  }
+
+  /// Whether this process is changing the trail: what is stored may then be newer than what readers see.
+  var isChanging: Bool { isCommitting.load(ordering: .sequentiallyConsistent) }
+
+  // MARK: - Checkpoints
+
+  /// Signs and publishes a checkpoint of all entries, unless one is there already.
+  ///
+  /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` where a published
+  ///   checkpoint contradicts the trail, which then stops.
+  @discardableResult
+  public func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
+    try change { writer throws(AuditError) in try writer.publishCheckpoint() }
+  }
+
+  private func scheduleCheckpoint() {
+    let isScheduled = isCheckpointDue.withLock { isDue in
+      defer { isDue = true }
+      return isDue
+    }
+    guard !isScheduled else { return }
+    let delay = options.checkpointInterval.components
+    let nanoseconds = Int(delay.seconds) * 1_000_000_000 + Int(delay.attoseconds / 1_000_000_000)
+    work.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
+      guard let self else { return }
+      isCheckpointDue.withLock { $0 = false }
+      // A failure stays with the trail, which is then stopped, or the next append tries again.
+      _ = try? publishCheckpoint()
+    }
+  }
+
+  // MARK: - Closing
+
+  /// Commits what waits, publishes a checkpoint where the private key is there, and closes the storage.
+  ///
+  /// - Throws: ``AuditError`` where the checkpoint could not be published; the storage is closed all the same.
+  public func close() throws(AuditError) {
+    appends.withLock { $0.close() }
+    work.sync { drain() }
+    defer { try? storage.close() }
+    do throws(AuditError) { try publishCheckpoint() } catch { if error.code != .readOnly { throw error } }
+  }
+
+  static func milliseconds(_ time: Timestamp) -> Int64 {
+    Int64(exactly: time.millisecondsSince1970.rounded(.down)) ?? 0
+  }
+}

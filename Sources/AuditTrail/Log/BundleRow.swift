@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+/// What a trail stores of one entry.
+struct StoredEntry {
+  /// The leaf: an ``AuditEntry``, encoded.
+  var entry: [UInt8]
+  /// The erasable part, encoded; empty where there is none or it has a row of its own.
+  var erasable: [UInt8]
+  /// Whether the erasable part has a row of its own, in `payloads`.
+  var hasOwnRow: Bool
+}
+
+/// A row of `bundles`: 256 entries with their leaf hashes and erasable parts.
+///
+///     256 × 32 bytes   leaf hashes: the tile of level 0
+///     256 × 2 bytes    the length of each entry
+///     256 × 2 bytes    the length of each erasable part, or 65,535 for one in a row of its own
+///     entries, then erasable parts, without separators
+///
+/// Integers are big endian. The parts lie in this order so that a tile, or one entry, is read without the rest.
+enum BundleRow {
+  static let entryCount = 256
+  static let tileByteCount = entryCount * TreeHash.byteCount
+  static let lengthsByteCount = entryCount * 4
+  static let headerByteCount = tileByteCount + lengthsByteCount
+  static let ownRow: UInt16 = .max
+
+  static func encode(_ hashes: [TreeHash], _ entries: ArraySlice<StoredEntry>) -> [UInt8] {
+    var row: [UInt8] = []
+    row.reserveCapacity(
+      entries.reduce(headerByteCount) { $0 + $1.entry.count + $1.erasable.count })
+    for hash in hashes { hash.append(to: &row) }
+    for entry in entries { row.append(bigEndian: UInt16(entry.entry.count)) }
+    for entry in entries { row.append(bigEndian: entry.hasOwnRow ? ownRow : UInt16(entry.erasable.count)) }
+    for entry in entries { row += entry.entry }
+    for entry in entries { row += entry.erasable }
+    return row
+  }
+
+  /// Where the parts of the entries of a bundle lie in its row.
+  struct Layout {
+    /// Of each entry.
+    let entries: [Range<Int>]
+    /// Of each erasable part; empty where there is none, or it has a row of its own.
+    let erasables: [Range<Int>]
+    /// Which erasable parts have rows of their own.
+    let ownRows: [Bool]
+
+    /// Reads the lengths: the bytes `tileByteCount ..< headerByteCount` of a row.
+    init?(_ lengths: [UInt8]) {
+      guard lengths.count == lengthsByteCount else { return nil }
+      var entries: [Range<Int>] = []
+      var erasables: [Range<Int>] = []
+      var ownRows: [Bool] = []
+      entries.reserveCapacity(entryCount)
+      erasables.reserveCapacity(entryCount)
+      ownRows.reserveCapacity(entryCount)
+      var offset = headerByteCount
+      for position in 0..<entryCount {
+        let length: UInt16 = lengths.bigEndian(at: 2 * position)
+        entries.append(offset..<offset + Int(length))
+        offset += Int(length)
+      }
+      for position in 0..<entryCount {
+        let length: UInt16 = lengths.bigEndian(at: 2 * (entryCount + position))
+        let end = length == ownRow ? offset : offset + Int(length)
+        erasables.append(offset..<end)
+        ownRows.append(length == ownRow)
+        offset = end
+      }
+      self.entries = entries
+      self.erasables = erasables
+      self.ownRows = ownRows
+    }
+
+    /// The length of the whole row.
+    var byteCount: Int { erasables.last?.upperBound ?? headerByteCount }
+  }
+}
+
+/// A row of `tail`: one entry that is not in a bundle yet.
+///
+///     1 byte           1 where the erasable part has a row of its own
+///     4 bytes          the length of the entry, big endian
+///     entry, then erasable part
+enum TailRow {
+  static func encode(_ stored: StoredEntry) -> [UInt8] {
+    var row: [UInt8] = [stored.hasOwnRow ? 1 : 0]
+    row.reserveCapacity(5 + stored.entry.count + stored.erasable.count)
+    row.append(bigEndian: UInt32(stored.entry.count))
+    row += stored.entry
+    row += stored.erasable
+    return row
+  }
+
+  static func decode(_ row: [UInt8]) -> StoredEntry? {
+    guard row.count >= 5, row[0] <= 1 else { return nil }
+    let length = Int(row.bigEndian(at: 1) as UInt32)
+    guard length <= row.count - 5 else { return nil }
+    let stored = StoredEntry(
+      entry: Array(row[5..<5 + length]), erasable: Array(row[(5 + length)...]), hasOwnRow: row[0] == 1)
+    return stored.hasOwnRow && !stored.erasable.isEmpty ? nil : stored
+  }
+}

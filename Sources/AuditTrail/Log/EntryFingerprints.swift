@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The fingerprints under which an entry is found.
+struct EntryFingerprints {
+  /// Of the receipt, and with it of what exactly-once goes by; of the original transaction as well where the entry is
+  /// about one purchase of an app receipt.
+  let receipt: UInt64?
+  let original: UInt64?
+  let transaction: UInt64?
+  let customer: UInt64?
+  let product: UInt64?
+
+  /// Those of a record.
+  init(_ record: AuditRecord, _ key: IndexKey) {
+    receipt = record.receipt.map {
+      key.fingerprint(
+        .receipt, Self.receiptValue($0, purchase: record.kind == .purchase ? record.original : nil))
+    }
+    original = record.original.map { key.fingerprint(.original, EntryText.encoded($0)) }
+    transaction = record.transaction.map { key.fingerprint(.transaction, EntryText.encoded($0)) }
+    customer = record.customerToken.map { key.fingerprint(.customer, $0) }
+    product = record.product.map { key.fingerprint(.product, EntryText.encoded($0)) }
+  }
+
+  /// Those of a stored entry.
+  init(_ stored: StoredEntry, _ keys: EntryIndexKeys, _ key: IndexKey) throws(MalformedErasablePart) {
+    let entry = stored.entry.span
+    func fingerprint(_ kind: IndexKind, _ range: Range<Int>?) -> UInt64? {
+      range.map { key.fingerprint(kind, entry.extracting($0)) }
+    }
+    receipt = keys.receipt.map { digest in
+      let isPurchase = stored.entry[keys.kind].elementsEqual(EntryKind.purchase.rawValue.utf8)
+      let original = isPurchase ? keys.original.map { Array(stored.entry[$0]) } : nil
+      return key.fingerprint(.receipt, Self.receiptValue(digest, purchase: original))
+    }
+    original = fingerprint(.original, keys.original)
+    transaction = fingerprint(.transaction, keys.transaction)
+    product = fingerprint(.product, keys.product)
+    customer =
+      stored.erasable.isEmpty
+      ? nil
+      : try ErasablePart.tokenRange(in: stored.erasable.span).map {
+        key.fingerprint(.customer, stored.erasable.span.extracting($0))
+      }
+  }
+
+  /// Inserts those that there are.
+  func insert(into index: inout FingerprintIndex, at position: UInt64) {
+    if let receipt { index.insert(.receipt, receipt, position) }
+    if let original { index.insert(.original, original, position) }
+    if let transaction { index.insert(.transaction, transaction, position) }
+    if let customer { index.insert(.customer, customer, position) }
+    // Of a product one record a bundle is enough: entries of the same product are many.
+    if let product, index.newestInMemory(.product, product).map({ $0 < position & ~255 }) ?? true {
+      index.insert(.product, product, position)
+    }
+  }
+
+  /// What the index of receipts goes by.
+  static func receiptValue(_ digest: SHA256Digest, purchase original: String?) -> [UInt8] {
+    receiptValue(digest, purchase: original.map(EntryText.encoded))
+  }
+
+  private static func receiptValue(_ digest: SHA256Digest, purchase original: [UInt8]?) -> [UInt8] {
+    var value: [UInt8] = []
+    value.reserveCapacity(32 + (original?.count ?? 0))
+    digest.append(to: &value)
+    if let original { value += original }
+    return value
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+internal import TransparencyLog
+
+/// What a trail is and stays: settled when it is created, and signed with its key, so that nobody else changes it.
+///
+/// It is stored as a signed note (C2SP signed-note) of the trail's key over the text
+///
+///     receiptkit.dev/audit-trail@v1
+///     origin example.com/verdicts
+///     once forever
+///     index-key 3q2+796tvu/erb7v3q2+7w==
+///
+/// where `once` is `forever` or a number of seconds.
+public struct TrailConfiguration: Sendable, Hashable {
+  /// For how long the same verdict of the same receipt under the same policy is entered only once.
+  public enum OnceWindow: Sendable, Hashable {
+    /// For as long as the trail exists.
+    case forever
+    /// For so many seconds after the entry; at least 1.
+    case seconds(Int64)
+  }
+
+  /// The log's origin (C2SP tlog-checkpoint), and the name of its key: a URL without scheme, by custom.
+  public let origin: String
+  /// For how long a verdict is entered only once.
+  public let once: OnceWindow
+  /// 16 secret bytes under which the indexes' fingerprints are made, so that nobody can choose receipts whose
+  /// fingerprints collide.
+  let indexKey: [UInt8]
+
+  /// A new configuration.
+  ///
+  /// - Throws: ``AuditError/Code/invalidRecord`` where the window is shorter than a second.
+  public init(origin: String, once: OnceWindow = .forever) throws(AuditError) {
+    try self.init(origin: origin, once: once, indexKey: Random.bytes(16))
+  }
+
+  init(origin: String, once: OnceWindow, indexKey: [UInt8]) throws(AuditError) {
+    if case .seconds(let seconds) = once, seconds < 1 {
+      throw AuditError(.invalidRecord, at: "once", "The window of exactly-once is at least one second.")
+    }
+    self.origin = origin
+    self.once = once
+    self.indexKey = indexKey
+  }
+
+  var fingerprintKey: IndexKey {
+    get throws(AuditError) {
+      guard let key = IndexKey(indexKey) else { throw Self.unreadable }
+      return key
+    }
+  }
+
+  private static let unreadable = AuditError(
+    .notATrail, at: "configuration", "The configuration is not one that this version writes.")
+  private static let header = "receiptkit.dev/audit-trail@v1"
+
+  /// The text that is signed.
+  var text: String {
+    let window =
+      switch once {
+      case .forever: "forever"
+      case .seconds(let seconds): "\(seconds)"
+      }
+    return """
+      \(Self.header)
+      origin \(origin)
+      once \(window)
+      index-key \(CanonicalBase64.encode(indexKey))
+
+      """
+  }
+
+  /// Reads the text of a note whose signature was checked.
+  init(text: String) throws(AuditError) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    func value(_ line: Int, _ key: String) throws(AuditError) -> String {
+      guard lines.count == 5, lines[0] == Self.header, lines[line].hasPrefix(key + " ") else {
+        throw AuditError(
+          .notATrail, at: "configuration", "The configuration is not of the form \(Self.header).")
+      }
+      return String(lines[line].dropFirst(key.utf8.count + 1))
+    }
+    let window = try value(2, "once")
+    let key = CanonicalBase64.decode(Array(try value(3, "index-key").utf8)[...])
+    guard let key, key.count == 16,
+      let once = window == "forever" ? .forever : Int64(window).map(OnceWindow.seconds)
+    else {
+      throw AuditError(.notATrail, at: "configuration", "The configuration has a value that cannot be.")
+    }
+    try self.init(origin: try value(1, "origin"), once: once, indexKey: key)
+    guard self.text == text else {
+      throw AuditError(
+        .notATrail, at: "configuration", "The configuration is not spelled as this version writes it.")
+    }
+  }
+}

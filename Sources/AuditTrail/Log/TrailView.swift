@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TransparencyLog
+
+/// One state of a trail, for looking things up in. It blocks while it reads, and is of use only inside the call
+/// that lent it.
+public struct TrailView {
+  let reader: any StorageReader
+  let state: PublishedTrail
+  let key: IndexKey
+
+  /// The number of entries.
+  public var size: UInt64 { state.head.size }
+  /// The root of the tree of all entries.
+  public var root: TreeHash { state.head.root }
+  /// The newest checkpoint that was published.
+  public var checkpoint: VerifiedCheckpoint? { state.checkpoint }
+
+  var entries: StoredEntries { StoredEntries(reader: reader) }
+  var tiles: StoredTiles { StoredTiles(reader: reader, edge: state.frontier) }
+
+  // MARK: - Entries
+
+  /// The entry at `index`.
+  ///
+  /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``.
+  public func entry(at index: UInt64) throws -> RecordedEntry {
+    try RecordedEntry(index: index, bytes: bytes(at: index))
+  }
+
+  /// The erasable part of the entry at `index`; `nil` where it never had one, or it was erased.
+  ///
+  /// - Throws: ``AuditError/Code/tampered`` where it is not the one that the entry commits to.
+  public func erasablePart(at index: UInt64) throws -> ErasablePart? {
+    let recorded = try entry(at: index)
+    guard let commitment = recorded.entry.commitment else { return nil }
+    let bytes = try entries.erasable(at: index)
+    if ErasablePart.isErased(bytes.span) { return nil }
+    guard SHA256Digest(of: bytes) == commitment, let part = try? ErasablePart.parse(bytes) else {
+      throw AuditError(
+        .tampered, at: "entry \(index)", "Its erasable part is not the one that the entry commits to.")
+    }
+    return part
+  }
+
+  func bytes(at index: UInt64) throws -> [UInt8] {
+    guard index < size else {
+      throw AuditError(
+        .noSuchEntry, at: "entry \(index)", "The trail has \(size) entries; the first is entry 0.")
+    }
+    guard let bytes = try entries.entry(at: index) else { throw StoredEntries.missing(index) }
+    return bytes
+  }
+
+  // MARK: - Lookups, newest first
+
+  /// The entries of an original transaction, newest first: each leads to the one before it.
+  ///
+  /// - Parameters:
+  ///   - original: The original transaction's identifier.
+  ///   - before: Only entries with a smaller index, for the next page.
+  ///   - limit: At most so many.
+  public func history(original: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
+    var found: [RecordedEntry] = []
+    var next = try newest(original: original, before: before)
+    while let index = next, found.count < limit {
+      let recorded = try entry(at: index)
+      guard recorded.entry.original == original, recorded.entry.previous ?? 0 < index || index == 0 else {
+        throw AuditError(
+          .tampered, at: "entry \(index)", "The line of \(original) leads to an entry of another.")
+      }
+      found.append(recorded)
+      next = recorded.entry.previous
+    }
+    return found
+  }
+
+  /// The index of the newest entry of an original transaction.
+  func newest(original: String, before: UInt64 = .max) throws -> UInt64? {
+    let name = EntryText.encoded(original)
+    var candidates = candidates(.original, name, before: before)
+    while let index = try candidates.next() {
+      if try isValue(name, at: index, \.original) { return index }
+    }
+    return nil
+  }
+
+  /// The entries of a transaction, newest first.
+  public func entries(transaction: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry]
+  {
+    let name = EntryText.encoded(transaction)
+    var found: [RecordedEntry] = []
+    var candidates = candidates(.transaction, name, before: before)
+    while found.count < limit, let index = try candidates.next() {
+      if try isValue(name, at: index, \.transaction) { found.append(try entry(at: index)) }
+    }
+    return found
+  }
+
+  /// The entries of a receipt, newest first: the verdicts on it, without the purchases inside it.
+  ///
+  /// - Parameter digest: SHA-256 of the receipt.
+  public func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
+    -> [RecordedEntry]
+  {
+    var found: [RecordedEntry] = []
+    var candidates = candidates(
+      .receipt, EntryFingerprints.receiptValue(digest, purchase: nil), before: before)
+    while found.count < limit, let index = try candidates.next() {
+      let recorded = try entry(at: index)
+      if recorded.entry.receipt == digest { found.append(recorded) }
+    }
+    return found
+  }
+
+  /// The entries of a product, newest first.
+  public func entries(product: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
+    var found: [RecordedEntry] = []
+    // The index of products knows bundles; each is searched from its end.
+    var candidates = candidates(.product, EntryText.encoded(product), before: .max)
+    while found.count < limit, let candidate = try candidates.next() {
+      var index = min(before, size, (candidate | 255) + 1)
+      while index > candidate, found.count < limit {
+        index -= 1
+        let recorded = try entry(at: index)
+        if recorded.entry.product == product { found.append(recorded) }
+      }
+    }
+    return found
+  }
+
+  /// The entries of a customer, newest first, as far as they were not erased.
+  ///
+  /// - Parameter token: The token that was recorded as ``AuditRecord/customerToken``.
+  public func entries(customer token: String, before: UInt64 = .max, limit: Int = .max) throws
+    -> [RecordedEntry]
+  {
+    var found: [RecordedEntry] = []
+    var candidates = candidates(.customer, Array(token.utf8), before: before)
+    while found.count < limit, let index = try candidates.next() {
+      if try erasablePart(at: index)?.customerToken == token { found.append(try entry(at: index)) }
+    }
+    return found
+  }
+
+  /// The entries of a range of time, oldest first.
+  ///
+  /// - Parameters:
+  ///   - time: Milliseconds since 1970.
+  ///   - from: Only entries with this index or a greater one, for the next page.
+  ///   - limit: At most so many.
+  public func entries(
+    time: ClosedRange<Int64>, from: UInt64 = 0, limit: Int = .max
+  ) throws -> [RecordedEntry] {
+    // Time never runs backwards along a trail.
+    var low: UInt64 = 0
+    var high = size
+    while low < high {
+      let middle = low + (high - low) / 2
+      if try entry(at: middle).entry.time < time.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    var found: [RecordedEntry] = []
+    var index = max(low, from)
+    while index < size, found.count < limit {
+      let recorded = try entry(at: index)
+      guard recorded.entry.time <= time.upperBound else { break }
+      found.append(recorded)
+      index += 1
+    }
+    return found
+  }
+
+  private func candidates(_ kind: IndexKind, _ value: [UInt8], before: UInt64) -> IndexCandidates {
+    state.index.candidates(kind, key.fingerprint(kind, value), before: min(before, size), in: reader)
+  }
+
+  /// Whether the entry at `index` has this value in this line.
+  private func isValue(
+    _ name: [UInt8], at index: UInt64, _ line: KeyPath<EntryIndexKeys, Range<Int>?>
+  ) throws -> Bool {
+    let bytes = try bytes(at: index)
+    guard let range = try TrailState.keys(of: bytes, at: index)[keyPath: line] else { return false }
+    return bytes[range].elementsEqual(name)
+  }
+
+  // MARK: - Proofs
+
+  /// A proof that the entry at `index` is in the tree of the newest checkpoint, with that checkpoint: checked
+  /// offline with the trail's public key alone.
+  ///
+  /// - Throws: ``AuditError/Code/noSuchEntry`` where the entry is newer than the checkpoint; publish another.
+  public func proof(of index: UInt64) throws -> LogProof {
+    guard let checkpoint, index < checkpoint.checkpoint.size else {
+      throw AuditError(
+        .noSuchEntry, at: "entry \(index)",
+        "No published checkpoint includes the entry yet; publish one first.")
+    }
+    let hashes = try MerkleTree.inclusionProof(index: index, size: checkpoint.checkpoint.size, reader: tiles)
+    return try LogProof(
+      extra: bytes(at: index), index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
+  }
+
+  /// A proof that the tree of `size` entries is a continuation of the tree of the first `oldSize`.
+  public func consistencyProof(from oldSize: UInt64, to size: UInt64) throws -> [TreeHash] {
+    try MerkleTree.consistencyProof(from: oldSize, to: size, reader: tiles)
+  }
+
+  /// The root of the tree of the first `size` entries.
+  public func root(size: UInt64) throws -> TreeHash {
+    try MerkleTree.root(size: size, reader: tiles)
+  }
+}
+
+/// An entry in its place.
+public struct RecordedEntry: Sendable, Hashable {
+  /// The index in the trail.
+  public let index: UInt64
+  /// The entry.
+  public let entry: AuditEntry
+  /// The entry as it is stored: the leaf of the tree.
+  public let bytes: [UInt8]
+
+  init(index: UInt64, bytes: [UInt8]) throws(AuditError) {
+    self.index = index
+    self.bytes = bytes
+    do { entry = try AuditEntry(parsing: bytes) } catch {
+      throw AuditError(.tampered, at: "entry \(index)", "The entry cannot be read: \(error)")
+    }
+  }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+/// The one writer of a process: commits batches and publishes checkpoints. It blocks, and is used under a lock.
+struct TrailWriter {
+  private let storage: any TrailStorage
+  private let configuration: TrailConfiguration
+  private let verifier: NoteVerifierKey
+  private let signer: NoteSignerKey?
+  private let checkpoints: any CheckpointStore
+  private let key: IndexKey
+  /// `nil` after a failed transaction: to be read anew.
+  private var state: TrailState?
+  /// Why nothing more is written.
+  private(set) var stopped: AuditError?
+  /// The checkpoint that was last seen in its place.
+  private var checkpoint: VerifiedCheckpoint?
+
+  /// Reads the trail, and holds it against the last checkpoint that was published.
+  init(
+    storage: any TrailStorage, configuration: TrailConfiguration, verifier: NoteVerifierKey,
+    signer: NoteSignerKey?,
+    checkpoints: any CheckpointStore
+  ) throws {
+    self.storage = storage
+    self.configuration = configuration
+    self.verifier = verifier
+    self.signer = signer
+    self.checkpoints = checkpoints
+    key = try configuration.fingerprintKey
+    let key = key
+    let published = try Self.published(in: checkpoints, origin: configuration.origin, verifier: verifier)
+    state = try storage.read { reader in
+      let state = try TrailState(reading: reader, key: key)
+      if let published { try Self.compare(published, with: state, reader) }
+      return state
+    }
+    checkpoint = published
+    guard published != nil else {
+      throw AuditError(
+        .rolledBack, at: "checkpoint",
+        "The place of the last checkpoint is empty. It was removed, or the wrong place was given; a trail whose "
+          + "checkpoint is lost is opened by restoring that checkpoint.")
+    }
+  }
+
+  /// What readers see.
+  var published: PublishedTrail? {
+    state.map {
+      PublishedTrail(
+        head: $0.head, frontier: $0.frontier, index: $0.index.snapshot(size: $0.head.size),
+        checkpoint: checkpoint)
+    }
+  }
+
+  // MARK: - Writing
+
+  /// Changes the trail in one transaction: all of `body`, durable when this returns, or nothing.
+  mutating func write<Result>(
+    _ body: (inout TrailState, any StorageWriter) throws -> Result
+  ) throws(AuditError) -> Result {
+    if let stopped { throw stopped }
+    guard signer != nil else {
+      throw AuditError(
+        .readOnly, "The trail was opened without its private key; open it with the key to write.")
+    }
+    // Moved out, so that its arrays are not copied when they change; and gone when anything fails.
+    var current = state
+    state = nil
+    do {
+      let (result, state) = try storage.write { writer in
+        var next: TrailState
+        if let known = current {
+          current = nil
+          next = known
+          try next.catchUp(writer)
+        } else {
+          next = try TrailState(reading: writer, key: key)
+        }
+        try next.flushIndex(in: writer)
+        let result = try body(&next, writer)
+        return (result, next)
+      }
+      self.state = state
+      return result
+    } catch {
+      let error = AuditError(error)
+      switch error.code {
+      case .stopped, .tampered, .rolledBack, .forked, .closed: stopped = error
+      default: break
+      }
+      throw error
+    }
+  }
+
+  /// Enters records.
+  mutating func append(_ records: [AuditRecord]) throws(AuditError) -> [AuditAcknowledgement] {
+    let once = configuration.once
+    return try write { state, writer in
+      try state.append(records, once: once, in: writer)
+    }
+  }
+
+  /// Follows what other processes wrote.
+  mutating func refresh() throws {
+    if let stopped { throw stopped }
+    let key = key
+    let known = state
+    state = try storage.read { reader in
+      guard var known else { return try TrailState(reading: reader, key: key) }
+      try known.catchUp(reader)
+      return known
+    }
+  }
+
+  // MARK: - Checkpoints
+
+  /// Signs and publishes a checkpoint of all entries, unless one is there.
+  ///
+  /// - Throws: ``AuditError/Code/forked`` where a published checkpoint contradicts the trail: it then stops.
+  mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
+    do {
+      if let stopped { throw stopped }
+      guard let signer else {
+        throw AuditError(
+          .readOnly, "The trail was opened without its private key; open it with the key to sign.")
+      }
+      while true {
+        if state == nil { try refresh() }
+        guard let state else { throw AuditError(.closed, "The trail is closed.") }
+        let old = try follow()
+        if let checkpoint, checkpoint.checkpoint.size >= state.head.size { return checkpoint }
+        let new = try Checkpoint(origin: configuration.origin, size: state.head.size, root: state.head.root)
+          .signed(by: signer)
+        guard try checkpoints.replace(old, with: new.encoded) else { continue }
+        let verified = try new.verified(by: verifier)
+        try keep(verified)
+        return verified
+      }
+    } catch {
+      let error = AuditError(error)
+      if error.code == .forked || error.code == .stopped { stopped = error }
+      throw error
+    }
+  }
+
+  /// Replaces the published checkpoint by the same with cosignatures.
+  mutating func keep(_ cosigned: VerifiedCheckpoint, insteadOf old: VerifiedCheckpoint) throws {
+    guard try checkpoints.replace(old.signed.encoded, with: cosigned.signed.encoded) else { return }
+    try keep(cosigned)
+  }
+
+  private mutating func keep(_ published: VerifiedCheckpoint) throws {
+    checkpoint = published
+    try storage.write { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
+  }
+
+  /// Takes in a checkpoint that another process published, and returns what is in its place.
+  private mutating func follow() throws -> [UInt8]? {
+    let bytes = try checkpoints.load()
+    guard bytes != checkpoint?.signed.encoded else { return bytes }
+    guard
+      let published = try Self.published(in: checkpoints, origin: configuration.origin, verifier: verifier)
+    else {
+      throw AuditError(
+        .forked, at: "checkpoint", "The last checkpoint was removed from its place while the trail was open.")
+    }
+    if published.checkpoint.size > state?.head.size ?? 0 { try refresh() }
+    if let state { try storage.read { try Self.compare(published, with: state, $0) } }
+    checkpoint = published
+    return published.signed.encoded
+  }
+
+  private static func published(
+    in checkpoints: any CheckpointStore, origin: String, verifier: NoteVerifierKey
+  ) throws -> VerifiedCheckpoint? {
+    guard let bytes = try checkpoints.load() else { return nil }
+    do {
+      let verified = try SignedCheckpoint(parsing: bytes).verified(by: verifier)
+      guard verified.checkpoint.origin == origin else {
+        throw AuditError(
+          .forked, at: "checkpoint", "It is one of the log \(verified.checkpoint.origin), not of \(origin).")
+      }
+      return verified
+    } catch let error as AuditError {
+      throw error
+    } catch {
+      throw AuditError(
+        .tampered, at: "checkpoint",
+        "The last checkpoint cannot be trusted: \(error). Restore it, or give its right place.")
+    }
+  }
+
+  /// Holds the trail against a checkpoint of it.
+  private static func compare(
+    _ published: VerifiedCheckpoint, with state: TrailState, _ reader: any StorageReader
+  ) throws {
+    let size = published.checkpoint.size
+    guard size <= state.head.size else {
+      throw AuditError(
+        .rolledBack, at: "entry \(state.head.size)",
+        "The trail has \(state.head.size) entries, but a checkpoint of \(size) was published: this is an old copy. "
+          + "Restore one that is at least as new.")
+    }
+    let root = try MerkleTree.root(size: size, reader: StoredTiles(reader: reader, edge: state.frontier))
+    guard root == published.checkpoint.root else {
+      throw AuditError(
+        .forked, at: "entries below \(size)",
+        "The trail contradicts its published checkpoint of \(size) entries: it was altered, or went on from an old "
+          + "copy. Check the whole trail to find where.")
+    }
+  }
+}
+
+/// Where the signed notes of a trail are stored.
+enum TrailNotes {
+  static let configuration: Int64 = 0
+  static let checkpoint: Int64 = 1
+}
+
+/// What readers of a process see of a trail.
+struct PublishedTrail {
+  var head: TrailHead
+  var frontier: TreeFrontier
+  var index: IndexSnapshot
+  var checkpoint: VerifiedCheckpoint?
+}
