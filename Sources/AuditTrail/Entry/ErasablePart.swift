@@ -86,6 +86,7 @@ public struct ErasablePart: Sendable, Hashable {
   /// - Returns: The part; `nil` where it was erased.
   /// - Throws: ``MalformedErasablePart``.
   public static func parse(_ bytes: [UInt8]) throws(MalformedErasablePart) -> ErasablePart? {
+    guard !bytes.isEmpty else { throw MalformedErasablePart(.truncated, at: 0) }
     if isErased(bytes.span) { return nil }
     let token = try tokenRange(in: bytes.span)
     let flags = bytes[flagsIndex]
@@ -112,8 +113,9 @@ public struct ErasablePart: Sendable, Hashable {
     return true
   }
 
-  /// Where the customer token is; `nil` where there is none, or the part was erased.
+  /// Where the customer token is; `nil` where there is none, the part was erased, or there is no part: no bytes.
   package static func tokenRange(in bytes: Span<UInt8>) throws(MalformedErasablePart) -> Range<Int>? {
+    if bytes.count == 0 { return nil }
     guard bytes.count > flagsIndex else {
       if isErased(bytes) { return nil }
       throw MalformedErasablePart(.truncated, at: bytes.count)

@@ -60,16 +60,3 @@ extension VerifiedReceipt {
     return token?.isEmpty == false ? token : nil
   }
 }
-
-enum UnwrappedReceipt {
-  /// The receipt without base64, JSON or white space around it, which is what `VerifiedReceipt.encoded` is; the bytes
-  /// as they are where they are no receipt.
-  static func bytes(_ bytes: [UInt8]) -> [UInt8] {
-    switch try? UnverifiedReceipt(parsing: bytes) {
-    case .jws(let jws): jws.compact
-    case .appReceipt(let receipt): receipt.encoded
-    case .transactionReceipt(let receipt): receipt.encoded
-    case nil: bytes
-    }
-  }
-}

@@ -37,6 +37,8 @@ import Testing
     #expect(answers == (true, false))
     let range = try ErasablePart.tokenRange(in: erased.span)
     #expect(range == nil)
+    let rangeInNone = try ErasablePart.tokenRange(in: none.span)
+    #expect(rangeInNone == nil)
   }
 
   @Test func anyByteChangedIsRefusedOrAnotherPartOfExactlyThoseBytes() throws {

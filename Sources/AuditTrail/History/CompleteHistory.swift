@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An entry that a proof showed to be in a trail, at this index.
+public struct ProvenEntry: Sendable, Hashable {
+  /// The index that was proven.
+  public let index: UInt64
+  /// The entry that was proven.
+  public let entry: AuditEntry
+
+  /// Pairs an entry with its index. Whether both were proven is the caller's knowledge.
+  public init(index: UInt64, entry: AuditEntry) {
+    self.index = index
+    self.entry = entry
+  }
+}
+
+/// Everything that a trail has of one original transaction, up to an anchor: checked to be everything.
+///
+/// Each entry of an original transaction says which one was before it, so that from the newest all can be reached and
+/// none in between can be left out. That the newest is the newest is what an anchor states, an entry itself: the trail
+/// commits to it, and whoever reads the whole trail can contradict it.
+public struct CompleteHistory: Sendable, Hashable {
+  /// The original transaction.
+  public let original: String
+  /// Its entries before the anchor, oldest first.
+  public let entries: [ProvenEntry]
+  /// The anchor.
+  public let anchor: ProvenEntry
+  /// The number of entries of the whole trail that the anchor speaks of.
+  public let size: UInt64
+
+  /// Checks that entries are all of their original transaction. The newest anchor among them counts; later entries
+  /// are not asked about.
+  ///
+  /// - Parameter proven: Entries whose proofs were checked against one trail, in any order.
+  /// - Throws: ``IncompleteHistory``.
+  public init(_ proven: [ProvenEntry]) throws(IncompleteHistory) {
+    let anchors = proven.filter { $0.entry.kind == .anchor }
+    guard let anchor = anchors.max(by: { $0.index < $1.index }), let original = anchor.entry.original,
+      let size = anchor.entry.size, let count = anchor.entry.count
+    else { throw .noAnchor }
+    let byIndex = Dictionary(proven.map { ($0.index, $0.entry) }) { first, _ in first }
+    guard size <= anchor.index, anchor.entry.previous == anchor.entry.newest else {
+      throw .contradiction(index: anchor.index)
+    }
+
+    var line: [ProvenEntry] = []
+    var bound = size
+    var next = anchor.entry.newest
+    while let index = next {
+      // Indexes fall, so that this ends.
+      guard index < bound else { throw .contradiction(index: index) }
+      guard let entry = byIndex[index] else { throw .missing(index: index) }
+      guard let named = entry.original, named.utf8.elementsEqual(original.utf8) else {
+        throw .contradiction(index: index)
+      }
+      line.append(ProvenEntry(index: index, entry: entry))
+      bound = index
+      next = entry.previous
+    }
+    guard UInt64(line.count) == count else { throw .contradiction(index: anchor.index) }
+    self.original = original
+    self.entries = line.reversed()
+    self.anchor = anchor
+    self.size = size
+  }
+}
+
+/// Why entries are not, or are not shown to be, all of their original transaction.
+public enum IncompleteHistory: Error, Sendable, Hashable, CustomStringConvertible {
+  /// No anchor of an original transaction is among them.
+  case noAnchor
+  /// An entry that others lead to is not among them.
+  case missing(index: UInt64)
+  /// An entry does not lead to the one before it, or the anchor does not count the entries that there are.
+  case contradiction(index: UInt64)
+
+  /// The reason, and what to do, on one line.
+  public var description: String {
+    switch self {
+    case .noAnchor: "No anchor is among the entries; it says which entry is the newest."
+    case .missing(let index): "Entry \(index) is missing; its proof is needed too."
+    case .contradiction(let index):
+      "Entry \(index) does not go with the others: the trail contradicts itself."
+    }
+  }
+}
