@@ -66,7 +66,7 @@
         do {
           defer { access.end() }
           result = try body(access)
-          // A body that went on after a fault may have gone on without a transaction.
+          // A body that caught a fault and went on: part of what it did is missing.
           if let fault = access.fault { throw fault }
         } catch {
           rollBack(database)

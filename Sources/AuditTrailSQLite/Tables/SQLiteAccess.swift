@@ -9,7 +9,8 @@
   final class SQLiteAccess {
     let database: Database
     let path: String
-    /// The first fault. SQLite may have rolled back because of it: what a body then still does counts for nothing.
+    /// The first fault. SQLite may have rolled back because of it: nothing more is done, or it would be done
+    /// outside of the transaction.
     private(set) var fault: StorageError?
     private var isOver = false
 
@@ -23,6 +24,7 @@
 
     func requireUse() throws {
       guard !isOver else { throw StorageError(.closed, at: path, "The read or write is over.") }
+      if let fault { throw fault }
     }
 
     func place(_ table: StorageTable, _ key: Int64) -> String { "\(path), \(table) \(key)" }

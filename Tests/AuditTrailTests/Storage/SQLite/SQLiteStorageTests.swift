@@ -224,8 +224,8 @@
       #expect(try left.bytes("trail.sqlite-wal") == [])
     }
 
-    @Test("finds a page that was altered, or says what it reads")
-    func alteredFile() throws {
+    @Test("finds that its file is cut off")
+    func truncatedFile() throws {
       let storage = try SQLiteStorage(creatingAt: path)
       for key in 0..<10 { try storage.put(.bundles, Int64(key), sampleBytes(50_000, seed: UInt64(key))) }
       try storage.close()
