@@ -16,12 +16,15 @@ enum IndexChecksum {
       UInt64(row.count) ^ 0xa409_3822_299f_31d0, 0x082e_fa98_ec4e_6c89
     )
     var offset = byteCount
-    while row.count - offset >= 32 {
-      absorb(&lanes.0, row.bigEndianWord(at: offset))
-      absorb(&lanes.1, row.bigEndianWord(at: offset + 8))
-      absorb(&lanes.2, row.bigEndianWord(at: offset + 16))
-      absorb(&lanes.3, row.bigEndianWord(at: offset + 24))
-      offset += 32
+    unsafe row.withUnsafeBytes { bytes in
+      while bytes.count &- offset >= 32 {
+        // 32 bytes from `offset` were just seen to be there.
+        absorb(&lanes.0, unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian)
+        absorb(&lanes.1, unsafe bytes.loadUnaligned(fromByteOffset: offset &+ 8, as: UInt64.self).bigEndian)
+        absorb(&lanes.2, unsafe bytes.loadUnaligned(fromByteOffset: offset &+ 16, as: UInt64.self).bigEndian)
+        absorb(&lanes.3, unsafe bytes.loadUnaligned(fromByteOffset: offset &+ 24, as: UInt64.self).bigEndian)
+        offset &+= 32
+      }
     }
     while offset < row.count {
       var word: UInt64 = 0

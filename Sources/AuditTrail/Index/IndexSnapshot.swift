@@ -12,10 +12,13 @@ package struct IndexSnapshot: Sendable {
 
   /// The same snapshot with the runs that `reader` has; itself where they are the same.
   ///
+  /// The filters of runs that it does not know are not read: for some lookups a page more is cheaper.
+  ///
   /// - Throws: ``StorageError``.
   package func refreshed(in reader: any StorageReader) throws -> IndexSnapshot {
     guard try IndexCatalogue.version(in: reader) != runs.version else { return self }
-    let runs = try ResidentRuns(try IndexCatalogue.read(in: reader), knowing: runs, in: reader)
+    let catalogue = try IndexCatalogue.read(in: reader)
+    let runs = try ResidentRuns(catalogue, knowing: runs, withFilters: false, in: reader)
     guard runs.indexedSize >= self.runs.indexedSize else {
       throw IndexPlace.catalogue.corrupt("The index covers less than before; the storage was rolled back.")
     }

@@ -57,9 +57,13 @@ final class Memtable: Sendable {
 
   /// The records of a kind of entries in `range`, in the order of insertion.
   func records(_ kind: IndexKind, in range: Range<UInt64>) -> [IndexRecord] {
-    kinds.withLock { $0[Int(kind.rawValue)].records }.filter { !$0.isRemoved }
-      .map { IndexRecord(fingerprint: $0.fingerprint, index: base + UInt64($0.index)) }
-      .filter { range.contains($0.index) }
+    let all = kinds.withLock { $0[Int(kind.rawValue)].records }
+    var records: [IndexRecord] = []
+    records.reserveCapacity(all.count)
+    for record in all where !record.isRemoved && range.contains(base + UInt64(record.index)) {
+      records.append(IndexRecord(fingerprint: record.fingerprint, index: base + UInt64(record.index)))
+    }
+    return records
   }
 
   /// How many records there are of each kind.

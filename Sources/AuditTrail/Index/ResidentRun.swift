@@ -47,8 +47,15 @@ final class ResidentRun: Sendable {
   }
 
   /// Whether the run may have records of the fingerprint.
+  func mayContain(_ fingerprint: UInt64) -> Bool {
+    mayContain(fingerprint, BlockedFilter.bits(of: fingerprint))
+  }
+
+  /// Whether the run may have records of the fingerprint, whose bits are given.
   @inline(__always)
-  func mayContain(_ fingerprint: UInt64) -> Bool { filter.map { $0.mayContain(fingerprint) == 1 } ?? true }
+  func mayContain(_ fingerprint: UInt64, _ bits: UInt64) -> Bool {
+    filter.map { $0.mayContain(fingerprint, bits) } ?? true
+  }
 
   /// Appends the indices below `before` of records of the fingerprint, newest first: at least one where there is
   /// one, at most `limit`.

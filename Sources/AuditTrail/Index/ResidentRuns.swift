@@ -7,16 +7,20 @@ struct ResidentRuns: Sendable {
   /// By kind; within one, newest entries first.
   let byKind: [[ResidentRun]]
 
-  /// Loads what `known` does not have.
+  /// Loads what `known` does not have; without filters for who asks too little to be worth reading them.
   ///
   /// - Throws: ``StorageError``.
-  init(_ catalogue: IndexCatalogue, knowing known: ResidentRuns? = nil, in reader: any StorageReader) throws {
+  init(
+    _ catalogue: IndexCatalogue, knowing known: ResidentRuns? = nil, withFilters: Bool = true,
+    in reader: any StorageReader
+  ) throws {
     version = catalogue.version
     indexedSize = catalogue.indexedSize
     byKind = try IndexKind.allCases.map { kind in
       let knownRuns = known?.byKind[Int(kind.rawValue)] ?? []
       return try catalogue.runs(of: kind).reversed().map { run in
-        try knownRuns.first { $0.run.number == run.number } ?? ResidentRun(run, in: reader)
+        try knownRuns.first { $0.run.number == run.number }
+          ?? ResidentRun(run, in: reader, withFilter: withFilters)
       }
     }
   }
@@ -38,13 +42,15 @@ package struct IndexProbes: Sendable {
 extension ResidentRuns {
   func probe(_ kind: IndexKind, _ fingerprints: [UInt64]) -> IndexProbes {
     var found = [UInt64](repeating: 0, count: fingerprints.count)
+    let bits = fingerprints.map { BlockedFilter.bits(of: $0) }
     for (number, run) in self[kind].enumerated() {
-      let bit = UInt64(min(number, 63))
-      guard let filter = run.filter, number < 63 else {
-        for position in found.indices { found[position] |= 1 << bit }
-        continue
+      let flag: UInt64 = 1 << UInt64(min(number, 63))
+      if let filter = run.filter, number < 63 {
+        var span = found.mutableSpan
+        filter.mark(fingerprints.span, bits.span, flag, in: &span)
+      } else {
+        for position in found.indices { found[position] |= flag }
       }
-      for position in found.indices { found[position] |= filter.mayContain(fingerprints[position]) << bit }
     }
     return IndexProbes(kind: kind, version: version, runs: found)
   }
@@ -59,8 +65,11 @@ extension ResidentRuns {
       candidates = probes.runs[position]
     }
     guard candidates != 0 else { return }
+    let bits = BlockedFilter.bits(of: fingerprint)
     for (number, run) in self[kind].enumerated() where run.run.from < before {
-      guard candidates &>> UInt64(min(number, 63)) & 1 == 1, run.mayContain(fingerprint) else { continue }
+      guard candidates &>> UInt64(min(number, 63)) & 1 == 1, run.mayContain(fingerprint, bits) else {
+        continue
+      }
       try run.collect(fingerprint, before: before, limit: limit, in: reader, into: &found)
       if !found.isEmpty { return }
     }
