@@ -44,9 +44,10 @@
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Whether the session is at an end. Notices without waiting when the server has ended it.
+    /// Whether the session is at an end. Notices without waiting when the server has ended it: its last words are
+    /// read first, the end behind them with the next reading.
     var isBroken: Bool {
-      unsafe PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK
+      (0..<3).contains { _ in unsafe PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK }
     }
 
     // MARK: Outside of pipeline mode

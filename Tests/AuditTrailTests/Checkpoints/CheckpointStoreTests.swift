@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import AuditTrailPostgreSQL
 import Synchronization
 import Testing
 
@@ -10,7 +11,7 @@ struct CheckpointStoreTests {
   @Test(arguments: CheckpointPlace.allCases)
   func comparesBeforeItSwaps(_ place: CheckpointPlace) throws {
     let folder = try CheckpointFolder()
-    let store = place.store(in: folder)
+    let store = try place.store(in: folder)
     #expect(try store.load() == nil)
     #expect(try store.replace([1], with: [2]) == false)
     #expect(try store.load() == nil)
@@ -30,12 +31,12 @@ struct CheckpointStoreTests {
   @Test(arguments: CheckpointPlace.allCases)
   func onlyOneOfSeveralSwapsWins(_ place: CheckpointPlace) async throws {
     let folder = try CheckpointFolder()
-    let shared = place.store(in: folder)
+    let shared = try place.store(in: folder)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
           // Where the store is a place outside of the process, each has its own.
-          let store = place == .memory ? shared : place.store(in: folder)
+          let store = place == .memory ? shared : try place.store(in: folder)
           var added = 0
           while added < 100 {
             let old = try store.load()
@@ -50,14 +51,28 @@ struct CheckpointStoreTests {
   }
 }
 
-/// The stores that need nothing but a folder.
+/// The stores that can be used here.
 enum CheckpointPlace: CaseIterable {
-  case memory, file
+  case memory, file, postgreSQL
 
-  func store(in folder: CheckpointFolder) -> any CheckpointStore {
+  static var allCases: [CheckpointPlace] {
+    #if PostgreSQL
+      if PostgreSQLServer.isPresent { return [.memory, .file, .postgreSQL] }
+    #endif
+    return [.memory, .file]
+  }
+
+  func store(in folder: CheckpointFolder) throws -> any CheckpointStore {
     switch self {
-    case .memory: MemoryCheckpointStore()
-    case .file: FileCheckpointStore(path: folder.path("checkpoint"))
+    case .memory: return MemoryCheckpointStore()
+    case .file: return FileCheckpointStore(path: folder.path("checkpoint"))
+    case .postgreSQL:
+      #if PostgreSQL
+        let server = try PostgreSQLServer.shared.get()
+        return try PostgreSQLCheckpointStore(server.url(schema: "checkpoints"), name: folder.path(""))
+      #else
+        throw StorageError(.unsupported, "This build has no PostgreSQL.")
+      #endif
     }
   }
 }

@@ -41,7 +41,7 @@
     /// The server refuses to be root, and must own its folder.
     private static let script = """
       set -eu
-      folder=$1 programs=$2
+      folder=$1 programs=$2 fsync=$3
       umask 077
       mkdir "$folder"
       trap 'rm -rf "$folder"' EXIT
@@ -52,7 +52,7 @@
       fi
       chmod 755 "$folder"
       while true; do
-        "$programs/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c shared_buffers=64MB \\
+        "$programs/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync="$fsync" -c shared_buffers=64MB \\
           -c max_connections=60 -c unix_socket_permissions=0777 >>"$folder/log" 2>&1 </dev/null &
         server=$!
         again=no
@@ -60,6 +60,7 @@
         kill -QUIT "$server"
         wait "$server" || true
         [ "$again" = again ] || exit 0
+        echo ended
       done
       """
 
@@ -70,22 +71,25 @@
     private struct Running: @unchecked Sendable {
       let process: Process
       let input: Pipe
+      let output: Pipe
     }
 
-    init() throws {
+    /// - Parameter fsync: Whether it has on disk what it says it has.
+    /// - Throws: `Failure`, and what prevents a process from starting.
+    init(fsync: Bool = true) throws {
       guard let programs = Self.programs else { throw Failure(reason: "There is none.") }
       // Short, since a socket's path has at most 107 bytes, and open to the server's user.
       folder = "/tmp/receiptkit-pg-\(UUID().uuidString.prefix(8))"
       let process = Process()
-      let arguments = ["sh", "-c", Self.script, "sh", folder, programs]
+      let arguments = ["sh", "-c", Self.script, "sh", folder, programs, fsync ? "on" : "off"]
       process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
       process.arguments = getuid() == 0 ? ["runuser", "-u", "postgres", "--"] + arguments : arguments
       process.currentDirectoryURL = URL(fileURLWithPath: "/")
-      let input = Pipe()
+      let (input, output) = (Pipe(), Pipe())
       process.standardInput = input
-      process.standardOutput = FileHandle.nullDevice
+      process.standardOutput = output
       try process.run()
-      running = Mutex(Running(process: process, input: input))
+      running = Mutex(Running(process: process, input: input, output: output))
       try waitUntilReady()
     }
 
@@ -101,9 +105,12 @@
 
     /// Ends it, as a crash would, and starts it again on the same data.
     func restart() throws {
-      try running.withLock { try $0.input.fileHandleForWriting.write(contentsOf: Data("again\n".utf8)) }
-      // The old one may still answer for a moment.
-      usleep(200_000)
+      try running.withLock {
+        try $0.input.fileHandleForWriting.write(contentsOf: Data("again\n".utf8))
+        guard $0.output.fileHandleForReading.availableData == Data("ended\n".utf8) else {
+          throw Failure(reason: "It did not end.")
+        }
+      }
       try waitUntilReady()
     }
 
@@ -116,7 +123,8 @@
       let end = ContinuousClock.now + .seconds(60)
       while true {
         do {
-          _ = try PostgreSQLStorage(openingAt: url())
+          _ = try PostgreSQLStorage(
+            openingAt: url(), options: PostgreSQLOptions(allowsServerWithoutFsync: true))
         } catch {
           if error.code == .notFound { return }
           guard ContinuousClock.now < end, running.withLock({ $0.process.isRunning }) else {

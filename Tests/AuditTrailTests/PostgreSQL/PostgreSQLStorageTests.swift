@@ -59,10 +59,10 @@
 
     @Test func readsPartsWithoutReadingAll() throws {
       let storage = try PostgreSQLStorage(creatingAt: server.url())
-      let kinds = try connection(to: storage).execute(
+      let kinds = try server.connection(to: storage).execute(
         """
         SELECT string_agg(DISTINCT attstorage::text, '') FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-        WHERE relnamespace = '\(schema(of: storage))'::regnamespace AND attname = 'value' AND relkind = 'r'
+        WHERE relnamespace = '\(storage.schema)'::regnamespace AND attname = 'value' AND relkind = 'r'
         """)
       #expect(kinds.text(0, 0) == "e")
     }
@@ -90,8 +90,8 @@
         try storage.write { writer in
           try writer.put(.head, 0, [1])
           try? writer.overwrite(.head, 1, at: 0, with: [2])
-          try connection(to: storage).execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation = '\(schema(of: storage)).trail'::regclass"
+          try server.connection(to: storage).execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation = '\(storage.schema).trail'::regclass"
           )
           #expect(throws: StorageError.self) { try writer.value(.head, 0) }
           try? writer.put(.head, 0, [3])
@@ -184,19 +184,6 @@
         #expect(fault.place == "bundles \(key)")
       }
       #expect(try storage.read { try $0.value(.bundles, 0) } == [1, 8, 9, 4])
-    }
-
-    func failure<Result>(_ body: () throws -> Result) throws -> StorageError {
-      try #require(throws: StorageError.self) { _ = try body() }
-    }
-
-    func connection(to storage: PostgreSQLStorage) throws -> ServerConnection {
-      try ServerConnection(
-        ServerLocation(server.url(schema: schema(of: storage)), schema: nil, defaultSchema: "x"))
-    }
-
-    func schema(of storage: PostgreSQLStorage) -> String {
-      String(storage.description.split(separator: "schema=").last ?? "")
     }
   }
 #endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  public import AuditTrail
+  internal import Synchronization
+
+  /// Checkpoints in a table of a PostgreSQL database, for trails that are written from several machines.
+  ///
+  /// Keep them on another server than the trail's, or at least in another database that is left out when the trail is
+  /// restored. The table is `checkpoints (name text, value bytea)` in a schema of its own; it may hold those of many
+  /// trails, each under its name.
+  public final class PostgreSQLCheckpointStore: CheckpointStore, CustomStringConvertible {
+    private static let load = "load"
+    private static let insert = "insert"
+    private static let update = "update"
+
+    private let location: ServerLocation
+    private let options: PostgreSQLOptions
+    private let name: [UInt8]
+    private let idle: Mutex<ServerConnection?>
+
+    /// Opens the store; creates its schema and table where they are missing.
+    ///
+    /// - Parameters:
+    ///   - url: `postgresql://`, as for ``PostgreSQLStorage``; the schema is `receiptkit_checkpoints` where neither it
+    ///     nor the options name one.
+    ///   - name: The trail, such as its origin.
+    ///   - options: How the server is used; `maximumConnections` means nothing here.
+    /// - Throws: ``StorageError/Code/unavailable``, ``StorageError/Code/unsupported`` where the URL cannot be read or
+    ///   the server runs without `fsync`, ``StorageError/Code/inputOutput`` where the user may not create the table.
+    public init(_ url: String, name: String, options: PostgreSQLOptions = .init()) throws(StorageError) {
+      let location = try ServerLocation(
+        url, schema: options.schema, defaultSchema: "receiptkit_checkpoints")
+      self.location = location
+      self.options = options
+      self.name = Array(name.utf8)
+      self.idle = Mutex(nil)
+      let connection = try ServerConnection(location)
+      let table = "\(location.schema).checkpoints"
+      if try connection.execute("SELECT to_regclass('\(table)')::text").text(0, 0).isEmpty {
+        // Two that create it at once wait for each other, on a number of this purpose's own.
+        try connection.execute(
+          """
+          BEGIN;
+          SELECT pg_advisory_xact_lock(hashtextextended('receiptkit checkpoints', 0));
+          CREATE SCHEMA IF NOT EXISTS \(location.schema);
+          CREATE TABLE IF NOT EXISTS \(table) (name text PRIMARY KEY, value bytea NOT NULL);
+          COMMIT
+          """)
+      }
+      give(try prepared(connection))
+    }
+
+    /// The server, the database and the schema.
+    public var description: String { location.description }
+
+    /// The checkpoint, encoded; `nil` where none was stored yet.
+    ///
+    /// - Throws: ``StorageError``.
+    public func load() throws(StorageError) -> [UInt8]? {
+      let result = try run(Self.load, [.bytes(name)])
+      return result.rowCount == 0 ? nil : result.bytes(0, 0)
+    }
+
+    /// Stores `new` where what is stored is exactly `old`.
+    ///
+    /// - Returns: Whether it was stored.
+    /// - Throws: ``StorageError``. After ``StorageError/Code/unavailable`` it is not known whether it was stored.
+    public func replace(_ old: [UInt8]?, with new: [UInt8]) throws(StorageError) -> Bool {
+      guard new.count <= maximumStoredCheckpointByteCount else {
+        throw StorageError(
+          .unsupported, at: description,
+          "A checkpoint of \(new.count) bytes is longer than what can be stored.")
+      }
+      guard let old else { return try run(Self.insert, [.bytes(name), .bytes(new)]).changedRowCount == 1 }
+      return try run(Self.update, [.bytes(name), .bytes(old), .bytes(new)]).changedRowCount == 1
+    }
+
+    /// Carries out one statement, a transaction of its own.
+    private func run(_ statement: String, _ parameters: [StatementParameter]) throws(StorageError)
+      -> QueryResult
+    {
+      let connection = try take()
+      let result = try connection.run(statement, parameters)
+      give(connection)
+      return result
+    }
+
+    private func take() throws(StorageError) -> ServerConnection {
+      let taken = idle.withLock { idle in
+        let connection = idle
+        idle = nil
+        return connection
+      }
+      if let taken, !taken.isBroken { return taken }
+      return try prepared(ServerConnection(location))
+    }
+
+    private func give(_ connection: ServerConnection) { idle.withLock { $0 = connection } }
+
+    private func prepared(_ connection: ServerConnection) throws(StorageError) -> ServerConnection {
+      let table = "\(location.schema).checkpoints"
+      try ServerSession.prepare(connection, options)
+      try connection.prepare(Self.load, "SELECT value FROM \(table) WHERE name = $1", types: [.text])
+      try connection.prepare(
+        Self.insert, "INSERT INTO \(table) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+        types: [.text, .bytea])
+      // One statement compares and swaps: who comes second waits for the row, and finds it changed.
+      try connection.prepare(
+        Self.update, "UPDATE \(table) SET value = $3 WHERE name = $1 AND value = $2",
+        types: [.text, .bytea, .bytea])
+      try connection.beginPipeline()
+      return connection
+    }
+  }
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  import AuditTrail
+  import Foundation
+  import Testing
+
+  @testable import AuditTrailPostgreSQL
+
+  @Suite("PostgreSQL opening", .enabled(if: PostgreSQLServer.isPresent, PostgreSQLServer.absence))
+  struct PostgreSQLOpeningTests {
+    let server: PostgreSQLServer
+
+    init() throws { server = try PostgreSQLServer.shared.get() }
+
+    @Test func opensOnlyWhatIsATrail() throws {
+      let url = server.url()
+      #expect(try failure { try PostgreSQLStorage(openingAt: url) }.code == .notFound)
+      let storage = try PostgreSQLStorage(creatingAt: url)
+      #expect(try failure { try PostgreSQLStorage(creatingAt: url) }.code == .notATrail)
+      _ = try PostgreSQLStorage(openingAt: url)
+      let connection = try server.connection(to: storage)
+      try connection.execute("UPDATE \(storage.schema).trail SET format = 2")
+      #expect(try failure { try PostgreSQLStorage(openingAt: url) }.code == .unsupported)
+      try connection.execute("DROP TABLE \(storage.schema).trail")
+      #expect(try failure { try PostgreSQLStorage(openingAt: url) }.code == .notATrail)
+      #expect(try failure { try PostgreSQLStorage(creatingAt: url) }.code == .notATrail)
+      #expect(try failure { try storage.write { try $0.put(.head, 0, [1]) } }.code == .notATrail)
+    }
+
+    @Test func createsInASchemaThatIsThereAndEmpty() throws {
+      let url = server.url(schema: "prepared")
+      let connection = try ServerConnection(ServerLocation(url, schema: nil, defaultSchema: "x"))
+      try connection.execute("CREATE SCHEMA prepared")
+      #expect(try failure { try PostgreSQLStorage(openingAt: url) }.code == .notFound)
+      let storage = try PostgreSQLStorage(creatingAt: url)
+      #expect(try storage.byteCount() >= 8 * 8192)
+      try storage.close()
+      #expect(try failure { try storage.read { try $0.value(.head, 0) } }.code == .closed)
+      #expect(try failure { try storage.write { try $0.put(.head, 0, []) } }.code == .closed)
+      #expect(try failure { try storage.scrub() }.code == .closed)
+      #expect(try failure { try storage.byteCount() }.code == .closed)
+    }
+
+    /// Only one of several that create a trail at once does.
+    @Test func isCreatedOnce() async throws {
+      let url = server.url()
+      let created = await withTaskGroup(of: Bool.self) { group in
+        for _ in 0..<4 { group.addTask { (try? PostgreSQLStorage(creatingAt: url)) != nil } }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(created == 1)
+      _ = try PostgreSQLStorage(openingAt: url)
+    }
+
+    @Test func takesTheSchemaFromTheOptionsThenFromTheURL() throws {
+      let url = "postgresql://user@host:5433/database?schema=one&sslmode=require"
+      let location = try ServerLocation(url, schema: nil, defaultSchema: "x")
+      #expect(location.connectionURL == "postgresql://user@host:5433/database?sslmode=require")
+      #expect(location.description == "postgresql://host:5433/database?schema=one")
+      #expect(try ServerLocation(url, schema: "two", defaultSchema: "x").schema == "two")
+      let bare = try ServerLocation("postgres://host?schema=one", schema: nil, defaultSchema: "x")
+      #expect(bare.connectionURL == "postgres://host")
+      #expect(try ServerLocation("postgresql:///", schema: nil, defaultSchema: "x").schema == "x")
+    }
+
+    @Test(arguments: [
+      "", "A", "a b", "a;b", "a\"b", "1a", "pg_toast", "\u{e4}", String(repeating: "a", count: 64),
+    ])
+    func refusesSchemasThatWouldNeedQuoting(_ schema: String) throws {
+      let fault = try failure { try ServerLocation("postgresql:///", schema: schema, defaultSchema: "x") }
+      #expect(fault.code == .unsupported)
+      #expect(fault.place == "schema")
+    }
+
+    @Test(arguments: [
+      "postgresql://user:hush@nowhere.invalid/db", "postgresql://user:hush@[::1:2/db",
+      "postgresql://u:hush@:x/db",
+      "postgresql://user:hu/sh@nowhere.invalid/db", "postgresql://user:hu@sh@nowhere.invalid/db",
+      "postgresql://user:hush%zz@nowhere.invalid/db", "postgresql://nowhere.invalid/db?password=hush&x=y",
+      "postgresql://nowhere.invalid/db?password=hush", "mysql://user:hush@nowhere.invalid/db",
+      "postgresql://user:sh@nowhere.invalid/sh?sslmode=hu&hush", "host=nowhere.invalid password=hush",
+    ])
+    func neverSaysThePassword(_ url: String) throws {
+      let fault = try failure { try PostgreSQLStorage(openingAt: url) }
+      #expect(!fault.description.contains("hush"))
+      #expect(!fault.message.contains("sh@"))
+      if let location = try? ServerLocation(url, schema: nil, defaultSchema: "x") {
+        var dumped = "\(location)"
+        dump(location, to: &dumped)
+        #expect(!dumped.contains("hush"))
+      }
+    }
+
+    /// What was erased is in no file of the database's tables.
+    @Test func scrubsWhatWasErased() throws {
+      let storage = try PostgreSQLStorage(creatingAt: server.url())
+      let secrets = (0..<4).map { number in (0..<48).map { UInt8(0x80 + $0 + number) } }
+      let long = secrets[0] + [UInt8](repeating: 1, count: 20_000)
+      try storage.write { writer in
+        try writer.put(.bundles, 0, long)
+        try writer.put(.payloads, 0, secrets[1])
+        try writer.put(.tail, 0, secrets[2])
+        try writer.put(.notes, 0, secrets[3])
+      }
+      let connection = try server.connection(to: storage)
+      try connection.execute("CHECKPOINT")
+      #expect(try secrets.map(isInAFile) == [true, true, true, true])
+      try storage.write { writer in
+        try writer.overwrite(.bundles, 0, at: 0, with: [UInt8](repeating: 0, count: 48))
+        try writer.remove(.payloads, in: 0...0, erasing: true)
+        try writer.remove(.tail, in: 0...0, erasing: false)
+      }
+      try storage.scrub()
+      #expect(try secrets.map(isInAFile) == [false, false, false, true])
+      #expect(
+        try storage.read { try $0.value(.bundles, 0, bytes: 40..<50) } == [0, 0, 0, 0, 0, 0, 0, 0, 1, 1])
+      #expect(try connection.execute("SELECT count(*) FROM \(storage.schema).erasures").text(0, 0) == "0")
+      try storage.scrub()
+    }
+
+    private func isInAFile(_ secret: [UInt8]) throws -> Bool {
+      let base = URL(fileURLWithPath: "\(server.folder)/data/base")
+      let files = try #require(FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil))
+      for case let file as URL in files {
+        // Files come and go.
+        if let contents = try? Data(contentsOf: file), contents.range(of: Data(secret)) != nil { return true }
+      }
+      return false
+    }
+  }
+#endif
