@@ -80,7 +80,7 @@
       else {
         throw StorageError(
           .corrupt, at: "\(table.name) \(key)",
-          "There is no value, or it ends before byte \(offset + bytes.count).")
+          "There is no value, or it has no \(bytes.count) bytes at \(offset).")
       }
       try send(.erasure, table, [])
     }

@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   import AuditTrail
+  import Foundation
   import Testing
 
   @testable import AuditTrailPostgreSQL
@@ -10,6 +11,33 @@
     /// A connection for what no storage does.
     func connection(to storage: PostgreSQLStorage) throws -> ServerConnection {
       try ServerConnection(ServerLocation(url(schema: storage.schema), schema: nil, defaultSchema: "x"))
+    }
+
+    /// The files of a schema's tables and indexes, whole.
+    func files(of schema: String) throws -> [[UInt8]] {
+      let connection = try ServerConnection(
+        ServerLocation(url(schema: schema), schema: nil, defaultSchema: "x"))
+      try connection.execute("CHECKPOINT")
+      let paths = try connection.execute(
+        """
+        WITH tables AS (SELECT oid, reltoastrelid FROM pg_class WHERE relnamespace = '\(schema)'::regnamespace)
+        SELECT pg_relation_filepath(oid) FROM tables UNION
+        SELECT pg_relation_filepath(reltoastrelid) FROM tables WHERE reltoastrelid <> 0
+        """)
+      return try (0..<paths.rowCount).map {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(folder)/data/\(paths.text($0, 0))")))
+      }
+    }
+  }
+
+  extension StorageFixture {
+    static func postgreSQL() throws -> StorageFixture {
+      let server = try PostgreSQLServer.shared.get()
+      let url = server.url()
+      let storage = try PostgreSQLStorage(creatingAt: url)
+      return StorageFixture(
+        storage, another: { try PostgreSQLStorage(openingAt: url) },
+        contents: { try server.files(of: storage.schema) })
     }
   }
 

@@ -15,6 +15,9 @@ struct StorageKind: Sendable, CustomTestStringConvertible {
     #if SQLite
       kinds.append(StorageKind(name: "SQLite") { try .sqlite() })
     #endif
+    #if PostgreSQL
+      if PostgreSQLServer.isPresent { kinds.append(StorageKind(name: "PostgreSQL") { try .postgreSQL() }) }
+    #endif
     return kinds
   }()
 
