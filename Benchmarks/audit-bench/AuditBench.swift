@@ -10,6 +10,7 @@ import TransparencyLog
 /// usage: audit-bench append DIRECTORY ENTRIES
 ///        audit-bench open DIRECTORY
 ///        audit-bench one-by-one DIRECTORY ENTRIES
+///        audit-bench check DIRECTORY
 @main
 enum AuditBench {
   static func main() async throws {
@@ -18,6 +19,7 @@ enum AuditBench {
     case (4, "append"): try await append(directory: arguments[2], entries: Int(arguments[3]) ?? 1_000_000)
     case (3, "open"): try open(directory: arguments[2])
     case (4, "one-by-one"): try await oneByOne(directory: arguments[2], entries: Int(arguments[3]) ?? 1000)
+    case (3, "check"): try check(directory: arguments[2])
     default:
       throw Failure(
         "usage: audit-bench append DIRECTORY ENTRIES | open DIRECTORY | one-by-one DIRECTORY ENTRIES")
@@ -82,6 +84,7 @@ enum AuditBench {
         + "with its erasable part")
     print("resident: \(memory("VmRSS")) MiB now, \(memory("VmHWM")) MiB at most")
     // Ends as a crash would: nothing is closed.
+    fflush(nil)
     _exit(0)
   }
 
@@ -130,6 +133,21 @@ enum AuditBench {
       checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
     print("opening after a crash: \(rounded((Clock.seconds() - start) * 1000)) ms")
     try log.close()
+  }
+
+  /// The check of the whole trail.
+  private static func check(directory: String) throws {
+    let key = try NoteVerifierKey(
+      String(decoding: contents(of: directory + "/bench.pub"), as: UTF8.self))
+    let checker = TrailChecker(
+      storage: try SQLiteStorage(openingAt: directory + "/bench.trail"), verifier: key,
+      checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
+    let start = Clock.seconds()
+    let report = try checker.check()
+    print(
+      "check of \(report.entryCount) entries: \(rounded(Clock.seconds() - start)) s, \(report.faults.count) faults, "
+        + "\(memory("VmHWM")) MiB resident at most")
+    for fault in report.faults.prefix(5) { print(fault) }
   }
 
   /// One client that waits for each acknowledgement.

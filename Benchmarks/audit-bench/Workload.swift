@@ -33,7 +33,7 @@ struct Workload {
       let word = random()
       for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * shift))) }
     }
-    return SHA256Digest(bytes)!
+    return SHA256Digest(bytes) ?? SHA256Digest(of: bytes)
   }
 
   private let signer = SHA256Digest([UInt8](repeating: 1, count: 32))

@@ -49,6 +49,7 @@ struct CheckedEntries {
   /// Checks the next entry.
   ///
   /// - Parameters:
+  ///   - entry: Its bytes.
   ///   - erasable: Its erasable part; `nil` where that is not at hand.
   mutating func add(_ entry: Span<UInt8>, erasable: Span<UInt8>?) {
     let index = first + UInt64(hashes.count)
@@ -150,6 +151,7 @@ struct EntryLineChecker {
   /// What only shows when all entries were seen.
   ///
   /// - Parameter sawErasableParts: Whether the erasable parts were at hand.
+  /// - Returns: The faults.
   func finish(sawErasableParts: Bool) -> [TrailFault] {
     guard sawErasableParts else { return [] }
     let unrecorded = erased.filter { erasures[$0] == nil }.sorted().map {

@@ -19,6 +19,7 @@ public struct TileDirectoryChecker: Sendable {
   /// - Parameters:
   ///   - older: A checkpoint that was seen before: the trail must be a continuation of it.
   ///   - progress: Called now and then with the entries that were checked and those there are.
+  /// - Returns: What was found.
   /// - Throws: ``StorageError`` where a file cannot be read for reasons that say nothing about the trail.
   public func check(
     continuing older: VerifiedCheckpoint? = nil,

@@ -38,6 +38,10 @@ public final class AuditLog: Sendable {
   private let appends: Mutex<AppendQueue>
   private let isCheckpointDue = Mutex(false)
   private let isCommitting = Atomic(false)
+  private let isClosing = Atomic(false)
+  private let lastIndexedSize = Atomic<UInt64>(0)
+  private let merger: Mutex<IndexMerger>
+  private let merging = DispatchQueue(label: "receiptkit.audit-log.index-merger")
   private let work = DispatchQueue(label: "receiptkit.audit-log.writer")
 
   /// Creates a trail and opens it.
@@ -48,6 +52,7 @@ public final class AuditLog: Sendable {
   ///   - signer: The private key, whose name is the origin.
   ///   - checkpoints: The place of the last checkpoint, which must be empty and no part of the storage's backups.
   ///   - options: How this process uses it.
+  /// - Returns: The trail, open.
   /// - Throws: ``AuditError``: ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, and those of
   ///   ``open(_:verifier:signer:checkpoints:options:)``.
   public static func create(
@@ -90,6 +95,7 @@ public final class AuditLog: Sendable {
   ///   - signer: Its private key; without it, the trail is only read.
   ///   - checkpoints: The place of the last checkpoint.
   ///   - options: How this process uses it.
+  /// - Returns: The trail, open.
   /// - Throws: ``AuditError``: ``AuditError/Code/notATrail``; ``AuditError/Code/wrongKey``;
   ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the trail
   ///   is not the one that the last checkpoint is of.
@@ -121,6 +127,9 @@ public final class AuditLog: Sendable {
     self.published = Mutex(published)
     self.writer = Mutex(writer)
     appends = Mutex(AppendQueue(maximumWaiting: options.maximumWaiting))
+    merger = Mutex(
+      IndexMerger(storage: storage) { UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000)) })
+    if writer.canWrite { mergeIndex() }
   }
 
   static func readConfiguration(_ storage: any TrailStorage, _ verifier: NoteVerifierKey) throws
@@ -184,6 +193,7 @@ public final class AuditLog: Sendable {
         try writer.append(records)
       }[...]
       scheduleCheckpoint()
+      if isFlushed() { mergeIndex() }
       let checkpoint: Result<Void, AuditError> =
         batch.contains { $0.mode != .durable }
         ? Result { () throws(AuditError) in _ = try self.publishCheckpoint() } : .success(())
@@ -220,6 +230,22 @@ public final class AuditLog: Sendable {
   /// Whether this process is changing the trail: what is stored may then be newer than what readers see.
   var isChanging: Bool { isCommitting.load(ordering: .sequentiallyConsistent) }
 
+  /// Whether the index was flushed by the last commit: there may be runs to merge.
+  private func isFlushed() -> Bool {
+    let indexedSize = published.withLock { $0.head.indexedSize }
+    return lastIndexedSize.exchange(indexedSize, ordering: .sequentiallyConsistent) != indexedSize
+  }
+
+  /// Merges index runs, in the background and between appends.
+  private func mergeIndex() {
+    merging.async { [self] in
+      // Appends meet the same fault of the storage if there is one; what is left to merge can wait.
+      while !isClosing.load(ordering: .sequentiallyConsistent),
+        (try? merger.withLock({ merger in try merger.step() })) == true
+      {}
+    }
+  }
+
   // MARK: - Checkpoints
 
   /// Signs and publishes a checkpoint of all entries, unless one is there already.
@@ -253,7 +279,9 @@ public final class AuditLog: Sendable {
   ///
   /// - Throws: ``AuditError`` where the checkpoint could not be published; the storage is closed all the same.
   public func close() throws(AuditError) {
+    isClosing.store(true, ordering: .sequentiallyConsistent)
     appends.withLock { $0.close() }
+    merging.sync {}
     work.sync { drain() }
     defer { try? storage.close() }
     do throws(AuditError) { try publishCheckpoint() } catch { if error.code != .readOnly { throw error } }

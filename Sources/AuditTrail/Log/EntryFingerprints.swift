@@ -23,25 +23,21 @@ struct EntryFingerprints {
   }
 
   /// Those of a stored entry.
-  init(_ stored: StoredEntry, _ keys: EntryIndexKeys, _ key: IndexKey) throws(MalformedErasablePart) {
-    let entry = stored.entry.span
+  init(
+    _ entry: Span<UInt8>, erasable: Span<UInt8>, _ keys: EntryIndexKeys, _ key: IndexKey
+  ) throws(MalformedErasablePart) {
     func fingerprint(_ kind: IndexKind, _ range: Range<Int>?) -> UInt64? {
       range.map { key.fingerprint(kind, entry.extracting($0)) }
     }
     receipt = keys.receipt.map { digest in
-      let isPurchase = stored.entry[keys.kind].elementsEqual(EntryKind.purchase.rawValue.utf8)
-      let original = isPurchase ? keys.original.map { Array(stored.entry[$0]) } : nil
+      let original = keys.isPurchase(in: entry) ? keys.original.map { entry.bytes(in: $0) } : nil
       return key.fingerprint(.receipt, Self.receiptValue(digest, purchase: original))
     }
     original = fingerprint(.original, keys.original)
     transaction = fingerprint(.transaction, keys.transaction)
     product = fingerprint(.product, keys.product)
-    customer =
-      stored.erasable.isEmpty
-      ? nil
-      : try ErasablePart.tokenRange(in: stored.erasable.span).map {
-        key.fingerprint(.customer, stored.erasable.span.extracting($0))
-      }
+    let token = erasable.isEmpty ? nil : try ErasablePart.tokenRange(in: erasable)
+    customer = token.map { key.fingerprint(.customer, erasable.extracting($0)) }
   }
 
   /// Inserts those that there are.
@@ -67,5 +63,21 @@ struct EntryFingerprints {
     digest.append(to: &value)
     if let original { value += original }
     return value
+  }
+}
+
+extension EntryIndexKeys {
+  /// Whether the entry is about one purchase of an app receipt.
+  fileprivate func isPurchase(in entry: Span<UInt8>) -> Bool {
+    entry.bytes(in: kind).elementsEqual(EntryKind.purchase.rawValue.utf8)
+  }
+}
+
+extension Span<UInt8> {
+  fileprivate func bytes(in range: Range<Int>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    for index in range { bytes.append(self[index]) }
+    return bytes
   }
 }

@@ -95,7 +95,8 @@ struct TrailState {
     -> EntryFingerprints
   {
     do {
-      return try EntryFingerprints(stored, EntryIndexKeys(stored.entry), key)
+      return try EntryFingerprints(
+        stored.entry.span, erasable: stored.erasable.span, EntryIndexKeys(stored.entry), key)
     } catch {
       throw AuditError(.tampered, at: "entry \(position)", "The entry cannot be read: \(error)")
     }

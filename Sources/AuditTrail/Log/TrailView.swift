@@ -60,6 +60,8 @@ public struct TrailView {
   ///   - original: The original transaction's identifier.
   ///   - before: Only entries with a smaller index, for the next page.
   ///   - limit: At most so many.
+  /// - Returns: The entries.
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func history(original: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
     var found: [RecordedEntry] = []
     var next = try newest(original: original, before: before)
@@ -99,7 +101,12 @@ public struct TrailView {
 
   /// The entries of a receipt, newest first: the verdicts on it, without the purchases inside it.
   ///
-  /// - Parameter digest: SHA-256 of the receipt.
+  /// - Parameters:
+  ///   - digest: SHA-256 of the receipt.
+  ///   - before: Only entries with a smaller index, for the next page.
+  ///   - limit: At most so many.
+  /// - Returns: The entries.
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
     -> [RecordedEntry]
   {
@@ -131,7 +138,12 @@ public struct TrailView {
 
   /// The entries of a customer, newest first, as far as they were not erased.
   ///
-  /// - Parameter token: The token that was recorded as ``AuditRecord/customerToken``.
+  /// - Parameters:
+  ///   - token: The token that was recorded as ``AuditRecord/customerToken``.
+  ///   - before: Only entries with a smaller index, for the next page.
+  ///   - limit: At most so many.
+  /// - Returns: The entries.
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func entries(customer token: String, before: UInt64 = .max, limit: Int = .max) throws
     -> [RecordedEntry]
   {
@@ -149,6 +161,8 @@ public struct TrailView {
   ///   - time: Milliseconds since 1970.
   ///   - from: Only entries with this index or a greater one, for the next page.
   ///   - limit: At most so many.
+  /// - Returns: The entries.
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func entries(
     time: ClosedRange<Int64>, from: UInt64 = 0, limit: Int = .max
   ) throws -> [RecordedEntry] {

@@ -45,6 +45,9 @@ struct TrailWriter {
     }
   }
 
+  /// Whether the private key is there.
+  var canWrite: Bool { signer != nil }
+
   /// What readers see.
   var published: PublishedTrail? {
     state.map {

@@ -74,7 +74,11 @@ public protocol StorageWriter: StorageReader {
 
   /// Removes the values at `keys`.
   ///
-  /// - Parameter erasing: Whether the bytes themselves must be gone, not only the way to them.
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - keys: The keys.
+  ///   - erasing: Whether the bytes themselves must be gone, not only the way to them.
+  /// - Throws: ``StorageError``.
   func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws
 }
 

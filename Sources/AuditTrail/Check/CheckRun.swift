@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import ReceiptCrypto
+internal import Synchronization
+internal import TransparencyLog
+
+/// One check of a stored trail: what was seen so far.
+struct CheckRun {
+  let storage: any TrailStorage
+  let head: TrailHead
+  let key: IndexKey?
+  var faults: [TrailFault] = []
+  private var lines = EntryLineChecker()
+  /// The tree over the roots of the full bundles: its tiles are the tree's tiles of one level more.
+  private var upper = TreeFrontier()
+  private var tailHashes: [TreeHash] = []
+  private var ownRows: [UInt64] = []
+  private var sums: IndexSums
+  private let sumKey: IndexSum.Key
+
+  /// Bundles that are read at a time, by all processors together.
+  private static let windowCount = 64
+
+  init(storage: any TrailStorage, head: TrailHead, key: IndexKey?) throws {
+    self.storage = storage
+    self.head = head
+    self.key = key
+    guard let sumKey = IndexSum.Key(Random.bytes(32)) else {
+      throw AuditError(.invalidRecord, at: "index", "The key of the sums does not have 32 bytes.")
+    }
+    self.sumKey = sumKey
+    sums = IndexSums(key, sumKey, indexedSize: head.indexedSize)
+  }
+
+  private var bundleCount: Int { Int(head.size >> 8) }
+
+  // MARK: - Entries
+
+  mutating func checkEntries(progress: @Sendable (UInt64, UInt64) -> Void) throws {
+    var first = 0
+    while first < bundleCount {
+      let window = first..<min(first + Self.windowCount, bundleCount)
+      for checked in try checkBundles(window) { try take(checked) }
+      first = window.upperBound
+      progress(UInt64(first) << 8, head.size)
+      guard faults.count < TrailCheckReport.maximumFaults else { return }
+    }
+    try take(checkTail())
+    progress(head.size, head.size)
+    faults += lines.finish(sawErasableParts: true)
+  }
+
+  private func checkBundles(_ window: Range<Int>) throws -> [CheckedBundle] {
+    let results = Mutex<[Int: Result<CheckedBundle, any Error>]>([:])
+    let (storage, key, sumKey, indexedSize) = (storage, key, sumKey, head.indexedSize)
+    DispatchQueue.concurrentPerform(iterations: window.count) { offset in
+      let bundle = window.lowerBound + offset
+      let result = Result {
+        try storage.read { reader in
+          try CheckedBundle(Int64(bundle), reader, IndexSums(key, sumKey, indexedSize: indexedSize))
+        }
+      }
+      results.withLock { $0[bundle] = result }
+    }
+    return try results.withLock { results in try window.compactMap { try results[$0]?.get() } }
+  }
+
+  private func checkTail() throws -> CheckedBundle {
+    try storage.read { reader in
+      try CheckedBundle(
+        tail: head.size & ~255..<head.size, reader, IndexSums(key, sumKey, indexedSize: head.indexedSize))
+    }
+  }
+
+  private mutating func take(_ checked: CheckedBundle) throws {
+    faults += checked.entries.faults
+    faults += lines.add(checked.entries)
+    ownRows += checked.ownRows
+    sums.add(checked.sums)
+    guard checked.isFull else {
+      tailHashes = checked.entries.hashes
+      return
+    }
+    var tiles: [(TileCoordinates, [TreeHash])] = []
+    upper.append(TreeHash.root(ofComplete: checked.entries.hashes[...])) { tiles.append(($0, $1)) }
+    for (above, hashes) in tiles {
+      try compareTile(TileCoordinates(above.level + 1, above.number, above.width), hashes)
+    }
+  }
+
+  private mutating func compareTile(_ coordinates: TileCoordinates, _ hashes: [TreeHash]) throws {
+    let row = try storage.read { try $0.value(.tiles, StoredTiles.key(coordinates)) }
+    guard row != TileCoordinates.encode(hashes) else { return }
+    let index = coordinates.number << UInt64(8 * (coordinates.level + 1))
+    faults.append(
+      TrailFault(
+        .alteredTile, index: index, at: coordinates.path,
+        row == nil ? "The tile is missing." : "The tile does not have the hashes of the entries below it."))
+  }
+
+  // MARK: - Rows
+
+  /// No row stands where no entry, tile or note is.
+  mutating func checkRows() throws {
+    let (size, bundles) = (Int64(head.size), Int64(bundleCount))
+    try checkNothing(.head, outside: [0...0])
+    try checkNothing(.notes, outside: [TrailNotes.configuration...TrailNotes.checkpoint])
+    try checkNothing(.bundles, outside: bundles > 0 ? [0...bundles - 1] : [])
+    try checkNothing(.tail, outside: size > bundles << 8 ? [bundles << 8...size - 1] : [])
+    try checkNothing(.payloads, outside: ownRows.map { Int64($0)...Int64($0) })
+    let tiles = (1..<6).compactMap { level -> ClosedRange<Int64>? in
+      let count = size >> Int64(8 * (level + 1))
+      return count > 0 ? Int64(level) << 48...(Int64(level) << 48 + count - 1) : nil
+    }
+    try checkNothing(.tiles, outside: tiles)
+  }
+
+  private mutating func checkNothing(_ table: StorageTable, outside ranges: [ClosedRange<Int64>]) throws {
+    var next = Int64.min
+    var gaps: [ClosedRange<Int64>] = []
+    for range in ranges {
+      if next < range.lowerBound { gaps.append(next...range.lowerBound - 1) }
+      next = range.upperBound + 1
+    }
+    gaps.append(next...Int64.max)
+    try storage.read { reader in
+      for gap in gaps {
+        guard let stray = try reader.lastKey(table, in: gap) else { continue }
+        faults.append(
+          TrailFault(
+            .strayRow, at: "\(table) \(stray)", "The row belongs to no entry, tile or note of the trail."))
+      }
+    }
+  }
+
+  // MARK: - The tree
+
+  /// The root of all entries.
+  var root: TreeHash {
+    var root: TreeHash?
+    if !tailHashes.isEmpty {
+      var tail = TreeFrontier()
+      for hash in tailHashes { tail.append(hash) }
+      root = tail.root
+    }
+    guard upper.size > 0 else { return root ?? .empty }
+    return root.map { upper.root(followedBy: $0) } ?? upper.root
+  }
+
+  mutating func checkHead() throws {
+    if root != head.root {
+      faults.append(
+        TrailFault(.head, at: "head", "The head has the root \(head.root); the entries have \(root)."))
+    }
+    if head.size > 0, lines.newestTime != head.lastTime {
+      faults.append(TrailFault(.head, at: "head", "The head has another time than the newest entry."))
+    }
+  }
+
+  mutating func compare(_ checkpoint: VerifiedCheckpoint, named name: String, origin: String?) throws {
+    let (size, expected) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
+    if let origin, checkpoint.checkpoint.origin != origin {
+      faults.append(
+        TrailFault(.checkpoint, at: "checkpoint", "It is one of the log \(checkpoint.checkpoint.origin)."))
+    }
+    guard size <= head.size else {
+      faults.append(
+        TrailFault(
+          .rolledBack, index: head.size, at: "entry \(head.size)",
+          "The trail has \(head.size) entries, but \(name) covers \(size): entries are missing, or this is an old copy."
+        ))
+      return
+    }
+    guard faults.isEmpty else { return }
+    let reader = CheckedTiles(storage: storage, upper: upper, tail: tailHashes)
+    if size > 0 || expected != .empty, try MerkleTree.root(size: size, reader: reader) != expected {
+      faults.append(
+        TrailFault(
+          .checkpoint, index: 0, at: "entries below \(size)",
+          "The first \(size) entries do not have the root of \(name): the trail was altered throughout, or forked."
+        ))
+    }
+  }
+
+  // MARK: - The index
+
+  mutating func checkIndex() throws {
+    let (indexedSize, sums, sumKey) = (head.indexedSize, sums, sumKey)
+    // A view of one moment: runs are merged while the trail is in use.
+    faults += try storage.read { reader in
+      do {
+        let auditor = try IndexAuditor(reading: reader)
+        guard auditor.indexedSize == indexedSize else {
+          return [
+            TrailFault(
+              .index, at: "runs",
+              "The index reaches to entry \(auditor.indexedSize), the head says \(indexedSize).")
+          ]
+        }
+        var faults = try auditor.strayRows().map { TrailFault(.strayRow, at: "index", $0.description) }
+        for kind in IndexKind.allCases {
+          let report = try auditor.audit(kind, key: sumKey)
+          faults += report.damage.map { TrailFault(.index, at: "index \(kind)", $0.description) }
+          if report.damage.isEmpty, report.sum != sums.byKind[Int(kind.rawValue)] {
+            faults.append(
+              TrailFault(
+                .index, at: "index \(kind)", "The records of this index are not those of the entries."))
+          }
+        }
+        return faults
+      } catch let error as StorageError where error.code == .corrupt {
+        return [TrailFault(.index, at: error.place, error.message)]
+      }
+    }
+  }
+}

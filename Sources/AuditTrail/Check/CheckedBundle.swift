@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+/// A stored bundle, or the entries after the last one, checked for itself.
+struct CheckedBundle {
+  var entries: CheckedEntries
+  var ownRows: [UInt64] = []
+  var sums: IndexSums
+  let isFull: Bool
+
+  /// Checks a full bundle.
+  init(_ bundle: Int64, _ reader: any StorageReader, _ sums: IndexSums) throws {
+    let first = UInt64(bundle) << 8
+    entries = CheckedEntries(first: first)
+    self.sums = sums
+    isFull = true
+    let lengths = BundleRow.tileByteCount..<BundleRow.headerByteCount
+    guard let row = try reader.value(.bundles, bundle) else {
+      fail(
+        .missingEntry, first,
+        "The entries \(first) to \(first + 255) are missing: there is no bundle \(bundle).")
+      return
+    }
+    guard row.count >= BundleRow.headerByteCount, let layout = BundleRow.Layout(Array(row[lengths])),
+      layout.byteCount == row.count
+    else {
+      fail(.missingEntry, first, "The bundle \(bundle) of the entries \(first) to \(first + 255) is damaged.")
+      return
+    }
+    for position in 0..<BundleRow.entryCount {
+      let index = first + UInt64(position)
+      try add(
+        row.span.extracting(layout.entries[position]), row.span.extracting(layout.erasables[position]),
+        hasOwnRow: layout.ownRows[position], at: index, reader)
+      let stored = row[position * TreeHash.byteCount..<(position + 1) * TreeHash.byteCount]
+      if entries.hashes[position] != TreeHash(stored) {
+        entries.faults.append(
+          TrailFault(
+            .alteredEntry, entry: index, "The entry does not have the hash that the tree has at its place."))
+      }
+    }
+  }
+
+  /// Checks the entries that are in no bundle yet.
+  init(tail range: Range<UInt64>, _ reader: any StorageReader, _ sums: IndexSums) throws {
+    entries = CheckedEntries(first: range.lowerBound)
+    self.sums = sums
+    isFull = false
+    for index in range {
+      guard let row = try reader.value(.tail, Int64(index)) else {
+        fail(.missingEntry, index, "The entry is missing.")
+        return
+      }
+      guard let stored = TailRow.decode(row) else {
+        fail(.missingEntry, index, "The row of the entry is damaged.")
+        return
+      }
+      try add(stored.entry.span, stored.erasable.span, hasOwnRow: stored.hasOwnRow, at: index, reader)
+    }
+  }
+
+  private mutating func fail(_ code: TrailFault.Code, _ index: UInt64, _ message: String) {
+    entries.faults.append(TrailFault(code, entry: index, message))
+  }
+
+  private mutating func add(
+    _ entry: Span<UInt8>, _ erasable: Span<UInt8>, hasOwnRow: Bool, at index: UInt64,
+    _ reader: any StorageReader
+  ) throws {
+    guard hasOwnRow else {
+      entries.add(entry, erasable: erasable)
+      sums.add(entry, erasable: erasable, at: index)
+      return
+    }
+    ownRows.append(index)
+    let payload = try reader.value(.payloads, Int64(index)) ?? []
+    entries.add(entry, erasable: payload.span)
+    sums.add(entry, erasable: payload.span, at: index)
+  }
+}
+
+/// The tiles of a tree whose entries were checked.
+struct CheckedTiles: TileReader {
+  let storage: any TrailStorage
+  let upper: TreeFrontier
+  let tail: [TreeHash]
+
+  func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
+    let full = coordinates.level == 0 ? upper.size : upper.size >> UInt64(8 * coordinates.level)
+    if coordinates.number < full {
+      return try storage.read { try StoredTiles.fullTile(coordinates, $0) }
+    }
+    return coordinates.level == 0 ? tail : upper.partialTile(level: coordinates.level - 1)
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// The sums of the index records that entries ought to have, by kind: to be compared with those that the index has.
+struct IndexSums {
+  private(set) var byKind = [IndexSum](repeating: IndexSum(), count: IndexKind.allCases.count)
+  private let key: IndexKey?
+  private let sumKey: IndexSum.Key
+  private let indexedSize: UInt64
+  /// The products of the bundle: it has one record of each.
+  private var products: Set<UInt64> = []
+
+  /// - Parameters:
+  ///   - key: What fingerprints are made with; `nil` where it is not known, and nothing is summed.
+  ///   - sumKey: What sums are made with, random for each check.
+  ///   - indexedSize: The entries below it have their records in runs.
+  init(_ key: IndexKey?, _ sumKey: IndexSum.Key, indexedSize: UInt64) {
+    self.key = key
+    self.sumKey = sumKey
+    self.indexedSize = indexedSize
+  }
+
+  /// Adds the records of an entry. Those of one bundle must be added to sums of their own.
+  mutating func add(_ entry: Span<UInt8>, erasable: Span<UInt8>, at index: UInt64) {
+    guard let key, index < indexedSize, let keys = try? EntryIndexKeys(entry),
+      let fingerprints = try? EntryFingerprints(entry, erasable: erasable, keys, key)
+    else { return }
+    add(.receipt, fingerprints.receipt, index)
+    add(.original, fingerprints.original, index)
+    add(.transaction, fingerprints.transaction, index)
+    add(.customer, fingerprints.customer, index)
+    if let product = fingerprints.product, products.insert(product).inserted { add(.product, product, index) }
+  }
+
+  private mutating func add(_ kind: IndexKind, _ fingerprint: UInt64?, _ index: UInt64) {
+    guard let fingerprint else { return }
+    byKind[Int(kind.rawValue)].add(
+      IndexRecord(fingerprint: fingerprint, index: index), of: kind, key: sumKey)
+  }
+
+  /// Adds the sums of other bundles.
+  mutating func add(_ other: IndexSums) {
+    for kind in byKind.indices { byKind[kind].add(other.byKind[kind]) }
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Synchronization
+public import TransparencyLog
+
+/// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints.
+///
+/// It goes by the entries, the trail's public key and the last published checkpoint, and believes nothing else that
+/// is stored. It blocks, and uses all processors.
+public struct TrailChecker: Sendable {
+  private let storage: any TrailStorage
+  private let verifier: NoteVerifierKey
+  private let checkpoints: any CheckpointStore
+
+  /// Creates a checker.
+  ///
+  /// - Parameters:
+  ///   - storage: Where the trail is kept.
+  ///   - verifier: Its public key.
+  ///   - checkpoints: The place of the last checkpoint.
+  public init(storage: any TrailStorage, verifier: NoteVerifierKey, checkpoints: any CheckpointStore) {
+    self.storage = storage
+    self.verifier = verifier
+    self.checkpoints = checkpoints
+  }
+
+  /// Checks everything.
+  ///
+  /// - Parameter progress: Called now and then with the entries that were checked and those there are.
+  /// - Returns: What was found. That nothing is wrong it says only of a trail that was read in full.
+  /// - Throws: ``StorageError`` where the storage cannot be read for reasons that say nothing about the trail.
+  public func check(progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }) throws
+    -> TrailCheckReport
+  {
+    var report = TrailCheckReport()
+    do {
+      report.add(try storage.structuralFaults().map { TrailFault(.storage, at: "storage", $0) })
+      let published = checkPublished(&report)
+      let configuration = try checkConfiguration(&report)
+      let head: TrailHead
+      do { head = try storage.read(TrailHead.read) } catch let error as AuditError {
+        report.add([TrailFault(.head, at: error.place, error.message)])
+        return report
+      }
+      var run = try CheckRun(storage: storage, head: head, key: try configuration?.fingerprintKey)
+      try run.checkEntries(progress: progress)
+      try run.checkRows()
+      try run.checkHead()
+      try checkCheckpoints(&run, published: published, configuration: configuration)
+      if configuration != nil { try run.checkIndex() }
+      report.entryCount = head.size
+      report.rootHash = run.root.base64
+      report.checkpointSize = published?.checkpoint.size
+      report.add(run.faults)
+    } catch let error as StorageError where error.code == .corrupt {
+      report.add([TrailFault(.storage, at: error.place, error.message)])
+    } catch let error as AuditError {
+      report.add([TrailFault(.storage, at: error.place, error.message)])
+    }
+    return report
+  }
+
+  private func checkConfiguration(_ report: inout TrailCheckReport) throws -> TrailConfiguration? {
+    do {
+      return try AuditLog.readConfiguration(storage, verifier)
+    } catch let error as AuditError {
+      report.add([TrailFault(.configuration, at: "configuration", error.message)])
+      return nil
+    }
+  }
+
+  private func checkPublished(_ report: inout TrailCheckReport) -> VerifiedCheckpoint? {
+    do {
+      guard let bytes = try checkpoints.load() else {
+        report.add([TrailFault(.checkpoint, at: "checkpoint", "The place of the last checkpoint is empty.")])
+        return nil
+      }
+      return try SignedCheckpoint(parsing: bytes).verified(by: verifier)
+    } catch {
+      report.add([
+        TrailFault(.checkpoint, at: "checkpoint", "The last checkpoint cannot be trusted: \(error)")
+      ])
+      return nil
+    }
+  }
+
+  private func checkCheckpoints(
+    _ run: inout CheckRun, published: VerifiedCheckpoint?, configuration: TrailConfiguration?
+  ) throws {
+    if let published {
+      try run.compare(published, named: "the published checkpoint", origin: configuration?.origin)
+    }
+    guard let stored = try storage.read({ try $0.value(.notes, TrailNotes.checkpoint) }) else {
+      run.faults.append(TrailFault(.checkpoint, at: "notes", "The stored checkpoint is missing."))
+      return
+    }
+    guard stored != published?.signed.encoded else { return }
+    do {
+      let verified = try SignedCheckpoint(parsing: stored).verified(by: verifier)
+      try run.compare(verified, named: "the stored checkpoint", origin: configuration?.origin)
+      // A crash between publishing and storing leaves an older one; never a different one of the same size.
+      if let published, verified.checkpoint.size >= published.checkpoint.size {
+        run.faults.append(
+          TrailFault(.checkpoint, at: "notes", "The stored checkpoint is not the published one."))
+      }
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      run.faults.append(
+        TrailFault(.checkpoint, at: "notes", "The stored checkpoint cannot be trusted: \(error)"))
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuditTrail
+import Testing
+import TransparencyLog
+
+@Suite struct TrailCheckerTests {
+  private func trail(entries: Int) async throws -> (TrailFixture, MemoryStorage) {
+    let storage = MemoryStorage()
+    let fixture = try TrailFixture(storage: storage)
+    let log = try fixture.create()
+    for start in stride(from: 0, to: entries, by: 100) {
+      try await log.append((start..<min(start + 100, entries)).map { TrailFixture.record($0, token: "c\($0 % 5)") })
+    }
+    try log.erase(entry: 3)
+    try log.anchor(original: "1004")
+    try log.publishCheckpoint()
+    return (fixture, storage)
+  }
+
+  private func check(_ fixture: TrailFixture, _ storage: any TrailStorage) throws -> TrailCheckReport {
+    try TrailChecker(storage: storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints).check()
+  }
+
+  @Test("a trail that nobody touched is clean")
+  func clean() async throws {
+    let (fixture, storage) = try await trail(entries: 900)
+    let report = try check(fixture, storage)
+    #expect(report.faults == [])
+    #expect(report.entryCount == 902)
+    #expect(report.checkpointSize == 902)
+  }
+
+  @Test("a flipped byte anywhere is found", arguments: [StorageTable.head, .notes, .bundles, .tail])
+  func flips(table: StorageTable) async throws {
+    let (fixture, storage) = try await trail(entries: 600)
+    var rows: [(Int64, Int)] = []
+    try storage.read { reader in
+      try reader.forEach(table, in: .min ... .max) { key, value in
+        rows.append((key, value.count))
+        return true
+      }
+    }
+    #expect(!rows.isEmpty)
+    var random = SystemRandomNumberGenerator()
+    for (key, count) in rows {
+      for _ in 0..<8 {
+        let copy = storage.copy()
+        let offset = Int.random(in: 0..<count, using: &random)
+        try copy.write { writer in
+          var value = try #require(try writer.value(table, key))
+          value[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+          try writer.put(table, key, value)
+        }
+        let report = try check(fixture, copy)
+        #expect(!report.isClean, "\(table) \(key), byte \(offset)")
+      }
+    }
+  }
+
+  @Test("entries that changed places, or are gone, are found and named")
+  func places() async throws {
+    let (fixture, storage) = try await trail(entries: 600)
+    let swapped = storage.copy()
+    try swapped.write { writer in
+      let first = try #require(try writer.value(.bundles, 0))
+      let second = try #require(try writer.value(.bundles, 1))
+      try writer.put(.bundles, 0, second)
+      try writer.put(.bundles, 1, first)
+    }
+    #expect(!(try check(fixture, swapped).isClean))
+    let removed = storage.copy()
+    try removed.write { try $0.remove(.tail, in: 550...550, erasing: false) }
+    let report = try check(fixture, removed)
+    #expect(report.faults.contains { $0.code == .missingEntry && $0.index == 550 })
+  }
+
+  @Test("an old copy is refused, by opening and by the check")
+  func rolledBack() async throws {
+    let storage = MemoryStorage()
+    let fixture = try TrailFixture(storage: storage)
+    let log = try fixture.create()
+    try await log.append(TrailFixture.records(0..<10))
+    let old = storage.copy()
+    try await log.append(TrailFixture.records(10..<20))
+    try log.publishCheckpoint()
+    #expect { try fixture.open(old) } throws: { ($0 as? AuditError)?.code == .rolledBack }
+    #expect(try check(fixture, old).faults.contains { $0.code == .rolledBack })
+    // Going on from the old copy makes another history.
+    var forked = fixture
+    forked.options = AuditLog.Options()
+    let other = MemoryCheckpointStore()
+    let checkpoint = try #require(try old.read { try $0.value(.notes, 1) })
+    _ = other.replace(nil, with: checkpoint)
+    let fork = try AuditLog.open(
+      old, verifier: fixture.signer.verifierKey, signer: fixture.signer, checkpoints: other)
+    try await fork.append(TrailFixture.records(100..<120))
+    #expect { try fixture.open(old) } throws: { ($0 as? AuditError)?.code == .forked }
+    #expect(try check(fixture, old).faults.contains { $0.code == .checkpoint })
+  }
+}
