@@ -41,12 +41,12 @@ extension IndexCatalogue {
     func demand(_ condition: Bool, _ message: String) throws(StorageError) {
       guard condition else { throw IndexPlace.catalogue.corrupt(message) }
     }
-    try demand(nextRun <= IndexRun.numberLimit, "The next run cannot be \(nextRun).")
+    try demand(nextRun > 0 && nextRun <= IndexRun.numberLimit, "The next run cannot be \(nextRun).")
     try demand(version < 1 << 62 && removals < 1 << 62, "The catalogue cannot have changed that often.")
     try demand(indexedSize <= IndexRun.sizeLimit, "The index cannot cover \(indexedSize) entries.")
     var numbers = Set<UInt64>()
     for number in runs.map(\.number) + merges.map(\.output.number) + garbage {
-      try demand((1..<nextRun).contains(number), "There can be no run \(number) yet.")
+      try demand(number > 0 && number < nextRun, "There can be no run \(number) yet.")
       try demand(numbers.insert(number).inserted, "Run \(number) is listed twice.")
     }
     for run in runs + merges.map(\.output) {
