@@ -93,6 +93,7 @@ let package = Package(
         "ReceiptRemoteCurl",
         "ReceiptSigning",
         "ReceiptVerification",
+        "TransparencyLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 

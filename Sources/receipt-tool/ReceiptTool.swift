@@ -14,6 +14,7 @@ struct ReceiptTool: AsyncParsableCommand {
         receipt-tool sign --identity my-store --format signed-transaction purchase.json > purchase.jws
         receipt-tool verify --trust my-store/root.cer purchase.jws
         receipt-tool inspect purchase.jws
+        receipt-tool verify --audit verdicts.audit receipt.b64      (after: receipt-tool audit init verdicts.audit)
 
       EXIT CODES:
         0   success; for verify: every receipt is valid
@@ -23,13 +24,14 @@ struct ReceiptTool: AsyncParsableCommand {
         66  an input cannot be read
         70  an internal fault
         73  an output cannot be created
+        74  what was to be stored could not be
 
       Shell completions: receipt-tool --generate-completion-script bash|zsh|fish
       """,
     version: toolVersion,
     subcommands: [
-      VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self, APICommand.self,
-      TokenCommand.self, VersionCommand.self,
+      VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self, AuditCommand.self,
+      APICommand.self, TokenCommand.self, VersionCommand.self,
     ])
 
   static func main() async {

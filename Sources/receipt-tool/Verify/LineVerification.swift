@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuditTrail
 import Glibc
 import ReceiptCodec
 import ReceiptVerification
@@ -8,6 +9,7 @@ import ReceiptVerification
 struct LineVerification: Sendable {
   let verifier: ReceiptVerifier
   let checkers: [any RemoteChecker]
+  let recorder: VerdictRecorder?
   let source: String
   let asJSON: Bool
 
@@ -40,7 +42,8 @@ struct LineVerification: Sendable {
     }
     func settleFirst() async {
       let outcome = await pending.removeFirst().value
-      writeAll(outcome.output, to: STDOUT_FILENO)
+      // After one that could not be recorded none is printed, so that what is printed is without gaps.
+      if tally.recordingFailure == nil { writeAll(outcome.output, to: STDOUT_FILENO) }
       tally.add(outcome.tally)
     }
 
@@ -56,7 +59,7 @@ struct LineVerification: Sendable {
           while pending.count >= inFlight { await settleFirst() }
         }
       }
-      if piece.isEmpty { break }
+      if piece.isEmpty || tally.recordingFailure != nil { break }
     }
     submit()
     while !pending.isEmpty { await settleFirst() }
@@ -67,9 +70,17 @@ struct LineVerification: Sendable {
   private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) async -> Outcome {
     var outcome = Outcome()
     let verdicts = checkers.isEmpty ? verifier.verifyTogether(lines[...]) : await verifyAndCheck(lines)
+    let recorded: [AuditAcknowledgement]?
+    do throws(AuditError) {
+      recorded = try await recorder?.record(zip(verdicts, lines).map { ($0, $1) })
+    } catch {
+      outcome.tally.recordingFailure = error
+      return outcome
+    }
     for (offset, verdict) in verdicts.enumerated() {
       outcome.tally.count(verdict)
-      let report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
+      var report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
+      report.recorded = recorded?[offset]
       outcome.output += asJSON ? report.jsonLine() : Array(report.text().utf8)
     }
     return outcome

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuditTrail
 import ReceiptCodec
 import ReceiptVerification
 
@@ -8,6 +9,8 @@ struct VerdictReport {
   let source: String
   let index: Int?
   let verdict: Verdict
+  /// Where it was recorded.
+  var recorded: AuditAcknowledgement?
 
   private var word: String {
     switch verdict {
@@ -55,6 +58,7 @@ struct VerdictReport {
       let said = Self.said(check.answer)
       add("checked", "\(check.name): \(said.word)\(said.message.map { ": \($0)" } ?? "")")
     }
+    add("recorded", recorded.map { "entry \($0.index)\($0.isRepeat ? ", as it was before" : "")" })
     return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
   }
 
@@ -96,6 +100,10 @@ struct VerdictReport {
     }
     if let receipt = verdict.receipt { append(receipt, to: &object) }
     if !verdict.checks.isEmpty { append(verdict.checks, named: "checks", to: &object) }
+    if let recorded {
+      object.member("entry", recorded.index)
+      object.member("repeated", recorded.isRepeat)
+    }
     object.endObject()
     return object.bytes + [UInt8(ascii: "\n")]
   }

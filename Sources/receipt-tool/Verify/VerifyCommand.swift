@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import AuditTrail
 import Glibc
 import ReceiptCodec
 import ReceiptRemoteCurl
@@ -22,17 +23,21 @@ struct VerifyCommand: AsyncParsableCommand {
         receipt-tool verify --intermediate AppleWWDRCA.cer old-transaction-receipt.b64
         receipt-tool verify --lines --json receipts.txt > verdicts.jsonl
         receipt-tool verify --time 2024-06-01T00:00:00Z -
+        receipt-tool verify --audit verdicts.audit receipt.b64
         receipt-tool verify --check app-store --credentials app-store.json --bundle-id com.example.app purchase.jws
 
       EXIT CODES:
         0 all valid; 1 at least one invalid; 2 none invalid, at least one undetermined;
-        64 wrong command line; 66 an input cannot be read (1 goes before 66, and 66 before 2); 70 internal fault.
+        64 wrong command line; 66 an input cannot be read (1 goes before 66, and 66 before 2); 70 internal fault;
+        74 a verdict could not be recorded (--audit), and was not printed.
       """)
 
   @OptionGroup(title: "Trust") var trust: TrustOptions
   @OptionGroup(title: "Policy") var policy: PolicyOptions
 
   @OptionGroup(title: "Remote checks") var checks: CheckerOptions
+
+  @OptionGroup(title: "Audit trail") var auditing: RecordingVerdictOptions
 
   @Flag(name: .customLong("lines"), help: "Each line of the input is a receipt; results come in input order.")
   var readsLines = false
@@ -64,7 +69,9 @@ struct VerifyCommand: AsyncParsableCommand {
     // Made for remote checks alone: the rest of the tool knows no network.
     let transport = checks.specifications.isEmpty ? nil : checks.servers.transport()
     defer { transport?.shutdown() }
-    let checkers = try transport.map { try checks.checkers(over: $0, policy: policy, trust: resolved) } ?? []
+    var checkers = try transport.map { try checks.checkers(over: $0, policy: policy, trust: resolved) } ?? []
+    let recorder = try auditing.recorder(policy)
+    if let replays = auditing.replayChecker(recorder) { checkers.append(replays) }
     let verifier = ReceiptVerifier(
       trust: resolved.anchors, policy: policy, intermediates: resolved.intermediates,
       limits: ReceiptLimits(maximumByteCount: maximumByteCount),
@@ -75,19 +82,34 @@ struct VerifyCommand: AsyncParsableCommand {
       do throws(ReadFailure) {
         let input = try InputFile(path)
         if readsLines {
-          let lines = LineVerification(verifier: verifier, checkers: checkers, source: path, asJSON: json)
+          let lines = LineVerification(
+            verifier: verifier, checkers: checkers, recorder: recorder, source: path, asJSON: json)
           tally.add(try await lines.run(input, maximumLineLength: maximumByteCount))
         } else {
           let bytes = try input.readAll(limit: maximumByteCount)
           let verdict = await verifier.verify(bytes, checkers: checkers)
+          var report = VerdictReport(source: path, index: nil, verdict: verdict)
+          do throws(AuditError) {
+            report.recorded = try await recorder?.record([(verdict, bytes)]).first
+          } catch {
+            tally.recordingFailure = error
+            break
+          }
           tally.count(verdict)
-          let report = VerdictReport(source: path, index: nil, verdict: verdict)
           writeAll(json ? report.jsonLine() : Array(report.text().utf8), to: STDOUT_FILENO)
         }
       } catch {
         note("receipt-tool: \(error)")
         tally.hasUnreadableInput = true
       }
+      if tally.recordingFailure != nil { break }
+    }
+    if let recorder {
+      if let failure = tally.recordingFailure {
+        try? recorder.log.close()
+        throw VerdictRecorder.failure(failure, recorder.name)
+      }
+      try recorder.close()
     }
     if let code = tally.exitCode { throw code }
   }
@@ -99,6 +121,8 @@ struct VerdictTally: Sendable {
   var invalid = 0
   var undetermined = 0
   var hasUnreadableInput = false
+  /// Why a verdict could not be recorded; nothing is verified after it.
+  var recordingFailure: AuditError?
 
   mutating func count(_ verdict: Verdict) {
     switch verdict {
@@ -113,6 +137,7 @@ struct VerdictTally: Sendable {
     invalid += other.invalid
     undetermined += other.undetermined
     hasUnreadableInput = hasUnreadableInput || other.hasUnreadableInput
+    recordingFailure = recordingFailure ?? other.recordingFailure
   }
 
   var exitCode: ExitCode? {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import ReceiptVerification
+
+/// `receipt-tool audit append`.
+struct AuditAppendCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "append",
+    abstract: "Enter records that others made, from JSON lines.",
+    discussion: """
+      Verdicts of this tool are entered by receipt-tool verify --audit TRAIL. This is for those of other systems: each
+      line is an object as audit show --json prints it. Only kind is required; time is now unless given; index,
+      previous, commitment and erasable are the trail's and are passed over. Digests are in hexadecimal or base64.
+      In the part that can be erased: customer, and receiptData, the receipt in base64.
+
+      A record that says the same verdict of the same receipt under the same policy as an entry does is not entered
+      again; what is printed is the entry's index.
+
+      EXAMPLES:
+        echo '{"kind":"verdict","verdict":"valid","transaction":"2000000001"}' | receipt-tool audit append verdicts.audit -
+        receipt-tool audit append verdicts.audit ledger.jsonl --acknowledge checkpointed
+
+      EXIT CODES:
+        0 all entered; 2 not now, try again; 64 wrong command line; 66 an input or key cannot be used; 74 they could not
+        be stored. Lines before the one that is wrong are entered.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Option(
+    name: .customLong("acknowledge"),
+    help: ArgumentHelp(
+      "When an entry counts as entered: when it is on disk, or when a signed checkpoint includes it as well.",
+      valueName: "durable|checkpointed"))
+  var mode = "durable"
+
+  @Argument(help: ArgumentHelp("JSON lines; - is standard input.", valueName: "path"))
+  var path: String
+
+  func validate() throws {
+    guard ["durable", "checkpointed"].contains(mode) else {
+      throw ValidationError("--acknowledge takes durable or checkpointed.")
+    }
+  }
+
+  /// Records that are stored together.
+  private static let batchCount = 1024
+
+  func run() async throws {
+    try await options.write { log in
+      let input: InputFile
+      do throws(ReadFailure) { input = try InputFile(path) } catch {
+        throw ToolExit.failure(ToolExit.unreadableInput, error.description)
+      }
+      var splitter = LineSplitter(maximumLineLength: ReceiptLimits.standard.maximumByteCount)
+      var progress = ProgressBar(total: input.byteCount)
+      var batch: [AuditRecord] = []
+      var lineNumber = 0
+      while true {
+        let piece = try input.read(atMost: 1 << 18)
+        progress.advance(by: piece.count)
+        for line in piece.isEmpty ? splitter.finish() : splitter.split(piece) {
+          lineNumber += 1
+          guard line.contains(where: { $0 > 0x20 }) else { continue }
+          do throws(RecordInput.Failure) {
+            batch.append(try RecordInput.record(line, now: SystemClock.now()))
+          } catch {
+            try await append(&batch, to: log)
+            throw ToolExit.failure(ToolExit.unreadableInput, "\(path), line \(lineNumber): \(error.message)")
+          }
+          if batch.count == Self.batchCount { try await append(&batch, to: log) }
+        }
+        if piece.isEmpty { break }
+      }
+      try await append(&batch, to: log)
+      progress.finish()
+    }
+  }
+
+  private func append(_ batch: inout [AuditRecord], to log: AuditLog) async throws {
+    guard !batch.isEmpty else { return }
+    let acknowledgements = try await log.append(
+      batch, acknowledgement: mode == "durable" ? .durable : .checkpointed)
+    batch = []
+    var text: [UInt8] = []
+    for acknowledgement in acknowledgements {
+      if output.json {
+        var object = JSONWriter()
+        object.beginObject()
+        object.member("index", acknowledgement.index)
+        object.member("repeated", acknowledgement.isRepeat)
+        object.endObject()
+        text += object.bytes + [0x0A]
+      } else {
+        text += Array(
+          "entry \(acknowledgement.index)\(acknowledgement.isRepeat ? "  (was there)" : "")\n".utf8)
+      }
+    }
+    writeAll(text, to: STDOUT_FILENO)
+  }
+}

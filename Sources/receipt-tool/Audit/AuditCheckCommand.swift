@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit check`.
+struct AuditCheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Check proofs offline, with nothing but the trail's public key.",
+    discussion: """
+      Shows the entry that each proof is of. With --receipt the entry must be about that receipt. Several proofs of one
+      original transaction, an anchor among them, prove more: that none was left out (see audit history --proofs).
+
+      EXAMPLES:
+        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
+        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub --receipt receipt.b64
+        receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub --complete
+
+      EXIT CODES:
+        0 proven; 1 not proven; 64 wrong command line; 66 a file cannot be read.
+      """)
+
+  @Argument(help: ArgumentHelp("Proofs (.tlog-proof); - is standard input.", valueName: "path"))
+  var paths: [String]
+
+  @Option(help: ArgumentHelp("The trail's public key, or a file with it.", valueName: "KEY|FILE"))
+  var key: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A policy (C2SP tlog-policy) that names logs and the witnesses that must have cosigned; in place of --key.",
+      valueName: "FILE"))
+  var policy: String?
+
+  @Option(help: ArgumentHelp("The receipt that the entry must be about.", valueName: "FILE"))
+  var receipt: String?
+
+  @Flag(help: "The proofs must be of all entries of an original transaction, and of an anchor that says so.")
+  var complete = false
+
+  @OptionGroup var output: JSONOption
+
+  func validate() throws {
+    guard !paths.isEmpty else { throw ValidationError("Name at least one proof.") }
+    guard (key == nil) != (policy == nil) else { throw ValidationError("Give --key or --policy.") }
+  }
+
+  func run() throws {
+    let verify = try verification()
+    let receiptDigest = try receipt.map { SHA256Digest(ofReceipt: try InputFile.contents(of: $0)) }
+    var proven: [ProvenEntry] = []
+    var isFailed = false
+    for path in paths {
+      let bytes = try InputFile.contents(of: path)
+      do {
+        let proof = try LogProof(parsing: bytes)
+        guard let entryBytes = proof.extra else {
+          throw NotProven(message: "The proof does not hold the entry.")
+        }
+        let verified = try verify(proof, entryBytes)
+        let entry = try AuditEntry(parsing: entryBytes)
+        if let receiptDigest, entry.receipt != receiptDigest {
+          throw NotProven(
+            message: "The entry is in the trail, but it is about another receipt than the one given.")
+        }
+        proven.append(ProvenEntry(index: verified.index, entry: entry))
+        report(path, verified, entry)
+      } catch {
+        isFailed = true
+        refuse(path, error)
+      }
+    }
+    if isFailed { throw ToolExit.invalid }
+    if complete { try checkCompleteness(proven) }
+  }
+
+  private func verification() throws -> (LogProof, [UInt8]) throws -> VerifiedProof {
+    if let key {
+      let verifier = try TrailLocation.verifierKey(key)
+      return { proof, entry in try proof.verify(entry: entry, by: verifier) }
+    }
+    let file = policy ?? ""
+    let text = try InputFile.contents(of: file)
+    do {
+      let policy = try WitnessPolicy(parsing: text)
+      return { proof, entry in try proof.verify(entry: entry, policy: policy) }
+    } catch {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(file) is no policy: \(error)")
+    }
+  }
+
+  private func checkCompleteness(_ proven: [ProvenEntry]) throws {
+    do throws(IncompleteHistory) {
+      let history = try CompleteHistory(proven)
+      if output.json {
+        var object = JSONWriter()
+        object.beginObject()
+        object.member("complete", true)
+        object.member("original", history.original)
+        object.member("count", UInt64(history.entries.count))
+        object.member("size", history.size)
+        object.endObject()
+        writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      } else {
+        let text =
+          "COMPLETE  the \(history.entries.count) entries of original transaction \(history.original) among the first "
+          + "\(history.size) of the trail\n"
+        writeAll(Array(PrintableText.sanitized(String(text.dropLast())).utf8) + [0x0A], to: STDOUT_FILENO)
+      }
+    } catch {
+      throw ToolExit.failure(ToolExit.invalid, "not complete: \(error)")
+    }
+  }
+
+  private func report(_ path: String, _ verified: VerifiedProof, _ entry: AuditEntry) {
+    let report = EntryReport(index: verified.index, entry: entry)
+    let checkpoint = verified.checkpoint.checkpoint
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("proof", path)
+      object.member("proven", true)
+      object.member("origin", checkpoint.origin)
+      object.member("treeSize", checkpoint.size)
+      object.member("treeRoot", checkpoint.root.base64)
+      object.name("entry")
+      object.beginObject()
+      report.append(to: &object)
+      object.endObject()
+      object.endObject()
+      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+    } else {
+      let head = PrintableText.sanitized(
+        "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
+      writeAll(Array("\(head)\n\(report.text())".utf8), to: STDOUT_FILENO)
+    }
+  }
+
+  private func refuse(_ path: String, _ error: any Error) {
+    let message = (error as? NotProven)?.message ?? String(describing: error)
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("proof", path)
+      object.member("proven", false)
+      object.member("message", message)
+      object.endObject()
+      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+    } else {
+      writeAll(
+        Array(PrintableText.sanitized("NOT PROVEN  \(path)  \(message)").utf8) + [0x0A], to: STDOUT_FILENO)
+    }
+  }
+
+  private struct NotProven: Error {
+    let message: String
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit checkpoint`.
+struct AuditCheckpointCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "checkpoint",
+    abstract: "Sign the present state of the trail and print it: a checkpoint to keep or to hand out.",
+    discussion: """
+      Whoever holds a checkpoint can tell later whether anything before it was changed. It is a signed note (C2SP
+      tlog-checkpoint) of the trail's name, the number of entries and the root.
+
+      EXAMPLES:
+        receipt-tool audit checkpoint verdicts.audit > 2025-10-01.checkpoint
+        receipt-tool audit checkpoint verdicts.audit --last              (without the private key)
+
+      EXIT CODES:
+        0 printed; 1 the trail contradicts its last checkpoint; 64 wrong command line; 66 the trail or key cannot be
+        used; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Flag(help: "Print the last checkpoint; sign none.")
+  var last = false
+
+  func run() async throws {
+    let checkpoint: VerifiedCheckpoint?
+    if last {
+      checkpoint = try options.read { $0.checkpoint }
+    } else {
+      checkpoint = try await options.write { log in try log.publishCheckpoint() }
+    }
+    guard let checkpoint else { throw ToolExit.failure(ToolExit.invalid, "no checkpoint was signed yet") }
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("origin", checkpoint.checkpoint.origin)
+      object.member("size", checkpoint.checkpoint.size)
+      object.member("root", checkpoint.checkpoint.root.base64)
+      object.member("note", String(decoding: checkpoint.signed.encoded, as: UTF8.self))
+      object.endObject()
+      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+    } else {
+      writeAll(checkpoint.signed.encoded, to: STDOUT_FILENO)
+    }
+  }
+}

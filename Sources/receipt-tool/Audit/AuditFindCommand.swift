@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+
+/// `receipt-tool audit find`.
+struct AuditFindCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "find",
+    abstract: "Find entries by transaction, receipt, product, customer or time.",
+    discussion: """
+      The newest come first, but for a range of time the oldest. For more than --limit entries go on with --before.
+
+      EXAMPLES:
+        receipt-tool audit find verdicts.audit --transaction 2000000001
+        receipt-tool audit find verdicts.audit --receipt-file receipt.b64
+        receipt-tool audit find verdicts.audit --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f --json
+        receipt-tool audit find verdicts.audit --from 2025-10-01T00:00:00Z --to 2025-10-02T00:00:00Z
+
+      EXIT CODES:
+        0 found; 1 nothing found; 64 wrong command line; 66 the trail cannot be opened.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Option(help: ArgumentHelp("The purchase event.", valueName: "ID")) var transaction: String?
+  @Option(help: ArgumentHelp("The original transaction.", valueName: "ID")) var original: String?
+  @Option(help: ArgumentHelp("SHA-256 of the receipt, in hexadecimal or base64.", valueName: "DIGEST"))
+  var receipt: String?
+  @Option(name: .customLong("receipt-file"), help: ArgumentHelp("The receipt itself.", valueName: "FILE"))
+  var receiptFile: String?
+  @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String?
+  @Option(help: ArgumentHelp("The customer: appAccountToken or your own identifier.", valueName: "TOKEN"))
+  var customer: String?
+  @Option(help: ArgumentHelp("Entries of this instant and later.", valueName: "ISO8601")) var from: String?
+  @Option(help: ArgumentHelp("Entries of this instant and earlier.", valueName: "ISO8601")) var to: String?
+  @Option(help: ArgumentHelp("At most so many entries.", valueName: "N")) var limit = 100
+  @Option(help: ArgumentHelp("Only entries with a smaller index.", valueName: "INDEX")) var before: UInt64?
+  @Option(
+    help: ArgumentHelp(
+      "With --from or --to: only entries with this index or a greater one.", valueName: "INDEX"))
+  var after: UInt64?
+
+  func validate() throws {
+    let criteria: [String?] = [transaction, original, receipt, receiptFile, product, customer, from ?? to]
+    guard criteria.compactMap({ $0 }).count == 1 else {
+      throw ValidationError(
+        "Give one of --transaction, --original, --receipt, --receipt-file, --product, --customer, or --from and --to."
+      )
+    }
+    guard limit > 0 else { throw ValidationError("--limit takes a positive number.") }
+    guard receipt.map({ RecordInput.digest($0) != nil }) ?? true else {
+      throw ValidationError("--receipt takes SHA-256 in 64 hexadecimal digits or in base64.")
+    }
+  }
+
+  func run() throws {
+    let search = try search()
+    let found = try options.read { view in
+      try search(view).map { recorded in
+        let report = try EntryReport(recorded, in: view)
+        return output.json ? report.jsonLine() : Array(report.text().utf8)
+      }
+    }
+    for bytes in found { writeAll(bytes, to: STDOUT_FILENO) }
+    if found.isEmpty {
+      note("receipt-tool: nothing found")
+      throw ToolExit.invalid
+    }
+  }
+
+  private func search() throws -> (TrailView) throws -> [RecordedEntry] {
+    let (before, limit) = (before ?? .max, limit)
+    if let transaction { return { try $0.entries(transaction: transaction, before: before, limit: limit) } }
+    if let original { return { try $0.history(original: original, before: before, limit: limit) } }
+    if let product { return { try $0.entries(product: product, before: before, limit: limit) } }
+    if let customer {
+      let token = RecordingOptions.canonicalCustomer(customer)
+      return { try $0.entries(customer: token, before: before, limit: limit) }
+    }
+    if let digest = receipt.flatMap(RecordInput.digest) {
+      return { try $0.entries(receipt: digest, before: before, limit: limit) }
+    }
+    if let receiptFile {
+      let digest = SHA256Digest(ofReceipt: try InputFile.contents(of: receiptFile))
+      return { try $0.entries(receipt: digest, before: before, limit: limit) }
+    }
+    let start = try from.map { try Self.milliseconds($0, "--from") } ?? 0
+    let end = try to.map { try Self.milliseconds($0, "--to") } ?? .max
+    guard start <= end else { throw ValidationError("--from is later than --to.") }
+    return { [after] in try $0.entries(time: start...end, from: after ?? 0, limit: limit) }
+  }
+
+  private static func milliseconds(_ text: String, _ option: String) throws -> Int64 {
+    Int64(try APIOptions.instant(text, option).millisecondsSince1970.rounded(.down))
+  }
+}

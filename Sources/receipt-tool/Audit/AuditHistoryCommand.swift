@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit history`.
+struct AuditHistoryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract:
+      "Show everything that was recorded of an original transaction, and prove that it is everything.",
+    discussion: """
+      One line an entry, the newest first. With --proofs an anchor is entered: it says which entry is the newest and how
+      many there are. The proofs of the entries and of the anchor are written to a folder; together they show that none
+      was left out, to anybody who has the public key.
+
+      EXAMPLES:
+        receipt-tool audit history verdicts.audit 2000000001
+        receipt-tool audit history verdicts.audit 2000000001 --proofs proofs
+        receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub --complete
+
+      EXIT CODES:
+        0 shown; 1 there is none; 64 wrong command line; 66 the trail cannot be opened; 73 a proof cannot be written.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(
+    help: ArgumentHelp("The original transaction's identifier.", valueName: "original-transaction-id"))
+  var original: String
+
+  @Option(help: ArgumentHelp("Write a proof of each entry to this folder.", valueName: "DIR"))
+  var proofs: String?
+
+  @Option(help: ArgumentHelp("At most so many entries are shown.", valueName: "N"))
+  var limit: Int?
+
+  func validate() throws {
+    guard limit ?? 1 > 0 else { throw ValidationError("--limit takes a positive number.") }
+    guard proofs == nil || limit == nil else {
+      throw ValidationError("--proofs is of all entries; leave out --limit.")
+    }
+  }
+
+  func run() async throws {
+    if let proofs {
+      try await options.write { log in try prove(log, to: proofs) }
+    } else {
+      let lines = try options.read { view in
+        try view.history(original: original, limit: limit ?? .max).map { try line($0, view) }
+      }
+      try show(lines)
+    }
+  }
+
+  private func prove(_ log: AuditLog, to folder: String) throws {
+    let hasEntries = try log.withView { try !$0.history(original: original, limit: 1).isEmpty }
+    guard hasEntries else { return try show([]) }
+    let anchor = try log.anchor(original: original)
+    try log.publishCheckpoint()
+    guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else {
+      throw ToolExit.failure(ToolExit.cannotCreate, "cannot make \(folder): \(systemMessage(errno))")
+    }
+    let lines = try log.withView { view in
+      var lines: [[UInt8]] = []
+      for recorded in try view.history(original: original, before: anchor.index + 1) {
+        let path = "\(folder)/\(recorded.index).tlog-proof"
+        let proof = try view.proof(of: recorded.index).encoded
+        do throws(NewFile.Failure) {
+          try NewFile.write(proof, to: path, overwriting: true)
+        } catch {
+          throw ToolExit.failure(ToolExit.cannotCreate, error.description)
+        }
+        lines.append(try line(recorded, view))
+      }
+      return lines
+    }
+    try show(lines)
+    note("receipt-tool: wrote \(lines.count) proofs to \(folder)")
+  }
+
+  private func line(_ recorded: RecordedEntry, _ view: TrailView) throws -> [UInt8] {
+    let report = try EntryReport(recorded, in: view)
+    return output.json ? report.jsonLine() : Array(report.summary().utf8)
+  }
+
+  private func show(_ lines: [[UInt8]]) throws {
+    for line in lines { writeAll(line, to: STDOUT_FILENO) }
+    if lines.isEmpty {
+      note("receipt-tool: nothing is recorded of original transaction \(PrintableText.sanitized(original))")
+      throw ToolExit.invalid
+    }
+  }
+}

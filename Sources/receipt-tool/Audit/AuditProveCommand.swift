@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit prove`.
+struct AuditProveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prove",
+    abstract: "Write a proof that an entry is in the trail, to be checked offline.",
+    discussion: """
+      The proof (C2SP tlog-proof) holds the entry, the way to the root and the signed checkpoint. Where the entry is
+      newer than the last checkpoint, another is signed first; that needs the private key.
+
+      EXAMPLES:
+        receipt-tool audit prove verdicts.audit 17 -o verdict.tlog-proof
+        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
+
+      EXIT CODES:
+        0 written; 1 there is no such entry; 64 wrong command line; 66 the trail cannot be opened; 73 the file is there
+        already or cannot be written.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(help: ArgumentHelp("The entry; the first one is 0.", valueName: "index"))
+  var index: UInt64
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("Where the proof is written; standard output by default.", valueName: "FILE"))
+  var path: String?
+
+  @Flag(name: .customLong("overwrite"), help: "Replace a file that is there.")
+  var overwrites = false
+
+  func validate() throws {
+    guard path != nil || !output.json else { throw ValidationError("--json needs -o FILE.") }
+  }
+
+  func run() throws {
+    let location = options.location
+    let proof = try proof(location)
+    guard let path else {
+      writeAll(proof.encoded, to: STDOUT_FILENO)
+      return
+    }
+    do throws(NewFile.Failure) {
+      try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
+    } catch {
+      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
+    }
+    let checkpoint = proof.checkpoint.unverifiedCheckpoint
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("proof", path)
+      object.member("index", index)
+      object.member("origin", checkpoint.origin)
+      object.member("size", checkpoint.size)
+      object.member("root", checkpoint.root.base64)
+      object.endObject()
+      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+    } else {
+      let text = "\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n"
+      writeAll(Array(text.utf8), to: STDOUT_FILENO)
+    }
+  }
+
+  private func proof(_ location: TrailLocation) throws -> LogProof {
+    let verifier = try location.verifierKey()
+    // Not asked for where the checkpoint suffices.
+    let log = try location.open(writing: false)
+    do {
+      let isCovered = try log.withView { view in
+        // Says so where there is no such entry.
+        _ = try view.entry(at: index)
+        return view.checkpoint.map { index < $0.checkpoint.size } ?? false
+      }
+      if isCovered {
+        let proof = try log.withView { try $0.proof(of: index) }
+        try log.close()
+        return proof
+      }
+      try log.close()
+      guard try location.signer(named: verifier.name) != nil else {
+        throw ToolExit.failure(
+          ToolExit.invalid,
+          "entry \(index) is newer than the last checkpoint, and there is no private key to sign another with"
+        )
+      }
+      let signing = try location.open(writing: true)
+      try signing.publishCheckpoint()
+      let proof = try signing.withView { try $0.proof(of: index) }
+      try signing.close()
+      return proof
+    } catch {
+      throw TrailLocation.failure(error, location.name)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+
+/// `receipt-tool audit show`.
+struct AuditShowCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show entries by index.",
+    discussion: """
+      EXAMPLES:
+        receipt-tool audit show verdicts.audit 17
+        receipt-tool audit show verdicts.audit 17 18 19 --json
+        receipt-tool audit show verdicts.audit 17 --raw | sha256sum        (the entry byte for byte)
+        receipt-tool audit show verdicts.audit 17 --receipt | receipt-tool verify -
+
+      EXIT CODES:
+        0 shown; 1 there is no such entry, or its receipt is not kept; 64 wrong command line; 66 the trail cannot be
+        opened.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(help: ArgumentHelp("Indexes; the first entry is 0.", valueName: "index"))
+  var indexes: [UInt64]
+
+  @Flag(name: .customLong("raw"), help: "Print the entries byte for byte: the leaves of the tree.")
+  var raw = false
+
+  @Flag(name: .customLong("receipt"), help: "Print the receipt that was kept, as it was verified.")
+  var receipt = false
+
+  @Flag(name: .customLong("customer"), help: "Also say who the customer is, as far as that was not erased.")
+  var customer = false
+
+  func validate() throws {
+    guard !indexes.isEmpty else { throw ValidationError("Name at least one entry by its index.") }
+    guard [raw, receipt, output.json].filter({ $0 }).count < 2 else {
+      throw ValidationError("Give one of --raw, --receipt and --json.")
+    }
+  }
+
+  func run() throws {
+    for index in indexes {
+      let bytes = try options.read { view in
+        if receipt {
+          guard let receipt = try view.erasablePart(at: index)?.receipt else {
+            throw ToolExit.failure(
+              ToolExit.invalid, "entry \(index): its receipt was not kept, or it was erased")
+          }
+          return receipt
+        }
+        let recorded = try view.entry(at: index)
+        if raw { return recorded.bytes }
+        let report = try EntryReport(recorded, in: view, showsCustomer: customer)
+        return output.json ? report.jsonLine() : Array(report.text().utf8)
+      }
+      writeAll(bytes, to: STDOUT_FILENO)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit stats`.
+struct AuditStatsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats",
+    abstract: "Say how large a trail is, what it is called and what its last checkpoint covers.",
+    discussion: """
+      EXAMPLE:
+        receipt-tool audit stats verdicts.audit --json
+
+      EXIT CODES:
+        0 shown; 1 the trail contradicts its last checkpoint; 64 wrong command line; 66 the trail cannot be opened.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    let location = options.location
+    let log = try location.open(writing: false)
+    do {
+      let statistics = try log.statistics()
+      let root = try log.withView { $0.root }
+      try log.close()
+      let text = output.json ? json(log, statistics, root) : lines(log, statistics, root)
+      writeAll(text, to: STDOUT_FILENO)
+    } catch {
+      throw TrailLocation.failure(error, location.name)
+    }
+  }
+
+  private func json(_ log: AuditLog, _ statistics: TrailStatistics, _ root: TreeHash) -> [UInt8] {
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("trail", options.location.name)
+    object.member("origin", log.configuration.origin)
+    object.member("once", once(log))
+    object.member("entries", statistics.entryCount)
+    object.member("checkpointed", statistics.checkpointSize)
+    object.member("root", root.base64)
+    object.member("bytes", statistics.storedByteCount)
+    object.member("first", statistics.oldestTime.map(EntryReport.instant))
+    object.member("last", statistics.newestTime.map(EntryReport.instant))
+    object.endObject()
+    return object.bytes + [0x0A]
+  }
+
+  private func lines(_ log: AuditLog, _ statistics: TrailStatistics, _ root: TreeHash) -> [UInt8] {
+    let (count, bytes) = (statistics.entryCount, statistics.storedByteCount)
+    var lines = [
+      "trail         \(options.location.name)",
+      "origin        \(log.configuration.origin)",
+      "once          \(once(log))",
+      "entries       \(count)",
+      "checkpointed  \(statistics.checkpointSize)",
+      "root          \(root.base64)",
+      "bytes         \(bytes)" + (count > 0 ? "  (\(bytes / count) an entry)" : ""),
+    ]
+    if let oldest = statistics.oldestTime { lines.append("first         \(EntryReport.instant(oldest))") }
+    if let newest = statistics.newestTime { lines.append("last          \(EntryReport.instant(newest))") }
+    return Array((lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n").utf8)
+  }
+
+  private func once(_ log: AuditLog) -> String {
+    switch log.configuration.once {
+    case .forever: "forever"
+    case .seconds(let seconds): "\(seconds) seconds"
+    }
+  }
+}

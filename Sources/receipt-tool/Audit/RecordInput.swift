@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuditTrail
+import ReceiptCodec
+
+/// A record in JSON, with the members that ``EntryReport`` prints.
+enum RecordInput {
+  struct Failure: Error {
+    let message: String
+  }
+
+  /// Members that belong to the trail, or are read apart.
+  private static let passedOver: Set = ["index", "previous", "commitment", "erasable"]
+
+  static func record(_ line: [UInt8], now: Timestamp) throws(Failure) -> AuditRecord {
+    let members: [JSONMember]
+    do throws(MalformedReceipt) {
+      guard case .object(let object) = try JSONValue(parsing: line) else {
+        throw MalformedReceipt(.wrongType, at: .whole, "The line is not a JSON object.")
+      }
+      members = object
+    } catch {
+      throw Failure(message: error.description)
+    }
+    var record = AuditRecord(
+      EntryFacts(time: Int64(now.millisecondsSince1970), kind: EntryKind(rawValue: "")))
+    for member in members where !passedOver.contains(member.name) { try read(member, into: &record) }
+    guard !record.kind.rawValue.isEmpty else {
+      throw Failure(message: "The record has no \"kind\", such as \"verdict\".")
+    }
+    do throws(MalformedEntry) {
+      // As long as it can become in a trail.
+      let longest = AuditEntry(record.facts, previous: .max, commitment: SHA256Digest(of: []))
+      _ = try longest.encoded()
+    } catch {
+      throw Failure(message: error.description)
+    }
+    return record
+  }
+
+  private static func read(_ member: JSONMember, into record: inout AuditRecord) throws(Failure) {
+    switch member.name {
+    case "time": record.facts.time = try instant(member)
+    case "kind": record.facts.kind = EntryKind(rawValue: try text(member))
+    case "receipt": record.facts.receipt = try digest(member)
+    case "transaction": record.facts.transaction = try text(member)
+    case "original": record.facts.original = try text(member)
+    case "product": record.facts.product = try text(member)
+    case "bundle": record.facts.bundle = try text(member)
+    case "environment": record.facts.environment = try text(member)
+    case "expires": record.facts.expires = try instant(member)
+    case "revoked": record.facts.revoked = try instant(member)
+    case "verdict":
+      guard let verdict = RecordedVerdict(rawValue: try text(member)) else {
+        throw Failure(message: "\"verdict\" is valid, invalid or undetermined.")
+      }
+      record.facts.verdict = verdict
+    case "reason": record.facts.reason = try text(member)
+    case "signer": record.facts.signer = try digest(member)
+    case "root": record.facts.root = try digest(member)
+    case "policy": record.facts.policy = try digest(member)
+    case "checks": record.facts.checks = try checks(member)
+    case "erased": record.facts.erased = try number(member)
+    case "size": record.facts.size = try number(member)
+    case "newest": record.facts.newest = try number(member)
+    case "count": record.facts.count = try number(member)
+    case "customer": record.customerToken = RecordingOptions.canonicalCustomer(try text(member))
+    case "receiptData":
+      guard let bytes = try? Base64.decode(Array(try text(member).utf8)) else {
+        throw Failure(message: "\"receiptData\" is not base64.")
+      }
+      record.receiptBytes = bytes
+      record.facts.receipt = record.facts.receipt ?? SHA256Digest(of: bytes)
+    default:
+      throw Failure(message: "No entry has \"\(PrintableText.sanitized(member.name))\".")
+    }
+  }
+
+  private static func text(_ member: JSONMember) throws(Failure) -> String {
+    guard let text = member.value.string, !text.isEmpty else {
+      throw Failure(message: "\"\(member.name)\" takes a string that is not empty.")
+    }
+    return text
+  }
+
+  private static func number(_ member: JSONMember) throws(Failure) -> UInt64 {
+    if let number = member.value.int64.flatMap(UInt64.init(exactly:)) { return number }
+    guard let number = member.value.string.flatMap(UInt64.init) else {
+      throw Failure(message: "\"\(member.name)\" takes a whole number.")
+    }
+    return number
+  }
+
+  private static func instant(_ member: JSONMember) throws(Failure) -> Int64 {
+    if let milliseconds = member.value.int64 { return milliseconds }
+    guard let text = member.value.string, let instant = try? Timestamp(iso8601: text) else {
+      throw Failure(
+        message:
+          "\"\(member.name)\" takes an instant such as 2025-10-01T07:09:12Z, or milliseconds since 1970.")
+    }
+    return Int64(instant.millisecondsSince1970.rounded(.down))
+  }
+
+  private static func digest(_ member: JSONMember) throws(Failure) -> SHA256Digest {
+    guard let digest = digest(try text(member)) else {
+      throw Failure(message: "\"\(member.name)\" takes SHA-256 in hexadecimal or base64.")
+    }
+    return digest
+  }
+
+  /// A digest in either of its spellings.
+  static func digest(_ text: String) -> SHA256Digest? {
+    SHA256Digest(hexadecimal: text) ?? SHA256Digest(base64: text)
+  }
+
+  private static func checks(_ member: JSONMember) throws(Failure) -> [RecordedCheck] {
+    guard let elements = member.value.array else { throw Failure(message: "\"checks\" takes an array.") }
+    var checks: [RecordedCheck] = []
+    for element in elements {
+      guard let name = element["name"]?.string, let answer = element["answer"]?.string else {
+        throw Failure(message: "Each of \"checks\" has a \"name\" and an \"answer\".")
+      }
+      checks.append(RecordedCheck(name: name, answer: RecordedCheck.Answer(rawValue: answer)))
+    }
+    return checks
+  }
+}

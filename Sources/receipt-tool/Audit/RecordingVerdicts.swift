@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ArgumentParser
+public import AuditTrail
+import ReceiptCodec
+import ReceiptVerification
+
+extension ReplayRule: ExpressibleByArgument {
+  /// A rule by its name.
+  public init?(argument: String) {
+    guard let rule = ReplayRule.all.first(where: { $0.rawValue == argument }) else { return nil }
+    self = rule
+  }
+
+  /// The names.
+  public static var allValueStrings: [String] { all.map(\.rawValue) }
+}
+
+/// Where the verdicts of a verification are recorded.
+struct RecordingVerdictOptions: ParsableArguments {
+  @Option(
+    name: .customLong("audit"),
+    help: ArgumentHelp(
+      "Record every verdict in this audit trail before it is printed: a path, or postgresql://….",
+      discussion: "Make one with: receipt-tool audit init TRAIL", valueName: "TRAIL"))
+  var trail: String?
+
+  @Option(
+    name: .customLong("audit-private-key"),
+    help: ArgumentHelp("The trail's private key. Default: TRAIL.key.", valueName: "FILE"))
+  var privateKey: String?
+
+  @Option(
+    name: .customLong("audit-key"),
+    help: ArgumentHelp(
+      "The trail's public key, or a file with it. Default: TRAIL.pub.", valueName: "KEY|FILE"))
+  var publicKey: String?
+
+  @Option(
+    name: .customLong("audit-checkpoint"),
+    help: ArgumentHelp(
+      "Where the trail's last checkpoint is kept. Default: TRAIL.checkpoint.", valueName: "FILE"))
+  var checkpoint: String?
+
+  @Option(
+    name: .customLong("customer"),
+    help: ArgumentHelp(
+      "Who presents the receipts, to be recorded in the erasable part. Default: their appAccountToken.",
+      valueName: "TOKEN"))
+  var customer: String?
+
+  @Flag(
+    name: .customLong("discard-receipts"),
+    help: "Record verdicts without the receipts themselves, which could be erased later.")
+  var discardsReceipts = false
+
+  @Option(
+    name: .customLong("refuse-replay"),
+    help: ArgumentHelp(
+      "Refuse a receipt that the trail shows to be a replay. May be repeated.",
+      discussion: """
+        another-customer: a purchase that was granted to another customer. same-receipt: a receipt that was accepted \
+        before. consumable-again: a consumable whose transaction was granted before.
+        """))
+  var replayRules: [ReplayRule] = []
+
+  @Option(
+    name: .customLong("consumable"),
+    help: ArgumentHelp(
+      "With consumable-again: a product that is a consumable though receipts do not say so. May be repeated.",
+      valueName: "PRODUCT"))
+  var consumables: [String] = []
+
+  func validate() throws {
+    let others = [privateKey, publicKey, checkpoint, customer]
+    guard trail != nil || (others.allSatisfy { $0 == nil } && !discardsReceipts && replayRules.isEmpty) else {
+      throw ValidationError("Name the trail by --audit.")
+    }
+    guard consumables.isEmpty || replayRules.contains(.consumableAgain) else {
+      throw ValidationError("--consumable goes with --refuse-replay consumable-again.")
+    }
+  }
+
+  /// Opens the trail; `nil` where none was named.
+  func recorder(_ policy: VerificationPolicy) throws -> VerdictRecorder? {
+    guard let trail else { return nil }
+    let location = TrailLocation(trail, privateKey: privateKey, publicKey: publicKey, checkpoint: checkpoint)
+    return VerdictRecorder(
+      log: try location.open(writing: true), name: location.name, policy: SHA256Digest(of: policy),
+      options: RecordingOptions(keepsReceipt: !discardsReceipts, customer: customer))
+  }
+
+  /// The checker of replays; `nil` where none is asked for.
+  func replayChecker(_ recorder: VerdictRecorder?) -> ReplayChecker? {
+    guard let recorder, !replayRules.isEmpty else { return nil }
+    return ReplayChecker(
+      recorder.log, rules: Set(replayRules), customer: customer, consumables: Set(consumables))
+  }
+}
+
+/// Records verdicts.
+struct VerdictRecorder: Sendable {
+  let log: AuditLog
+  let name: String
+  let policy: SHA256Digest
+  let options: RecordingOptions
+
+  /// Records verdicts together, and says for each where it stands. It waits while the trail is busy.
+  func record(_ verdicts: [(verdict: Verdict, receipt: [UInt8])]) async throws(AuditError)
+    -> [AuditAcknowledgement]
+  {
+    let now = SystemClock.now()
+    var records: [AuditRecord] = []
+    var places: [Int] = []
+    for (verdict, receipt) in verdicts {
+      places.append(records.count)
+      records += [AuditRecord](verdict, receipt: receipt, policyDigest: policy, at: now, options: options)
+    }
+    while true {
+      do throws(AuditError) {
+        let acknowledgements = try await log.append(records)
+        return places.map { acknowledgements[$0] }
+      } catch {
+        guard error.code == .overloaded else { throw error }
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+    }
+  }
+
+  /// Signs a checkpoint of what was recorded and closes the trail.
+  func close() throws {
+    do throws(AuditError) { try log.close() } catch { throw Self.failure(error, name) }
+  }
+
+  /// Whatever is wrong with the trail must not look like the exit code of an invalid receipt.
+  static func failure(_ error: AuditError, _ name: String) -> ExitCode {
+    ToolExit.failure(
+      ToolExit.inputOutput, "the verdict could not be recorded in \(name): \(error.description)")
+  }
+}

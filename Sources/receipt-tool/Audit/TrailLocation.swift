@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import AuditTrailPostgreSQL
+import AuditTrailSQLite
+import Glibc
+import TransparencyLog
+
+/// Where a trail is, with the files that belong to it: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.
+struct TrailLocation {
+  /// A path, or a `postgresql://` URL.
+  let trail: String
+  let privateKeyFile: String
+  let publicKey: String
+  let checkpointFile: String
+  /// Whether the private key was named, so that it must be there.
+  let namesPrivateKey: Bool
+
+  init(_ trail: String, privateKey: String?, publicKey: String?, checkpoint: String?) {
+    self.trail = trail
+    let base = Self.base(of: trail)
+    privateKeyFile = privateKey ?? "\(base).key"
+    namesPrivateKey = privateKey != nil
+    self.publicKey = publicKey ?? "\(base).pub"
+    checkpointFile = checkpoint ?? "\(base).checkpoint"
+  }
+
+  var isServer: Bool { Self.isURL(trail) }
+
+  /// The trail without the password that its URL may hold.
+  var name: String {
+    guard isServer, let scheme = trail.firstRange(of: "://"), let at = trail.lastIndex(of: "@"),
+      scheme.upperBound < at, let colon = trail[scheme.upperBound..<at].firstIndex(of: ":")
+    else { return trail }
+    return String(trail[..<colon] + trail[at...])
+  }
+
+  private static func isURL(_ trail: String) -> Bool {
+    trail.hasPrefix("postgresql://") || trail.hasPrefix("postgres://")
+  }
+
+  /// What the names of the other files begin with: for a trail on a server its database, and its schema if it names
+  /// one, in the current directory.
+  private static func base(of trail: String) -> String {
+    guard isURL(trail) else { return trail }
+    let parts = trail.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let path = parts[0].split(separator: "/", omittingEmptySubsequences: true)
+    let database = path.count > 2 ? String(path[2]) : "audit"
+    let schema = parts.dropFirst().first?.split(separator: "&").first { $0.hasPrefix("schema=") }
+    let name = database + (schema.map { "." + $0.dropFirst("schema=".count) } ?? "")
+    return String(name.map { $0.isLetter || $0.isNumber || "._-".contains($0) ? $0 : "_" })
+  }
+
+  // MARK: Keys
+
+  func verifierKey() throws -> NoteVerifierKey { try Self.verifierKey(publicKey) }
+
+  /// The key that a text is, or that a file holds.
+  static func verifierKey(_ text: String) throws -> NoteVerifierKey {
+    if let key = try? NoteVerifierKey(text) { return key }
+    let contents = try InputFile.contents(of: text, limit: 1 << 16)
+    let line = String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
+    do {
+      return try NoteVerifierKey(String(line))
+    } catch {
+      throw ToolExit.failure(
+        ToolExit.unreadableInput,
+        "\(text) holds no public key of a trail (NAME+ID+BASE64): \(error)")
+    }
+  }
+
+  /// The private key; `nil` where there is none beside the trail and none was named.
+  func signer(named name: String) throws -> NoteSignerKey? {
+    guard namesPrivateKey || NewFile.exists(privateKeyFile) else { return nil }
+    let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)
+    var status = stat()
+    if unsafe stat(privateKeyFile, &status) == 0, status.st_mode & 0o077 != 0 {
+      note("receipt-tool: warning: others can read the private key \(privateKeyFile); chmod 600 it")
+    }
+    do {
+      return try NoteSignerKey(name: name, pem: String(decoding: pem, as: UTF8.self))
+    } catch {
+      throw ToolExit.failure(
+        ToolExit.unreadableInput, "\(privateKeyFile) holds no Ed25519 private key in PEM: \(error)")
+    }
+  }
+
+  // MARK: Storage
+
+  var checkpoints: FileCheckpointStore { FileCheckpointStore(path: checkpointFile) }
+
+  func storage(creating: Bool) throws -> any TrailStorage {
+    if isServer {
+      #if PostgreSQL
+        return try creating ? PostgreSQLStorage(creatingAt: trail) : PostgreSQLStorage(openingAt: trail)
+      #else
+        throw ToolExit.failure(
+          ToolExit.usage,
+          "this build has no PostgreSQL; build it with: swift build --traits SQLite,PostgreSQL")
+      #endif
+    }
+    #if SQLite
+      return try creating ? SQLiteStorage(creatingAt: trail) : SQLiteStorage(openingAt: trail)
+    #else
+      throw ToolExit.failure(
+        ToolExit.usage, "this build has no SQLite; build it with: swift build --traits SQLite")
+    #endif
+  }
+
+  /// Opens the trail; for writing with its private key.
+  func open(writing: Bool, options: AuditLog.Options = AuditLog.Options()) throws -> AuditLog {
+    let verifier = try verifierKey()
+    let signer = writing ? try signer(named: verifier.name) : nil
+    if writing, signer == nil {
+      throw ToolExit.failure(
+        ToolExit.unreadableInput,
+        "the private key is needed and there is none at \(privateKeyFile); name it by --private-key")
+    }
+    let storage: any TrailStorage
+    do { storage = try self.storage(creating: false) } catch { throw Self.failure(error, name) }
+    do throws(AuditError) {
+      return try AuditLog.open(
+        storage, verifier: verifier, signer: signer, checkpoints: checkpoints, options: options)
+    } catch {
+      try? storage.close()
+      throw Self.failure(error, name)
+    }
+  }
+
+  // MARK: Failures
+
+  static func failure(_ error: AuditError, _ name: String) -> ExitCode {
+    ToolExit.failure(code(for: error.code), "\(name): \(error.description)")
+  }
+
+  static func failure(_ error: StorageError, _ name: String) -> ExitCode {
+    ToolExit.failure(code(for: error.code), "\(name): \(error.description)")
+  }
+
+  /// The exit code and message for whatever a use of the trail threw.
+  static func failure(_ error: any Error, _ name: String) -> any Error {
+    switch error {
+    case let error as AuditError: failure(error, name)
+    case let error as StorageError: failure(error, name)
+    case is ExitCode, is ValidationError: error
+    default: ToolExit.failure(ToolExit.invalid, "\(name): \(error)")
+    }
+  }
+
+  private static func code(for code: AuditError.Code) -> ExitCode {
+    switch code {
+    case .tampered, .rolledBack, .forked, .noSuchEntry: ToolExit.invalid
+    case .overloaded, .storageUnavailable, .notWitnessed: ToolExit.undetermined
+    case .notFound, .notATrail, .wrongKey, .readOnly, .invalidRecord: ToolExit.unreadableInput
+    case .alreadyExists: ToolExit.cannotCreate
+    case .storageFull, .stopped, .closed: ToolExit.inputOutput
+    }
+  }
+}
+
+extension TrailLocation {
+  private static func code(for code: StorageError.Code) -> ExitCode {
+    switch code {
+    case .notFound, .notATrail, .unsupported: ToolExit.unreadableInput
+    case .busy, .unavailable: ToolExit.undetermined
+    case .corrupt: ToolExit.invalid
+    case .full, .inputOutput, .syncFailed, .closed: ToolExit.inputOutput
+    }
+  }
+}
+
+extension ToolExit {
+  /// What was to be stored could not be.
+  static let inputOutput = ExitCode(74)
+}

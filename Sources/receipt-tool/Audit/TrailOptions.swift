@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+
+/// Where the files are that belong to a trail.
+struct TrailFileOptions: ParsableArguments {
+  @Option(
+    name: .customLong("private-key"),
+    help: ArgumentHelp("The trail's private key. Default: TRAIL.key.", valueName: "FILE"))
+  var privateKey: String?
+
+  @Option(
+    name: .customLong("key"),
+    help: ArgumentHelp(
+      "The trail's public key, or a file with it. Default: TRAIL.pub.", valueName: "KEY|FILE"))
+  var publicKey: String?
+
+  @Option(
+    name: .customLong("checkpoint"),
+    help: ArgumentHelp(
+      "Where the last signed checkpoint is kept. Default: TRAIL.checkpoint.",
+      discussion: """
+        A trail that is older than this checkpoint refuses to open. Keep the file out of backups, best on another \
+        disk: a restored copy is then noticed.
+        """, valueName: "FILE"))
+  var checkpoint: String?
+}
+
+/// The trail that a command is about.
+struct TrailOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("The trail: a path, or postgresql://….", valueName: "trail"))
+  var trail: String
+
+  @OptionGroup(title: "Files of the trail") var files: TrailFileOptions
+
+  var location: TrailLocation {
+    TrailLocation(
+      trail, privateKey: files.privateKey, publicKey: files.publicKey, checkpoint: files.checkpoint)
+  }
+
+  /// Looks something up in one state of the trail; without its private key.
+  func read<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
+    let location = location
+    let log = try location.open(writing: false)
+    do {
+      let result = try log.withView(body)
+      try log.close()
+      return result
+    } catch {
+      throw TrailLocation.failure(error, location.name)
+    }
+  }
+
+  /// Changes the trail.
+  func write<Result>(_ body: (AuditLog) async throws -> Result) async throws -> Result {
+    let location = location
+    let log = try location.open(writing: true)
+    do {
+      let result = try await body(log)
+      try log.close()
+      return result
+    } catch {
+      try? log.close()
+      throw TrailLocation.failure(error, location.name)
+    }
+  }
+}
+
+/// Whether the output is for programs.
+struct JSONOption: ParsableArguments {
+  @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
+  var json = false
+}
