@@ -7,7 +7,7 @@ import PackageDescription
 /// the sanitizers for every module, so that the code under test is instrumented too.
 let targets = [
   "app-receipt", "asn1", "certificate", "json", "jws", "private-key", "recognition",
-  "revocation", "transaction-receipt", "verify",
+  "revocation", "transaction-receipt", "transparency-log", "verify",
 ]
 
 let package = Package(
@@ -24,6 +24,7 @@ let package = Package(
           .product(name: "ReceiptSigning", package: "receipt-kit"),
           .product(name: "ReceiptTesting", package: "receipt-kit"),
           .product(name: "ReceiptVerification", package: "receipt-kit"),
+          .product(name: "TransparencyLog", package: "receipt-kit"),
         ],
         // libFuzzer brings the main function.
         swiftSettings: [.unsafeFlags(["-parse-as-library"])])

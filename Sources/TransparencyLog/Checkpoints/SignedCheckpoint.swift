@@ -4,7 +4,7 @@ public import ReceiptCrypto
 
 /// A checkpoint with signature lines, none of them verified.
 ///
-/// ``verified(by:origin:)`` or ``WitnessPolicy/verify(_:)`` makes a ``VerifiedCheckpoint`` of it.
+/// ``verified(by:origin:)`` or ``WitnessPolicy/verify(_:logKey:)`` makes a ``VerifiedCheckpoint`` of it.
 public struct SignedCheckpoint: Sendable, Hashable {
   /// The note that it is.
   public let note: SignedNote
