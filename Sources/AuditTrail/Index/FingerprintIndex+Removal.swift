@@ -3,6 +3,7 @@
 extension FingerprintIndex {
   /// Removes a record, so that not even its fingerprint is left: from memory, and from the pages of its run and
   /// of what a merge has made of that so far. Filters keep their bits; ``IndexKind/customer`` has none.
+  /// Runs that were merged before and await their removal keep it until ``IndexMerger`` has nothing left to do.
   ///
   /// - Returns: Whether there was such a record.
   /// - Throws: ``StorageError``.

@@ -81,7 +81,7 @@ package struct IndexAuditor {
   /// - Throws: ``StorageError``.
   package func strayRows() throws -> [IndexDamage] {
     var expected: [(table: StorageTable, keys: ClosedRange<Int64>)] = [(.runs, 0...0)]
-    for number in catalogue.garbage + catalogue.merges.map(\.output.number) {
+    for number in catalogue.garbage.map(\.number) + catalogue.merges.map(\.output.number) {
       expected += [(.pages, IndexRun.keys(number)), (.runs, IndexRun.keys(number))]
     }
     for run in catalogue.runs {

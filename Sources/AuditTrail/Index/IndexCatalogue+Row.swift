@@ -16,7 +16,7 @@ extension IndexCatalogue {
       words += [merge.progress.last?.fingerprint ?? .max, merge.progress.last?.index ?? 0]
       words += [UInt64(merge.inputs.count)] + merge.inputs
     }
-    return words + garbage
+    return words + garbage.map { $0.number << 8 | UInt64($0.kind.rawValue) }
   }
 
   /// - Throws: ``StorageError/Code/corrupt`` where the words are not a catalogue's.
@@ -32,7 +32,7 @@ extension IndexCatalogue {
     let (runCount, mergeCount, garbageCount) = (try words.count(), try words.count(), try words.count())
     for _ in 0..<runCount { runs.append(try words.run()) }
     for _ in 0..<mergeCount { merges.append(try words.merge()) }
-    for _ in 0..<garbageCount { garbage.append(try words.next()) }
+    for _ in 0..<garbageCount { garbage.append(try words.garbage()) }
     guard words.isAtEnd else { throw IndexPlace.catalogue.corrupt("There is more than runs and merges.") }
     try check()
   }
@@ -45,7 +45,7 @@ extension IndexCatalogue {
     try demand(version < 1 << 62 && removals < 1 << 62, "The catalogue cannot have changed that often.")
     try demand(indexedSize <= IndexRun.sizeLimit, "The index cannot cover \(indexedSize) entries.")
     var numbers = Set<UInt64>()
-    for number in runs.map(\.number) + merges.map(\.output.number) + garbage {
+    for number in runs.map(\.number) + merges.map(\.output.number) + garbage.map(\.number) {
       try demand(number > 0 && number < nextRun, "There can be no run \(number) yet.")
       try demand(numbers.insert(number).inserted, "Run \(number) is listed twice.")
     }
@@ -121,6 +121,14 @@ private struct IndexWords {
       number: number, kind: kind, level: UInt8(truncatingIfNeeded: sort), from: try next(), to: try next(),
       records: try next(), pages: try self.number(below: IndexRun.partLimit),
       filterBlocks: try self.number(below: IndexRun.partLimit * indexRowParts))
+  }
+
+  mutating func garbage() throws(StorageError) -> IndexGarbage {
+    let word = try next()
+    guard let kind = IndexKind(rawValue: UInt8(truncatingIfNeeded: word)) else {
+      throw IndexPlace.catalogue.corrupt("There is no kind of run to remove in \(word).")
+    }
+    return IndexGarbage(number: word >> 8, kind: kind)
   }
 
   mutating func merge() throws(StorageError) -> IndexMerge {

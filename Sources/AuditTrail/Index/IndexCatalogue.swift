@@ -15,7 +15,7 @@ struct IndexCatalogue: Sendable, Hashable {
   /// Merges under way.
   var merges: [IndexMerge] = []
   /// Runs that nothing needs any more and whose rows are still to be removed.
-  var garbage: [UInt64] = []
+  var garbage: [IndexGarbage] = []
 
   /// The catalogue, empty where there is none yet.
   ///
@@ -50,6 +50,12 @@ struct IndexCatalogue: Sendable, Hashable {
       runs.firstIndex { ($0.kind.rawValue, $0.from) > (run.kind.rawValue, run.from) } ?? runs.endIndex
     runs.insert(run, at: place)
   }
+}
+
+/// A run whose rows are still to be removed.
+struct IndexGarbage: Sendable, Hashable {
+  let number: UInt64
+  let kind: IndexKind
 }
 
 /// A merge under way. All that is known of it is here, so that any process can go on with it.

@@ -46,9 +46,9 @@ package struct IndexMerger {
   /// - Throws: ``StorageError``. A step that failed can be tried again.
   package mutating func step() throws -> Bool {
     let catalogue = try storage.read { try IndexCatalogue.read(in: $0) }
-    if let number = catalogue.garbage.first {
-      inputs[number] = nil
-      try removeRows(of: number)
+    if let garbage = catalogue.garbage.first {
+      inputs[garbage.number] = nil
+      try removeRows(of: garbage)
       return true
     }
     if let merge = catalogue.merges.first(where: { $0.owner == owner }) {
@@ -197,17 +197,17 @@ package struct IndexMerger {
 
   // MARK: - Removing
 
-  private func removeRows(of number: UInt64) throws {
+  private func removeRows(of garbage: IndexGarbage) throws {
     try storage.write { writer in
       var catalogue = try IndexCatalogue.read(in: writer)
-      guard let place = catalogue.garbage.firstIndex(of: number) else { return }
-      let keys = IndexRun.keys(number)
+      guard let place = catalogue.garbage.firstIndex(of: garbage) else { return }
+      let keys = IndexRun.keys(garbage.number)
       if let last = try writer.lastKey(.pages, in: keys) {
         let first = max(keys.lowerBound, last - Int64(pagesPerStep) + 1)
-        try writer.remove(.pages, in: first...last, erasing: false)
+        try writer.remove(.pages, in: first...last, erasing: garbage.kind.isPersonal)
         if first > keys.lowerBound { return }
       }
-      try writer.remove(.runs, in: keys, erasing: false)
+      try writer.remove(.runs, in: keys, erasing: garbage.kind.isPersonal)
       catalogue.garbage.remove(at: place)
       try catalogue.write(in: writer)
     }
@@ -219,7 +219,7 @@ extension IndexCatalogue {
   fileprivate mutating func complete(_ number: Int) {
     let merge = merges.remove(at: number)
     runs.removeAll { merge.inputs.contains($0.number) }
-    garbage += merge.inputs
+    garbage += merge.inputs.map { IndexGarbage(number: $0, kind: merge.output.kind) }
     var output = merge.output
     output.pages = merge.progress.pages
     output.records = merge.progress.records

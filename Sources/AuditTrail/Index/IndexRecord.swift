@@ -13,6 +13,10 @@ package enum IndexKind: UInt8, CaseIterable, Sendable {
   /// A product; at most one record a bundle.
   case product
 
+  /// Whether records of this kind are about a person, so that no bytes of them may stay behind in the storage's
+  /// free space.
+  package var isPersonal: Bool { self == .customer }
+
   /// Whether a run of this kind has a filter that is held in memory: the kinds that every append asks for. The
   /// others are asked for by people, who can wait for a page to be read from each run.
   package var hasFilter: Bool { self == .receipt || self == .original }
