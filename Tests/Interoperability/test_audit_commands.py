@@ -463,6 +463,75 @@ class TestTrails:
         assert "checkpoint" in run.err
 
 
+class TestFsck:
+    @pytest.fixture
+    def filled(self, receipt_tool, trail):
+        lines = "\n".join(f'{{"kind":"verdict","original":"o{n % 5}","customer":"c{n}"}}' for n in range(600))
+        assert receipt_tool.run("audit", "append", trail, "-", stdin=lines.encode()).code == VALID
+        return trail
+
+    def test_nothing_is_wrong(self, receipt_tool, filled):
+        receipt_tool.run("audit", "erase", filled, "3", "599")
+        os.rename(f"{filled}.key", f"{filled}.away")
+        run = receipt_tool.run("audit", "fsck", filled, "--json")
+        assert run.code == VALID, run.out
+        (line,) = run.lines
+        assert (line["intact"], line["entries"], line["faults"]) == (True, 602, [])
+
+    @pytest.mark.parametrize("index", [0, 255, 256, 511])
+    def test_an_altered_entry_is_named(self, receipt_tool, filled, index):
+        entry = receipt_tool.run("audit", "show", filled, index, "--raw").out.encode()
+        altered = entry.replace(b"original o", b"original q")
+        with sqlite3.connect(filled) as database:
+            for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})") if row[2] == "BLOB"]
+                for column in columns:
+                    rows = database.execute(f"SELECT rowid, {column} FROM {table}").fetchall()
+                    for row, value in rows:
+                        if isinstance(value, bytes) and entry in value:
+                            changed = value.replace(entry, altered)
+                            database.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (changed, row))
+        run = receipt_tool.run("audit", "fsck", filled, "--json")
+        assert run.code == INVALID
+        (line,) = run.lines
+        assert not line["intact"]
+        assert index in {fault.get("index") for fault in line["faults"]}, line
+
+    def test_what_was_exported(self, receipt_tool, filled, tmp_path):
+        folder = tmp_path / "web"
+        older = tmp_path / "older"
+        older.write_text(receipt_tool.run("audit", "checkpoint", filled).out)
+        receipt_tool.run("audit", "append", filled, "-", stdin=b'{"kind":"x"}')
+        run = receipt_tool.run("audit", "export", filled, folder, "--json")
+        assert (run.code, run.lines[0]["entries"]) == (VALID, 601), run.err
+        assert not (folder / "erasable").exists()
+        check = ["audit", "fsck", folder, "--key", f"{filled}.pub", "--json"]
+        run = receipt_tool.run(*check, "--since", older)
+        assert (run.code, run.lines[0]["faults"]) == (VALID, [])
+        leaves = hashlib.sha256(b"\0" + receipt_tool.run("audit", "show", filled, 5, "--raw").out.encode()).digest()
+        assert (folder / "tile/0/000").read_bytes()[5 * 32 : 6 * 32] == leaves
+        for name in ("tile/0/001", "tile/entries/000", "checkpoint", "tile/1/000.p/2"):
+            file = folder / name
+            before = file.read_bytes()
+            file.write_bytes(before[:40] + bytes([before[40] ^ 1]) + before[41:])
+            assert receipt_tool.run(*check).code == INVALID, name
+            file.write_bytes(before)
+        assert receipt_tool.run(*check).code == VALID
+
+    def test_another_history_is_refused(self, receipt_tool, filled, tmp_path):
+        other, folder = tmp_path / "other", tmp_path / "web"
+        receipt_tool.run(
+            "audit", "init", other, "--origin", "example.com/verdicts", "--private-key", f"{filled}.key"
+        )
+        receipt_tool.run("audit", "append", other, "-", "--private-key", f"{filled}.key", stdin=b'{"kind":"x"}')
+        older = tmp_path / "older"
+        older.write_text(receipt_tool.run("audit", "checkpoint", other, "--private-key", f"{filled}.key").out)
+        receipt_tool.run("audit", "export", filled, folder)
+        run = receipt_tool.run("audit", "fsck", folder, "--key", f"{filled}.pub", "--since", older)
+        assert run.code == INVALID
+        assert "NOT INTACT" in run.out
+
+
 def test_the_independent_check_would_notice(receipt_tool, trail):
     receipt_tool.run("audit", "append", trail, "-", stdin=b'{"kind":"x"}\n{"kind":"y"}')
     text = receipt_tool.run("audit", "prove", trail, 0).out

@@ -29,6 +29,6 @@ struct AuditCommand: ParsableCommand {
     subcommands: [
       AuditInitCommand.self, AuditAppendCommand.self, AuditShowCommand.self, AuditFindCommand.self,
       AuditHistoryCommand.self, AuditProveCommand.self, AuditCheckCommand.self, AuditCheckpointCommand.self,
-      AuditEraseCommand.self, AuditStatsCommand.self,
+      AuditEraseCommand.self, AuditStatsCommand.self, AuditFsckCommand.self, AuditExportCommand.self,
     ])
 }

@@ -59,9 +59,10 @@ struct AuditInitCommand: ParsableCommand {
       let signer = try signer(location, origin, &written)
       try NewFile.write(Array((signer.verifierKey.text + "\n").utf8), to: location.publicKey)
       written.append(location.publicKey)
+      let checkpoints = try location.checkpoints(of: origin)
       let storage = try location.storage(creating: true)
       let log = try AuditLog.create(
-        in: storage, configuration: configuration, signer: signer, checkpoints: location.checkpoints)
+        in: storage, configuration: configuration, signer: signer, checkpoints: checkpoints)
       try log.close()
       report(location, signer.verifierKey)
     } catch {

@@ -88,7 +88,20 @@ struct TrailLocation {
 
   // MARK: Storage
 
-  var checkpoints: FileCheckpointStore { FileCheckpointStore(path: checkpointFile) }
+  /// The place of the last checkpoint: a file, or a table of a PostgreSQL server, which has those of many trails.
+  func checkpoints(of origin: String) throws -> any CheckpointStore {
+    guard Self.isURL(checkpointFile) else { return FileCheckpointStore(path: checkpointFile) }
+    #if PostgreSQL
+      return try PostgreSQLCheckpointStore(checkpointFile, name: origin)
+    #else
+      throw Self.withoutPostgreSQL
+    #endif
+  }
+
+  private static var withoutPostgreSQL: ExitCode {
+    ToolExit.failure(
+      ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits SQLite,PostgreSQL")
+  }
 
   func storage(creating: Bool) throws -> any TrailStorage {
     if isServer {
@@ -118,7 +131,11 @@ struct TrailLocation {
         "the private key is needed and there is none at \(privateKeyFile); name it by --private-key")
     }
     let storage: any TrailStorage
-    do { storage = try self.storage(creating: false) } catch { throw Self.failure(error, name) }
+    let checkpoints: any CheckpointStore
+    do {
+      checkpoints = try self.checkpoints(of: verifier.name)
+      storage = try self.storage(creating: false)
+    } catch { throw Self.failure(error, name) }
     do throws(AuditError) {
       return try AuditLog.open(
         storage, verifier: verifier, signer: signer, checkpoints: checkpoints, options: options)

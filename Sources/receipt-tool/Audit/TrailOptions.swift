@@ -19,11 +19,11 @@ struct TrailFileOptions: ParsableArguments {
   @Option(
     name: .customLong("checkpoint"),
     help: ArgumentHelp(
-      "Where the last signed checkpoint is kept. Default: TRAIL.checkpoint.",
+      "Where the last signed checkpoint is kept: a file, or postgresql://…. Default: TRAIL.checkpoint.",
       discussion: """
         A trail that is older than this checkpoint refuses to open. Keep the file out of backups, best on another \
         disk: a restored copy is then noticed.
-        """, valueName: "FILE"))
+        """, valueName: "FILE|URL"))
   var checkpoint: String?
 }
 

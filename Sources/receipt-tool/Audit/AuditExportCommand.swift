@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit export`.
+struct AuditExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write a trail as static files that any web server can offer (C2SP tlog-tiles).",
+    discussion: """
+      What the newest checkpoint covers is written: checkpoint, tile/… and tile/entries/…. Files that are there already
+      are left alone, so that doing it again costs only what is new.
+
+      Receipts and customers are left out, unless --with-erasable: then they are in erasable/…, for audit import. Never
+      put that folder on a web server.
+
+      EXAMPLES:
+        receipt-tool audit export verdicts.audit /var/www/verdicts
+        receipt-tool audit fsck /var/www/verdicts --key verdicts.audit.pub
+
+      EXIT CODES:
+        0 written; 1 the trail is not intact; 64 wrong command line; 66 the trail cannot be opened; 74 a file cannot be
+        written.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(help: ArgumentHelp("The folder; it is made if absent.", valueName: "folder"))
+  var folder: String
+
+  @Flag(name: .customLong("with-erasable"), help: "Also write receipts and customers: for moving the trail.")
+  var withErasable = false
+
+  func run() throws {
+    let location = options.location
+    let log = try location.open(writing: false)
+    let progress = EntryProgress("wrote")
+    do {
+      let checkpoint = try log.export(
+        to: TileDirectory(path: folder), includingErasableParts: withErasable
+      ) { progress.show($0, of: $1) }
+      progress.finish()
+      try log.close()
+      let written = checkpoint.checkpoint
+      if output.json {
+        var object = JSONWriter()
+        object.beginObject()
+        object.member("folder", folder)
+        object.member("entries", written.size)
+        object.member("root", written.root.base64)
+        object.endObject()
+        writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      } else {
+        writeAll(
+          Array("\(folder)  \(written.size) entries, root \(written.root.base64)\n".utf8), to: STDOUT_FILENO)
+      }
+    } catch {
+      throw TrailLocation.failure(error, location.name)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit fsck`.
+struct AuditFsckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fsck",
+    abstract: "Check a whole trail from the entries up; or one that was exported, as a stranger would.",
+    discussion: """
+      Recomputes everything from the entries: each hash, the tree, the lines of each original transaction, what was
+      erased, the index, the checkpoints. What was altered, left out, reordered or forked is named with its index. It
+      changes nothing and needs no private key.
+
+      For a folder that audit export wrote the files, the public key and, with --since, a checkpoint that was kept are
+      enough.
+
+      EXAMPLES:
+        receipt-tool audit fsck verdicts.audit
+        receipt-tool audit fsck exported/ --key verdicts.pub --since 2025-10-01.checkpoint
+
+      EXIT CODES:
+        0 nothing is wrong; 1 something is; 2 not now, try again; 64 wrong command line; 66 the trail cannot be opened.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Option(
+    help: ArgumentHelp(
+      "For a folder: a checkpoint that was seen before, which the trail must continue.", valueName: "FILE"))
+  var since: String?
+
+  func run() throws {
+    let location = options.location
+    let verifier = try location.verifierKey()
+    let progress = EntryProgress("checked")
+    let report: TrailCheckReport
+    do {
+      if Self.isFolder(options.trail) {
+        let older = try since.map { try Self.checkpoint($0, by: verifier) }
+        report = try TileDirectoryChecker(directory: TileDirectory(path: options.trail), verifier: verifier)
+          .check(continuing: older) { progress.show($0, of: $1) }
+      } else {
+        guard since == nil else { throw ValidationError("--since is for a folder that audit export wrote.") }
+        let storage = try location.storage(creating: false)
+        defer { try? storage.close() }
+        report = try TrailChecker(
+          storage: storage, verifier: verifier, checkpoints: try location.checkpoints(of: verifier.name)
+        ).check { progress.show($0, of: $1) }
+      }
+    } catch {
+      throw TrailLocation.failure(error, location.name)
+    }
+    progress.finish()
+    writeAll(output.json ? json(report) : text(report), to: STDOUT_FILENO)
+    guard report.isClean else { throw ToolExit.invalid }
+  }
+
+  private func text(_ report: TrailCheckReport) -> [UInt8] {
+    var lines = report.faults.map(\.description)
+    if report.faults.count == TrailCheckReport.maximumFaults { lines.append("… and possibly more") }
+    if report.isClean {
+      lines.append(
+        "INTACT  \(options.location.name)  \(report.entryCount) entries, root \(report.rootHash), checkpoint of "
+          + "\(report.checkpointSize ?? 0)")
+    } else {
+      lines.append("NOT INTACT  \(options.location.name)  \(report.faults.count) faults")
+    }
+    return Array((lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n").utf8)
+  }
+
+  private func json(_ report: TrailCheckReport) -> [UInt8] {
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("trail", options.location.name)
+    object.member("intact", report.isClean)
+    object.member("entries", report.entryCount)
+    object.member("root", report.rootHash)
+    object.member("checkpointed", report.checkpointSize)
+    object.name("faults")
+    object.beginArray()
+    for fault in report.faults {
+      object.beginObject()
+      object.member("code", fault.code.rawValue)
+      object.member("index", fault.index)
+      object.member("place", fault.place)
+      object.member("message", fault.message)
+      object.endObject()
+    }
+    object.endArray()
+    object.endObject()
+    return object.bytes + [0x0A]
+  }
+
+  static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  private static func checkpoint(_ file: String, by verifier: NoteVerifierKey) throws -> VerifiedCheckpoint {
+    let bytes = try InputFile.contents(of: file, limit: 1 << 20)
+    do {
+      return try SignedCheckpoint(parsing: bytes).verified(by: verifier)
+    } catch {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(file) is no checkpoint of this trail: \(error)")
+    }
+  }
+}
