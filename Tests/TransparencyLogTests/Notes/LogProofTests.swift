@@ -97,7 +97,7 @@ import TransparencyLog
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `no mutation of a proof is accepted, but of the extra data`() throws {
+  @Test(.timeLimit(.minutes(5))) func `no mutation of a proof is accepted, but of the extra data`() throws {
     let proof = try proof(200, size: 260, extra: Array("extra".utf8))
     let entry = Array("200".utf8)
     let bytes = proof.encoded

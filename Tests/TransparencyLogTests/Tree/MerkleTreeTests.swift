@@ -24,7 +24,7 @@ import TransparencyLog
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `every inclusion proof up to 1,025 entries is the one by the book`() throws {
     let hashes = leafHashes(Self.count)
     let tiles = MemoryTiles(hashes)
@@ -43,7 +43,7 @@ import TransparencyLog
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `every consistency proof up to 1,025 entries is the one by the book`() throws {
     let hashes = leafHashes(Self.count)
     let tiles = MemoryTiles(hashes)
@@ -62,5 +62,69 @@ import TransparencyLog
           from: UInt64(oldSize), oldRoot: roots[oldSize], to: UInt64(size), root: tree.root, proof: proof)
       }
     }
+  }
+
+  @Test func `no index, size or length of a proof is too much for verification`() {
+    let numbers: [UInt64] = [0, 1, 2, 255, 256, 257, 1 << 32, 1 << 63 - 1, 1 << 63, .max - 1, .max]
+    let lengths = [0, 1, 32, 62, 63, 64, 65, 127, 128, 129]
+    for a in numbers {
+      for b in numbers {
+        for length in lengths {
+          let proof = [TreeHash](repeating: .empty, count: length)
+          #expect(throws: ProofError.self) {
+            try MerkleTree.verifyInclusion(
+              leafHash: .leaf([1]), index: a, size: b, root: .leaf([2]), proof: proof)
+          }
+          guard a > 0 || length > 0 || b == 0 else { continue }
+          #expect(throws: ProofError.self) {
+            try MerkleTree.verifyConsistency(
+              from: a, oldRoot: .leaf([1]), to: b, root: .leaf([2]), proof: proof)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `what does not match is named`() throws {
+    let tiles = MemoryTiles(leafHashes(7))
+    let root = tiles.frontier.root
+    let oldRoot = try MerkleTree.root(size: 3, reader: tiles)
+    let leafHash = leafHashes(7)[4]
+    let inclusion = try MerkleTree.inclusionProof(index: 4, size: 7, reader: tiles)
+    let consistency = try MerkleTree.consistencyProof(from: 3, to: 7, reader: tiles)
+    func included(_ index: UInt64, _ size: UInt64, _ root: TreeHash, _ proof: [TreeHash]) -> ProofError.Code?
+    {
+      do throws(ProofError) {
+        try MerkleTree.verifyInclusion(leafHash: leafHash, index: index, size: size, root: root, proof: proof)
+      } catch { return error.code }
+      return nil
+    }
+    func consistent(
+      _ oldSize: UInt64, _ oldRoot: TreeHash, _ size: UInt64, _ root: TreeHash, _ proof: [TreeHash]
+    ) -> ProofError.Code? {
+      do throws(ProofError) {
+        try MerkleTree.verifyConsistency(from: oldSize, oldRoot: oldRoot, to: size, root: root, proof: proof)
+      } catch { return error.code }
+      return nil
+    }
+    #expect(included(4, 7, root, inclusion) == nil)
+    #expect(included(7, 7, root, inclusion) == .indexOutOfRange)
+    #expect(included(0, 0, .empty, []) == .indexOutOfRange)
+    #expect(included(4, 7, root, inclusion + [root]) == .wrongLength)
+    #expect(included(4, 7, root, inclusion.dropLast()) == .wrongLength)
+    #expect(included(4, 7, oldRoot, inclusion) == .rootMismatch)
+    #expect(included(5, 7, root, inclusion) == .rootMismatch)
+    #expect(consistent(3, oldRoot, 7, root, consistency) == nil)
+    #expect(consistent(3, oldRoot, 7, oldRoot, consistency) == .rootMismatch)
+    #expect(consistent(3, root, 7, root, consistency) == .oldRootMismatch)
+    #expect(consistent(3, oldRoot, 7, root, consistency.dropLast()) == .wrongLength)
+    #expect(consistent(7, root, 3, oldRoot, consistency) == .sizesInWrongOrder)
+    #expect(consistent(7, root, 7, root, []) == nil)
+    #expect(consistent(7, root, 7, root, [root]) == .wrongLength)
+    #expect(consistent(7, root, 7, oldRoot, []) == .rootMismatch)
+    #expect(consistent(0, .empty, 7, root, []) == nil)
+    #expect(consistent(0, .empty, 7, root, consistency) == .wrongLength)
+    #expect(consistent(0, root, 7, root, []) == .oldRootMismatch)
+    #expect(consistent(0, .empty, 0, root, []) == .rootMismatch)
   }
 }
