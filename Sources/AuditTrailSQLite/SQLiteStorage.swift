@@ -141,6 +141,18 @@
       return file.allPaths.reduce(0) { $0 + (TrailFile.status($1)?.size ?? 0) }
     }
 
+    /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
+    public func structuralFaults() throws -> [String] {
+      try connections.withReader { reader in
+        do {
+          let lines = try reader.inDatabase { try String.fetchAll($0, sql: "PRAGMA quick_check(100)") }
+          return lines == ["ok"] ? [] : lines
+        } catch {
+          throw SQLiteFault.mapped(error, at: file.path)
+        }
+      }
+    }
+
     /// Ends the use; reads that are under way still come to their end. The log is copied into the file.
     public func close() throws {
       guard !writing.isWritingHere else {

@@ -94,6 +94,8 @@ package final class FaultInjectingStorage: TrailStorage {
 
   package func byteCount() throws -> UInt64 { try base.byteCount() }
 
+  package func structuralFaults() throws -> [String] { try base.structuralFaults() }
+
   package func close() throws { try base.close() }
 
   /// Counts an operation; gives the error that it is to fail with.

@@ -243,6 +243,20 @@
       }
     }
 
+    @Test("finds damage to its own structure")
+    func structure() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      for key in 0..<4 { try storage.put(.bundles, Int64(key), sampleBytes(60_000)) }
+      try storage.write { try $0.remove(.bundles, in: 1...2, erasing: false) }
+      #expect(try storage.structuralFaults() == [])
+      try storage.close()
+      var bytes = try folder.bytes("trail.sqlite")
+      // The number of free pages, in the header.
+      bytes[39] ^= 1
+      try Data(bytes).write(to: URL(fileURLWithPath: path))
+      #expect(try SQLiteStorage(openingAt: path).structuralFaults().count == 1)
+    }
+
     /// Changes a file behind the storage's back.
     private func change(_ path: String, _ sql: String) throws {
       let queue = try DatabaseQueue(path: path)
