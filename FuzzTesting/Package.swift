@@ -6,7 +6,7 @@ import PackageDescription
 /// One executable per parser, each a libFuzzer entry point. Built and run by `scripts/fuzz`, which passes
 /// the sanitizers for every module, so that the code under test is instrumented too.
 let targets = [
-  "app-receipt", "asn1", "certificate", "json", "jws", "private-key", "recognition",
+  "app-receipt", "asn1", "audit-entry", "certificate", "json", "jws", "private-key", "recognition",
   "revocation", "transaction-receipt", "transparency-log", "verify",
 ]
 
@@ -19,6 +19,7 @@ let package = Package(
         name: "fuzz-\(name)",
         dependencies: [
           "FuzzSupport",
+          .product(name: "AuditTrail", package: "receipt-kit"),
           .product(name: "ReceiptCodec", package: "receipt-kit"),
           .product(name: "ReceiptCrypto", package: "receipt-kit"),
           .product(name: "ReceiptSigning", package: "receipt-kit"),
