@@ -42,6 +42,8 @@
         }
       } else {
         try run(statements.erase, table, keys)
+        // Rows of merged index runs are many, and hold no more than fingerprints: their space is needed again.
+        if table == .pages || table == .runs { try run(statements.remove, table, keys) }
       }
     }
 
