@@ -26,8 +26,8 @@ struct CheckRun {
     self.storage = storage
     self.head = head
     self.key = key
-    guard let sumKey = IndexSum.Key(Random.bytes(32)) else {
-      throw AuditError(.invalidRecord, at: "index", "The key of the sums does not have 32 bytes.")
+    guard let sumKey = IndexSum.Key(Random.bytes(16)) else {
+      throw AuditError(.invalidRecord, at: "index", "The key of the sums does not have 16 bytes.")
     }
     self.sumKey = sumKey
     sums = IndexSums(key, sumKey, indexedSize: head.indexedSize)

@@ -27,16 +27,18 @@ struct IndexSums {
       let fingerprints = try? EntryFingerprints(entry, erasable: erasable, keys, key)
     else { return }
     add(.receipt, fingerprints.receipt, index)
-    add(.original, fingerprints.original, index)
+    add(.original, fingerprints.original, index, check: fingerprints.originalCheck)
     add(.transaction, fingerprints.transaction, index)
     add(.customer, fingerprints.customer, index)
     if let product = fingerprints.product, products.insert(product).inserted { add(.product, product, index) }
   }
 
-  private mutating func add(_ kind: IndexKind, _ fingerprint: UInt64?, _ index: UInt64) {
+  private mutating func add(
+    _ kind: IndexKind, _ fingerprint: UInt64?, _ index: UInt64, check: UInt32 = 0
+  ) {
     guard let fingerprint else { return }
     byKind[Int(kind.rawValue)].add(
-      IndexRecord(fingerprint: fingerprint, index: index), of: kind, key: sumKey)
+      IndexRecord(fingerprint: fingerprint, index: index, check: check), of: kind, key: sumKey)
   }
 
   /// Adds the sums of other bundles.

@@ -64,13 +64,15 @@ package struct FingerprintIndex: Sendable {
 
   /// Takes a record of a new entry. The indices of a kind must not descend; entries below ``indexedSize`` are
   /// not taken again.
-  package mutating func insert(_ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64) {
-    memtable.insert(kind, IndexRecord(fingerprint: fingerprint, index: index))
+  package mutating func insert(
+    _ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, check: UInt32 = 0
+  ) {
+    memtable.insert(kind, IndexRecord(fingerprint: fingerprint, index: index, check: check))
   }
 
   /// The newest entry from ``indexedSize`` on that may be about the fingerprint.
-  package func newestInMemory(_ kind: IndexKind, _ fingerprint: UInt64) -> UInt64? {
-    memtable.newest(kind, fingerprint, before: .max)
+  package func newestInMemory(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0) -> UInt64? {
+    memtable.newest(kind, fingerprint, check: check, before: .max)
   }
 
   func removeFromMemory(_ kind: IndexKind, _ record: IndexRecord) -> Bool { memtable.remove(kind, record) }
@@ -82,32 +84,18 @@ package struct FingerprintIndex: Sendable {
   ///
   /// - Throws: ``StorageError``.
   package func newest(
-    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64 = .max, in reader: any StorageReader
-  ) throws -> UInt64? {
-    try snapshot(size: .max).newest(kind, fingerprint, before: before, in: reader)
-  }
-
-  /// Asks the filters for a batch of fingerprints, at a fraction of the cost of asking for each.
-  package func probe(_ kind: IndexKind, _ fingerprints: [UInt64]) -> IndexProbes {
-    runs.probe(kind, fingerprints)
-  }
-
-  /// ``newest(_:_:before:in:)`` for the fingerprint that is at `position` of a batch that was probed.
-  ///
-  /// - Throws: ``StorageError``.
-  package func newest(
-    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64 = .max, probes: IndexProbes, position: Int,
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
     in reader: any StorageReader
   ) throws -> UInt64? {
-    try snapshot(size: .max).newest(
-      kind, fingerprint, before: before, probed: (probes, position), in: reader)
+    try snapshot(size: .max).newest(kind, fingerprint, check: check, before: before, in: reader)
   }
 
   /// All entries below `before` that may be about the fingerprint, newest first.
   package func candidates(
-    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64 = .max, in reader: any StorageReader
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
+    in reader: any StorageReader
   ) -> IndexCandidates {
-    snapshot(size: .max).candidates(kind, fingerprint, before: before, in: reader)
+    snapshot(size: .max).candidates(kind, fingerprint, check: check, before: before, in: reader)
   }
 
   /// The index as of `size` entries, for readers on other threads.

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
+
 /// The secret that fingerprints are made with, so that nobody can prepare values that collide, nor tell from a
 /// fingerprint alone what it is of.
 package struct IndexKey: Sendable {
   /// The length of a key, in bytes.
   package static let byteCount = 16
 
-  private let hash: SipHash
+  private let key: [UInt8]
 
   /// A key of ``byteCount`` secret bytes; `nil` for any other count.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
-    var words: [UInt64] = [0, 0]
-    for (offset, byte) in bytes.enumerated() { words[offset / 8] |= UInt64(byte) << UInt64(offset % 8 * 8) }
-    hash = SipHash(words[0], words[1])
+    key = bytes
   }
 
-  /// The fingerprint of `value`: the low 48 bits of SipHash-2-4 over the kind's byte and the value.
+  /// The fingerprint of `value`: the first 48 bits of SHA-256 over the kind's byte, the key and the value.
   package func fingerprint(_ kind: IndexKind, _ value: Span<UInt8>) -> UInt64 {
-    hash.hash(kind.rawValue, value) & IndexRecord.fingerprintMask
+    checkedFingerprint(kind, value).fingerprint
   }
 
   /// The fingerprint of `value`.
@@ -27,5 +27,16 @@ package struct IndexKey: Sendable {
   /// The fingerprint of `value` in UTF-8.
   package func fingerprint(_ kind: IndexKind, _ value: String) -> UInt64 {
     fingerprint(kind, value.utf8.span)
+  }
+
+  /// The fingerprint of `value`, and its check: 32 bits more of the same hash.
+  package func checkedFingerprint(
+    _ kind: IndexKind, _ value: Span<UInt8>
+  ) -> (fingerprint: UInt64, check: UInt32) {
+    var message = key
+    message.reserveCapacity(key.count + value.count)
+    unsafe value.withUnsafeBufferPointer { unsafe message.append(contentsOf: $0) }
+    let words = PrefixedSHA256.hash(prefix: kind.rawValue, message.span)
+    return (UInt64(bigEndian: words.0) >> 16, UInt32(truncatingIfNeeded: words.1))
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A page of an index run: up to 1,080 records in ascending order, of 8 bytes each.
+/// A page of an index run: up to 1,080 records in ascending order, of 8 bytes each; or 720 of 12, for a kind that has
+/// checks.
 ///
 /// | Bytes | |
 /// |---|---|
@@ -8,11 +9,18 @@
 /// | 6 | the base: the first record's fingerprint |
 /// | 2 | the number of records |
 /// | 8 each | the record: fingerprint − base, then the entry's index − the run's `from` in the run's `indexBits` |
+/// | 4 each | for a kind that has checks, behind each record: the check |
 /// | rest | zeros, where records were removed |
 struct IndexPage: Sendable {
   static let headerByteCount = 16
   /// 8,656 bytes fill an SQLite leaf cell and two overflow pages of 4,096 bytes with almost no rest.
   static let recordLimit = 1_080
+
+  /// The most records of a page of this kind.
+  static func recordLimit(_ kind: IndexKind) -> Int { recordLimit * 8 / recordByteCount(kind) }
+
+  /// The bytes of a record of this kind.
+  static func recordByteCount(_ kind: IndexKind) -> Int { kind.hasCheck ? 12 : 8 }
 
   let bytes: [UInt8]
   let base: UInt64
@@ -20,6 +28,7 @@ struct IndexPage: Sendable {
   private let from: UInt64
   private let indexBits: UInt64
   private let indexMask: UInt64
+  private let hasCheck: Bool
 
   /// - Throws: ``StorageError/Code/corrupt`` where the row is not such a page.
   init(_ bytes: [UInt8], of run: IndexRun, page: Int) throws(StorageError) {
@@ -35,7 +44,8 @@ struct IndexPage: Sendable {
     from = run.from
     indexBits = UInt64(run.indexBits)
     indexMask = 1 << indexBits - 1
-    guard count <= (bytes.count - Self.headerByteCount) / 8 else {
+    hasCheck = run.kind.hasCheck
+    guard count <= (bytes.count - Self.headerByteCount) / Self.recordByteCount(run.kind) else {
       throw place.corrupt("A page of \(bytes.count) bytes cannot hold \(count) records.")
     }
   }
@@ -55,10 +65,18 @@ struct IndexPage: Sendable {
   ) -> [UInt8] {
     let indexBits = UInt64(run.indexBits)
     var row: [UInt8] = []
-    row.reserveCapacity(byteCount ?? headerByteCount + 8 * records.count)
+    row.reserveCapacity(byteCount ?? headerByteCount + recordByteCount(run.kind) * records.count + 4)
     row.append(bigEndian: 0)
     row.append(bigEndian: base << 16 | UInt64(records.count))
-    row.append(bigEndian: records.map { ($0.fingerprint - base) << indexBits | ($0.index - run.from) })
+    if run.kind.hasCheck {
+      for record in records {
+        row.append(bigEndian: (record.fingerprint - base) << indexBits | (record.index - run.from))
+        row.append(bigEndian: record.check)
+      }
+      if row.count % 8 != 0 { row.append(bigEndian: UInt32(0)) }
+    } else {
+      row.append(bigEndian: records.map { ($0.fingerprint - base) << indexBits | ($0.index - run.from) })
+    }
     if let byteCount, byteCount > row.count { row += [UInt8](repeating: 0, count: byteCount - row.count) }
     IndexChecksum.seal(&row, at: run.page(page))
     return row
@@ -70,8 +88,11 @@ struct IndexPage: Sendable {
   /// The record at `slot`, which must be below `count`.
   @inline(__always)
   subscript(slot: Int) -> IndexRecord {
-    let word = bytes.span.bigEndianWord(at: Self.headerByteCount + 8 * slot)
-    return IndexRecord(fingerprint: base &+ word &>> indexBits, index: from &+ word & indexMask)
+    let offset = Self.headerByteCount + (hasCheck ? 12 : 8) * slot
+    let word = bytes.span.bigEndianWord(at: offset)
+    return IndexRecord(
+      fingerprint: base &+ word &>> indexBits, index: from &+ word & indexMask,
+      check: hasCheck ? bytes.bigEndian(at: offset + 8) : 0)
   }
 
   /// The number of records below `sought`.

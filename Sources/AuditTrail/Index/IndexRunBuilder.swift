@@ -20,6 +20,7 @@ struct IndexRunBuilder {
   /// The filter's words from ``firstFilterRow`` on, as far as they were touched.
   private var filter: [UInt64] = []
   private let firstFilterRow: Int
+  private let firstRecords: UInt64
   private let span: UInt64
 
   /// Continues where `progress` stands. The run's `from`, `to` and `filterBlocks` are its final ones.
@@ -27,13 +28,14 @@ struct IndexRunBuilder {
     self.run = run
     self.progress = progress
     firstFilterRow = progress.filterRow
+    firstRecords = progress.records
     span = IndexPage.span(of: run)
   }
 
   /// How many of these records, at the start of `records`, make the next page.
   func pageLength(of records: ArraySlice<IndexRecord>) -> Int {
     guard let base = records.first?.fingerprint else { return 0 }
-    let limit = min(records.count, IndexPage.recordLimit)
+    let limit = min(records.count, IndexPage.recordLimit(run.kind))
     if records[records.startIndex + limit - 1].fingerprint - base < span { return limit }
     var (low, high) = (1, limit)
     while low < high {
@@ -128,9 +130,7 @@ struct IndexRunBuilder {
   }
 
   /// The records added since the start.
-  private var records: UInt64 {
-    rows.reduce(0) { $0 + UInt64(($1.bytes.count - IndexPage.headerByteCount) / 8) }
-  }
+  private var records: UInt64 { progress.records - firstRecords }
 }
 
 /// Rows of the runs' table that hold 64-bit numbers after a checksum.

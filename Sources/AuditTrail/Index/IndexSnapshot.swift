@@ -29,28 +29,25 @@ package struct IndexSnapshot: Sendable {
   ///
   /// - Throws: ``StorageError``.
   package func newest(
-    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64 = .max, in reader: any StorageReader
-  ) throws -> UInt64? {
-    try newest(kind, fingerprint, before: before, probed: nil, in: reader)
-  }
-
-  func newest(
-    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64, probed: (IndexProbes, Int)?,
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
     in reader: any StorageReader
   ) throws -> UInt64? {
     let before = min(before, size)
-    if let index = memtable.newest(kind, fingerprint, before: before) { return index }
+    if let index = memtable.newest(kind, fingerprint, check: check, before: before) { return index }
     var found: [UInt64] = []
-    try runs.collect(kind, fingerprint, before: before, limit: 1, probed: probed, in: reader, into: &found)
+    try runs.collect(
+      kind, fingerprint, check: check, before: before, limit: 1, in: reader, into: &found)
     return found.first
   }
 
   /// All entries below `before` that may be about the fingerprint, newest first.
   package func candidates(
-    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64 = .max, in reader: any StorageReader
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max,
+    in reader: any StorageReader
   ) -> IndexCandidates {
     IndexCandidates(
-      snapshot: self, kind: kind, fingerprint: fingerprint, before: min(before, size), reader: reader)
+      snapshot: self, kind: kind, fingerprint: fingerprint, check: check, before: min(before, size),
+      reader: reader)
   }
 }
 
@@ -59,16 +56,19 @@ package struct IndexCandidates {
   fileprivate let snapshot: IndexSnapshot
   fileprivate let kind: IndexKind
   fileprivate let fingerprint: UInt64
+  fileprivate let check: UInt32
   fileprivate var before: UInt64
   fileprivate let reader: any StorageReader
   private var found: ArraySlice<UInt64> = []
 
   fileprivate init(
-    snapshot: IndexSnapshot, kind: IndexKind, fingerprint: UInt64, before: UInt64, reader: any StorageReader
+    snapshot: IndexSnapshot, kind: IndexKind, fingerprint: UInt64, check: UInt32, before: UInt64,
+    reader: any StorageReader
   ) {
     self.snapshot = snapshot
     self.kind = kind
     self.fingerprint = fingerprint
+    self.check = check
     self.before = before
     self.reader = reader
   }
@@ -79,9 +79,10 @@ package struct IndexCandidates {
   package mutating func next() throws -> UInt64? {
     if found.isEmpty {
       var more: [UInt64] = []
-      snapshot.memtable.collect(kind, fingerprint, before: before, limit: 256, into: &more)
+      snapshot.memtable.collect(kind, fingerprint, check: check, before: before, limit: 256, into: &more)
       if more.isEmpty {
-        try snapshot.runs.collect(kind, fingerprint, before: before, limit: 256, in: reader, into: &more)
+        try snapshot.runs.collect(
+          kind, fingerprint, check: check, before: before, limit: 256, in: reader, into: &more)
       }
       found = more[...]
     }

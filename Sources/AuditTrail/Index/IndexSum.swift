@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sum of keyed hashes of records, in whatever order: two sets of records with the same sum are the same, except
+internal import ReceiptCrypto
+
+/// A sum of SHA-256 hashes of records under a key, in whatever order: two sets of records with the same sum are the same, except
 /// with a probability of 2^-128 for who does not know the key.
 package struct IndexSum: Sendable, Hashable {
   private var low: UInt64 = 0
@@ -13,9 +15,12 @@ package struct IndexSum: Sendable, Hashable {
   @inline(__always)
   package mutating func add(_ record: IndexRecord, of kind: IndexKind, key: Key) {
     let labelled = UInt64(kind.rawValue) << 48 | record.fingerprint
-    let (sum, carried) = low.addingReportingOverflow(key.low.hash(labelled, record.index))
+    let words = unsafe withUnsafeBytes(
+      of: (key.high, key.low, labelled, record.index, UInt64(record.check))
+    ) { unsafe PrefixedSHA256.hash(prefix: nil, Span(_unsafeBytes: $0)) }
+    let (sum, carried) = low.addingReportingOverflow(words.0)
     low = sum
-    high &+= key.high.hash(labelled, record.index) &+ (carried ? 1 : 0)
+    high &+= words.1 &+ (carried ? 1 : 0)
   }
 
   /// Adds what another sum has.
@@ -27,15 +32,14 @@ package struct IndexSum: Sendable, Hashable {
 
   /// What the hashes are keyed with: fresh random bytes for each comparison.
   package struct Key: Sendable {
-    fileprivate let low: SipHash
-    fileprivate let high: SipHash
+    fileprivate let low: UInt64
+    fileprivate let high: UInt64
 
-    /// A key of 32 random bytes; `nil` for any other count.
+    /// A key of 16 random bytes; `nil` for any other count.
     package init?(_ bytes: [UInt8]) {
-      guard bytes.count == 32 else { return nil }
-      let words = (0..<4).map { bytes.span.bigEndianWord(at: 8 * $0) }
-      low = SipHash(words[0], words[1])
-      high = SipHash(words[2], words[3])
+      guard bytes.count == 16 else { return nil }
+      high = bytes.span.bigEndianWord(at: 0)
+      low = bytes.span.bigEndianWord(at: 8)
     }
   }
 }

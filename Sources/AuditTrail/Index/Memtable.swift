@@ -21,24 +21,27 @@ final class Memtable: Sendable {
   /// Inserts a record. The indices of a kind must not descend; those below `base` are in runs and are not taken.
   func insert(_ kind: IndexKind, _ record: IndexRecord) {
     guard record.index >= base, let relative = UInt32(exactly: record.index - base) else { return }
-    kinds.withLock { $0[Int(kind.rawValue)].insert(record.fingerprint, relative) }
+    kinds.withLock { $0[Int(kind.rawValue)].insert(record.fingerprint, relative, record.check) }
   }
 
   /// Appends the indices below `before` of the fingerprint, newest first, at most `limit`.
   func collect(
-    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64, limit: Int, into found: inout [UInt64]
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int,
+    into found: inout [UInt64]
   ) {
     guard before > base else { return }
     let before = UInt32(clamping: before - base)
-    found += kinds.withLock { $0[Int(kind.rawValue)].collect(fingerprint, before: before, limit: limit) }
-      .map { base + UInt64($0) }
+    found += kinds.withLock {
+      $0[Int(kind.rawValue)].collect(fingerprint, check, before: before, limit: limit)
+    }
+    .map { base + UInt64($0) }
   }
 
   /// The newest index below `before` of the fingerprint.
-  func newest(_ kind: IndexKind, _ fingerprint: UInt64, before: UInt64) -> UInt64? {
+  func newest(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64) -> UInt64? {
     guard before > base else { return nil }
     let before = UInt32(clamping: before - base)
-    return kinds.withLock { $0[Int(kind.rawValue)].newest(fingerprint, before: before) }.map {
+    return kinds.withLock { $0[Int(kind.rawValue)].newest(fingerprint, check, before: before) }.map {
       base + UInt64($0)
     }
   }
@@ -61,7 +64,9 @@ final class Memtable: Sendable {
     var records: [IndexRecord] = []
     records.reserveCapacity(all.count)
     for record in all where !record.isRemoved && range.contains(base + UInt64(record.index)) {
-      records.append(IndexRecord(fingerprint: record.fingerprint, index: base + UInt64(record.index)))
+      records.append(
+        IndexRecord(
+          fingerprint: record.fingerprint, index: base + UInt64(record.index), check: record.check))
     }
     return records
   }
@@ -78,6 +83,7 @@ struct MemtableKind: Sendable {
     var index: UInt32
     /// The number of the next older record of the fingerprint, plus 1; 0 at the end.
     let next: UInt32
+    let check: UInt32
 
     static let removed = UInt32.max
     var isRemoved: Bool { index == Self.removed }
@@ -96,30 +102,30 @@ struct MemtableKind: Sendable {
     records.reserveCapacity(count)
   }
 
-  mutating func insert(_ fingerprint: UInt64, _ index: UInt32) {
+  mutating func insert(_ fingerprint: UInt64, _ index: UInt32, _ check: UInt32) {
     if 2 * (records.count + 1) > slots.count { grow() }
     let slot = slot(of: fingerprint)
     let head = slots[slot] & UInt32(mask)
-    records.append(Record(fingerprint: fingerprint, index: index, next: head))
+    records.append(Record(fingerprint: fingerprint, index: index, next: head, check: check))
     slots[slot] = tag(of: fingerprint) | UInt32(records.count)
   }
 
-  func newest(_ fingerprint: UInt64, before: UInt32) -> UInt32? {
+  func newest(_ fingerprint: UInt64, _ check: UInt32, before: UInt32) -> UInt32? {
     var number = slots[slot(of: fingerprint)] & UInt32(mask)
     while number > 0 {
       let record = records[Int(number) - 1]
-      if record.index < before { return record.index }
+      if record.index < before, record.check == check { return record.index }
       number = record.next
     }
     return nil
   }
 
-  func collect(_ fingerprint: UInt64, before: UInt32, limit: Int) -> [UInt32] {
+  func collect(_ fingerprint: UInt64, _ check: UInt32, before: UInt32, limit: Int) -> [UInt32] {
     var found: [UInt32] = []
     var number = slots[slot(of: fingerprint)] & UInt32(mask)
     while number > 0, found.count < limit {
       let record = records[Int(number) - 1]
-      if record.index < before { found.append(record.index) }
+      if record.index < before, record.check == check { found.append(record.index) }
       number = record.next
     }
     return found
@@ -138,8 +144,7 @@ struct MemtableKind: Sendable {
     var number = slots[slot(of: fingerprint)] & UInt32(mask)
     while number > 0 {
       if records[Int(number) - 1].index == index {
-        let next = records[Int(number) - 1].next
-        records[Int(number) - 1] = Record(fingerprint: fingerprint, index: Record.removed, next: next)
+        records[Int(number) - 1].index = Record.removed
         return true
       }
       number = records[Int(number) - 1].next

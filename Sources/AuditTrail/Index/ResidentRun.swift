@@ -60,7 +60,7 @@ final class ResidentRun: Sendable {
   /// Appends the indices below `before` of records of the fingerprint, newest first: at least one where there is
   /// one, at most `limit`.
   func collect(
-    _ fingerprint: UInt64, before: UInt64, limit: Int, in reader: any StorageReader,
+    _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int, in reader: any StorageReader,
     into found: inout [UInt64]
   ) throws {
     guard before > run.from,
@@ -69,9 +69,11 @@ final class ResidentRun: Sendable {
     else { return }
     var taken = 0
     while taken < limit, slot >= 0, page[slot].fingerprint == fingerprint {
-      found.append(page[slot].index)
+      if page[slot].check == check {
+        found.append(page[slot].index)
+        taken += 1
+      }
       slot -= 1
-      taken += 1
     }
   }
 

@@ -28,49 +28,16 @@ struct ResidentRuns: Sendable {
   subscript(kind: IndexKind) -> [ResidentRun] { byKind[Int(kind.rawValue)] }
 }
 
-/// Which runs may have which fingerprints of a batch, found in one go.
-package struct IndexProbes: Sendable {
-  fileprivate let kind: IndexKind
-  fileprivate let version: UInt64
-  /// A bit for each of the 63 newest runs, the newest lowest; the highest for all others.
-  fileprivate var runs: [UInt64]
-
-  /// Whether the fingerprint at `position` of the batch may be in a run.
-  package func mayContain(_ position: Int) -> Bool { runs[position] != 0 }
-}
-
 extension ResidentRuns {
-  func probe(_ kind: IndexKind, _ fingerprints: [UInt64]) -> IndexProbes {
-    var found = [UInt64](repeating: 0, count: fingerprints.count)
-    let bits = fingerprints.map { BlockedFilter.bits(of: $0) }
-    for (number, run) in self[kind].enumerated() {
-      let flag: UInt64 = 1 << UInt64(min(number, 63))
-      if let filter = run.filter, number < 63 {
-        var span = found.mutableSpan
-        filter.mark(fingerprints.span, bits.span, flag, in: &span)
-      } else {
-        for position in found.indices { found[position] |= flag }
-      }
-    }
-    return IndexProbes(kind: kind, version: version, runs: found)
-  }
-
   /// Appends the indices below `before` of the fingerprint in the newest run that has any, newest first.
   func collect(
-    _ kind: IndexKind, _ fingerprint: UInt64, before: UInt64, limit: Int, probed: (IndexProbes, Int)? = nil,
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int,
     in reader: any StorageReader, into found: inout [UInt64]
   ) throws {
-    var candidates: UInt64 = .max
-    if let (probes, position) = probed, probes.version == version, probes.kind == kind {
-      candidates = probes.runs[position]
-    }
-    guard candidates != 0 else { return }
     let bits = BlockedFilter.bits(of: fingerprint)
-    for (number, run) in self[kind].enumerated() where run.run.from < before {
-      guard candidates &>> UInt64(min(number, 63)) & 1 == 1, run.mayContain(fingerprint, bits) else {
-        continue
-      }
-      try run.collect(fingerprint, before: before, limit: limit, in: reader, into: &found)
+    for run in self[kind] where run.run.from < before {
+      guard run.mayContain(fingerprint, bits) else { continue }
+      try run.collect(fingerprint, check: check, before: before, limit: limit, in: reader, into: &found)
       if !found.isEmpty { return }
     }
   }

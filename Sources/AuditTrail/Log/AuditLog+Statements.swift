@@ -60,7 +60,15 @@ extension TrailState {
     try overwrite(index, count: erasable.count, in: writer)
     let record = AuditRecord(
       EntryFacts(time: now, kind: .erasure, original: entry.original, erased: index))
-    return try append([record], once: .forever, in: writer)[0]
+    return try append(record, in: writer)
+  }
+
+  /// Enters one record.
+  private mutating func append(_ record: AuditRecord, in writer: any StorageWriter) throws
+    -> AuditAcknowledgement
+  {
+    let found = try lookUp(record, once: .forever, in: writer)
+    return try append([record], found: [found], once: .forever, in: writer)[0]
   }
 
   private mutating func overwrite(_ index: UInt64, count: Int, in writer: any StorageWriter) throws {
@@ -88,7 +96,9 @@ extension TrailState {
   mutating func anchor(_ original: String, now: Int64, in writer: any StorageWriter) throws
     -> AuditAcknowledgement
   {
-    let newest = try newest(original: original, in: writer)
+    let name = key.checkedFingerprint(.original, EntryText.encoded(original).span)
+    let newest = try index.newest(
+      .original, name.fingerprint, check: name.check, before: head.size, in: writer)
     var count: UInt64 = 0
     var next = newest
     while let index = next {
@@ -100,6 +110,6 @@ extension TrailState {
     let record = AuditRecord(
       EntryFacts(
         time: now, kind: .anchor, original: original, size: head.size, newest: newest, count: count))
-    return try append([record], once: .forever, in: writer)[0]
+    return try append(record, in: writer)
   }
 }

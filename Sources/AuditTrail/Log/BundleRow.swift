@@ -39,6 +39,13 @@ enum BundleRow {
     return row
   }
 
+  /// Where one entry lies, by the lengths that a row has after its tile.
+  static func entryRange(_ lengths: [UInt8], _ position: Int) -> Range<Int> {
+    var offset = headerByteCount
+    for earlier in 0..<position { offset += Int(lengths[2 * earlier]) << 8 | Int(lengths[2 * earlier + 1]) }
+    return offset..<offset + (Int(lengths[2 * position]) << 8 | Int(lengths[2 * position + 1]))
+  }
+
   /// Where the parts of the entries of a bundle lie in its row.
   struct Layout {
     /// Of each entry.

@@ -6,6 +6,7 @@ struct EntryFingerprints {
   /// about one purchase of an app receipt.
   let receipt: UInt64?
   let original: UInt64?
+  let originalCheck: UInt32
   let transaction: UInt64?
   let customer: UInt64?
   let product: UInt64?
@@ -16,7 +17,9 @@ struct EntryFingerprints {
       key.fingerprint(
         .receipt, Self.receiptValue($0, purchase: record.kind == .purchase ? record.original : nil))
     }
-    original = record.original.map { key.fingerprint(.original, EntryText.encoded($0)) }
+    let checked = record.original.map { key.checkedFingerprint(.original, EntryText.encoded($0).span) }
+    original = checked?.fingerprint
+    originalCheck = checked?.check ?? 0
     transaction = record.transaction.map { key.fingerprint(.transaction, EntryText.encoded($0)) }
     customer = record.customerToken.map { key.fingerprint(.customer, $0) }
     product = record.product.map { key.fingerprint(.product, EntryText.encoded($0)) }
@@ -33,7 +36,9 @@ struct EntryFingerprints {
       let original = keys.isPurchase(in: entry) ? keys.original.map { entry.bytes(in: $0) } : nil
       return key.fingerprint(.receipt, Self.receiptValue(digest, purchase: original))
     }
-    original = fingerprint(.original, keys.original)
+    let checked = keys.original.map { key.checkedFingerprint(.original, entry.extracting($0)) }
+    original = checked?.fingerprint
+    originalCheck = checked?.check ?? 0
     transaction = fingerprint(.transaction, keys.transaction)
     product = fingerprint(.product, keys.product)
     let token = erasable.isEmpty ? nil : try ErasablePart.tokenRange(in: erasable)
@@ -43,7 +48,7 @@ struct EntryFingerprints {
   /// Inserts those that there are.
   func insert(into index: inout FingerprintIndex, at position: UInt64) {
     if let receipt { index.insert(.receipt, receipt, position) }
-    if let original { index.insert(.original, original, position) }
+    if let original { index.insert(.original, original, position, check: originalCheck) }
     if let transaction { index.insert(.transaction, transaction, position) }
     if let customer { index.insert(.customer, customer, position) }
     // Of a product one record a bundle is enough: entries of the same product are many.

@@ -9,8 +9,8 @@ struct StoredEntries {
   /// The entry at `index`, without its erasable part; `nil` where there is none.
   func entry(at index: UInt64) throws -> [UInt8]? {
     let (bundle, position) = Self.place(of: index)
-    if let layout = try layout(of: bundle) {
-      return try part(layout.entries[position], of: bundle)
+    if let lengths = try lengths(of: bundle) {
+      return try part(BundleRow.entryRange(lengths, position), of: bundle)
     }
     return try tail(index)?.entry
   }
@@ -79,11 +79,18 @@ struct StoredEntries {
 
   /// Where the parts of a bundle lie; `nil` where there is no such bundle.
   func layout(of bundle: Int64) throws -> BundleRow.Layout? {
-    let lengths = try reader.value(
-      .bundles, bundle, bytes: BundleRow.tileByteCount..<BundleRow.headerByteCount)
-    guard let lengths else { return nil }
+    guard let lengths = try lengths(of: bundle) else { return nil }
     guard let layout = BundleRow.Layout(lengths) else { throw Self.damaged(bundle) }
     return layout
+  }
+
+  private func lengths(of bundle: Int64) throws -> [UInt8]? {
+    let lengths = try reader.value(
+      .bundles, bundle, bytes: BundleRow.tileByteCount..<BundleRow.headerByteCount)
+    guard lengths?.count ?? BundleRow.lengthsByteCount == BundleRow.lengthsByteCount else {
+      throw Self.damaged(bundle)
+    }
+    return lengths
   }
 
   private func part(_ range: Range<Int>, of bundle: Int64) throws -> [UInt8] {
@@ -145,9 +152,7 @@ struct StoredTiles: TileReader {
       throw AuditError(
         .tampered, at: coordinates.path, "The tile is not there; restore the trail from a backup.")
     }
-    return stride(from: 0, to: row.count, by: TreeHash.byteCount).compactMap {
-      TreeHash(row[$0..<$0 + TreeHash.byteCount])
-    }
+    return TreeHash.hashes(in: row)
   }
 
   /// Where a full tile of a level above 0 is stored.

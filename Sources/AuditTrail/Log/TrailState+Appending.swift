@@ -20,15 +20,27 @@ public struct AuditAcknowledgement: Sendable, Hashable {
 
 extension TrailState {
   /// Enters records, in order, in the transaction of `writer`. After it throws, this state is of no more use.
+  ///
+  /// - Parameters:
+  ///   - records: What is entered.
+  ///   - found: What the entries before this transaction have to do with the records; ``lookUp(_:once:in:)``.
+  ///   - once: For how long a record is entered only once.
+  ///   - writer: The transaction.
+  /// - Returns: For each record where it stands.
+  /// - Throws: ``AuditError``, ``StorageError``.
   mutating func append(
-    _ records: [AuditRecord], once: TrailConfiguration.OnceWindow, in writer: any StorageWriter
+    _ records: [AuditRecord], found: [EarlierEntries], once: TrailConfiguration.OnceWindow,
+    in writer: any StorageWriter
   ) throws -> [AuditAcknowledgement] {
+    let start = head.size
     var unsavedFrom = head.size
     var acknowledgements: [AuditAcknowledgement] = []
     acknowledgements.reserveCapacity(records.count)
-    for record in records {
-      let fingerprints = EntryFingerprints(record, key)
-      if let first = try repeated(record, fingerprints, once: once, in: writer) {
+    for (record, earlier) in zip(records, found) {
+      // What this transaction entered so far is newer than what was found.
+      if let first = try repeated(record, earlier.fingerprints, since: start, once: once, in: writer)
+        ?? earlier.first
+      {
         acknowledgements.append(AuditAcknowledgement(index: first, isRepeat: true))
         continue
       }
@@ -36,12 +48,13 @@ extension TrailState {
       guard position < TrailLimits.entries else {
         throw AuditError(.invalidRecord, at: "entry \(position)", "The trail is full; begin another.")
       }
-      try enter(record, fingerprints, in: writer)
+      let previous = newestInMemory(earlier.fingerprints, since: start) ?? earlier.previous
+      try enter(record, earlier.fingerprints, previous: previous, in: writer)
       try closeBundle(after: position, &unsavedFrom, in: writer)
       acknowledgements.append(AuditAcknowledgement(index: position, isRepeat: false))
     }
     try writeTail(from: unsavedFrom, in: writer)
-    if acknowledgements.contains(where: { !$0.isRepeat }) {
+    if head.size > start {
       head.root = frontier.root
       try head.write(writer)
     }
@@ -58,7 +71,7 @@ extension TrailState {
   }
 
   private mutating func enter(
-    _ record: AuditRecord, _ fingerprints: EntryFingerprints, in writer: any StorageWriter
+    _ record: AuditRecord, _ fingerprints: EntryFingerprints, previous: UInt64?, in writer: any StorageWriter
   ) throws {
     var erasable: [UInt8] = []
     var commitment: SHA256Digest?
@@ -76,7 +89,6 @@ extension TrailState {
       }
       commitment = SHA256Digest(of: erasable)
     }
-    let previous = try record.original.flatMap { try newest(original: $0, in: writer) }
     let time = max(record.time, head.lastTime)
     var entry: [UInt8] = []
     do {
@@ -155,36 +167,59 @@ extension TrailState {
     tail.removeAll(keepingCapacity: true)
   }
 
-  /// The entry that says the same already.
+  /// The entry from `start` on, of this transaction, that says the same already.
   private func repeated(
-    _ record: AuditRecord, _ fingerprints: EntryFingerprints, once: TrailConfiguration.OnceWindow,
-    in writer: any StorageWriter
+    _ record: AuditRecord, _ fingerprints: EntryFingerprints, since start: UInt64,
+    once: TrailConfiguration.OnceWindow, in writer: any StorageWriter
   ) throws -> UInt64? {
-    guard let fingerprint = fingerprints.receipt else { return nil }
-    var wanted: SHA256Digest?
+    guard let fingerprint = fingerprints.receipt,
+      let newest = index.newestInMemory(.receipt, fingerprint), newest >= start
+    else { return nil }
     var candidates = index.candidates(.receipt, fingerprint, before: head.size, in: writer)
+    return try repeated(record, &candidates, once: once) { try bytes(of: $0, in: writer) }
+  }
+
+  /// The first of the candidates that says the same as the record.
+  private func repeated(
+    _ record: AuditRecord, _ candidates: inout IndexCandidates, once: TrailConfiguration.OnceWindow,
+    _ bytes: (UInt64) throws -> [UInt8]
+  ) throws -> UInt64? {
+    var wanted: SHA256Digest?
     while let candidate = try candidates.next() {
-      let entry = try bytes(of: candidate, in: writer)
+      let entry = try bytes(candidate)
       let keys = try Self.keys(of: entry, at: candidate)
-      if case .seconds(let seconds) = once, keys.time < record.time - seconds * 1000 { break }
+      if case .seconds(let seconds) = once, keys.time < record.time - seconds * 1000 { return nil }
       if wanted == nil { wanted = ExactlyOnce.key(record.facts) }
       if ExactlyOnce.key(keys, in: entry.span) == wanted { return candidate }
     }
     return nil
   }
 
-  /// The newest entry of an original transaction.
-  func newest(original: String, in writer: any StorageWriter) throws -> UInt64? {
-    let name = EntryText.encoded(original)
-    var candidates = index.candidates(
-      .original, key.fingerprint(.original, name), before: head.size, in: writer)
-    while let candidate = try candidates.next() {
-      let entry = try bytes(of: candidate, in: writer)
-      if let range = try Self.keys(of: entry, at: candidate).original, entry[range].elementsEqual(name) {
-        return candidate
-      }
+  /// The newest entry from `start` on of an original transaction.
+  private func newestInMemory(_ fingerprints: EntryFingerprints, since start: UInt64) -> UInt64? {
+    guard let original = fingerprints.original,
+      let newest = index.newestInMemory(.original, original, check: fingerprints.originalCheck),
+      newest >= start
+    else { return nil }
+    return newest
+  }
+
+  /// Finds what earlier entries have to do with a record. It may be called for several records at a time.
+  func lookUp(
+    _ record: AuditRecord, once: TrailConfiguration.OnceWindow, in reader: any StorageReader
+  ) throws -> EarlierEntries {
+    let fingerprints = EntryFingerprints(record, key)
+    var earlier = EarlierEntries(fingerprints: fingerprints, first: nil, previous: nil)
+    if let receipt = fingerprints.receipt {
+      var candidates = index.candidates(.receipt, receipt, before: head.size, in: reader)
+      earlier.first = try repeated(record, &candidates, once: once) { try bytes(of: $0, in: reader) }
     }
-    return nil
+    if earlier.first == nil, let original = fingerprints.original {
+      // At its word: see IndexKind.hasCheck.
+      earlier.previous = try index.newest(
+        .original, original, check: fingerprints.originalCheck, before: head.size, in: reader)
+    }
+    return earlier
   }
 
   static func keys(of entry: [UInt8], at index: UInt64) throws -> EntryIndexKeys {
@@ -194,13 +229,22 @@ extension TrailState {
   }
 
   /// The entry at `index`, which may be one of this transaction.
-  func bytes(of index: UInt64, in writer: any StorageWriter) throws -> [UInt8] {
+  func bytes(of index: UInt64, in reader: any StorageReader) throws -> [UInt8] {
     if index >= head.size & ~255, index < head.size, Int(index & 255) < tail.count {
       return tail[Int(index & 255)].entry
     }
-    guard let entry = try StoredEntries(reader: writer).entry(at: index) else {
+    guard let entry = try StoredEntries(reader: reader).entry(at: index) else {
       throw StoredEntries.missing(index)
     }
     return entry
   }
+}
+
+/// What the entries before a transaction have to do with a record.
+struct EarlierEntries {
+  let fingerprints: EntryFingerprints
+  /// The entry that says the same already.
+  var first: UInt64?
+  /// The newest entry of the same original transaction.
+  var previous: UInt64?
 }

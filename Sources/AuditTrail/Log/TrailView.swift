@@ -79,12 +79,9 @@ public struct TrailView {
 
   /// The index of the newest entry of an original transaction.
   func newest(original: String, before: UInt64 = .max) throws -> UInt64? {
-    let name = EntryText.encoded(original)
-    var candidates = candidates(.original, name, before: before)
-    while let index = try candidates.next() {
-      if try isValue(name, at: index, \.original) { return index }
-    }
-    return nil
+    let checked = key.checkedFingerprint(.original, EntryText.encoded(original).span)
+    return try state.index.newest(
+      .original, checked.fingerprint, check: checked.check, before: min(before, size), in: reader)
   }
 
   /// The entries of a transaction, newest first.

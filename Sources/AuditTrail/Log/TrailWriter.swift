@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
+internal import Synchronization
 internal import TransparencyLog
 
 /// The one writer of a process: commits batches and publishes checkpoints. It blocks, and is used under a lock.
@@ -81,7 +83,6 @@ struct TrailWriter {
         } else {
           next = try TrailState(reading: writer, key: key)
         }
-        try next.flushIndex(in: writer)
         let result = try body(&next, writer)
         return (result, next)
       }
@@ -100,9 +101,34 @@ struct TrailWriter {
   /// Enters records.
   mutating func append(_ records: [AuditRecord]) throws(AuditError) -> [AuditAcknowledgement] {
     let once = configuration.once
+    let storage = storage
     return try write { state, writer in
-      try state.append(records, once: once, in: writer)
+      // Nobody else can write now, so what other threads read is what this transaction sees.
+      let found = try Self.lookUp(records, once: once, state, storage)
+      try state.flushIndex(in: writer)
+      return try state.append(records, found: found, once: once, in: writer)
     }
+  }
+
+  /// Looks records up with all processors: most of the time of an append is reading what is already there.
+  private static func lookUp(
+    _ records: [AuditRecord], once: TrailConfiguration.OnceWindow, _ state: TrailState,
+    _ storage: any TrailStorage
+  ) throws -> [EarlierEntries] {
+    let share = 128
+    let count = (records.count + share - 1) / share
+    if count == 1 {
+      return try storage.read { reader in try records.map { try state.lookUp($0, once: once, in: reader) } }
+    }
+    let parts = Mutex<[Int: Result<[EarlierEntries], any Error>]>([:])
+    DispatchQueue.concurrentPerform(iterations: count) { part in
+      let range = part * share..<min((part + 1) * share, records.count)
+      let result = Result {
+        try storage.read { reader in try records[range].map { try state.lookUp($0, once: once, in: reader) } }
+      }
+      parts.withLock { $0[part] = result }
+    }
+    return try parts.withLock { parts in try (0..<count).flatMap { try parts[$0]?.get() ?? [] } }
   }
 
   /// Follows what other processes wrote.

@@ -47,6 +47,17 @@ public struct TreeHash: Sendable, Hashable {
     self.init(bytes)
   }
 
+  /// The hashes that `bytes` hold one after the other; what is left over is not looked at.
+  package static func hashes(in bytes: [UInt8]) -> [TreeHash] {
+    let raw = unsafe bytes.span.bytes
+    return (0..<bytes.count / byteCount).map { position in
+      func word(_ number: Int) -> UInt64 {
+        unsafe raw.unsafeLoadUnaligned(fromByteOffset: byteCount * position + 8 * number, as: UInt64.self)
+      }
+      return TreeHash((word(0), word(1), word(2), word(3)))
+    }
+  }
+
   private init(_ words: PrefixedSHA256.Words) { (first, second, third, fourth) = words }
 
   private var words: PrefixedSHA256.Words { (first, second, third, fourth) }

@@ -5,17 +5,35 @@ import Testing
 @testable import AuditTrail
 
 @Suite struct FingerprintIndexTests {
-  @Test func `A fingerprint is SipHash-2-4 of the kind and the value`() throws {
-    // The reference vectors are over the bytes 0, 1, 2 … with the key 0, 1, … 15; kind 0 is the first byte.
+  @Test func `A fingerprint is the beginning of SHA-256 of the kind, the key and the value`() throws {
     let key = try #require(IndexKey(Array(0..<16)))
-    let expected: [(Int, UInt64)] = [
-      (1, 0x74f8_39c5_93dc_67fd), (7, 0xab02_00f5_8b01_d137), (8, 0x93f5_f579_9a93_2462),
-      (15, 0xa129_ca61_49be_45e5), (16, 0x3f2a_cc7f_57c2_9bdb), (63, 0x958a_324c_eb06_4572),
-    ]
-    for (length, hash) in expected {
-      #expect(key.fingerprint(.receipt, Array(1..<UInt8(length))) == hash & IndexRecord.fingerprintMask)
+    for length in [0, 1, 15, 16, 63, 200] {
+      let value = (0..<length).map { UInt8($0) }
+      let hash = SHA256Digest(of: [IndexKind.original.rawValue] + Array(0..<16) + value).words
+      let found = key.checkedFingerprint(.original, value.span)
+      #expect(found.fingerprint == hash.0 >> 16)
+      #expect(key.fingerprint(.original, value) == hash.0 >> 16)
+      #expect(UInt32(bigEndian: found.check) == UInt32(hash.1 >> 32))
     }
     #expect(IndexKey(Array(0..<15)) == nil)
+  }
+
+  @Test func `Records with equal fingerprints are told apart by their checks`() throws {
+    let storage = MemoryStorage()
+    var index = try storage.read { try FingerprintIndex(reading: $0) }
+    for entry in 0..<900 as Range<UInt64> { index.insert(.original, 5, entry, check: UInt32(entry % 3)) }
+    for flushed in [0, 600, 899] as [UInt64] {
+      try storage.write { try index.flush(upTo: flushed, in: $0) }
+      try storage.read { reader in
+        #expect(try index.newest(.original, 5, check: 1, in: reader) == 898)
+        #expect(try index.newest(.original, 5, check: 2, before: 300, in: reader) == 299)
+        #expect(try index.newest(.original, 5, check: 3, in: reader) == nil)
+        var candidates = index.candidates(.original, 5, check: 0, in: reader)
+        var found: [UInt64] = []
+        while let next = try candidates.next() { found.append(next) }
+        #expect(found == stride(from: 897, through: 0, by: -3).map { UInt64($0) })
+      }
+    }
   }
 
   @Test func `What is found is the newest first, in memory and in runs`() throws {

@@ -69,6 +69,6 @@ extension IndexSnapshot {
 
 /// The key of the sums in tests.
 func sumKey() throws -> IndexSum.Key {
-  guard let key = IndexSum.Key(Array(0..<32)) else { throw StorageError(.unsupported, "a key of 32 bytes") }
+  guard let key = IndexSum.Key(Array(0..<16)) else { throw StorageError(.unsupported, "a key of 32 bytes") }
   return key
 }

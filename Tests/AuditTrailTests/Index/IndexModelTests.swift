@@ -123,10 +123,6 @@ private struct Trial {
         #expect(try index.all(kind, sought, in: reader) == model.candidates(kind, sought))
         let newest = try index.newest(kind, sought, before: before, in: reader)
         #expect(newest == model.candidates(kind, sought, before: before).first)
-        let probes = index.probe(kind, [0, sought])
-        let probed = try index.newest(
-          kind, sought, before: before, probes: probes, position: 1, in: reader)
-        #expect(probed == newest)
       }
     }
   }

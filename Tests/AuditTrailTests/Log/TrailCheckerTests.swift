@@ -10,7 +10,8 @@ import TransparencyLog
     let fixture = try TrailFixture(storage: storage)
     let log = try fixture.create()
     for start in stride(from: 0, to: entries, by: 100) {
-      try await log.append((start..<min(start + 100, entries)).map { TrailFixture.record($0, token: "c\($0 % 5)") })
+      try await log.append(
+        (start..<min(start + 100, entries)).map { TrailFixture.record($0, token: "c\($0 % 5)") })
     }
     try log.erase(entry: 3)
     try log.anchor(original: "1004")
@@ -19,7 +20,8 @@ import TransparencyLog
   }
 
   private func check(_ fixture: TrailFixture, _ storage: any TrailStorage) throws -> TrailCheckReport {
-    try TrailChecker(storage: storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints).check()
+    try TrailChecker(storage: storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints)
+      .check()
   }
 
   @Test("a trail that nobody touched is clean")
