@@ -76,6 +76,8 @@ struct AuditAppendCommand: AsyncParsableCommand {
           if batch.count == Self.batchCount { try await append(&batch, to: log) }
         }
         if piece.isEmpty { break }
+        // Whoever writes line by line learns of each line before writing the next.
+        if !input.hasMoreNow { try await append(&batch, to: log) }
       }
       try await append(&batch, to: log)
       progress.finish()

@@ -54,6 +54,12 @@ struct InputFile: ~Copyable {
     }
   }
 
+  /// Whether reading would not wait: there are bytes, or it is the end.
+  var hasMoreNow: Bool {
+    var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&state, 1, 0) > 0
+  }
+
   /// All bytes, or the first `limit + 1` when there are more: enough to tell that it is too large.
   func readAll(limit: Int) throws(ReadFailure) -> [UInt8] {
     var all: [UInt8] = []

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records for audit trails, and what receipt-tool audit append acknowledges of them."""
+
+import hashlib
+import json
+import pathlib
+import shutil
+
+from independent.trail import StoredTrail
+from tool import VALID, ReceiptTool
+
+NOT_NOW, NOT_STORED = 2, 74
+
+
+def line(number: int) -> bytes:
+    """Record `number`: a verdict on a receipt of its own, about one of many original transactions."""
+    record = {
+        "kind": "verdict",
+        "verdict": "valid",
+        "receipt": hashlib.sha256(b"%d" % number).hexdigest(),
+        "transaction": str(2_000_000_000 + number),
+        "original": str(1_000_000_000 + number % 97),
+        "product": f"com.example.product{number % 5}",
+        "bundle": "com.example",
+        "environment": "Production",
+        "customer": f"customer {number % 53}",
+    }
+    return json.dumps(record).encode() + b"\n"
+
+
+def lines(numbers) -> bytes:
+    return b"".join(map(line, numbers))
+
+
+class Trail:
+    """A trail, what was acknowledged of it, and every checkpoint that was seen."""
+
+    def __init__(self, tool: ReceiptTool, folder: pathlib.Path):
+        self.tool = tool
+        self.folder = folder
+        self.path = folder / "verdicts.audit"
+        self.indexes: dict[int, int] = {}
+        self.checkpoints: list[str] = []
+        self.stored: StoredTrail | None = None
+
+    @classmethod
+    def create(cls, tool: ReceiptTool, folder: pathlib.Path) -> "Trail":
+        folder.mkdir(parents=True, exist_ok=True)
+        trail = cls(tool, folder)
+        run = tool.run("audit", "init", trail.path, "--origin", "example.com/verdicts")
+        assert run.code == VALID, run.err
+        trail.see_checkpoint()
+        return trail
+
+    def copy(self, folder: pathlib.Path) -> "Trail":
+        """The same trail elsewhere, as far as it is now."""
+        shutil.copytree(self.folder, folder)
+        trail = Trail(self.tool, folder)
+        trail.indexes = dict(self.indexes)
+        trail.checkpoints = list(self.checkpoints)
+        return trail
+
+    def acknowledge(self, numbers, output: bytes) -> int:
+        """Takes note of the whole lines that a run of `append --json` has printed; says how many there were."""
+        acknowledged = output.split(b"\n")[:-1]
+        for number, text in zip(numbers, acknowledged):
+            index = json.loads(text)["index"]
+            assert self.indexes.setdefault(number, index) == index, f"record {number} was entered twice"
+        return len(acknowledged)
+
+    def append(self, numbers, *options):
+        """Enters records; all must be acknowledged."""
+        numbers = list(numbers)
+        run = self.tool.run("audit", "append", self.path, "-", "--json", *options, stdin=lines(numbers))
+        assert run.code == VALID, run.err
+        assert self.acknowledge(numbers, run.out.encode()) == len(numbers)
+
+    def see_checkpoint(self):
+        path = pathlib.Path(f"{self.path}.checkpoint")
+        if path.exists():
+            note = path.read_text()
+            if note not in self.checkpoints:
+                self.checkpoints.append(note)
+
+    def check(self, proofs=(), fsck=True):
+        """Opens the trail anew. Everything that was acknowledged is there, nothing twice, and all checkpoints fit."""
+        run = self.tool.run("audit", "stats", self.path, "--json")
+        assert run.code == VALID, run.err
+        assert run.lines[0]["entries"] >= len(self.indexes)
+        self.see_checkpoint()
+        self.stored = StoredTrail(self.path, self.stored)
+        transactions = [self.stored.field(index, "transaction") for index in range(self.stored.size)]
+        assert len(set(transactions)) == len(transactions), "a record was entered twice"
+        for number, index in self.indexes.items():
+            assert transactions[index] == str(2_000_000_000 + number), f"record {number} is not at {index}"
+        for note in self.checkpoints:
+            self.stored.check_checkpoint(note)
+        for number in proofs:
+            self.check_proof(number)
+        if fsck:
+            run = self.tool.run("audit", "fsck", self.path, timeout=300)
+            assert run.code == VALID, run.out + run.err
+
+    def check_proof(self, number: int):
+        """The entry of a record is proven offline."""
+        self.tool.run("audit", "checkpoint", self.path)
+        self.see_checkpoint()
+        proof = self.folder / "proof"
+        proof.unlink(missing_ok=True)
+        run = self.tool.run("audit", "prove", self.path, str(self.indexes[number]), "-o", proof)
+        assert run.code == VALID, run.err
+        run = self.tool.run("audit", "check", proof, "--key", f"{self.path}.pub", "--json")
+        assert run.code == VALID, run.out + run.err
+        assert run.lines[0]["entry"]["index"] == self.indexes[number], run.out

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads an audit trail's SQLite file by its documented layout, and computes its Merkle tree (RFC 6962)."""
+
+import base64
+import hashlib
+import sqlite3
+import struct
+
+
+def leaf_hash(entry: bytes) -> bytes:
+    return hashlib.sha256(b"\x00" + entry).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+class Tree:
+    """Grows leaf by leaf; knows the root of every size that it ever had."""
+
+    def __init__(self):
+        self.roots = [hashlib.sha256().digest()]
+        self.peaks: list[tuple[int, bytes]] = []
+
+    def append(self, leaf: bytes):
+        height = 0
+        while self.peaks and self.peaks[-1][0] == height:
+            leaf = node_hash(self.peaks.pop()[1], leaf)
+            height += 1
+        self.peaks.append((height, leaf))
+        root = self.peaks[-1][1]
+        for _, peak in reversed(self.peaks[:-1]):
+            root = node_hash(peak, root)
+        self.roots.append(root)
+
+    @property
+    def size(self) -> int:
+        return len(self.roots) - 1
+
+
+class StoredTrail:
+    """All entries of a trail that nobody writes to."""
+
+    def __init__(self, path, known: "StoredTrail | None" = None):
+        """Reads the trail; what `known` has read before must be there unchanged."""
+        database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        (head,) = database.execute("SELECT value FROM head WHERE key = 0").fetchone()
+        assert head[0] == 1 and len(head) == 57
+        self.size = struct.unpack(">Q", head[1:9])[0]
+        self.root = head[25:57]
+        self.entries: list[bytes] = []
+        for number, row in database.execute("SELECT key, value FROM bundles ORDER BY key"):
+            assert number * 256 == len(self.entries), f"bundle {number} is out of order"
+            self.entries += self._bundle(row)
+        for index, row in database.execute("SELECT key, value FROM tail WHERE value IS NOT NULL ORDER BY key"):
+            assert index == len(self.entries), f"entry {index} of the tail is out of order"
+            (length,) = struct.unpack(">I", row[1:5])
+            self.entries.append(row[5 : 5 + length])
+        database.close()
+        assert len(self.entries) == self.size, f"{len(self.entries)} entries, and the head says {self.size}"
+        start = known.size if known else 0
+        if known:
+            assert self.entries[:start] == known.entries, "entries were changed"
+        self.tree = known.tree if known else Tree()
+        for entry in self.entries[start:]:
+            self.tree.append(leaf_hash(entry))
+        assert self.tree.roots[self.size] == self.root, "the head's root is not that of the entries"
+
+    @staticmethod
+    def _bundle(row: bytes) -> list[bytes]:
+        lengths = struct.unpack(">256H", row[8192:8704])
+        offset = 8192 + 1024
+        entries = []
+        for position, length in enumerate(lengths):
+            entry = row[offset : offset + length]
+            assert row[32 * position : 32 * position + 32] == leaf_hash(entry)
+            entries.append(entry)
+            offset += length
+        return entries
+
+    def field(self, index: int, name: str) -> str | None:
+        """What an entry says, in a line that begins with `name`."""
+        for line in self.entries[index].decode().splitlines()[1:]:
+            key, _, value = line.partition(" ")
+            if key == name:
+                return value
+        return None
+
+    def check_checkpoint(self, note: str):
+        """A checkpoint that was signed at any time must be of a state that the trail has had."""
+        _, size, root = note.split("\n")[:3]
+        assert int(size) <= self.size, f"a checkpoint of {size} entries, and there are {self.size}"
+        assert self.tree.roots[int(size)] == base64.b64decode(root), f"the checkpoint of size {size} is of another tree"
