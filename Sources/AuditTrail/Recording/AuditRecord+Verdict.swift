@@ -9,7 +9,8 @@ extension [AuditRecord] {
   ///
   /// What a receipt states is recorded only where its signature was found right: for a valid verdict, for one that a
   /// checker refused, and for one that waits for a checker or for proof of the environment. Of every other receipt there
-  /// is the digest, the reason and, unless it is too long, the receipt itself in the erasable part.
+  /// is the digest, the reason and, unless it is too long, the receipt itself in the erasable part. An identifier of more
+  /// than 512 bytes is left out, so that every verdict can be recorded.
   ///
   /// - Parameters:
   ///   - verdict: The verdict.
@@ -40,11 +41,12 @@ extension [AuditRecord] {
     facts.note(receipt)
 
     var customer = options.customer.map(RecordingOptions.canonicalCustomer)
-    if customer == nil, let token = receipt?.appAccountToken {
+    if customer == nil, let token = receipt?.appAccountToken.recordable {
       customer = RecordingOptions.canonicalCustomer(token)
     }
-    let isKept =
-      options.keepsReceipt && (receipt != nil || unwrapped.count <= options.maximumUnverifiedByteCount)
+    let longest =
+      receipt == nil ? options.maximumUnverifiedByteCount : RecordingOptions.maximumReceiptByteCount
+    let isKept = options.keepsReceipt && unwrapped.count <= longest
 
     let lines = receipt.map(PurchaseLine.lines) ?? []
     if let only = lines.first, lines.count == 1 {
@@ -67,18 +69,18 @@ extension EntryFacts {
   /// What the receipt as a whole states, and who signed it.
   fileprivate mutating func note(_ receipt: VerifiedReceipt?) {
     guard let receipt else { return }
-    bundle = receipt.bundleId.nonEmpty
+    bundle = receipt.bundleId.recordable
     // An environment that the signature does not cover is a claim, and no fact.
-    environment = receipt.isEnvironmentProven ? receipt.environment?.rawValue.nonEmpty : nil
+    environment = receipt.isEnvironmentProven ? receipt.environment?.rawValue.recordable : nil
     signer = SHA256Digest(hexadecimal: receipt.signer.sha256)
     root = SHA256Digest(hexadecimal: receipt.signer.rootSHA256)
   }
 
   /// What a purchase states.
   fileprivate mutating func note(_ transaction: Transaction) {
-    self.transaction = transaction.transactionId.nonEmpty
-    original = transaction.originalTransactionId.nonEmpty
-    product = transaction.productId.nonEmpty
+    self.transaction = transaction.transactionId.recordable
+    original = transaction.originalTransactionId.recordable
+    product = transaction.productId.recordable
     expires = transaction.expiresDate?.wholeMilliseconds
     revoked = transaction.revocationDate?.wholeMilliseconds
   }
@@ -112,10 +114,13 @@ extension Timestamp {
 }
 
 extension String? {
-  /// An empty value is none: entries have no empty values.
-  fileprivate var nonEmpty: String? { self?.nonEmpty }
+  fileprivate var recordable: String? { self?.recordable }
 }
 
 extension String {
-  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+  /// An empty value is none: entries have no empty values. Nor is one that is longer than any store's identifiers: no
+  /// receipt may keep its verdict from being recorded.
+  fileprivate var recordable: String? {
+    1...RecordingOptions.maximumIdentifierByteCount ~= utf8.count ? self : nil
+  }
 }

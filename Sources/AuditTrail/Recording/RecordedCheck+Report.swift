@@ -4,7 +4,9 @@ package import ReceiptVerification
 
 extension RecordedCheck {
   /// The most lines that an entry has; a composition of more checkers is cut off there.
-  package static let maximumCount = 64
+  package static let maximumCount = 16
+  /// The longest name of a checker; a longer one is cut off.
+  static let maximumNameByteCount = 128
 
   /// A line for each report; that of a composition is followed by those of the checkers that it asked.
   package static func list(_ reports: [CheckerReport]) -> [RecordedCheck] {
@@ -15,9 +17,21 @@ extension RecordedCheck {
 
   private static func append(_ report: CheckerReport, to list: inout [RecordedCheck], depth: Int) {
     guard list.count < maximumCount, depth < maximumCount else { return }
-    list.append(
-      RecordedCheck(name: report.name.isEmpty ? "unnamed" : report.name, answer: Answer(report.answer)))
+    list.append(RecordedCheck(name: name(report.name), answer: Answer(report.answer)))
     for part in report.parts { append(part, to: &list, depth: depth + 1) }
+  }
+
+  private static func name(_ name: String) -> String {
+    if 1...maximumNameByteCount ~= name.utf8.count { return name }
+    if name.isEmpty { return "unnamed" }
+    var cut = String.UnicodeScalarView()
+    var count = 0
+    for scalar in name.unicodeScalars {
+      count += UTF8.width(scalar)
+      guard count <= maximumNameByteCount else { break }
+      cut.append(scalar)
+    }
+    return String(cut)
   }
 }
 

@@ -7,8 +7,13 @@ public struct RecordingOptions: Sendable, Hashable {
   /// The longest receipt that is kept, in bytes, of those whose signature was not found right: what anybody can send
   /// must not fill the disk. 65,536 by default; a longer one is recorded by its digest.
   public var maximumUnverifiedByteCount: Int
-  /// Who the customer is, in the caller's own terms; by default the `appAccountToken` that the receipt states.
+  /// Who the customer is, in the caller's own terms and at most 65,535 bytes; by default the `appAccountToken` that the receipt states.
   public var customer: String?
+
+  /// The longest receipt that is kept at all: a trail takes no more.
+  static let maximumReceiptByteCount = 15 << 20
+  /// The longest identifier that is recorded.
+  static let maximumIdentifierByteCount = 512
 
   /// Creates options; the defaults keep what a later dispute needs.
   public init(keepsReceipt: Bool = true, maximumUnverifiedByteCount: Int = 65536, customer: String? = nil) {

@@ -199,6 +199,9 @@ import Testing
     let many = CheckerReport(
       name: "many", answer: .terminalFailure(message: ""), duration: .zero,
       parts: Array(repeating: parts[0], count: 1000))
-    #expect(RecordedCheck.list([many]).count == 64)
+    #expect(RecordedCheck.list([many]).count == 16)
+    let long = CheckerReport(
+      name: String(repeating: "ä", count: 100), answer: .terminalFailure(message: ""), duration: .zero)
+    #expect(RecordedCheck.list([long]).map(\.name.utf8.count) == [128])
   }
 }
