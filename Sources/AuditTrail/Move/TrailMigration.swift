@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptVerification
+public import TransparencyLog
+
+/// Moves a trail into another storage: from a file to a server when it outgrows a machine, or back.
+///
+/// The copy has the same entries, erasable parts, configuration and key, and so the same root; only then does it get
+/// the last checkpoint, without which no trail opens. Nobody can write to the source meanwhile. Afterwards only one
+/// of the two may be written to: two histories that both go on from here contradict each other, which whoever holds
+/// checkpoints of both can prove. So retire the source when this returns.
+///
+/// A migration that was cut off goes on where it stood when it is started again with the same target.
+public struct TrailMigration: Sendable {
+  private let source: any TrailStorage
+  private let checkpoints: any CheckpointStore
+  private let verifier: NoteVerifierKey
+
+  /// So many bytes are copied in one transaction, about.
+  private static let batchByteCount = 4 << 20
+
+  /// Names the trail that is to be moved.
+  ///
+  /// - Parameters:
+  ///   - source: Where it is kept.
+  ///   - checkpoints: The place of its last checkpoint.
+  ///   - verifier: Its public key. The private key is not needed.
+  public init(from source: any TrailStorage, checkpoints: any CheckpointStore, verifier: NoteVerifierKey) {
+    self.source = source
+    self.checkpoints = checkpoints
+    self.verifier = verifier
+  }
+
+  /// Moves it. Blocks.
+  ///
+  /// - Parameters:
+  ///   - target: An empty storage, or one that an earlier try left unfinished.
+  ///   - newCheckpoints: Where the last checkpoint is kept from now on: an empty place, or the source's.
+  ///   - progress: Called now and then with the entries that were copied and those there are.
+  /// - Returns: The checkpoint that both have.
+  /// - Throws: ``AuditError/Code/alreadyExists`` where the target or the new place has something else;
+  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the source is
+  ///   not what its checkpoint says, or the copy is not the same; ``AuditError/Code/wrongKey``; ``StorageError``.
+  @discardableResult
+  public func run(
+    to target: any TrailStorage, checkpoints newCheckpoints: any CheckpointStore,
+    progress: (_ copied: UInt64, _ of: UInt64) -> Void = { _, _ in }
+  ) throws -> VerifiedCheckpoint {
+    let configuration = try AuditLog.readConfiguration(source, verifier)
+    let published = try loadPublished(origin: configuration.origin)
+    let encoded = published.signed.encoded
+    if let there = try newCheckpoints.load(), there != encoded {
+      throw AuditError(
+        .alreadyExists, at: "checkpoint",
+        "The new place of the last checkpoint holds another one; choose another place.")
+    }
+    let note = try source.read { try $0.value(.notes, TrailNotes.configuration) } ?? []
+    if let there = try target.read({ try $0.value(.notes, TrailNotes.configuration) }), there != note {
+      throw AuditError(.alreadyExists, "There is another trail in the target; choose an empty one.")
+    }
+    // A writer, so that nothing is added or erased behind the copy.
+    return try source.write { writer in
+      let head = try TrailHead.read(writer)
+      try copy(writer, head, to: target, key: configuration.fingerprintKey, progress)
+      try compare(target, with: head, published, key: configuration.fingerprintKey)
+      try target.write {
+        try $0.put(.notes, TrailNotes.configuration, note)
+        try $0.put(.notes, TrailNotes.checkpoint, encoded)
+      }
+      let there = try newCheckpoints.load()
+      guard try checkpoints.load() == encoded, there == nil || there == encoded,
+        try newCheckpoints.replace(there, with: encoded)
+      else {
+        throw AuditError(
+          .forked, at: "checkpoint", "The last checkpoint was replaced during the migration; start it again.")
+      }
+      return published
+    }
+  }
+
+  private func loadPublished(origin: String) throws -> VerifiedCheckpoint {
+    guard let bytes = try checkpoints.load() else {
+      throw AuditError(
+        .rolledBack, at: "checkpoint",
+        "The place of the source's last checkpoint is empty; name the right one.")
+    }
+    do {
+      let verified = try SignedCheckpoint(parsing: bytes).verified(by: verifier)
+      if verified.checkpoint.origin == origin { return verified }
+    } catch {
+      throw AuditError(
+        .tampered, at: "checkpoint", "The source's last checkpoint cannot be trusted: \(error)")
+    }
+    throw AuditError(.forked, at: "checkpoint", "The source's last checkpoint is that of another log.")
+  }
+
+  // MARK: - Copying
+
+  private func copy(
+    _ reader: any StorageReader, _ head: TrailHead, to target: any TrailStorage, key: IndexKey,
+    _ progress: (UInt64, UInt64) -> Void
+  ) throws {
+    var state = try begin(target, reader, head, key)
+    var merger = IndexMerger(storage: target) {
+      UInt64(max(0, SystemClock.now().millisecondsSince1970 / 1000))
+    }
+    let entries = StoredEntries(reader: reader)
+    var batch: [(entry: [UInt8], erasable: [UInt8])] = []
+    var byteCount = 0
+    func flush() throws {
+      try target.write { writer in
+        try state.flushIndex(in: writer)
+        try state.adopt(batch, in: writer)
+      }
+      (batch, byteCount) = ([], 0)
+      while try merger.step() {}
+      progress(state.head.size, head.size)
+    }
+    try entries.forEach(in: state.head.size..<head.size) { index, stored in
+      let erasable = stored.hasOwnRow ? try entries.erasable(at: index) : stored.erasable
+      try checkCommitment(stored.entry, erasable, at: index)
+      batch.append((stored.entry, erasable))
+      byteCount += stored.entry.count + erasable.count
+      if byteCount >= Self.batchByteCount { try flush() }
+    }
+    if !batch.isEmpty { try flush() }
+  }
+
+  /// What the target has of the trail already.
+  private func begin(
+    _ target: any TrailStorage, _ source: any StorageReader, _ head: TrailHead, _ key: IndexKey
+  ) throws -> TrailState {
+    let state = try target.write { writer in
+      if try writer.value(.head, 0) == nil { try TrailHead.empty.write(writer) }
+      return try TrailState(reading: writer, key: key)
+    }
+    guard state.head.size <= head.size,
+      try root(of: source, state.head.size, key) == state.head.root
+    else {
+      throw AuditError(.alreadyExists, "The target has entries that the source has not; choose an empty one.")
+    }
+    return state
+  }
+
+  private func checkCommitment(_ entry: [UInt8], _ erasable: [UInt8], at index: UInt64) throws {
+    let commitment = try RecordedEntry(index: index, bytes: entry).entry.commitment
+    guard let commitment else {
+      guard erasable.isEmpty else {
+        throw AuditError(
+          .tampered, at: "entry \(index)", "It has an erasable part that it does not commit to.")
+      }
+      return
+    }
+    guard ErasablePart.isErased(erasable.span) || SHA256Digest(of: erasable) == commitment else {
+      throw AuditError(
+        .tampered, at: "entry \(index)", "Its erasable part is not the one that the entry commits to.")
+    }
+  }
+
+  // MARK: - Comparing
+
+  /// Reads the copy anew and holds it against the source's root and checkpoint.
+  private func compare(
+    _ target: any TrailStorage, with head: TrailHead, _ published: VerifiedCheckpoint, key: IndexKey
+  ) throws {
+    let size = published.checkpoint.size
+    guard size <= head.size else {
+      throw AuditError(
+        .rolledBack, at: "entry \(head.size)",
+        "The source has \(head.size) entries, but a checkpoint of \(size) was published: it is an old copy.")
+    }
+    try target.read { reader in
+      guard try TrailState(reading: reader, key: key).head.isSameTree(as: head) else {
+        throw AuditError(.tampered, at: "head", "The copy does not have the root of the source; start again.")
+      }
+      guard try root(of: reader, size, key) == published.checkpoint.root else {
+        throw AuditError(
+          .forked, at: "entries below \(size)",
+          "The source contradicts its published checkpoint of \(size) entries. Check it to find where.")
+      }
+    }
+  }
+
+  /// The root of the first entries of a trail.
+  private func root(of reader: any StorageReader, _ size: UInt64, _ key: IndexKey) throws -> TreeHash {
+    let state = try TrailState(reading: reader, key: key)
+    return try MerkleTree.root(size: size, reader: StoredTiles(reader: reader, edge: state.frontier))
+  }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuditTrail
+import Testing
+import TransparencyLog
+
+@Suite("Migration")
+struct TrailMigrationTests {
+  /// A trail with erased, large and anchored entries, of which the last few have no checkpoint.
+  private func trail(
+    entries: Int, in storage: any TrailStorage = MemoryStorage()
+  ) async throws -> TrailFixture {
+    let fixture = try TrailFixture(storage: storage)
+    let log = try fixture.create()
+    for start in stride(from: 0, to: entries, by: 200) {
+      try await log.append(
+        (start..<min(start + 200, entries)).map { number in
+          var record = TrailFixture.record(number, token: "customer \(number % 7)")
+          if number % 100 == 50 { record.receiptBytes = [UInt8](repeating: UInt8(number % 251), count: 9000) }
+          return record
+        })
+    }
+    if entries > 50 {
+      try log.erase(entry: 3)
+      try log.erase(entry: 50)
+      try log.anchor(original: "1004")
+    }
+    try log.publishCheckpoint()
+    try await log.append([TrailFixture.record(1_000_000)])
+    return fixture
+  }
+
+  private func migration(_ fixture: TrailFixture) -> TrailMigration {
+    TrailMigration(
+      from: fixture.storage, checkpoints: fixture.checkpoints, verifier: fixture.signer.verifierKey)
+  }
+
+  private func root(_ fixture: TrailFixture, _ storage: any TrailStorage) throws -> TreeHash {
+    try fixture.open(storage).withView { $0.root }
+  }
+
+  private func faults(
+    _ fixture: TrailFixture, _ storage: any TrailStorage, _ checkpoints: any CheckpointStore
+  ) throws -> [TrailFault] {
+    try TrailChecker(storage: storage, verifier: fixture.signer.verifierKey, checkpoints: checkpoints).check()
+      .faults
+  }
+
+  @Test(
+    "gives the same entries, erasable parts and root, and the last checkpoint",
+    arguments: [0, 1, 255, 256, 1300])
+  func copies(entries: Int) async throws {
+    let fixture = try await trail(entries: entries)
+    let (target, checkpoints) = (MemoryStorage(), MemoryCheckpointStore())
+    let published = try migration(fixture).run(to: target, checkpoints: checkpoints)
+    #expect(checkpoints.load() == published.signed.encoded)
+    #expect(try fixture.checkpoints.load() == published.signed.encoded)
+    #expect(try faults(fixture, target, checkpoints) == [])
+    #expect(try root(fixture, target) == root(fixture, fixture.storage))
+    for table in [StorageTable.bundles, .tail, .payloads, .tiles] {
+      #expect(try rows(target, table) == rows(fixture.storage, table))
+    }
+    // It is written on like any other, and knows what was entered before.
+    let log = try AuditLog.open(
+      target, verifier: fixture.signer.verifierKey, signer: fixture.signer, checkpoints: checkpoints)
+    #expect(try await log.append([TrailFixture.record(1_000_000)])[0].isRepeat)
+    #expect(try await log.append([TrailFixture.record(2_000_000)])[0].isRepeat == false)
+    try log.close()
+  }
+
+  @Test("goes from any storage to any other", arguments: StorageKind.all, StorageKind.all)
+  func betweenStorages(source: StorageKind, target: StorageKind) async throws {
+    let (from, to) = (try source.make(), try target.make())
+    let fixture = try await trail(entries: 700, in: from.storage)
+    let checkpoints = MemoryCheckpointStore()
+    try migration(fixture).run(to: to.storage, checkpoints: checkpoints)
+    #expect(try root(fixture, to.storage) == root(fixture, from.storage))
+    #expect(try faults(fixture, to.storage, checkpoints) == [])
+  }
+
+  @Test("goes on where it was cut off")
+  func resumes() async throws {
+    let fixture = try await trail(entries: 1300)
+    let (target, checkpoints) = (MemoryStorage(), MemoryCheckpointStore())
+    var number = 0
+    while true {
+      number += 1
+      let faulty = FaultInjectingStorage(target)
+      faulty.fail(at: number, with: .init(.inputOutput))
+      do {
+        try migration(fixture).run(to: faulty, checkpoints: checkpoints)
+        break
+      } catch let error as StorageError {
+        #expect(error.code == .inputOutput)
+        #expect(checkpoints.load() == nil)
+      }
+    }
+    #expect(number > 5)
+    #expect(try faults(fixture, target, checkpoints) == [])
+    // Once more changes nothing.
+    try migration(fixture).run(to: target, checkpoints: checkpoints)
+    #expect(try root(fixture, target) == root(fixture, fixture.storage))
+    // Once it went on by itself, it is no copy any more.
+    let log = try AuditLog.open(
+      target, verifier: fixture.signer.verifierKey, signer: fixture.signer, checkpoints: checkpoints)
+    try await log.append([TrailFixture.record(3_000_000)])
+    #expect(code { try migration(fixture).run(to: target, checkpoints: checkpoints) } == .alreadyExists)
+  }
+
+  @Test("keeps the place of the checkpoint where it is to stay")
+  func samePlace() async throws {
+    let fixture = try await trail(entries: 10)
+    let target = MemoryStorage()
+    try migration(fixture).run(to: target, checkpoints: fixture.checkpoints)
+    #expect(try root(fixture, target) == root(fixture, fixture.storage))
+  }
+
+  @Test("takes over no checkpoint for a trail that is not what the checkpoint says")
+  func refusals() async throws {
+    let fixture = try await trail(entries: 600)
+    let other = try await trail(entries: 10)
+    let taken = try #require(try other.checkpoints.load())
+    let checkpoints = MemoryCheckpointStore()
+    func refusal(
+      from source: any TrailStorage, place: (any CheckpointStore)? = nil,
+      to target: any TrailStorage = MemoryStorage(),
+      _ newPlace: any CheckpointStore
+    ) -> AuditError.Code? {
+      let migration = TrailMigration(
+        from: source, checkpoints: place ?? fixture.checkpoints, verifier: fixture.signer.verifierKey)
+      return code { try migration.run(to: target, checkpoints: newPlace) }
+    }
+    #expect(refusal(from: fixture.storage, MemoryCheckpointStore(taken)) == .alreadyExists)
+    #expect(refusal(from: fixture.storage, to: other.storage, checkpoints) == .alreadyExists)
+    #expect(refusal(from: other.storage, checkpoints) == .wrongKey)
+    #expect(refusal(from: MemoryStorage(), checkpoints) == .notATrail)
+    #expect(refusal(from: fixture.storage, place: MemoryCheckpointStore(), checkpoints) == .rolledBack)
+    #expect(refusal(from: fixture.storage, place: other.checkpoints, checkpoints) == .tampered)
+
+    func altered(_ table: StorageTable, _ key: Int64, at offset: Int) throws -> any TrailStorage {
+      let copy = try #require(fixture.storage as? MemoryStorage).copy()
+      try copy.write { writer in
+        var row = try #require(try writer.value(table, key))
+        row[offset] ^= 1
+        try writer.put(table, key, row)
+      }
+      return copy
+    }
+    // An entry, an erasable part, the root.
+    for (table, offset) in [(StorageTable.bundles, 9300), (.bundles, -1), (.head, 30), (.payloads, 2000)] {
+      let key: Int64 = table == .payloads ? 150 : 0
+      let count = try #require(try fixture.storage.stored(table, key)).count
+      let source = try altered(table, key, at: offset < 0 ? count + offset : offset)
+      #expect(refusal(from: source, checkpoints) == .tampered, "\(table) \(offset)")
+    }
+    #expect(checkpoints.load() == nil)
+  }
+
+  private func rows(_ storage: any TrailStorage, _ table: StorageTable) throws -> [Int64: [UInt8]] {
+    var rows: [Int64: [UInt8]] = [:]
+    try storage.read { reader in
+      try reader.forEach(table, in: .min ... .max) { key, value in
+        rows[key] = value
+        return true
+      }
+    }
+    return rows
+  }
+
+  private func code(_ body: () throws -> VerifiedCheckpoint) -> AuditError.Code? {
+    do {
+      _ = try body()
+      return nil
+    } catch { return (error as? AuditError)?.code }
+  }
+}
