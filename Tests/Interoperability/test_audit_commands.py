@@ -376,6 +376,17 @@ class TestProofs:
             assert run.code == INVALID
             assert "not complete" in run.err
 
+    def test_the_history_of_a_customer(self, receipt_tool, trail, record, sign):
+        record(sign(transactionId="1", appAccountToken=TOKEN))
+        record(sign(transactionId="2"))
+        record(sign(transactionId="3", appAccountToken=TOKEN.upper()))
+        history = ["audit", "history", trail, "--customer", TOKEN.upper(), "--json"]
+        assert [line["transaction"] for line in receipt_tool.run(*history).lines] == ["3", "1"]
+        receipt_tool.run("audit", "erase", trail, "0")
+        assert [line["transaction"] for line in receipt_tool.run(*history).lines] == ["3"]
+        assert receipt_tool.run("audit", "history", trail).code == USAGE
+        assert receipt_tool.run("audit", "history", trail, "1", "--customer", TOKEN).code == USAGE
+
     def test_nothing_has_no_history(self, receipt_tool, filled, tmp_path):
         assert receipt_tool.run("audit", "history", filled, "x").code == INVALID
         assert receipt_tool.run("audit", "history", filled, "x", "--proofs", tmp_path / "p").code == INVALID
@@ -530,6 +541,35 @@ class TestFsck:
         run = receipt_tool.run("audit", "fsck", folder, "--key", f"{filled}.pub", "--since", older)
         assert run.code == INVALID
         assert "NOT INTACT" in run.out
+
+
+class TestMigrate:
+    def test_the_copy_is_the_trail(self, receipt_tool, trail, record, sign, tmp_path):
+        record(sign(appAccountToken=TOKEN))
+        record(sign(transactionId="5"))
+        receipt_tool.run("audit", "erase", trail, "0")
+        target = tmp_path / "moved"
+        run = receipt_tool.run("audit", "migrate", trail, target, "--json")
+        assert run.code == VALID, run.err
+        (line,) = run.lines
+        assert line["entries"] == 3
+        assert stat.S_IMODE(os.stat(f"{target}.key").st_mode) == 0o600
+        assert receipt_tool.run("audit", "fsck", target).code == VALID
+        for option in ("--raw", "--json"):
+            shown = [receipt_tool.run("audit", "show", path, "0", "1", "2", option).out for path in (trail, target)]
+            assert shown[0] == shown[1]
+        proof = tmp_path / "p"
+        assert receipt_tool.run("audit", "prove", target, 1, "-o", proof).code == VALID
+        assert receipt_tool.run("audit", "check", proof, "--key", f"{trail}.pub").code == VALID
+        assert receipt_tool.run("audit", "migrate", trail, target).code == VALID
+        assert receipt_tool.run("audit", "append", target, "-", stdin=b'{"kind":"x"}').code == VALID
+        assert receipt_tool.run("audit", "migrate", trail, target).code == CANNOT_CREATE
+
+    def test_a_taken_target_is_refused(self, receipt_tool, trail, tmp_path):
+        other = tmp_path / "other"
+        receipt_tool.run("audit", "init", other)
+        assert receipt_tool.run("audit", "migrate", trail, other).code == CANNOT_CREATE
+        assert receipt_tool.run("audit", "fsck", other).code == VALID
 
 
 def test_the_independent_check_would_notice(receipt_tool, trail):

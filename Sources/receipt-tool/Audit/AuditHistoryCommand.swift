@@ -19,6 +19,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
 
       EXAMPLES:
         receipt-tool audit history verdicts.audit 2000000001
+        receipt-tool audit history verdicts.audit --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
         receipt-tool audit history verdicts.audit 2000000001 --proofs proofs
         receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub --complete
 
@@ -31,7 +32,10 @@ struct AuditHistoryCommand: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp("The original transaction's identifier.", valueName: "original-transaction-id"))
-  var original: String
+  var original: String?
+
+  @Option(help: ArgumentHelp("The customer: appAccountToken or your own identifier.", valueName: "TOKEN"))
+  var customer: String?
 
   @Option(help: ArgumentHelp("Write a proof of each entry to this folder.", valueName: "DIR"))
   var proofs: String?
@@ -40,6 +44,12 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   var limit: Int?
 
   func validate() throws {
+    guard (original == nil) != (customer == nil) else {
+      throw ValidationError("Name an original transaction, or a customer by --customer.")
+    }
+    guard proofs == nil || customer == nil else {
+      throw ValidationError("--proofs is of an original transaction.")
+    }
     guard limit ?? 1 > 0 else { throw ValidationError("--limit takes a positive number.") }
     guard proofs == nil || limit == nil else {
       throw ValidationError("--proofs is of all entries; leave out --limit.")
@@ -47,17 +57,21 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if let proofs {
-      try await options.write { log in try prove(log, to: proofs) }
+    if let proofs, let original {
+      try await options.write { log in try prove(original, in: log, to: proofs) }
     } else {
-      let lines = try options.read { view in
-        try view.history(original: original, limit: limit ?? .max).map { try line($0, view) }
-      }
+      let lines = try options.read { view in try entries(view).map { try line($0, view) } }
       try show(lines)
     }
   }
 
-  private func prove(_ log: AuditLog, to folder: String) throws {
+  private func entries(_ view: TrailView) throws -> [RecordedEntry] {
+    if let original { return try view.history(original: original, limit: limit ?? .max) }
+    let token = RecordingOptions.canonicalCustomer(customer ?? "")
+    return try view.entries(customer: token, limit: limit ?? .max)
+  }
+
+  private func prove(_ original: String, in log: AuditLog, to folder: String) throws {
     let hasEntries = try log.withView { try !$0.history(original: original, limit: 1).isEmpty }
     guard hasEntries else { return try show([]) }
     let anchor = try log.anchor(original: original)
@@ -91,7 +105,8 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   private func show(_ lines: [[UInt8]]) throws {
     for line in lines { writeAll(line, to: STDOUT_FILENO) }
     if lines.isEmpty {
-      note("receipt-tool: nothing is recorded of original transaction \(PrintableText.sanitized(original))")
+      let name = original.map { "original transaction \(PrintableText.sanitized($0))" } ?? "this customer"
+      note("receipt-tool: nothing is recorded of \(name)")
       throw ToolExit.invalid
     }
   }

@@ -121,6 +121,15 @@ struct TrailLocation {
     #endif
   }
 
+  /// The storage that is there, or a new one.
+  func storageOrNew() throws -> any TrailStorage {
+    do {
+      return try storage(creating: false)
+    } catch let error as StorageError where error.code == .notFound {
+      return try storage(creating: true)
+    }
+  }
+
   /// Opens the trail; for writing with its private key.
   func open(writing: Bool, options: AuditLog.Options = AuditLog.Options()) throws -> AuditLog {
     let verifier = try verifierKey()

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit migrate`.
+struct AuditMigrateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate",
+    abstract: "Move a trail to another storage: from a file to PostgreSQL, or back.",
+    discussion: """
+      Copies entries, erasable parts and configuration, and compares the copy with the original: it has the same root.
+      Nobody can write meanwhile. Keys and public key are copied as well, where they are files beside the trail and none
+      are beside the target. One that was cut off goes on where it stood when it is started again.
+
+      From then on only the target may be written to; remove the original, or keep it where nothing writes to it.
+
+      EXAMPLES:
+        receipt-tool audit migrate verdicts.audit "postgresql://auditor@db.example.com/receipts?schema=verdicts"
+        receipt-tool audit migrate verdicts.audit /mnt/larger/verdicts.audit
+
+      EXIT CODES:
+        0 moved; 1 the trail is not intact; 2 not now, try again; 64 wrong command line; 66 the trail cannot be opened;
+        73 the target is taken; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(help: ArgumentHelp("Where to: a path, or postgresql://….", valueName: "target"))
+  var target: String
+
+  @Option(
+    name: .customLong("target-checkpoint"),
+    help: ArgumentHelp(
+      "Where the last checkpoint is kept from now on: a file, or postgresql://…. Default: TARGET.checkpoint.",
+      valueName: "FILE|URL"))
+  var targetCheckpoint: String?
+
+  func run() throws {
+    let source = options.location
+    let target = TrailLocation(target, privateKey: nil, publicKey: nil, checkpoint: targetCheckpoint)
+    let progress = EntryProgress("copied")
+    do {
+      let verifier = try source.verifierKey()
+      let from = try source.storage(creating: false)
+      defer { try? from.close() }
+      let into = try target.storageOrNew()
+      defer { try? into.close() }
+      let migration = TrailMigration(
+        from: from, checkpoints: try source.checkpoints(of: verifier.name), verifier: verifier)
+      let checkpoint = try migration.run(
+        to: into, checkpoints: try target.checkpoints(of: verifier.name)
+      ) { progress.show($0, of: $1) }
+      progress.finish()
+      try copyKeys(source, target, verifier)
+      report(target, checkpoint.checkpoint)
+    } catch {
+      progress.finish()
+      throw TrailLocation.failure(error, "\(source.name) to \(target.name)")
+    }
+  }
+
+  private func copyKeys(_ source: TrailLocation, _ target: TrailLocation, _ verifier: NoteVerifierKey) throws
+  {
+    do throws(NewFile.Failure) {
+      if !NewFile.exists(target.publicKey) {
+        try NewFile.write(Array((verifier.text + "\n").utf8), to: target.publicKey)
+      }
+    } catch {
+      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
+    }
+    guard NewFile.exists(source.privateKeyFile), !NewFile.exists(target.privateKeyFile) else { return }
+    let key = try InputFile.contents(of: source.privateKeyFile, limit: 1 << 16)
+    do throws(NewFile.Failure) {
+      try NewFile.write(key, to: target.privateKeyFile, mode: 0o600)
+    } catch {
+      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
+    }
+  }
+
+  private func report(_ target: TrailLocation, _ checkpoint: Checkpoint) {
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("trail", target.name)
+      object.member("entries", checkpoint.size)
+      object.member("root", checkpoint.root.base64)
+      object.endObject()
+      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      return
+    }
+    let lines = [
+      "\(target.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)",
+      "write to this one from now on, and no more to \(options.location.name)",
+    ]
+    writeAll(
+      Array((lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n").utf8), to: STDOUT_FILENO)
+  }
+}
