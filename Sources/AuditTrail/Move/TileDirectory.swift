@@ -79,7 +79,7 @@ extension AuditLog {
   ///
   /// - Parameters:
   ///   - directory: Where to.
-  ///   - includingErasableParts: Whether receipts and tokens are written as well, for ``AuditLog/import``. Never serve
+  ///   - includingErasableParts: Whether receipts and tokens are written as well, for ``AuditLog/importTrail(from:into:configuration:signer:checkpoints:progress:)``. Never serve
   ///     that folder.
   ///   - progress: Called now and then with the entries that were written and those there are.
   /// - Returns: The checkpoint that was written.

@@ -119,7 +119,7 @@ public struct TrailMigration: Sendable {
     }
     try entries.forEach(in: state.head.size..<head.size) { index, stored in
       let erasable = stored.hasOwnRow ? try entries.erasable(at: index) : stored.erasable
-      try checkCommitment(stored.entry, erasable, at: index)
+      try ErasablePart.check(erasable, of: stored.entry, at: index)
       batch.append((stored.entry, erasable))
       byteCount += stored.entry.count + erasable.count
       if byteCount >= Self.batchByteCount { try flush() }
@@ -141,21 +141,6 @@ public struct TrailMigration: Sendable {
       throw AuditError(.alreadyExists, "The target has entries that the source has not; choose an empty one.")
     }
     return state
-  }
-
-  private func checkCommitment(_ entry: [UInt8], _ erasable: [UInt8], at index: UInt64) throws {
-    let commitment = try RecordedEntry(index: index, bytes: entry).entry.commitment
-    guard let commitment else {
-      guard erasable.isEmpty else {
-        throw AuditError(
-          .tampered, at: "entry \(index)", "It has an erasable part that it does not commit to.")
-      }
-      return
-    }
-    guard ErasablePart.isErased(erasable.span) || SHA256Digest(of: erasable) == commitment else {
-      throw AuditError(
-        .tampered, at: "entry \(index)", "Its erasable part is not the one that the entry commits to.")
-    }
   }
 
   // MARK: - Comparing

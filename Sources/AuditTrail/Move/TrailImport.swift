@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TransparencyLog
+
+extension AuditLog {
+  /// Makes a trail of one that was exported as static files with its erasable parts. Blocks.
+  ///
+  /// Every entry is checked first, as a stranger would. Nothing of the last checkpoint that was published is given up:
+  /// where `checkpoints` has one, the export must be as new, or the import would make a second history.
+  ///
+  /// - Parameters:
+  ///   - directory: The export.
+  ///   - storage: An empty storage.
+  ///   - configuration: What the trail is and stays; its origin is the export's.
+  ///   - signer: The private key that the export's checkpoint is signed with.
+  ///   - checkpoints: The place of the last checkpoint: that of the exported trail, or an empty one.
+  ///   - progress: Called now and then with the entries that were stored and those there are.
+  /// - Returns: The checkpoint that was taken over.
+  /// - Throws: ``AuditError/Code/tampered`` where the export is not sound or lacks erasable parts;
+  ///   ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where it is not as new as the last checkpoint;
+  ///   ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, ``StorageError``.
+  @discardableResult
+  public static func importTrail(
+    from directory: TileDirectory, into storage: any TrailStorage, configuration: TrailConfiguration,
+    signer: NoteSignerKey, checkpoints: any CheckpointStore,
+    progress: (_ stored: UInt64, _ of: UInt64) -> Void = { _, _ in }
+  ) throws -> VerifiedCheckpoint {
+    let checkpoint = try checkedExport(directory, configuration, signer, checkpoints)
+    let size = checkpoint.checkpoint.size
+    let key = try configuration.fingerprintKey
+    let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
+    var state = try storage.write { writer in
+      guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
+      else {
+        throw AuditError(.alreadyExists, "There is a trail already; choose another place.")
+      }
+      try writer.put(.notes, TrailNotes.configuration, note.encoded)
+      try TrailHead.empty.write(writer)
+      return try TrailState(reading: writer, key: key)
+    }
+    var number: UInt64 = 0
+    while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
+      let entries = try entries(of: bundle, in: directory)
+      try storage.write { writer in
+        try state.flushIndex(in: writer)
+        try state.adopt(entries, in: writer)
+      }
+      number += 1
+      progress(min(number << 8, size), size)
+    }
+    guard state.head.size == size, state.head.root == checkpoint.checkpoint.root else {
+      throw AuditError(
+        .tampered, at: "entries below \(size)", "What was stored does not have the export's root.")
+    }
+    try storage.write { try $0.put(.notes, TrailNotes.checkpoint, checkpoint.signed.encoded) }
+    let old = try checkpoints.load()
+    guard try old == checkpoint.signed.encoded || checkpoints.replace(old, with: checkpoint.signed.encoded)
+    else {
+      throw AuditError(.forked, at: "checkpoint", "Another process published a checkpoint during the import.")
+    }
+    return checkpoint
+  }
+
+  private static func checkedExport(
+    _ directory: TileDirectory, _ configuration: TrailConfiguration, _ signer: NoteSignerKey,
+    _ checkpoints: any CheckpointStore
+  ) throws -> VerifiedCheckpoint {
+    guard signer.name == configuration.origin else {
+      throw AuditError(
+        .wrongKey, at: "key", "The key is named \(signer.name), the trail \(configuration.origin).")
+    }
+    guard let bytes = try directory.read("checkpoint") else {
+      throw AuditError(
+        .notFound, at: directory.path, "There is no checkpoint; this is not an export of a trail.")
+    }
+    let checkpoint: VerifiedCheckpoint
+    var last: VerifiedCheckpoint?
+    do {
+      checkpoint = try SignedCheckpoint(parsing: bytes).verified(by: signer.verifierKey)
+      last = try checkpoints.load().map { try SignedCheckpoint(parsing: $0).verified(by: signer.verifierKey) }
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      throw AuditError(.wrongKey, at: "checkpoint", "A checkpoint is not signed by this key: \(error)")
+    }
+    if let last, last.checkpoint.size > checkpoint.checkpoint.size {
+      throw AuditError(
+        .rolledBack, at: "entry \(checkpoint.checkpoint.size)",
+        "The export has \(checkpoint.checkpoint.size) entries, but a checkpoint of \(last.checkpoint.size) was published."
+      )
+    }
+    let checker = TileDirectoryChecker(directory: directory, verifier: signer.verifierKey)
+    let report = try checker.check(continuing: last)
+    if let fault = report.faults.first {
+      throw AuditError(fault.code == .checkpoint ? .forked : .tampered, at: fault.place, fault.message)
+    }
+    return checkpoint
+  }
+
+  private static func entries(
+    of bundle: TileCoordinates, in directory: TileDirectory
+  ) throws -> [(entry: [UInt8], erasable: [UInt8])] {
+    guard let bytes = try directory.read(bundle.entryBundlePath) else {
+      throw AuditError(.tampered, at: bundle.entryBundlePath, "The entries are missing.")
+    }
+    let entries = try EntryBundle(parsing: bytes, width: bundle.width).entries
+    let name = TileDirectory.erasableName(bundle)
+    guard let parts = try directory.read(name) else {
+      throw AuditError(
+        .tampered, at: name,
+        "The erasable parts are missing; export the trail with them, or restore it from a backup.")
+    }
+    let erasables = try TileDirectory.decode(erasables: parts, count: entries.count, at: name)
+    for (position, (entry, erasable)) in zip(entries, erasables).enumerated() {
+      try ErasablePart.check(erasable, of: entry, at: bundle.number << 8 + UInt64(position))
+    }
+    return Array(zip(entries, erasables).map { (entry: $0, erasable: $1) })
+  }
+}
+
+extension ErasablePart {
+  /// Holds an erasable part against the entry that it is of.
+  static func check(_ erasable: [UInt8], of entry: [UInt8], at index: UInt64) throws {
+    guard let commitment = try TrailState.keys(of: entry, at: index).commitment else {
+      guard erasable.isEmpty else {
+        throw AuditError(.tampered, at: "entry \(index)", "It has an erasable part, and commits to none.")
+      }
+      return
+    }
+    guard isErased(erasable.span) || SHA256Digest(of: erasable) == commitment else {
+      throw AuditError(
+        .tampered, at: "entry \(index)", "Its erasable part is not the one that the entry commits to.")
+    }
+  }
+}
