@@ -5,6 +5,8 @@ import hashlib
 import json
 import pathlib
 import shutil
+import subprocess
+import threading
 
 from independent.trail import StoredTrail
 from tool import VALID, ReceiptTool
@@ -74,6 +76,32 @@ class Trail:
         run = self.tool.run("audit", "append", self.path, "-", "--json", *options, stdin=lines(numbers))
         assert run.code == VALID, run.err
         assert self.acknowledge(numbers, run.out.encode()) == len(numbers)
+
+    def append_bursts(self, bursts, *options, environment=None, prefix=()) -> tuple[int, str]:
+        """Enters records, each burst after the acknowledgement of the one before; the process may end in any way.
+        Gives the exit code and the error."""
+        process = subprocess.Popen(
+            [*prefix, self.tool.path, "audit", "append", str(self.path), "-", "--json", *options],
+            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
+        output = b""
+        try:
+            for burst in bursts:
+                process.stdin.write(lines(burst))
+                process.stdin.flush()
+                output += b"".join(process.stdout.readline() for _ in burst)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        output += process.stdout.read()
+        error = process.stderr.read().decode()
+        assert watchdog.is_alive(), "it took too long"
+        watchdog.cancel()
+        code = process.wait(20)
+        self.acknowledge([number for burst in bursts for number in burst], output)
+        return code, error
 
     def see_checkpoint(self):
         path = pathlib.Path(f"{self.path}.checkpoint")

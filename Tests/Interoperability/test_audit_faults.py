@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An audit trail whose writes and syncs fail, whose process or power ends at any of them, and whose disk is full."""
+
+import errno
+import os
+import signal
+import subprocess
+
+import pytest
+
+from audit_load import NOT_NOW, NOT_STORED, Trail, lines
+from fault_shim import FaultShim
+from tool import INTERNAL, VALID
+
+FULL = bool(os.environ.get("RECEIPTKIT_FULL_SWEEPS"))
+
+# 250 entries are there: the session fills a bundle.
+BEFORE, SESSION = range(250), range(250, 270)
+BURSTS = [range(250, 251), range(251, 252), range(252, 262), range(262, 263), range(263, 270)]
+
+# What happens at a call, and at how many of the calls of a session it is tried where not at all of them.
+WRITE_FAULTS = {
+    "input-output error": (dict(action="fail", error=errno.EIO), 10),
+    "input-output error ever after": (dict(action="fail", error=errno.EIO, lasting=True), 6),
+    "disk full": (dict(action="fail", error=errno.ENOSPC), 8),
+    "disk full ever after": (dict(action="fail", error=errno.ENOSPC, lasting=True), 6),
+    "torn": (dict(action="torn", error=errno.EIO), 8),
+    "torn by a full disk": (dict(action="torn", error=errno.ENOSPC, lasting=True), 6),
+    "killed": (dict(action="kill"), 12),
+    "power failure": (dict(action="power", seed=3), 12),
+}
+SYNC_FAULTS = {
+    "not synced": (dict(action="fail", error=errno.EIO), 8),
+    "not synced ever after": (dict(action="fail", error=errno.EIO, lasting=True), 4),
+    "synced, but said not to be": (dict(action="done", error=errno.EIO), 4),
+    "no space at the sync": (dict(action="fail", error=errno.ENOSPC), 4),
+    "killed": (dict(action="kill"), 4),
+    "power failure": (dict(action="power", seed=1), 8),
+    "power failure, other parts lost": (dict(action="power", seed=2), 8),
+}
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory):
+    return FaultShim(tmp_path_factory.mktemp("shim"))
+
+
+@pytest.fixture(scope="module")
+def base(receipt_tool, tmp_path_factory):
+    """A trail that all sessions begin with."""
+    trail = Trail.create(receipt_tool, tmp_path_factory.mktemp("base") / "trail")
+    trail.append(BEFORE)
+    trail.check(proofs=[0])
+    return trail
+
+
+def append(trail, shim, *options, **plan):
+    """Runs the session under a plan; gives the exit code and the error."""
+    return trail.append_bursts(BURSTS, *options, environment=shim.environment(trail.folder, **plan))
+
+
+@pytest.fixture(scope="module")
+def call_counts(base, shim, tmp_path_factory):
+    """How many calls of each kind a session makes."""
+    trail = base.copy(tmp_path_factory.mktemp("count") / "trail")
+    code, error = append(trail, shim, "--acknowledge", "checkpointed")
+    assert code == VALID, error
+    calls = [call for call in shim.calls() if call.path.startswith(str(trail.folder))]
+    return {kind: sum(call.kind == kind for call in calls) for kind in ("write", "sync")}
+
+
+def places(count, tried):
+    """The numbers of the calls at which a fault is tried: the first, the last, and some between, or all."""
+    if FULL or count <= tried:
+        return range(1, count + 1)
+    return sorted({1 + round(step * (count - 1) / (tried - 1)) for step in range(tried)})
+
+
+def sweep(base, shim, tmp_path, kind, count, plan, tried):
+    for number in places(count, tried):
+        trail = base.copy(tmp_path / f"{kind}-{number}")
+        code, error = append(trail, shim, "--acknowledge", "checkpointed", kind=kind, at=number, **plan)
+        where = f"{kind} {number} of {count}: exit code {code}\n{error}"
+        if plan["action"] in ("kill", "power"):
+            assert code == -signal.SIGKILL, where
+        else:
+            # Some writes may fail without anything being lost: the log is copied into the file another time.
+            assert code in (VALID, NOT_NOW, NOT_STORED), where
+            assert code == VALID or error.startswith("receipt-tool: ") or "\nreceipt-tool: " in error, where
+        try:
+            trail.check(fsck=False)
+            # Nothing is in the way of going on, and what was acknowledged is not entered again.
+            trail.append(SESSION, "--acknowledge", "checkpointed")
+            trail.check(proofs=[SESSION[0]] if number == 1 else [], fsck=FULL or number % 4 == 1)
+        except AssertionError as failure:
+            raise AssertionError(f"{where}\n{failure}") from failure
+
+
+@pytest.mark.parametrize("fault", WRITE_FAULTS)
+def test_whichever_write_fails(base, shim, call_counts, tmp_path, fault):
+    plan, tried = WRITE_FAULTS[fault]
+    sweep(base, shim, tmp_path, "write", call_counts["write"], plan, tried)
+
+
+@pytest.mark.parametrize("fault", SYNC_FAULTS)
+def test_whichever_sync_fails(base, shim, call_counts, tmp_path, fault):
+    plan, tried = SYNC_FAULTS[fault]
+    sweep(base, shim, tmp_path, "sync", call_counts["sync"], plan, tried)
+
+
+def test_a_failed_sync_stops_the_trail_and_is_not_tried_again(base, shim, tmp_path):
+    trail = base.copy(tmp_path / "trail")
+    code, error = append(trail, shim, kind="sync", at=1)
+    assert code == NOT_STORED, error
+    assert "stopped" in error
+    assert trail.indexes == base.indexes, "something was acknowledged"
+    calls = [call for call in shim.calls() if call.path.endswith("-wal") and call.kind == "sync"]
+    assert [call.result for call in calls if call.name == "fdatasync"][0] == -1
+
+
+def test_a_disk_that_was_full_is_used_again_when_there_is_space(base, shim, tmp_path):
+    trail = base.copy(tmp_path / "trail")
+    code, error = append(trail, shim, at=2, error=errno.ENOSPC, lasting=True)
+    assert code == NOT_STORED and "full" in error, error
+    assert trail.indexes == base.indexes
+    trail.append(SESSION)
+    trail.check(proofs=[SESSION[-1]])
+
+
+def test_a_creation_that_ends_anywhere_leaves_no_half_trail(receipt_tool, shim, tmp_path):
+    folder = tmp_path / "count"
+    folder.mkdir()
+    command = [receipt_tool.path, "audit", "init", "--origin", "example.com/verdicts"]
+    subprocess.run([*command, folder / "t"], env=shim.environment(folder), check=True, capture_output=True, timeout=60)
+    count = sum(call.kind == "write" and call.path.startswith(str(folder)) for call in shim.calls())
+    for action in ("kill", "power", "fail"):
+        for number in places(count, 8):
+            folder = tmp_path / f"{action}-{number}"
+            folder.mkdir()
+            plan = shim.environment(folder, at=number, action=action, error=errno.ENOSPC)
+            done = subprocess.run([*command, folder / "t"], env=plan, capture_output=True, timeout=60)
+            assert done.returncode != INTERNAL, done.stderr
+            stats = receipt_tool.run("audit", "stats", folder / "t", "--json")
+            if stats.code == VALID:
+                # It was complete.
+                assert receipt_tool.run("audit", "fsck", folder / "t").code == VALID
+            else:
+                assert done.returncode != VALID and stats.err.startswith("receipt-tool: "), stats.err
+                for name in folder.iterdir():
+                    name.unlink()
+                assert receipt_tool.run("audit", "init", folder / "t").code == VALID
+
+
+def test_a_real_disk_that_is_full(receipt_tool, tmp_path):
+    mount = tmp_path / "disk"
+    mount.mkdir()
+    size = "size=3m"
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", mount], capture_output=True).returncode != 0:
+        pytest.skip("a file system of a few megabytes cannot be mounted here: that needs root and CAP_SYS_ADMIN")
+    try:
+        trail = Trail.create(receipt_tool, mount / "trail")
+        number = 0
+        while True:
+            numbers = range(number, number + 1000)
+            run = receipt_tool.run("audit", "append", trail.path, "-", "--json", stdin=lines(numbers))
+            number += trail.acknowledge(numbers, run.out.encode())
+            if run.code != VALID:
+                break
+            assert number < 50_000, "the disk does not get full"
+        assert run.code == NOT_STORED and "full" in run.err, run.err
+        subprocess.run(["mount", "-o", "remount,size=64m", mount], check=True, capture_output=True)
+        trail.check(proofs=[0])
+        trail.append(range(number, number + 1000))
+        trail.check(proofs=[0, number])
+    finally:
+        subprocess.run(["umount", "-l", mount], capture_output=True)
