@@ -543,6 +543,52 @@ class TestFsck:
         assert "NOT INTACT" in run.out
 
 
+class TestImport:
+    @pytest.fixture
+    def exported(self, receipt_tool, trail, tmp_path):
+        lines = "\n".join(f'{{"kind":"verdict","original":"o{n % 5}","customer":"c{n}"}}' for n in range(300))
+        receipt_tool.run("audit", "append", trail, "-", stdin=lines.encode())
+        receipt_tool.run("audit", "erase", trail, "7")
+        run = receipt_tool.run("audit", "export", trail, tmp_path / "exported", "--with-erasable")
+        assert run.code == VALID, run.err
+        return tmp_path / "exported"
+
+    def test_it_is_the_trail_that_was_exported(self, receipt_tool, trail, exported, tmp_path):
+        copy = tmp_path / "copy"
+        run = receipt_tool.run("audit", "import", copy, exported, "--private-key", f"{trail}.key", "--json")
+        assert run.code == VALID, run.err
+        assert run.lines[0]["entries"] == 301
+        os.rename(f"{trail}.key", f"{copy}.key")
+        assert open(f"{copy}.pub").read() == open(f"{trail}.pub").read()
+        assert receipt_tool.run("audit", "fsck", copy).code == VALID
+        (found,) = receipt_tool.run("audit", "find", copy, "--customer", "c299", "--json").lines
+        assert found["index"] == 299
+        assert receipt_tool.run("audit", "append", copy, "-", stdin=b'{"kind":"x"}').code == VALID
+
+    def test_an_altered_export_is_refused(self, receipt_tool, trail, exported, tmp_path):
+        for name in ("tile/entries/000", "erasable/000", "checkpoint"):
+            file = exported / name
+            before = file.read_bytes()
+            file.write_bytes(before[:90] + bytes([before[90] ^ 1]) + before[91:])
+            run = receipt_tool.run("audit", "import", tmp_path / "copy", exported, "--private-key", f"{trail}.key")
+            assert run.code in (INVALID, UNREADABLE), name
+            assert not (tmp_path / "copy").exists() and not (tmp_path / "copy.pub").exists()
+            file.write_bytes(before)
+
+    def test_an_old_export_is_refused(self, receipt_tool, trail, exported, tmp_path):
+        receipt_tool.run("audit", "append", trail, "-", stdin=b'{"kind":"x"}')
+        options = ["--private-key", f"{trail}.key", "--checkpoint", f"{trail}.checkpoint"]
+        run = receipt_tool.run("audit", "import", tmp_path / "copy", exported, *options)
+        assert run.code == INVALID
+        assert "rolled-back" in run.err
+        assert receipt_tool.run("audit", "stats", trail).code == VALID
+
+    def test_what_is_there_stays(self, receipt_tool, trail, exported):
+        run = receipt_tool.run("audit", "import", trail, exported)
+        assert run.code == CANNOT_CREATE
+        assert receipt_tool.run("audit", "fsck", trail).code == VALID
+
+
 class TestMigrate:
     def test_the_copy_is_the_trail(self, receipt_tool, trail, record, sign, tmp_path):
         record(sign(appAccountToken=TOKEN))

@@ -40,19 +40,24 @@ struct AuditInitCommand: ParsableCommand {
       valueName: "forever|SECONDS"))
   var once = "forever"
 
-  func validate() throws {
+  func validate() throws { try Self.validateOnce(once) }
+
+  static func validateOnce(_ once: String) throws {
     guard once == "forever" || Int64(once) ?? 0 > 0 else {
       throw ValidationError("--once takes \"forever\" or a positive number of seconds.")
     }
   }
 
+  static func window(_ once: String) -> TrailConfiguration.OnceWindow {
+    Int64(once).map(TrailConfiguration.OnceWindow.seconds) ?? .forever
+  }
+
   func run() throws {
     let location = options.location
     let origin = origin ?? Self.defaultOrigin(location)
-    let window = Int64(once).map(TrailConfiguration.OnceWindow.seconds) ?? .forever
     var written: [String] = []
     do {
-      let configuration = try TrailConfiguration(origin: origin, once: window)
+      let configuration = try TrailConfiguration(origin: origin, once: Self.window(once))
       for file in [location.publicKey, location.checkpointFile] where NewFile.exists(file) {
         throw ToolExit.failure(ToolExit.cannotCreate, "\(file) is there already")
       }
@@ -74,11 +79,16 @@ struct AuditInitCommand: ParsableCommand {
       if let error = error as? LogFormatError {
         throw ToolExit.failure(ToolExit.usage, "--origin \(origin): \(error)")
       }
-      if let error = error as? StorageError, error.code == .notATrail {
-        throw ToolExit.failure(ToolExit.cannotCreate, "\(location.name): \(error)")
-      }
-      throw TrailLocation.failure(error, location.name)
+      throw Self.failure(error, location)
     }
+  }
+
+  /// Where a new trail is to be made, something else in its place is no unusable input.
+  static func failure(_ error: any Error, _ location: TrailLocation) -> any Error {
+    if let error = error as? StorageError, error.code == .notATrail {
+      return ToolExit.failure(ToolExit.cannotCreate, "\(location.name): \(error)")
+    }
+    return TrailLocation.failure(error, location.name)
   }
 
   private func signer(

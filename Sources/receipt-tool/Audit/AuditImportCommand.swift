@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit import`.
+struct AuditImportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Make a trail of one that was exported with its erasable parts.",
+    discussion: """
+      Every entry is checked first, and what is stored has the root of the export's checkpoint. The private key of the
+      exported trail is needed. Where the place of the last checkpoint holds one, the export must be as new: an old one
+      would make a second history.
+
+      EXAMPLES:
+        receipt-tool audit export verdicts.audit folder --with-erasable
+        receipt-tool audit import restored.audit folder --private-key verdicts.audit.key
+
+      EXIT CODES:
+        0 imported; 1 the export is not intact, lacks erasable parts or is too old; 64 wrong command line; 66 the key or
+        folder cannot be used; 73 there is a trail already; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(help: ArgumentHelp("The folder that audit export --with-erasable wrote.", valueName: "folder"))
+  var folder: String
+
+  @Option(
+    help: ArgumentHelp(
+      "For how long the same verdict of the same receipt under the same policy is entered only once.",
+      valueName: "forever|SECONDS"))
+  var once = "forever"
+
+  func validate() throws { try AuditInitCommand.validateOnce(once) }
+
+  func run() throws {
+    let location = options.location
+    let progress = EntryProgress("stored")
+    do {
+      let origin = try origin()
+      guard let signer = try location.signer(named: origin) else {
+        throw ToolExit.failure(
+          ToolExit.unreadableInput,
+          "the private key of \(origin) is needed and there is none at \(location.privateKeyFile); name it by "
+            + "--private-key")
+      }
+      let checkpoints = try location.checkpoints(of: origin)
+      let configuration = try TrailConfiguration(origin: origin, once: AuditInitCommand.window(once))
+      let checkpoint = try importTrail(location, configuration, signer, checkpoints, progress)
+      progress.finish()
+      if !NewFile.exists(location.publicKey) {
+        try NewFile.write(Array((signer.verifierKey.text + "\n").utf8), to: location.publicKey)
+      }
+      report(checkpoint.checkpoint)
+    } catch {
+      progress.finish()
+      if let failure = error as? NewFile.Failure {
+        throw ToolExit.failure(ToolExit.cannotCreate, failure.description)
+      }
+      throw AuditInitCommand.failure(error, location)
+    }
+  }
+
+  private func importTrail(
+    _ location: TrailLocation, _ configuration: TrailConfiguration, _ signer: NoteSignerKey,
+    _ checkpoints: any CheckpointStore, _ progress: EntryProgress
+  ) throws -> VerifiedCheckpoint {
+    let storage = try location.storage(creating: true)
+    defer { try? storage.close() }
+    do {
+      return try AuditLog.importTrail(
+        from: TileDirectory(path: folder), into: storage, configuration: configuration, signer: signer,
+        checkpoints: checkpoints
+      ) { progress.show($0, of: $1) }
+    } catch {
+      // Half a trail is none; a file of one's own is never here, for it was made just now.
+      if !location.isServer {
+        try? storage.close()
+        for suffix in ["", "-wal", "-shm"] { NewFile.remove(location.trail + suffix) }
+      }
+      throw error
+    }
+  }
+
+  /// The name in the export's checkpoint, which the signature then has to confirm.
+  private func origin() throws -> String {
+    let bytes = try InputFile.contents(of: "\(folder)/checkpoint", limit: 1 << 20)
+    do {
+      return try SignedCheckpoint(parsing: bytes).unverifiedCheckpoint.origin
+    } catch {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(folder)/checkpoint is no checkpoint: \(error)")
+    }
+  }
+
+  private func report(_ checkpoint: Checkpoint) {
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("trail", options.location.name)
+      object.member("entries", checkpoint.size)
+      object.member("root", checkpoint.root.base64)
+      object.endObject()
+      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+    } else {
+      let line = "\(options.location.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)"
+      writeAll(Array((PrintableText.sanitized(line) + "\n").utf8), to: STDOUT_FILENO)
+    }
+  }
+}
