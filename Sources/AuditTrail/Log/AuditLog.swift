@@ -23,6 +23,9 @@ public final class AuditLog: Sendable {
     /// The clock that dates erasures and anchors.
     public var clock: @Sendable () -> Timestamp = SystemClock.now
 
+    /// After how many entries index records are written as runs; less in tests, so that there are runs.
+    package var flushInterval = TrailLimits.flushInterval
+
     /// The defaults.
     public init() {}
   }
@@ -188,9 +191,10 @@ public final class AuditLog: Sendable {
 
   private func commit(_ batch: [AppendQueue.Request]) {
     let records = batch.flatMap(\.records)
+    let flushInterval = options.flushInterval
     do {
       var acknowledgements = try change { writer throws(AuditError) in
-        try writer.append(records)
+        try writer.append(records, flushInterval: flushInterval)
       }[...]
       scheduleCheckpoint()
       if isFlushed() { mergeIndex() }

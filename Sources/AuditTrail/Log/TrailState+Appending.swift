@@ -62,8 +62,10 @@ extension TrailState {
   }
 
   /// Writes the index records that are only in memory as runs, where there are enough of them.
-  mutating func flushIndex(in writer: any StorageWriter) throws {
-    guard head.size - head.indexedSize >= TrailLimits.flushInterval else { return }
+  mutating func flushIndex(
+    every interval: UInt64 = TrailLimits.flushInterval, in writer: any StorageWriter
+  ) throws {
+    guard head.size & ~255 >= head.indexedSize + interval else { return }
     // Whole bundles, so that which records there are does not depend on when they were flushed.
     head.indexedSize = head.size & ~255
     try index.flush(upTo: head.indexedSize, in: writer)

@@ -99,13 +99,15 @@ struct TrailWriter {
   }
 
   /// Enters records.
-  mutating func append(_ records: [AuditRecord]) throws(AuditError) -> [AuditAcknowledgement] {
+  mutating func append(
+    _ records: [AuditRecord], flushInterval: UInt64
+  ) throws(AuditError) -> [AuditAcknowledgement] {
     let once = configuration.once
     let storage = storage
     return try write { state, writer in
       // Nobody else can write now, so what other threads read is what this transaction sees.
       let found = try Self.lookUp(records, once: once, state, storage)
-      try state.flushIndex(in: writer)
+      try state.flushIndex(every: flushInterval, in: writer)
       return try state.append(records, found: found, once: once, in: writer)
     }
   }

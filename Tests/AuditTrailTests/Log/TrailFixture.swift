@@ -20,6 +20,8 @@ struct TrailFixture {
     self.checkpoints = checkpoints
     signer = try NoteSignerKey.generate(name: Self.origin)
     options.checkpointInterval = .seconds(3600)
+    // Every bundle, so that there are index runs, and merged ones, in small trails too.
+    options.flushInterval = 256
   }
 
   func create(once: TrailConfiguration.OnceWindow = .forever) throws -> AuditLog {
