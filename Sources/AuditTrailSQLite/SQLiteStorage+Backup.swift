@@ -11,7 +11,7 @@
     /// the call. Meanwhile the log of the trail grows, since the copy reads one state.
     ///
     /// - Parameter path: A file that does not exist, in a directory that does.
-    /// - Throws: ``StorageError`` with `notATrail` where the path is taken, and as reading and creating do.
+    /// - Throws: `StorageError` with `notATrail` where the path is taken, and as reading and creating do.
     public func backUp(to path: String) throws {
       let copy = try TrailFile(path)
       guard TrailFile.status(copy.databasePath) == nil else { throw TrailFile.taken(path) }

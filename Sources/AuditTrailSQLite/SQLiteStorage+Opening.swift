@@ -15,7 +15,7 @@
     /// - Parameters:
     ///   - path: A file that does not exist, in a directory that does.
     ///   - patience: How long a write waits for those of other processes.
-    /// - Throws: ``StorageError`` with `notATrail` where the path is taken, `full`, `inputOutput` or `syncFailed`.
+    /// - Throws: `StorageError` with `notATrail` where the path is taken, `full`, `inputOutput` or `syncFailed`.
     public convenience init(creatingAt path: String, patience: Duration = SQLiteStorage.defaultPatience)
       throws
     {
@@ -45,7 +45,7 @@
     /// - Parameters:
     ///   - path: The file.
     ///   - patience: How long a write waits for those of other processes.
-    /// - Throws: ``StorageError`` with `notFound`, `notATrail`, `unsupported` for a layout of a later version,
+    /// - Throws: `StorageError` with `notFound`, `notATrail`, `unsupported` for a layout of a later version,
     ///   `corrupt`, `busy`, `inputOutput` or `syncFailed`.
     public convenience init(openingAt path: String, patience: Duration = SQLiteStorage.defaultPatience) throws
     {

@@ -39,7 +39,7 @@
 
     /// Reads one state: the last that was committed when `body` first reads.
     ///
-    /// - Throws: ``StorageError``, and whatever `body` throws.
+    /// - Throws: `StorageError`, and whatever `body` throws.
     public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
       try connections.withReader { reader in
         try reader.inDatabase { database in
@@ -56,7 +56,7 @@
 
     /// Changes the trail: all that `body` does, or nothing where it throws. Not to be called within a write.
     ///
-    /// - Throws: ``StorageError``, and whatever `body` throws. After `full` and `busy` it may be tried again; after
+    /// - Throws: `StorageError`, and whatever `body` throws. After `full` and `busy` it may be tried again; after
     ///   `syncFailed` every further write throws, until the trail is opened anew.
     public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
       try withWriter { database in

@@ -117,7 +117,7 @@ class Trail:
         assert run.lines[0]["entries"] >= len(self.indexes)
         self.see_checkpoint()
         self.stored = StoredTrail(self.path, self.stored)
-        transactions = [self.stored.field(index, "transaction") for index in range(self.stored.size)]
+        transactions = self.stored.transactions
         assert len(set(transactions)) == len(transactions), "a record was entered twice"
         for number, index in self.indexes.items():
             assert transactions[index] == str(2_000_000_000 + number), f"record {number} is not at {index}"

@@ -77,7 +77,7 @@
   extension SQLiteStorage {
     /// Copies the log into the file and truncates it, so that what was erased is in neither.
     ///
-    /// - Throws: ``StorageError`` with `busy` where others were reading or writing for longer than was waited; then
+    /// - Throws: `StorageError` with `busy` where others were reading or writing for longer than was waited; then
     ///   erased bytes may still be in the log.
     public func scrub() throws {
       try withWriter { database in

@@ -62,8 +62,10 @@ class StoredTrail:
         if known:
             assert self.entries[:start] == known.entries, "entries were changed"
         self.tree = known.tree if known else Tree()
+        self.transactions = known.transactions if known else []
         for entry in self.entries[start:]:
             self.tree.append(leaf_hash(entry))
+            self.transactions.append(self._field(entry, "transaction"))
         assert self.tree.roots[self.size] == self.root, "the head's root is not that of the entries"
 
     @staticmethod
@@ -78,9 +80,10 @@ class StoredTrail:
             offset += length
         return entries
 
-    def field(self, index: int, name: str) -> str | None:
-        """What an entry says, in a line that begins with `name`."""
-        for line in self.entries[index].decode().splitlines()[1:]:
+    @staticmethod
+    def _field(entry: bytes, name: str) -> str | None:
+        """What an entry says, in the line that begins with `name`."""
+        for line in entry.decode().splitlines()[1:]:
             key, _, value = line.partition(" ")
             if key == name:
                 return value
