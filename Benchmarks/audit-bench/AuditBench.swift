@@ -11,6 +11,7 @@ import TransparencyLog
 ///        audit-bench open DIRECTORY
 ///        audit-bench one-by-one DIRECTORY ENTRIES
 ///        audit-bench check DIRECTORY
+///        audit-bench postgresql ENTRIES    with the trait PostgreSQL, see ``PostgreSQLMeasurement``
 @main
 enum AuditBench {
   static func main() async throws {
@@ -20,6 +21,9 @@ enum AuditBench {
     case (3, "open"): try open(directory: arguments[2])
     case (4, "one-by-one"): try await oneByOne(directory: arguments[2], entries: Int(arguments[3]) ?? 1000)
     case (3, "check"): try check(directory: arguments[2])
+    #if PostgreSQL
+      case (3, "postgresql"): try await PostgreSQLMeasurement.run(entries: Int(arguments[2]) ?? 200_000)
+    #endif
     default:
       throw Failure(
         "usage: audit-bench append DIRECTORY ENTRIES | open DIRECTORY | one-by-one DIRECTORY ENTRIES")

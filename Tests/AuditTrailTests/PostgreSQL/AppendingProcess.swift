@@ -38,6 +38,8 @@
     ///   - lines: Records in JSON.
     ///   - name: The name of a file of its own.
     ///   - milliseconds: When to kill it; `nil` for never.
+    /// - Returns: What it acknowledged until its end.
+    /// - Throws: What prevents it from starting.
     func run(_ lines: ArraySlice<String>, name: String, killAfter milliseconds: Int?) throws -> Outcome {
       let input = URL(fileURLWithPath: "\(folder)/\(name)")
       try Data(lines.joined(separator: "\n").utf8).write(to: input)
