@@ -184,6 +184,7 @@ class TestAppend:
         "line",
         ["[]", "{}", "{", '{"kind":""}', '{"kind":"verdict","verdict":"perhaps"}', '{"kind":"verdict","receipt":"00"}',
          '{"kind":"verdict","note":"x"}', '{"kind":"verdict","time":"yesterday"}', '{"kind":"verdict","time":-1}',
+         '{"kind":"verdict","time":9000000000000}', '{"kind":"verdict","expires":9223372036854775807}',
          '{"kind":"verdict","product":"' + "p" * 70000 + '"}'],
         ids=lambda line: line[:40],
     )  # fmt: skip

@@ -28,6 +28,10 @@ enum RecordInput {
     guard !record.kind.rawValue.isEmpty else {
       throw Failure(message: "The record has no \"kind\", such as \"verdict\".")
     }
+    // Time never runs backwards along a trail: after such an entry none could have its own.
+    guard record.facts.time <= Int64(now.millisecondsSince1970) + 3_600_000 else {
+      throw Failure(message: "\"time\" lies in the future.")
+    }
     do throws(MalformedEntry) {
       // As long as it can become in a trail.
       let longest = AuditEntry(record.facts, previous: .max, commitment: SHA256Digest(of: []))
@@ -92,7 +96,12 @@ enum RecordInput {
   }
 
   private static func instant(_ member: JSONMember) throws(Failure) -> Int64 {
-    if let milliseconds = member.value.int64 { return milliseconds }
+    if let milliseconds = member.value.int64 {
+      guard milliseconds.magnitude <= UInt64(Timestamp.greatestMagnitude) else {
+        throw Failure(message: "\"\(member.name)\" is beyond the dates that there are.")
+      }
+      return milliseconds
+    }
     guard let text = member.value.string, let instant = try? Timestamp(iso8601: text) else {
       throw Failure(
         message:
