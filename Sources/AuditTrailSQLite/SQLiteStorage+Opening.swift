@@ -61,12 +61,7 @@
         throw StorageError(.notATrail, at: path, "It is not a file with anything in it.")
       }
       let patience = Patience(limit)
-      let writer: DatabaseQueue
-      do {
-        writer = try SQLiteConnection.writer(file, tuning: tuning, patience: patience)
-      } catch let error as StorageError where error.message.contains("(26)") {
-        throw StorageError(.notATrail, at: path, "It is not an SQLite database.")
-      }
+      let writer = try SQLiteConnection.writer(file, tuning: tuning, patience: patience)
       var tuning = tuning
       do {
         tuning.pageSize = try writer.inDatabase { try Self.check($0, path: path) }

@@ -71,6 +71,8 @@
       }
       do {
         return try DatabaseQueue(path: file.databasePath, configuration: configuration)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+        throw StorageError(.notATrail, at: file.path, "It is not an SQLite database.")
       } catch {
         throw SQLiteFault.mapped(error, at: file.path)
       }
