@@ -47,7 +47,7 @@
           try perform("BEGIN", on: database)
           defer {
             access.end()
-            try? perform("COMMIT", on: database)
+            rollBack(database)
           }
           return try body(access)
         }

@@ -58,6 +58,8 @@
       var configuration = Configuration()
       configuration.readonly = readonly
       configuration.foreignKeysEnabled = false
+      // GRDB would end the process where a transaction cannot be ended; here the next use of it fails.
+      configuration.allowsUnsafeTransactions = true
       configuration.busyMode = .callback { patience.waits(after: $0) }
       configuration.prepareDatabase { database in
         // Pages of mapped files and temporary files would count as memory and escape erasing.
