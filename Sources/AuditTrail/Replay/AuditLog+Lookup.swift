@@ -4,25 +4,26 @@ extension AuditLog: AuditLookup {
   /// The entries that name a purchase event, oldest first; of more than `limit` the newest.
   public func entries(transaction: String, limit: Int) async throws -> [EarlierEntry] {
     try await read { view in
-      try Self.earlier(view.entries(transaction: transaction, limit: limit), view)
+      try Self.oldestFirst(view.entries(transaction: transaction, limit: limit))
     }
   }
 
   /// The entries of an original transaction, oldest first; of more than `limit` the newest.
   public func entries(original: String, limit: Int) async throws -> [EarlierEntry] {
-    try await read { view in try Self.earlier(view.history(original: original, limit: limit), view) }
+    try await read { view in try Self.oldestFirst(view.history(original: original, limit: limit)) }
   }
 
   /// The entries about a receipt, oldest first; of more than `limit` the newest.
   public func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
-    try await read { view in try Self.earlier(view.entries(receipt: receipt, limit: limit), view) }
+    try await read { view in try Self.oldestFirst(view.entries(receipt: receipt, limit: limit)) }
   }
 
-  private static func earlier(_ newestFirst: [RecordedEntry], _ view: TrailView) throws -> [EarlierEntry] {
-    try newestFirst.reversed().map { recorded in
-      EarlierEntry(
-        index: recorded.index, entry: recorded.entry,
-        customerToken: try view.erasablePart(at: recorded.index)?.customerToken)
-    }
+  /// Who the customer of an entry was; `nil` where none was recorded, or it was erased.
+  public func customer(at index: UInt64) async throws -> String? {
+    try await read { view in try view.erasablePart(at: index)?.customerToken }
+  }
+
+  private static func oldestFirst(_ newestFirst: [RecordedEntry]) -> [EarlierEntry] {
+    newestFirst.reversed().map { EarlierEntry(index: $0.index, entry: $0.entry) }
   }
 }

@@ -6,14 +6,11 @@ public struct EarlierEntry: Sendable, Hashable {
   public let index: UInt64
   /// The entry.
   public let entry: AuditEntry
-  /// Who the customer was; `nil` where none was recorded, or it was erased.
-  public let customerToken: String?
 
   /// Creates one.
-  public init(index: UInt64, entry: AuditEntry, customerToken: String?) {
+  public init(index: UInt64, entry: AuditEntry) {
     self.index = index
     self.entry = entry
-    self.customerToken = customerToken
   }
 }
 
@@ -27,4 +24,7 @@ public protocol AuditLookup: Sendable {
 
   /// The entries about a receipt, by SHA-256 of it without its wrapping, oldest first; of more than `limit` the newest.
   func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry]
+
+  /// Who the customer of an entry was; `nil` where none was recorded, or it was erased.
+  func customer(at index: UInt64) async throws -> String?
 }

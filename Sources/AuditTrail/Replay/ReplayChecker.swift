@@ -95,17 +95,19 @@ public struct ReplayChecker: RemoteChecker {
       } else {
         continue
       }
-      // A customer who was erased is nobody that could be compared with.
-      let other = earlier.first { entry in
-        guard entry.entry.verdict == .valid, let token = entry.customerToken else {
-          return false
-        }
-        return !UTF8Text.isIdentical(token, customer)
+      guard let (index, owner) = try await owner(earlier), !UTF8Text.isIdentical(owner, customer) else {
+        continue
       }
-      if let other {
-        let name = line.newest.transactionId ?? line.newest.originalTransactionId ?? ""
-        return "The purchase of transaction \(name) was granted to another customer, in entry \(other.index)."
-      }
+      let name = line.newest.transactionId ?? line.newest.originalTransactionId ?? ""
+      return "The purchase of transaction \(name) was granted to another customer, in entry \(index)."
+    }
+    return nil
+  }
+
+  /// To whom it was granted first, and where. A customer who was erased is nobody that could be compared with.
+  private func owner(_ earlier: [EarlierEntry]) async throws -> (index: UInt64, token: String)? {
+    for entry in earlier where entry.entry.verdict == .valid {
+      if let token = try await trail.customer(at: entry.index) { return (entry.index, token) }
     }
     return nil
   }

@@ -8,8 +8,8 @@ public struct ReplayRule: RawRepresentable, Sendable, Hashable {
   /// Creates a rule from its name; one that is unknown is never broken.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A transaction, or another one of the same original transaction, that was granted to another customer. Restoring to
-  /// one's own account stays possible.
+  /// A transaction, or another one of the same original transaction, that was first granted to another customer.
+  /// Restoring to one's own account stays possible.
   public static let anotherCustomer = ReplayRule(rawValue: "another-customer")
   /// The same receipt, byte for byte, for whomever. For receipts that are presented once by design, such as those
   /// of consumables; an app that sends its receipt on every start would be refused on the second.

@@ -11,7 +11,7 @@ import Testing
   /// A trail that is a list.
   private final class ListedTrail: AuditLookup {
     struct Unreachable: Error {}
-    private let entries: Mutex<[EarlierEntry]> = Mutex([])
+    private let entries: Mutex<[(entry: EarlierEntry, customer: String?)]> = Mutex([])
     private let isReachable: Bool
 
     init(isReachable: Bool = true) { self.isReachable = isReachable }
@@ -19,17 +19,17 @@ import Testing
     func append(_ records: [AuditRecord], erased: Bool = false) {
       entries.withLock { entries in
         for record in records {
-          entries.append(
-            EarlierEntry(
-              index: UInt64(entries.count), entry: AuditEntry(record.facts),
-              customerToken: erased ? nil : record.customerToken))
+          let entry = EarlierEntry(index: UInt64(entries.count), entry: AuditEntry(record.facts))
+          entries.append((entry, erased ? nil : record.customerToken))
         }
       }
     }
 
+    func customer(at index: UInt64) async throws -> String? { entries.withLock { $0[Int(index)].customer } }
+
     private func find(_ matches: (EntryFacts) -> Bool) throws -> [EarlierEntry] {
       guard isReachable else { throw Unreachable() }
-      return entries.withLock { $0.filter { matches($0.entry.facts) } }
+      return entries.withLock { $0.map(\.entry).filter { matches($0.entry.facts) } }
     }
 
     func entries(transaction: String, limit: Int) async throws -> [EarlierEntry] {
@@ -104,6 +104,13 @@ import Testing
   @Test func anErasedCustomerStandsInNobodysWay() async throws {
     _ = try await present(transaction(), as: "anna", rules: [.anotherCustomer], erased: true)
     #expect(try await present(transaction(), as: "bert", rules: [.anotherCustomer]).receipt != nil)
+  }
+
+  @Test func thePurchaseIsWhoeversItWasFirst() async throws {
+    _ = try await present(transaction(), as: "anna", rules: [])
+    _ = try await present(transaction(), as: "bert", rules: [])
+    expectRefused(try await present(transaction(), as: "bert", rules: [.anotherCustomer]), "in entry 0")
+    #expect(try await present(transaction(), as: "anna", rules: [.anotherCustomer]).receipt != nil)
   }
 
   @Test func aPurchaseInAnAppReceiptIsGrantedToOneCustomer() async throws {
