@@ -206,11 +206,26 @@ extension TrailState {
     return newest
   }
 
-  /// Finds what earlier entries have to do with a record. It may be called for several records at a time.
+  /// Finds what earlier entries have to do with records. It may be called on several threads at a time.
   func lookUp(
-    _ record: AuditRecord, once: TrailConfiguration.OnceWindow, in reader: any StorageReader
+    _ records: ArraySlice<AuditRecord>, once: TrailConfiguration.OnceWindow, in reader: any StorageReader
+  ) throws -> [EarlierEntries] {
+    let fingerprints = records.map { EntryFingerprints($0, key) }
+    try reader.prefetch(.pages) {
+      fingerprints.flatMap { record in
+        [
+          record.receipt.flatMap { index.firstPage(.receipt, $0) },
+          record.original.flatMap { index.firstPage(.original, $0, check: record.originalCheck) },
+        ].compactMap { $0 }
+      }
+    }
+    return try zip(records, fingerprints).map { try lookUp($0, $1, once: once, in: reader) }
+  }
+
+  private func lookUp(
+    _ record: AuditRecord, _ fingerprints: EntryFingerprints, once: TrailConfiguration.OnceWindow,
+    in reader: any StorageReader
   ) throws -> EarlierEntries {
-    let fingerprints = EntryFingerprints(record, key)
     var earlier = EarlierEntries(fingerprints: fingerprints, first: nil, previous: nil)
     if let receipt = fingerprints.receipt {
       var candidates = index.candidates(.receipt, receipt, before: head.size, in: reader)

@@ -120,13 +120,13 @@ struct TrailWriter {
     let share = 128
     let count = (records.count + share - 1) / share
     if count == 1 {
-      return try storage.read { reader in try records.map { try state.lookUp($0, once: once, in: reader) } }
+      return try storage.read { reader in try state.lookUp(records[...], once: once, in: reader) }
     }
     let parts = Mutex<[Int: Result<[EarlierEntries], any Error>]>([:])
     DispatchQueue.concurrentPerform(iterations: count) { part in
       let range = part * share..<min((part + 1) * share, records.count)
       let result = Result {
-        try storage.read { reader in try records[range].map { try state.lookUp($0, once: once, in: reader) } }
+        try storage.read { reader in try state.lookUp(records[range], once: once, in: reader) }
       }
       parts.withLock { $0[part] = result }
     }

@@ -58,8 +58,21 @@ public protocol StorageReader {
   func forEach(
     _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool) throws
 
+  /// Says which values will be asked for next, so that a storage that is far away can fetch them all at once.
+  ///
+  /// - Parameters:
+  ///   - table: Where they are.
+  ///   - keys: Gives their keys; called only where it helps.
+  /// - Throws: ``StorageError``.
+  func prefetch(_ table: StorageTable, _ keys: () -> [Int64]) throws
+
   /// The greatest key in `keys` that has a value.
   func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64?
+}
+
+extension StorageReader {
+  /// Nothing: a storage that is near is asked when a value is needed.
+  public func prefetch(_ table: StorageTable, _ keys: () -> [Int64]) throws {}
 }
 
 /// A state of a trail's tables that is being changed.

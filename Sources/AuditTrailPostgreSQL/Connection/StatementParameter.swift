@@ -9,11 +9,13 @@
       case bigint = 20
       case integer = 23
       case text = 25
+      case bigints = 1016
     }
 
     case bigint(Int64)
     case integer(Int32)
     case bytes([UInt8])
+    case bigints([Int64])
 
     /// Lends what libpq wants of the values: pointers to them, their lengths, and that all are binary.
     static func withPointers<Result>(
@@ -47,10 +49,29 @@
     }
 
     private var encoded: (bytes: [UInt8], count: Int) {
+      var bytes: [UInt8] = []
       switch self {
-      case .bigint(let number): ((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }, 8)
-      case .integer(let number): ((0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }, 4)
-      case .bytes(let bytes): (bytes.isEmpty ? [0] : bytes, bytes.count)
+      case .bigint(let number): Self.append(number, to: &bytes)
+      case .integer(let number): Self.append(number, to: &bytes)
+      case .bytes(let value): return (value.isEmpty ? [0] : value, value.count)
+      case .bigints(let numbers):
+        // An array (array_recv): its dimensions, that none is NULL, the type, the count, the first position.
+        bytes.reserveCapacity(20 + 12 * numbers.count)
+        for field in [1, 0, Int32(Kind.bigint.rawValue), Int32(numbers.count), 1] {
+          Self.append(field, to: &bytes)
+        }
+        for number in numbers {
+          Self.append(Int32(8), to: &bytes)
+          Self.append(number, to: &bytes)
+        }
+      }
+      return (bytes, bytes.count)
+    }
+
+    /// Highest byte first.
+    private static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
+      for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
       }
     }
   }

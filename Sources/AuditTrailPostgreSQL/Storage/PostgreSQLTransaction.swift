@@ -11,7 +11,12 @@
     /// About so many bytes of a range are fetched at a time.
     private static let pageByteCount = 4 << 20
 
+    /// So many values are fetched together.
+    private static let prefetchCount = 256
+
     private let connection: ServerConnection
+    private let isReading: Bool
+    private var prefetched: [StorageTable: [Int64: [UInt8]]] = [:]
     /// What is to be sent before the first statement.
     private var beginning: [String]
     private var isEnded = false
@@ -20,12 +25,14 @@
 
     init(_ connection: ServerConnection, beginning: [String]) {
       self.connection = connection
+      isReading = beginning == [TrailSchema.beginRead]
       self.beginning = beginning
     }
 
     // MARK: Reading
 
     func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]? {
+      if let value = prefetched[table]?[key] { return value }
       let result = try run(.value, table, [.bigint(key)])
       return result.rowCount == 0 ? nil : result.bytes(0, 0)
     }
@@ -58,6 +65,19 @@
         if page.rowCount < limit { return }
         let perRow = max(1, byteCount / page.rowCount)
         limit = min(max(Self.pageByteCount / perRow, 1), limit * 8, 8192)
+      }
+    }
+
+    func prefetch(_ table: StorageTable, _ keys: () -> [Int64]) throws {
+      // What is read does not change while it is read; what is written might.
+      guard isReading else { return }
+      var remaining = Array(Set(keys())).filter { prefetched[table]?[$0] == nil }.sorted()[...]
+      while !remaining.isEmpty {
+        let result = try run(.values, table, [.bigints(Array(remaining.prefix(Self.prefetchCount)))])
+        for row in 0..<result.rowCount {
+          prefetched[table, default: [:]][result.bigint(row, 0)] = result.bytes(row, 1)
+        }
+        remaining = remaining.dropFirst(Self.prefetchCount)
       }
     }
 

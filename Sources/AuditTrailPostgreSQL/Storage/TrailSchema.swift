@@ -74,7 +74,7 @@
 
     /// What is done to one table, with prepared statements.
     enum Operation: String, CaseIterable {
-      case value, part, page, last, put, overwrite, remove, erasure
+      case value, values, part, page, last, put, overwrite, remove, erasure
 
       func on(_ table: StorageTable) -> String { "\(rawValue) \(table.name)" }
     }
@@ -116,6 +116,7 @@
     ) -> (String, [StatementParameter.Kind]) {
       switch operation {
       case .value: ("SELECT value FROM \(table) WHERE key = $1", [.bigint])
+      case .values: ("SELECT key, value FROM \(table) WHERE key = ANY($1)", [.bigints])
       case .part:
         (
           "SELECT substring(value FROM $2 FOR $3) FROM \(table) WHERE key = $1",

@@ -57,6 +57,31 @@
       }
     }
 
+    @Test func fetchesTogetherWhatWillBeAskedFor() throws {
+      let storage = try PostgreSQLStorage(creatingAt: server.url())
+      try storage.write { writer in
+        for key in -300..<300 as Range<Int64> {
+          try writer.put(.pages, key, [UInt8(truncatingIfNeeded: key)])
+        }
+        try writer.put(.pages, .max, [])
+        try writer.prefetch(.pages) { [7] }
+        try writer.put(.pages, 7, [70])
+        #expect(try writer.value(.pages, 7) == [70])
+      }
+      try storage.read { reader in
+        try reader.prefetch(.pages) { [] }
+        try reader.prefetch(.pages) { Array(-400..<400) + [.max, 5, 5] }
+        // From what was fetched: the session is gone.
+        try server.connection(to: storage).execute(
+          "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = '\(storage.schema).pages'::regclass"
+        )
+        #expect(try reader.value(.pages, -300) == [UInt8(truncatingIfNeeded: -300)])
+        #expect(try reader.value(.pages, 7) == [70])
+        #expect(try reader.value(.pages, .max) == [])
+        #expect(throws: StorageError.self) { try reader.value(.pages, 300) }
+      }
+    }
+
     @Test func readsPartsWithoutReadingAll() throws {
       let storage = try PostgreSQLStorage(creatingAt: server.url())
       let kinds = try server.connection(to: storage).execute(
