@@ -17,7 +17,7 @@
     private static let writers = 4
     private static let isFull = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1"
     /// Lines of each writer, and how many a process is given at a time.
-    private static let (lineCount, chunk) = isFull ? (27_000, 2500) : (1080, 120)
+    private static let (lineCount, chunk) = isFull ? (27_300, 2500) : (1080, 120)
 
     private final class Tally: Sendable {
       let all = Mutex(Acknowledged())
