@@ -57,6 +57,9 @@ struct CheckedBundle {
         return
       }
       try add(stored.entry.span, stored.erasable.span, hasOwnRow: stored.hasOwnRow, at: index, reader)
+      if entries.hashes.last != TailRow.hash(row) {
+        fail(.alteredEntry, index, "The entry does not have the leaf hash that was stored with it.")
+      }
     }
   }
 

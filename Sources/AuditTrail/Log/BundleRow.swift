@@ -91,23 +91,34 @@ enum BundleRow {
 ///
 ///     1 byte           1 where the erasable part has a row of its own
 ///     4 bytes          the length of the entry, big endian
+///     32 bytes         its leaf hash
 ///     entry, then erasable part
 enum TailRow {
+  private static let entryOffset = 5 + TreeHash.byteCount
+
   static func encode(_ stored: StoredEntry) -> [UInt8] {
     var row: [UInt8] = [stored.hasOwnRow ? 1 : 0]
-    row.reserveCapacity(5 + stored.entry.count + stored.erasable.count)
+    row.reserveCapacity(entryOffset + stored.entry.count + stored.erasable.count)
     row.append(bigEndian: UInt32(stored.entry.count))
+    TreeHash.leaf(stored.entry).append(to: &row)
     row += stored.entry
     row += stored.erasable
     return row
   }
 
+  /// The entry; `nil` where the row is not of this form. Whether the entry has the stored hash is for the check.
   static func decode(_ row: [UInt8]) -> StoredEntry? {
-    guard row.count >= 5, row[0] <= 1 else { return nil }
+    guard row.count >= entryOffset, row[0] <= 1 else { return nil }
     let length = Int(row.bigEndian(at: 1) as UInt32)
-    guard length <= row.count - 5 else { return nil }
+    guard length <= row.count - entryOffset else { return nil }
+    let end = entryOffset + length
     let stored = StoredEntry(
-      entry: Array(row[5..<5 + length]), erasable: Array(row[(5 + length)...]), hasOwnRow: row[0] == 1)
+      entry: Array(row[entryOffset..<end]), erasable: Array(row[end...]), hasOwnRow: row[0] == 1)
     return stored.hasOwnRow && !stored.erasable.isEmpty ? nil : stored
+  }
+
+  /// The leaf hash that a row has.
+  static func hash(_ row: [UInt8]) -> TreeHash? {
+    row.count >= entryOffset ? TreeHash(row[5..<entryOffset]) : nil
   }
 }

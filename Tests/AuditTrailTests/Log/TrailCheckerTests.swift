@@ -60,6 +60,23 @@ import TransparencyLog
     }
   }
 
+  @Test(
+    "an altered entry is named, in a bundle and after the last one", arguments: [UInt64(100), 300, 520, 599])
+  func named(index: UInt64) async throws {
+    let (fixture, storage) = try await trail(entries: 600)
+    try storage.write { writer in
+      let (table, key) = index < 512 ? (StorageTable.bundles, Int64(index / 256)) : (.tail, Int64(index))
+      var row = try #require(try writer.value(table, key))
+      let word = Array("transaction \(20_000 + index)\n".utf8)
+      let place = try #require(
+        (0..<row.count - word.count).first { row[$0..<$0 + word.count].elementsEqual(word) })
+      row[place + word.count - 2] ^= 1
+      try writer.put(table, key, row)
+    }
+    let faults = try check(fixture, storage).faults
+    #expect(faults.contains { $0.code == .alteredEntry && $0.index == index })
+  }
+
   @Test("entries that changed places, or are gone, are found and named")
   func places() async throws {
     let (fixture, storage) = try await trail(entries: 600)
