@@ -99,8 +99,11 @@ public struct TrailChecker: Sendable {
     do {
       let verified = try SignedCheckpoint(parsing: stored).verified(by: verifier)
       try run.compare(verified, named: "the stored checkpoint", origin: configuration?.origin)
-      // A crash between publishing and storing leaves an older one; never a different one of the same size.
-      if let published, verified.checkpoint.size >= published.checkpoint.size {
+      // A crash between publishing and storing leaves an older one, or the same with fewer cosignatures.
+      if let published, verified.checkpoint.size >= published.checkpoint.size,
+        verified.checkpoint != published.checkpoint
+          || !verified.signed.note.signatures.allSatisfy(published.signed.note.signatures.contains)
+      {
         run.faults.append(
           TrailFault(.checkpoint, at: "notes", "The stored checkpoint is not the published one."))
       }

@@ -38,6 +38,9 @@ public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
     case forked
     /// Fewer witnesses cosigned than the policy demands. The entry is stored; ask for its checkpoint again later.
     case notWitnessed = "not-witnessed"
+    /// The trail was opened without witnesses, or with too few that can be reached for what their policy demands.
+    /// Nothing was stored.
+    case noWitnesses = "no-witnesses"
   }
 
   /// The kind of fault.

@@ -22,6 +22,8 @@ public final class AuditLog: Sendable {
     public var maximumBatch = 1024
     /// The clock that dates erasures and anchors.
     public var clock: @Sendable () -> Timestamp = SystemClock.now
+    /// Who cosigns checkpoints; needed for ``AcknowledgementMode/witnessed``.
+    public var witnesses: Witnesses?
 
     /// After how many entries index records are written as runs; less in tests, so that there are runs.
     package var flushInterval = TrailLimits.flushInterval
@@ -36,6 +38,7 @@ public final class AuditLog: Sendable {
   public let verifier: NoteVerifierKey
   let storage: any TrailStorage
   let options: Options
+  let rounds: WitnessRounds?
   let writer: Mutex<TrailWriter>
   let published: Mutex<PublishedTrail>
   private let appends: Mutex<AppendQueue>
@@ -127,6 +130,7 @@ public final class AuditLog: Sendable {
     self.configuration = configuration
     self.verifier = verifier
     self.options = options
+    rounds = options.witnesses.map { WitnessRounds($0) }
     self.published = Mutex(published)
     self.writer = Mutex(writer)
     appends = Mutex(AppendQueue(maximumWaiting: options.maximumWaiting))
@@ -163,12 +167,14 @@ public final class AuditLog: Sendable {
   ///
   /// - Returns: For each record where it stands.
   /// - Throws: ``AuditError``. After ``AuditError/Code/storageUnavailable`` and ``AuditError/Code/stopped`` it is
-  ///   not known whether the records were entered: append them again, which enters none twice.
+  ///   not known whether the records were entered: append them again, which enters none twice. After
+  ///   ``AuditError/Code/notWitnessed`` they were; ``AuditError/Code/noWitnesses`` is thrown before.
   @discardableResult
   public func append(
     _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable
   ) async throws(AuditError) -> [AuditAcknowledgement] {
     guard !records.isEmpty else { return [] }
+    if mode == .witnessed { try admitWitnessed() }
     let result = await withCheckedContinuation { continuation in
       let request = AppendQueue.Request(records: records, mode: mode, continuation: continuation)
       switch appends.withLock({ $0.add(request) }) {
@@ -177,7 +183,9 @@ public final class AuditLog: Sendable {
       case .refused(let error): continuation.resume(returning: .failure(error))
       }
     }
-    return try result.get()
+    let acknowledgements = try result.get()
+    if mode == .witnessed { try await makeQuorum() }
+    return acknowledgements
   }
 
   /// Commits what waits, until nothing does.

@@ -176,10 +176,27 @@ struct TrailWriter {
     }
   }
 
+  /// The checkpoint that is in its place now.
+  func publishedCheckpoint() throws -> VerifiedCheckpoint? {
+    try Self.published(in: checkpoints, origin: configuration.origin, verifier: verifier)
+  }
+
   /// Replaces the published checkpoint by the same with cosignatures.
-  mutating func keep(_ cosigned: VerifiedCheckpoint, insteadOf old: VerifiedCheckpoint) throws {
-    guard try checkpoints.replace(old.signed.encoded, with: cosigned.signed.encoded) else { return }
-    try keep(cosigned)
+  ///
+  /// - Returns: Whether it did; not where the one in its place is not `old` any more.
+  mutating func keep(
+    _ cosigned: VerifiedCheckpoint, insteadOf old: VerifiedCheckpoint
+  ) throws(AuditError) -> Bool {
+    if let stopped { throw stopped }
+    do {
+      guard try checkpoints.replace(old.signed.encoded, with: cosigned.signed.encoded) else { return false }
+      try keep(cosigned)
+      return true
+    } catch {
+      let error = AuditError(error)
+      if error.code == .stopped { stopped = error }
+      throw error
+    }
   }
 
   private mutating func keep(_ published: VerifiedCheckpoint) throws {

@@ -23,28 +23,34 @@ struct AuditAppendCommand: AsyncParsableCommand {
       EXAMPLES:
         echo '{"kind":"verdict","verdict":"valid","transaction":"2000000001"}' | receipt-tool audit append verdicts.audit -
         receipt-tool audit append verdicts.audit ledger.jsonl --acknowledge checkpointed
+        receipt-tool audit append verdicts.audit ledger.jsonl --acknowledge witnessed --witnesses policy.txt
 
       EXIT CODES:
-        0 all entered; 2 not now, try again; 64 wrong command line; 66 an input or key cannot be used; 74 they could not
-        be stored. Lines before the one that is wrong are entered.
+        0 all entered; 2 not now, or entered and not witnessed, try again; 64 wrong command line; 66 an input or key
+        cannot be used; 74 they could not be stored. Lines before the one that is wrong are entered.
       """)
 
   @OptionGroup var options: TrailOptions
+  @OptionGroup(title: "Witnesses") var witnesses: AuditWitnessOptions
   @OptionGroup var output: JSONOption
 
   @Option(
     name: .customLong("acknowledge"),
     help: ArgumentHelp(
-      "When an entry counts as entered: when it is on disk, or when a signed checkpoint includes it as well.",
-      valueName: "durable|checkpointed"))
+      "When an entry counts as entered: when it is on disk; when a signed checkpoint includes it as well; or when "
+        + "enough witnesses have cosigned that too.",
+      valueName: "durable|checkpointed|witnessed"))
   var mode = "durable"
 
   @Argument(help: ArgumentHelp("JSON lines; - is standard input.", valueName: "path"))
   var path: String
 
   func validate() throws {
-    guard ["durable", "checkpointed"].contains(mode) else {
-      throw ValidationError("--acknowledge takes durable or checkpointed.")
+    guard let mode = AcknowledgementMode(rawValue: mode) else {
+      throw ValidationError("--acknowledge takes durable, checkpointed or witnessed.")
+    }
+    guard (mode == .witnessed) == (witnesses.policyFile != nil) else {
+      throw ValidationError("--acknowledge witnessed and --witnesses FILE go together.")
     }
   }
 
@@ -52,7 +58,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
   private static let batchCount = 1024
 
   func run() async throws {
-    try await options.write { log in
+    try await options.write(options: witnesses.logOptions()) { log in
       let input: InputFile
       do throws(ReadFailure) { input = try InputFile(path) } catch {
         throw ToolExit.failure(ToolExit.unreadableInput, error.description)
@@ -87,7 +93,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
   private func append(_ batch: inout [AuditRecord], to log: AuditLog) async throws {
     guard !batch.isEmpty else { return }
     let acknowledgements = try await log.append(
-      batch, acknowledgement: mode == "durable" ? .durable : .checkpointed)
+      batch, acknowledgement: AcknowledgementMode(rawValue: mode) ?? .durable)
     batch = []
     var text: [UInt8] = []
     for acknowledgement in acknowledgements {

@@ -15,25 +15,42 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
       Whoever holds a checkpoint can tell later whether anything before it was changed. It is a signed note (C2SP
       tlog-checkpoint) of the trail's name, the number of entries and the root.
 
+      With --witnesses those who the policy names are asked to cosign it (C2SP tlog-witness), and the cosigned one is
+      kept as the trail's last checkpoint. Who refused, and why, goes to standard error.
+
       EXAMPLES:
         receipt-tool audit checkpoint verdicts.audit > 2025-10-01.checkpoint
         receipt-tool audit checkpoint verdicts.audit --last              (without the private key)
+        receipt-tool audit checkpoint verdicts.audit --witnesses policy.txt
 
       EXIT CODES:
-        0 printed; 1 the trail contradicts its last checkpoint; 64 wrong command line; 66 the trail or key cannot be
+        0 printed; 1 the trail contradicts its last checkpoint; 2 too few witnesses cosigned, try again; 64 wrong command line; 66 the trail or key cannot be
         used; 74 it could not be stored.
       """)
 
   @OptionGroup var options: TrailOptions
+  @OptionGroup(title: "Witnesses") var witnesses: AuditWitnessOptions
   @OptionGroup var output: JSONOption
 
   @Flag(help: "Print the last checkpoint; sign none.")
   var last = false
 
+  func validate() throws {
+    guard !last || witnesses.policyFile == nil else {
+      throw ValidationError("--last prints what is there; --witnesses has it cosigned. Give one of them.")
+    }
+  }
+
   func run() async throws {
     let checkpoint: VerifiedCheckpoint?
     if last {
       checkpoint = try options.read { $0.checkpoint }
+    } else if witnesses.policyFile != nil {
+      checkpoint = try await options.write(options: witnesses.logOptions()) { log in
+        let round = try await log.askWitnesses()
+        for refusal in round.refusals { note("receipt-tool: not cosigned by \(refusal)") }
+        return try round.cosigned.get()
+      }
     } else {
       checkpoint = try await options.write { log in try log.publishCheckpoint() }
     }
@@ -45,6 +62,17 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
       object.member("size", checkpoint.checkpoint.size)
       object.member("root", checkpoint.checkpoint.root.base64)
       object.member("note", String(decoding: checkpoint.signed.encoded, as: UTF8.self))
+      if witnesses.policyFile != nil {
+        object.name("cosignatures")
+        object.beginArray()
+        for cosignature in checkpoint.cosignatures {
+          object.beginObject()
+          object.member("witness", cosignature.key.name)
+          object.member("time", Int64(clamping: cosignature.timestamp))
+          object.endObject()
+        }
+        object.endArray()
+      }
       object.endObject()
       writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
     } else {

@@ -178,7 +178,8 @@ struct TrailLocation {
     switch code {
     case .tampered, .rolledBack, .forked, .noSuchEntry: ToolExit.invalid
     case .overloaded, .storageUnavailable, .notWitnessed: ToolExit.undetermined
-    case .notFound, .notATrail, .wrongKey, .readOnly, .invalidRecord: ToolExit.unreadableInput
+    case .notFound, .notATrail, .wrongKey, .readOnly, .invalidRecord, .noWitnesses:
+      ToolExit.unreadableInput
     case .alreadyExists: ToolExit.cannotCreate
     case .storageFull, .stopped, .closed: ToolExit.inputOutput
     }

@@ -53,9 +53,11 @@ struct TrailOptions: ParsableArguments {
   }
 
   /// Changes the trail.
-  func write<Result>(_ body: (AuditLog) async throws -> Result) async throws -> Result {
+  func write<Result>(
+    options: AuditLog.Options = AuditLog.Options(), _ body: (AuditLog) async throws -> Result
+  ) async throws -> Result {
     let location = location
-    let log = try location.open(writing: true)
+    let log = try location.open(writing: true, options: options)
     do {
       let result = try await body(log)
       try log.close()

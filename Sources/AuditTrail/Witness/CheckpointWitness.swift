@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptVerification
+public import TransparencyLog
+
+/// A witness for the logs of others (C2SP tlog-witness): cosigns their checkpoints, each only if it continues the one
+/// that it cosigned last.
+///
+/// It needs an HTTP server in front that hands it the body of each `POST <prefix>/add-checkpoint`, and sends what
+/// ``respond(to:)`` returns. Any number of threads and processes may answer for one witness at once, as long as they
+/// share the checkpoint stores.
+public struct CheckpointWitness: Sendable {
+  /// A log that it cosigns for.
+  public struct KnownLog: Sendable {
+    /// The log's keys, of which any may sign. The name of each is the log's origin.
+    public let keys: [NoteVerifierKey]
+    /// Where the last checkpoint that was cosigned is kept. Losing it makes the witness cosign any history anew.
+    public let checkpoints: any CheckpointStore
+
+    /// Describes a log.
+    public init(keys: [NoteVerifierKey], checkpoints: any CheckpointStore) {
+      self.keys = keys
+      self.checkpoints = checkpoints
+    }
+  }
+
+  /// What is to be sent, and why.
+  public struct Answer: Sendable, Hashable {
+    /// The response: 200 with the cosignature, 409 with a size, 400, 403, 404, 422 as the protocol has them; 500
+    /// where the stored checkpoint cannot be read, written or trusted, and 503 where others were faster again and
+    /// again.
+    public let response: WitnessResponse
+    /// Why, for the witness's own log; `nil` where it cosigned.
+    public let reason: String?
+  }
+
+  /// The longest request that is read, in bytes.
+  public static let maximumRequestByteCount = SignedNote.maximumByteCount + 4096
+
+  /// The witness's key, which signs nothing else.
+  public let key: NoteSignerKey
+  /// The logs that it knows.
+  public let logs: [KnownLog]
+
+  private let clock: @Sendable () -> Timestamp
+
+  /// Sets a witness up.
+  ///
+  /// - Parameters:
+  ///   - key: Its key. Never that of a log.
+  ///   - logs: The logs that it knows.
+  ///   - clock: Dates the cosignatures.
+  public init(
+    key: NoteSignerKey, logs: [KnownLog], clock: @escaping @Sendable () -> Timestamp = SystemClock.now
+  ) {
+    self.key = key
+    self.logs = logs
+    self.clock = clock
+  }
+
+  /// Answers the body of a request. It blocks until the checkpoint is stored.
+  ///
+  /// The new checkpoint takes the place of the very one that it was held against, by compare and swap, before the
+  /// cosignature is given out.
+  public func respond(to body: [UInt8]) -> Answer {
+    guard body.count <= Self.maximumRequestByteCount else {
+      return Self.answer(.badRequest, "the request has more than \(Self.maximumRequestByteCount) bytes")
+    }
+    let request: AddCheckpointRequest
+    do throws(LogFormatError) { request = try AddCheckpointRequest(parsing: body) } catch {
+      return Self.answer(.badRequest, error.description)
+    }
+    let origin = request.checkpoint.unverifiedCheckpoint.origin
+    let log = logs.first { $0.keys.contains { $0.name.utf8.elementsEqual(origin.utf8) } }
+    do {
+      // Each loss is somebody else's success, and leads to another old size, as a rule.
+      for _ in 0..<64 {
+        let stored = try log?.checkpoints.load()
+        let decision = try WitnessRules(key: key, logs: log?.keys ?? []).decide(
+          request, latest: try stored.map { try trusted($0, log?.keys ?? [], origin) },
+          at: UInt64(max(0, AuditLog.milliseconds(clock()) / 1000)))
+        switch decision {
+        case .refuse(let response, let reason): return Self.answer(response, reason)
+        case .cosign(let verified, let line):
+          guard let log else { return Self.answer(.unknownLog, "the log is not known") }
+          let kept = try record(verified, line)
+          guard try log.checkpoints.replace(stored, with: kept) else { continue }
+          return Self.answer(.cosigned([line]), nil)
+        }
+      }
+      return Self.answer(.other(status: 503), "others were faster again and again")
+    } catch {
+      return Self.answer(.other(status: 500), "\(error)")
+    }
+  }
+
+  /// The checkpoint with the log's signature and the witness's own; what else the request had is left out.
+  private func record(_ verified: VerifiedCheckpoint, _ line: NoteSignature) throws -> [UInt8] {
+    let own = CosignatureLines(keys: [verified.logKey])
+    let lines = verified.signed.note.signatures.filter { own.key(namedBy: $0) != nil }.prefix(1)
+    return try CosignatureLines.checkpoint(verified.checkpoint, lines + [line]).encoded
+  }
+
+  /// The stored checkpoint, provided that the witness cosigned it, or that the log signed it.
+  private func trusted(_ bytes: [UInt8], _ keys: [NoteVerifierKey], _ origin: String) throws -> Checkpoint {
+    let signed = try SignedCheckpoint(parsing: bytes)
+    let checkpoint = signed.unverifiedCheckpoint
+    let own = CosignatureLines(keys: [key.cosignatureVerifierKey])
+    if own.cosigners(of: signed).isEmpty { _ = try signed.note.verified(by: keys) }
+    guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else {
+      throw AuditError(
+        .tampered, at: "checkpoint", "The stored checkpoint is of the log \(checkpoint.origin).")
+    }
+    return checkpoint
+  }
+
+  private static func answer(_ response: AddCheckpointResponse, _ reason: String?) -> Answer {
+    let type: String? =
+      switch response {
+      case .conflict: AddCheckpointResponse.sizeContentType
+      case .cosigned: "text/plain; charset=utf-8"
+      default: nil
+      }
+    return Answer(
+      response: WitnessResponse(status: response.status, contentType: type, body: response.body),
+      reason: reason)
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+extension TrailWriter {
+  /// Adds cosignatures to a checkpoint, in its place too if it is there still. Those that other processes added stay.
+  ///
+  /// - Returns: The checkpoint with its cosignatures.
+  mutating func add(
+    _ lines: [NoteSignature], to checkpoint: VerifiedCheckpoint, by witnesses: CosignatureLines
+  ) throws(AuditError) -> SignedCheckpoint {
+    do {
+      while true {
+        guard let current = try publishedCheckpoint(), current.checkpoint == checkpoint.checkpoint else {
+          // A newer one was published meanwhile; whoever waits for this one is served all the same.
+          return try witnesses.adding(lines, to: checkpoint.signed)
+        }
+        let cosigned = try witnesses.adding(lines, to: current.signed)
+        if cosigned == checkpoint.signed { return cosigned }
+        let verified = try cosigned.verified(by: current.logKey)
+        // Where another was faster there is something new to add to.
+        if try keep(verified, insteadOf: current) { return cosigned }
+      }
+    } catch { throw AuditError(error) }
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TransparencyLog
+
+/// What came of asking all witnesses once.
+public struct WitnessRound: Sendable {
+  /// The checkpoint with its cosignatures; where they do not make the quorum, ``AuditError/Code/notWitnessed``,
+  /// which names who refused and why.
+  public let cosigned: Result<VerifiedCheckpoint, AuditError>
+  /// Who was asked and has not cosigned, and why.
+  public let refusals: [WitnessRefusal]
+
+  init(
+    _ signed: SignedCheckpoint, refusals: [WitnessRefusal], policy: WitnessPolicy, logKey: NoteVerifierKey
+  ) {
+    self.refusals = refusals
+    do throws(NoteError) {
+      cosigned = .success(try policy.verify(signed, logKey: logKey))
+    } catch {
+      let reasons = refusals.map(\.description).joined(separator: "; ")
+      cosigned = .failure(
+        AuditError(
+          .notWitnessed, at: "checkpoint of \(signed.unverifiedCheckpoint.size) entries",
+          "\(error.message)\(reasons.isEmpty ? "" : "; refused by \(reasons)"). "
+            + "The entries are stored; ask again later."))
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TransparencyLog
+
+/// The witnesses of a trail: who cosigns its checkpoints, and how they are reached (C2SP tlog-witness).
+///
+/// A witness cosigns only what continues the last checkpoint that it saw, so nobody can show two histories to
+/// different people unless enough witnesses help.
+public struct Witnesses: Sendable {
+  /// Who they are, by which keys and under which URLs, and how many are needed. The trail's own key need not be
+  /// listed.
+  public let policy: WitnessPolicy
+  /// Sends the requests.
+  public let transport: any WitnessTransport
+  /// How long all of them together have to answer; 10 seconds by default.
+  public var timeout: Duration
+  /// How long the others are waited for once the quorum is met; a tenth of a second by default.
+  public var patience: Duration = .milliseconds(100)
+
+  /// The longest answer that is read, in bytes: a hundred signature lines fit in.
+  public static let maximumResponseByteCount = 1 << 16
+
+  /// Describes them.
+  public init(
+    policy: WitnessPolicy, transport: any WitnessTransport, timeout: Duration = .seconds(10)
+  ) {
+    self.policy = policy
+    self.transport = transport
+    self.timeout = timeout
+  }
+
+  /// Whether any cosignature is needed, and enough witnesses have a URL to give them.
+  var canMakeQuorum: Bool {
+    policy.quorum != nil && policy.isSatisfied(by: policy.witnesses.filter { $0.url != nil }.map(\.key))
+  }
+}
+
+extension WitnessPolicy.Witness {
+  /// Where requests go: the submission prefix and `/add-checkpoint`; `nil` where the policy has no URL.
+  var submissionURL: String? {
+    guard let url else { return nil }
+    let end = url.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? 0
+    return String(decoding: url[..<end], as: UTF8.self) + "/add-checkpoint"
+  }
+
+  /// Its name, for people.
+  var label: String { String(decoding: name, as: UTF8.self) }
+}

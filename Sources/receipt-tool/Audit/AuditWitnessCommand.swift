@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit witness`.
+struct AuditWitnessCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "witness",
+    abstract: "Be a witness for others' trails: cosign each checkpoint that continues the last one.",
+    discussion: """
+      Reads the body of one add-checkpoint request (C2SP tlog-witness) on standard input, and prints the answer as CGI
+      (RFC 3875), so that it runs behind any web server that runs programs. The last checkpoint of each log is kept in
+      FOLDER and on disk before a cosignature is printed; any number may run at once. Why a request was refused goes to
+      standard error, which web servers write to their log.
+
+      EXAMPLES:
+        receipt-tool audit witness /srv/witness --create witness.example.com/w1      (once: makes the key)
+
+        # /srv/www/cgi-bin/add-checkpoint, executable
+        #!/bin/sh
+        exec receipt-tool audit witness /srv/witness --log /srv/witness/verdicts.pub
+
+        busybox httpd -f -p 8080 -h /srv/www         (or lighttpd, Apache, nginx with fcgiwrap)
+
+        # the policy file of the trail: its URL is what comes before /add-checkpoint
+        witness w1 witness.example.com/w1+… https://witness.example.com/cgi-bin
+        quorum w1
+
+        receipt-tool audit checkpoint verdicts.audit --witnesses policy.txt
+
+      python3 -m http.server --cgi will not do: it answers every request with status 200.
+
+      EXIT CODES:
+        0 answered, whatever the answer, or created; 64 wrong command line; 66 the key or a log's key cannot be used;
+        73 there is a witness already, or it cannot be written. In the last two cases a request is answered with 500.
+      """)
+
+  @Argument(help: ArgumentHelp("The folder of the witness.", valueName: "folder"))
+  var folder: String
+
+  @Option(
+    help: ArgumentHelp(
+      "Make the folder and a key of this name, by custom a URL without scheme, and print the public key.",
+      valueName: "NAME"))
+  var create: String?
+
+  @Option(
+    name: .customLong("log"),
+    help: ArgumentHelp(
+      "The public key of a log to cosign for, or a file with it. May be repeated.", valueName: "KEY|FILE"))
+  var logs: [String] = []
+
+  @OptionGroup var output: JSONOption
+
+  func validate() throws {
+    guard (create == nil) != logs.isEmpty else { throw ValidationError("Give --create or --log.") }
+    guard create != nil || !output.json else { throw ValidationError("--json is for --create.") }
+  }
+
+  func run() throws {
+    let folder = AuditWitnessFolder(path: folder)
+    if let create { return report(try folder.create(name: create)) }
+    do {
+      let witness = try folder.witness(
+        of: logs.map {
+          let key = try TrailLocation.verifierKey($0)
+          guard key.kind == .ed25519 else {
+            throw ToolExit.failure(
+              ToolExit.unreadableInput, "\(key.name) is the key of a witness, not of a log")
+          }
+          return key
+        })
+      guard Self.variable("REQUEST_METHOD") ?? "POST" == "POST" else {
+        return Self.print(WitnessResponse(status: 405), "Allow: POST\r\n")
+      }
+      let answer = witness.respond(to: try Self.body())
+      if let reason = answer.reason { note("receipt-tool: answered \(answer.response.status): \(reason)") }
+      Self.print(answer.response)
+    } catch {
+      Self.print(WitnessResponse(status: 500))
+      throw error
+    }
+  }
+
+  /// The body of the request: as long as the web server says, which need not close the stream.
+  private static func body() throws -> [UInt8] {
+    let limit = CheckpointWitness.maximumRequestByteCount
+    let length = variable("CONTENT_LENGTH").flatMap { Int($0) }
+    do throws(ReadFailure) {
+      let input = try InputFile("-")
+      var body: [UInt8] = []
+      while body.count <= limit, length.map({ body.count < $0 }) ?? true {
+        let piece = try input.read(atMost: min(1 << 16, (length ?? .max) - body.count))
+        if piece.isEmpty { break }
+        body += piece
+      }
+      return body
+    } catch { throw ToolExit.failure(ToolExit.unreadableInput, error.description) }
+  }
+
+  private static func variable(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+
+  private static func print(_ response: WitnessResponse, _ further: String = "") {
+    let reason = [
+      200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+      409: "Conflict", 422: "Unprocessable Entity", 503: "Service Unavailable",
+    ]
+    let head =
+      "Status: \(response.status) \(reason[response.status] ?? "Internal Server Error")\r\n"
+      + "Content-Type: \(response.contentType ?? "text/plain; charset=utf-8")\r\n\(further)\r\n"
+    writeAll(Array(head.utf8) + response.body, to: STDOUT_FILENO)
+  }
+
+  private func report(_ key: NoteVerifierKey) {
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("name", key.name)
+      object.member("publicKey", key.text)
+      object.endObject()
+      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+    } else {
+      writeAll(Array("\(key.text)\n".utf8), to: STDOUT_FILENO)
+    }
+  }
+}

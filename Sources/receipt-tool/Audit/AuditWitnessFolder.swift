@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuditTrail
+import Glibc
+import ReceiptCodec
+import TransparencyLog
+
+/// What a witness keeps: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint it cosigned.
+struct AuditWitnessFolder {
+  let path: String
+
+  private var privateKeyFile: String { "\(path)/witness.key" }
+  private var publicKeyFile: String { "\(path)/witness.pub" }
+
+  /// Makes the folder, if it is not there, and a key.
+  ///
+  /// - Returns: The public key.
+  func create(name: String) throws -> NoteVerifierKey {
+    let key: NoteSignerKey
+    do { key = try NoteSignerKey.generate(name: name) } catch {
+      throw ToolExit.failure(ToolExit.usage, "--create \(name): \(error)")
+    }
+    guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else {
+      throw ToolExit.failure(ToolExit.cannotCreate, "cannot make \(path): \(systemMessage(errno))")
+    }
+    do throws(NewFile.Failure) {
+      try NewFile.write(Array((try pem(of: key)).utf8), to: privateKeyFile, mode: 0o600)
+      do throws(NewFile.Failure) {
+        try NewFile.write(Array("\(key.cosignatureVerifierKey)\n".utf8), to: publicKeyFile)
+      } catch {
+        NewFile.remove(privateKeyFile)
+        throw error
+      }
+    } catch { throw ToolExit.failure(ToolExit.cannotCreate, error.description) }
+    return key.cosignatureVerifierKey
+  }
+
+  private func pem(of key: NoteSignerKey) throws(NewFile.Failure) -> String {
+    do { return try key.pem() } catch { throw NewFile.Failure(path: privateKeyFile, number: EIO) }
+  }
+
+  /// The witness, for logs with these keys; several of one name are of one log.
+  func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
+    let publicKey = try publicKey()
+    let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)
+    let key: NoteSignerKey
+    do {
+      key = try NoteSignerKey(name: publicKey.name, pem: String(decoding: pem, as: UTF8.self))
+    } catch {
+      throw ToolExit.failure(
+        ToolExit.unreadableInput, "\(privateKeyFile) holds no Ed25519 private key in PEM: \(error)")
+    }
+    guard key.cosignatureVerifierKey == publicKey else {
+      throw ToolExit.failure(
+        ToolExit.unreadableInput, "\(privateKeyFile) and \(publicKeyFile) do not belong together")
+    }
+    var known: [[UInt8]: [NoteVerifierKey]] = [:]
+    for log in logs {
+      guard log.publicKey != publicKey.publicKey else {
+        throw ToolExit.failure(ToolExit.usage, "the witness and the log \(log.name) have the same key")
+      }
+      known[Array(log.name.utf8), default: []].append(log)
+    }
+    return CheckpointWitness(
+      key: key,
+      logs: known.map { origin, keys in
+        CheckpointWitness.KnownLog(
+          keys: keys,
+          checkpoints: FileCheckpointStore(
+            path: "\(path)/\(SHA256Digest(of: origin).hexadecimal).checkpoint"))
+      })
+  }
+
+  private func publicKey() throws -> NoteVerifierKey {
+    let text = String(
+      decoding: try InputFile.contents(of: publicKeyFile, limit: 1 << 16), as: UTF8.self)
+    guard let line = text.split(whereSeparator: \.isNewline).first,
+      let key = try? NoteVerifierKey(String(line)),
+      key.kind == .cosignature
+    else {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(publicKeyFile) holds no public key of a witness")
+    }
+    return key
+  }
+}

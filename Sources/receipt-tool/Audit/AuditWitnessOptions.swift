@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import ReceiptRemote
+import ReceiptRemoteCurl
+import TransparencyLog
+
+/// Who is to cosign the trail's checkpoints.
+struct AuditWitnessOptions: ParsableArguments {
+  @Option(
+    name: .customLong("witnesses"),
+    help: ArgumentHelp(
+      "A policy (C2SP tlog-policy) with the witnesses, their URLs and how many must cosign.",
+      valueName: "FILE"))
+  var policyFile: String?
+
+  @Option(
+    name: .customLong("witness-timeout"),
+    help: ArgumentHelp("How long the witnesses have to answer.", valueName: "SECONDS"))
+  var timeout: Double = 10
+
+  @Option(
+    name: .customLong("witness-patience"),
+    help: ArgumentHelp(
+      "How long the others are waited for once enough have cosigned.", valueName: "SECONDS"))
+  var patience: Double = 1
+
+  @Option(
+    name: .customLong("ca-file"),
+    help: ArgumentHelp(
+      "Trust the certificate authorities in this file (PEM) for TLS, in place of the system's.",
+      valueName: "FILE"))
+  var certificateAuthorities: String?
+
+  @Flag(
+    name: .customLong("allow-plain-http"),
+    help: "Accept witnesses at http:// on other hosts than this one.")
+  var allowsPlainHTTP = false
+
+  func validate() throws {
+    guard timeout > 0, timeout <= 3600 else {
+      throw ValidationError("--witness-timeout takes seconds, more than 0 and at most 3600.")
+    }
+    guard patience >= 0, patience <= 3600 else {
+      throw ValidationError("--witness-patience takes seconds, at most 3600.")
+    }
+  }
+
+  /// How the trail is opened.
+  func logOptions() throws -> AuditLog.Options {
+    var options = AuditLog.Options()
+    guard let policyFile else { return options }
+    let bytes = try InputFile.contents(of: policyFile, limit: WitnessPolicy.maximumByteCount)
+    let policy: WitnessPolicy
+    do throws(LogFormatError) { policy = try WitnessPolicy(parsing: bytes) } catch {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(policyFile) is no policy of witnesses: \(error)")
+    }
+    for witness in policy.witnesses {
+      guard let url = witness.url else { continue }
+      do throws(RemoteURL.Failure) {
+        _ = try RemoteURL(String(decoding: url, as: UTF8.self), allowsPlainHTTP: allowsPlainHTTP)
+      } catch {
+        throw ToolExit.failure(
+          ToolExit.unreadableInput,
+          "\(policyFile), witness \(String(decoding: witness.name, as: UTF8.self)): \(error)")
+      }
+    }
+    var witnesses = Witnesses(
+      policy: policy,
+      transport: RemoteWitnessTransport(
+        transport: CurlTransport(certificateAuthorities: certificateAuthorities),
+        allowsPlainHTTP: allowsPlainHTTP),
+      timeout: .milliseconds(Int64(timeout * 1000)))
+    witnesses.patience = .milliseconds(Int64(patience * 1000))
+    options.witnesses = witnesses
+    return options
+  }
+}
+
+/// Asks witnesses over the tool's own HTTP client.
+private struct RemoteWitnessTransport: WitnessTransport {
+  let transport: CurlTransport
+  let allowsPlainHTTP: Bool
+
+  func post(
+    _ body: [UInt8], to url: String, timeout: Duration, maximumByteCount: Int
+  ) async throws(WitnessTransportError) -> WitnessResponse {
+    let address: RemoteURL
+    do throws(RemoteURL.Failure) {
+      address = try RemoteURL(url, allowsPlainHTTP: allowsPlainHTTP)
+    } catch { throw WitnessTransportError(.unusable, error.description) }
+    let request = RemoteRequest(
+      .post, address, headers: [HTTPHeader("Content-Type", "text/plain; charset=utf-8")], body: body,
+      timeout: timeout, maximumResponseByteCount: maximumByteCount)
+    do throws(HTTPTransportError) {
+      let response = try await transport.send(request)
+      return WitnessResponse(
+        status: response.status, contentType: response.header("Content-Type"), body: response.body)
+    } catch {
+      let code: WitnessTransportError.Code =
+        switch error.code {
+        case .cannotConnect, .insecure, .connectionLost, .invalidResponse, .cancelled: .unreachable
+        case .timedOut: .timedOut
+        case .tooLarge: .tooLarge
+        case .unusable: .unusable
+        }
+      throw WitnessTransportError(code, error.message)
+    }
+  }
+}
