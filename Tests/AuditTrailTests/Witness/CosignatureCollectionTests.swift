@@ -111,6 +111,18 @@ struct CosignatureCollectionTests {
     #expect(try witnesses.policy.verify(stored(), logKey: trail.signer.verifierKey).cosignatures.count == 3)
   }
 
+  /// Whoever verifies by the policy would refuse the whole checkpoint for it.
+  @Test func aForgedCosignatureInThePlaceGoes() async throws {
+    let log = try trail.create()
+    let other = try log.publishCheckpoint().checkpoint
+    try await log.append(TrailFixture.records(0..<5))
+    let published = try log.publishCheckpoint().signed
+    let forged = try published.adding([other.cosigned(by: witnesses.keys[0], timestamp: 1)])
+    #expect(try trail.checkpoints.replace(published.encoded, with: forged.encoded))
+    #expect(try await log.collectCosignatures().cosignatures.count == 3)
+    #expect(try witnesses.policy.verify(stored(), logKey: trail.signer.verifierKey).cosignatures.count == 3)
+  }
+
   @Test func acceptsWhatAnotherProcessPublishedMeanwhile() async throws {
     let log = try trail.create()
     try await log.append(TrailFixture.records(0..<5))
