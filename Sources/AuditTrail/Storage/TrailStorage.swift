@@ -109,7 +109,7 @@ public enum StorageTable: Int, Sendable, CaseIterable {
   case payloads
   /// Full tiles of the levels above 0, by level << 48 | number.
   case tiles
-  /// The index runs, by run number.
+  /// The index's catalogue at key 0; the fences and filters of its runs, by run number << 24 | row.
   case runs
   /// The pages of index runs, by run number << 24 | page number.
   case pages
