@@ -13,6 +13,7 @@ final class BlockedFilter {
   static let wordsPerBlock = 8
 
   let blockCount: Int
+  private let byteCount: Int
   private let words: UnsafeMutablePointer<UInt64>
 
   static func blockCount(records: UInt64) -> Int { Int((records + recordsPerBlock - 1) / recordsPerBlock) }
@@ -20,19 +21,18 @@ final class BlockedFilter {
   /// An empty filter; `nil` where there is no memory for it. The memory is taken up as it is written to.
   init?(blockCount: Int) {
     guard blockCount > 0, blockCount < 1 << 40 else { return nil }
-    let byteCount = blockCount * Self.wordsPerBlock * 8
-    var memory: UnsafeMutableRawPointer?
+    byteCount = blockCount * Self.wordsPerBlock * 8
+    // Mapped, so that all of it goes back to the system when merged runs' filters give way to one: the heap would
+    // keep it.
+    let memory = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { return nil }
     // Large filters ask for large pages, which spare a lookup most of its address translations.
-    let alignment = byteCount >= 1 << 21 ? 1 << 21 : 64
-    guard unsafe posix_memalign(&memory, alignment, byteCount) == 0, let memory = unsafe memory else {
-      return nil
-    }
     if byteCount >= 1 << 21 { unsafe madvise(memory, byteCount, MADV_HUGEPAGE) }
     self.blockCount = blockCount
     unsafe words = memory.bindMemory(to: UInt64.self, capacity: blockCount * Self.wordsPerBlock)
   }
 
-  deinit { unsafe free(words) }
+  deinit { unsafe munmap(words, byteCount) }
 
   /// Sets the words of `blocks` from the content of a row; `false` where they are not as many.
   func load(_ row: Span<UInt8>, from offset: Int, block: Int) -> Bool {

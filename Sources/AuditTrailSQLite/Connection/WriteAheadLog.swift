@@ -18,6 +18,9 @@
     private let pageSize: Int
     /// Pages in the log after the last commit.
     private let pages = Atomic<Int>(0)
+    /// At how many bytes copying begins. It moves on with every copy: commits that come meanwhile keep the log from
+    /// being written from its beginning, and copying after each of them would sync twice for each.
+    private let copyingBegins: Atomic<Int>
     /// At how many bytes a commit waits for copying.
     private let patienceEnds: Atomic<Int>
     private let isCopying = Atomic<Bool>(false)
@@ -28,6 +31,7 @@
       limit = tuning.logLimit
       pageSize = tuning.pageSize
       patienceEnds = Atomic(tuning.logLimit)
+      copyingBegins = Atomic(tuning.logLimit / 2)
     }
 
     /// Has SQLite tell of every commit, instead of copying the log by itself and keeping faults to itself.
@@ -55,13 +59,19 @@
         copy(database, stop: stop)
         // A long read keeps the log from being emptied: do not try at every commit.
         patienceEnds.store(length + limit / 4, ordering: .relaxed)
-      } else if length >= limit / 2, !isCopying.exchange(true, ordering: .relaxed) {
+      } else if length >= copyingBegins.load(ordering: .relaxed),
+        !isCopying.exchange(true, ordering: .relaxed)
+      {
+        copyingBegins.store(length + limit / 8, ordering: .relaxed)
         copier.asyncWriteWithoutTransaction { copying in
           self.copy(copying, stop: stop)
           self.isCopying.store(false, ordering: .relaxed)
         }
       }
-      if length < limit / 2 { patienceEnds.store(limit, ordering: .relaxed) }
+      if length < limit / 2 {
+        patienceEnds.store(limit, ordering: .relaxed)
+        copyingBegins.store(limit / 2, ordering: .relaxed)
+      }
     }
 
     private func copy(_ database: Database, stop: (StorageError) -> Void) {
