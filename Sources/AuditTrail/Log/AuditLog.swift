@@ -280,8 +280,12 @@ public final class AuditLog: Sendable {
     work.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
       guard let self else { return }
       isCheckpointDue.withLock { $0 = false }
-      // A failure stays with the trail, which is then stopped, or the next append tries again.
-      _ = try? publishCheckpoint()
+      do throws(AuditError) {
+        try publishCheckpoint()
+      } catch {
+        // Any other failure has stopped the trail, which says so at the next append.
+        if error.code == .storageUnavailable || error.code == .storageFull { scheduleCheckpoint() }
+      }
     }
   }
 
