@@ -1,194 +1,199 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuditTrail
-import AuditTrailSQLite
-import Glibc
-import TransparencyLog
+#if SQLite
+  import AuditTrail
+  import AuditTrailSQLite
+  import Glibc
+  import TransparencyLog
 
-/// Measures an audit trail beside a raw probe of the same disk, in one run.
-///
-/// usage: audit-bench append DIRECTORY ENTRIES
-///        audit-bench open DIRECTORY
-///        audit-bench one-by-one DIRECTORY ENTRIES
-///        audit-bench check DIRECTORY
-///        audit-bench postgresql ENTRIES    with the trait PostgreSQL, see ``PostgreSQLMeasurement``
-@main
-enum AuditBench {
-  static func main() async throws {
-    let arguments = CommandLine.arguments
-    switch (arguments.count, arguments.dropFirst().first) {
-    case (4, "append"): try await append(directory: arguments[2], entries: Int(arguments[3]) ?? 1_000_000)
-    case (3, "open"): try open(directory: arguments[2])
-    case (4, "one-by-one"): try await oneByOne(directory: arguments[2], entries: Int(arguments[3]) ?? 1000)
-    case (3, "check"): try check(directory: arguments[2])
-    #if PostgreSQL
-      case (3, "postgresql"): try await PostgreSQLMeasurement.run(entries: Int(arguments[2]) ?? 200_000)
-    #endif
-    default:
-      throw Failure(
-        "usage: audit-bench append DIRECTORY ENTRIES | open DIRECTORY | one-by-one DIRECTORY ENTRIES")
-    }
-  }
-
-  private static func create(_ directory: String) throws -> AuditLog {
-    let signer = try NoteSignerKey.generate(name: "example.com/bench")
-    try write(Array(signer.verifierKey.description.utf8), to: directory + "/bench.pub")
-    return try AuditLog.create(
-      in: SQLiteStorage(creatingAt: directory + "/bench.trail"),
-      configuration: TrailConfiguration(origin: "example.com/bench"), signer: signer,
-      checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
-  }
-
-  /// Appends in batches of 1,024; the raw probe runs in between, so that both see the same disk.
-  private static func append(directory: String, entries: Int) async throws {
-    let log = try create(directory)
-    let probe = try RawProbe(path: directory + "/bench.raw")
-    var workload = Workload(seed: 1, entries: entries)
-    let batchCount = (entries + 1023) / 1024
-    let section = max(1, batchCount / 10)
-    var seconds = 0.0
-    var longest = 0.0
-    var ratios: [Double] = []
-    var content = 0
-    try probe.run(batches: 64)
-    _ = probe.takeRate()
-    print("      entries   appends/s   raw/s      of raw   longest batch   resident")
-    for batch in 0..<batchCount {
-      let records = workload.batch(1024)
-      content += try records.reduce(0) { try $0 + Workload.byteCount($1) }
-      let start = Clock.seconds()
-      try await log.append(records)
-      let took = Clock.seconds() - start
-      seconds += took
-      longest = max(longest, took)
-      if batch % 16 == 15 { try probe.run(batches: 4) }
-      if (batch + 1).isMultiple(of: section) {
-        let rate = Double(section * 1024) / seconds
-        if probe.records == 0 { try probe.run(batches: 16) }
-        let raw = probe.takeRate()
-        ratios.append(rate / raw)
-        print(
-          row([
-            ("\((batch + 1) * 1024)", 13), ("\(Int(rate))", 12), ("\(Int(raw))", 11),
-            (rounded(rate / raw), 9),
-            ("\(rounded(longest * 1000)) ms", 16), ("\(memory("VmRSS")) MiB", 11),
-          ]))
-        seconds = 0
-        longest = 0
+  /// Measures an audit trail beside a raw probe of the same disk, in one run.
+  ///
+  /// usage: audit-bench append DIRECTORY ENTRIES
+  ///        audit-bench open DIRECTORY
+  ///        audit-bench one-by-one DIRECTORY ENTRIES
+  ///        audit-bench check DIRECTORY
+  ///        audit-bench postgresql ENTRIES    with the trait PostgreSQL, see ``PostgreSQLMeasurement``
+  @main
+  enum AuditBench {
+    static func main() async throws {
+      let arguments = CommandLine.arguments
+      switch (arguments.count, arguments.dropFirst().first) {
+      case (4, "append"): try await append(directory: arguments[2], entries: Int(arguments[3]) ?? 1_000_000)
+      case (3, "open"): try open(directory: arguments[2])
+      case (4, "one-by-one"): try await oneByOne(directory: arguments[2], entries: Int(arguments[3]) ?? 1000)
+      case (3, "check"): try check(directory: arguments[2])
+      #if PostgreSQL
+        case (3, "postgresql"): try await PostgreSQLMeasurement.run(entries: Int(arguments[2]) ?? 200_000)
+      #endif
+      default:
+        throw Failure(
+          "usage: audit-bench append DIRECTORY ENTRIES | open DIRECTORY | one-by-one DIRECTORY ENTRIES")
       }
     }
-    print(
-      "appends of raw: \(rounded(ratios.reduce(0, +) / Double(ratios.count))) mean, \(rounded(ratios.last ?? 0)) at the end"
-    )
-    try log.publishCheckpoint()
-    try await measureReading(log, &workload, entries: batchCount * 1024)
-    let disk = try log.statistics()
-    print(
-      "disk: \(disk.storedByteCount / disk.entryCount) bytes an entry, \(content / Int(disk.entryCount)) of them the entry "
-        + "with its erasable part")
-    print("resident: \(memory("VmRSS")) MiB now, \(memory("VmHWM")) MiB at most")
-    // Ends as a crash would: nothing is closed.
-    fflush(nil)
-    _exit(0)
-  }
 
-  private static func measureReading(_ log: AuditLog, _ workload: inout Workload, entries: Int) async throws {
-    try percentiles("proof", 5000) {
-      try log.withView { view in _ = try view.proof(of: UInt64(workload.choose(below: entries))) }
+    private static func create(_ directory: String) throws -> AuditLog {
+      let signer = try NoteSignerKey.generate(name: "example.com/bench")
+      try write(Array(signer.verifierKey.description.utf8), to: directory + "/bench.pub")
+      return try AuditLog.create(
+        in: SQLiteStorage(creatingAt: directory + "/bench.trail"),
+        configuration: TrailConfiguration(origin: "example.com/bench"), signer: signer,
+        checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
     }
-    try percentiles("entry by index", 5000) {
-      try log.withView { view in _ = try view.entry(at: UInt64(workload.choose(below: entries))) }
+
+    /// Appends in batches of 1,024; the raw probe runs in between, so that both see the same disk.
+    private static func append(directory: String, entries: Int) async throws {
+      let log = try create(directory)
+      let probe = try RawProbe(path: directory + "/bench.raw")
+      var workload = Workload(seed: 1, entries: entries)
+      let batchCount = (entries + 1023) / 1024
+      let section = max(1, batchCount / 10)
+      var seconds = 0.0
+      var longest = 0.0
+      var ratios: [Double] = []
+      var content = 0
+      try probe.run(batches: 64)
+      _ = probe.takeRate()
+      print("      entries   appends/s   raw/s      of raw   longest batch   resident")
+      for batch in 0..<batchCount {
+        let records = workload.batch(1024)
+        content += try records.reduce(0) { try $0 + Workload.byteCount($1) }
+        let start = Clock.seconds()
+        try await log.append(records)
+        let took = Clock.seconds() - start
+        seconds += took
+        longest = max(longest, took)
+        if batch % 16 == 15 { try probe.run(batches: 4) }
+        if (batch + 1).isMultiple(of: section) {
+          let rate = Double(section * 1024) / seconds
+          if probe.records == 0 { try probe.run(batches: 16) }
+          let raw = probe.takeRate()
+          ratios.append(rate / raw)
+          print(
+            row([
+              ("\((batch + 1) * 1024)", 13), ("\(Int(rate))", 12), ("\(Int(raw))", 11),
+              (rounded(rate / raw), 9),
+              ("\(rounded(longest * 1000)) ms", 16), ("\(memory("VmRSS")) MiB", 11),
+            ]))
+          seconds = 0
+          longest = 0
+        }
+      }
+      print(
+        "appends of raw: \(rounded(ratios.reduce(0, +) / Double(ratios.count))) mean, \(rounded(ratios.last ?? 0)) at the end"
+      )
+      try log.publishCheckpoint()
+      try await measureReading(log, &workload, entries: batchCount * 1024)
+      let disk = try log.statistics()
+      print(
+        "disk: \(disk.storedByteCount / disk.entryCount) bytes an entry, \(content / Int(disk.entryCount)) of them the entry "
+          + "with its erasable part")
+      print("resident: \(memory("VmRSS")) MiB now, \(memory("VmHWM")) MiB at most")
+      // Ends as a crash would: nothing is closed.
+      fflush(nil)
+      _exit(0)
     }
-    try percentiles("newest of an original transaction", 2000) {
-      let original = Workload.original(UInt64(workload.choose(below: max(1, entries / 10))))
-      try log.withView { view in _ = try view.history(original: original, limit: 1) }
-    }
-    try percentiles("history, a page of 100", 200) {
-      try log.withView { view in
-        let page = try view.history(
-          original: Workload.longHistory, before: UInt64(entries / 2 + workload.choose(below: entries / 2)),
-          limit: 100)
-        guard page.count == min(100, entries / 2000) || page.count == 100 else {
-          throw Failure("A page of \(page.count) entries.")
+
+    private static func measureReading(_ log: AuditLog, _ workload: inout Workload, entries: Int) async throws
+    {
+      try percentiles("proof", 5000) {
+        try log.withView { view in _ = try view.proof(of: UInt64(workload.choose(below: entries))) }
+      }
+      try percentiles("entry by index", 5000) {
+        try log.withView { view in _ = try view.entry(at: UInt64(workload.choose(below: entries))) }
+      }
+      try percentiles("newest of an original transaction", 2000) {
+        let original = Workload.original(UInt64(workload.choose(below: max(1, entries / 10))))
+        try log.withView { view in _ = try view.history(original: original, limit: 1) }
+      }
+      try percentiles("history, a page of 100", 200) {
+        try log.withView { view in
+          let page = try view.history(
+            original: Workload.longHistory, before: UInt64(entries / 2 + workload.choose(below: entries / 2)),
+            limit: 100)
+          guard page.count == min(100, entries / 2000) || page.count == 100 else {
+            throw Failure("A page of \(page.count) entries.")
+          }
         }
       }
     }
-  }
 
-  private static func percentiles(_ name: String, _ count: Int, _ body: () throws -> Void) throws {
-    var times: [Double] = []
-    for _ in 0..<count {
+    private static func percentiles(_ name: String, _ count: Int, _ body: () throws -> Void) throws {
+      var times: [Double] = []
+      for _ in 0..<count {
+        let start = Clock.seconds()
+        try body()
+        times.append((Clock.seconds() - start) * 1000)
+      }
+      times.sort()
+      print(
+        "\(name): p50 \(rounded(times[count / 2])) ms, p99 \(rounded(times[count * 99 / 100])) ms, at most \(rounded(times[count - 1])) ms"
+      )
+    }
+
+    /// Opens what `append` left, in a process of its own.
+    private static func open(directory: String) throws {
+      let key = try NoteVerifierKey(String(decoding: contents(of: directory + "/bench.pub"), as: UTF8.self))
       let start = Clock.seconds()
-      try body()
-      times.append((Clock.seconds() - start) * 1000)
+      let log = try AuditLog.open(
+        SQLiteStorage(openingAt: directory + "/bench.trail"), verifier: key,
+        checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
+      print("opening after a crash: \(rounded((Clock.seconds() - start) * 1000)) ms")
+      try log.close()
     }
-    times.sort()
-    print(
-      "\(name): p50 \(rounded(times[count / 2])) ms, p99 \(rounded(times[count * 99 / 100])) ms, at most \(rounded(times[count - 1])) ms"
-    )
-  }
 
-  /// Opens what `append` left, in a process of its own.
-  private static func open(directory: String) throws {
-    let key = try NoteVerifierKey(String(decoding: contents(of: directory + "/bench.pub"), as: UTF8.self))
-    let start = Clock.seconds()
-    let log = try AuditLog.open(
-      SQLiteStorage(openingAt: directory + "/bench.trail"), verifier: key,
-      checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
-    print("opening after a crash: \(rounded((Clock.seconds() - start) * 1000)) ms")
-    try log.close()
-  }
+    /// The check of the whole trail.
+    private static func check(directory: String) throws {
+      let key = try NoteVerifierKey(
+        String(decoding: contents(of: directory + "/bench.pub"), as: UTF8.self))
+      let checker = TrailChecker(
+        storage: try SQLiteStorage(openingAt: directory + "/bench.trail"), verifier: key,
+        checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
+      let start = Clock.seconds()
+      let report = try checker.check()
+      print(
+        "check of \(report.entryCount) entries: \(rounded(Clock.seconds() - start)) s, \(report.faults.count) faults, "
+          + "\(memory("VmHWM")) MiB resident at most")
+      for fault in report.faults.prefix(5) { print(fault) }
+    }
 
-  /// The check of the whole trail.
-  private static func check(directory: String) throws {
-    let key = try NoteVerifierKey(
-      String(decoding: contents(of: directory + "/bench.pub"), as: UTF8.self))
-    let checker = TrailChecker(
-      storage: try SQLiteStorage(openingAt: directory + "/bench.trail"), verifier: key,
-      checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
-    let start = Clock.seconds()
-    let report = try checker.check()
-    print(
-      "check of \(report.entryCount) entries: \(rounded(Clock.seconds() - start)) s, \(report.faults.count) faults, "
-        + "\(memory("VmHWM")) MiB resident at most")
-    for fault in report.faults.prefix(5) { print(fault) }
-  }
+    /// One client that waits for each acknowledgement.
+    private static func oneByOne(directory: String, entries: Int) async throws {
+      let log = try create(directory)
+      var workload = Workload(seed: 2, entries: entries)
+      let start = Clock.seconds()
+      for _ in 0..<entries { try await log.append([workload.next()]) }
+      print(
+        "one client, one by one: \(Int(Double(entries) / (Clock.seconds() - start))) acknowledgements a second"
+      )
+      try log.close()
+    }
 
-  /// One client that waits for each acknowledgement.
-  private static func oneByOne(directory: String, entries: Int) async throws {
-    let log = try create(directory)
-    var workload = Workload(seed: 2, entries: entries)
-    let start = Clock.seconds()
-    for _ in 0..<entries { try await log.append([workload.next()]) }
-    print(
-      "one client, one by one: \(Int(Double(entries) / (Clock.seconds() - start))) acknowledgements a second")
-    try log.close()
-  }
+    private static func row(_ cells: [(String, Int)]) -> String {
+      cells.map { text, width in String(repeating: " ", count: max(0, width - text.utf8.count)) + text }
+        .joined()
+    }
 
-  private static func row(_ cells: [(String, Int)]) -> String {
-    cells.map { text, width in String(repeating: " ", count: max(0, width - text.utf8.count)) + text }
-      .joined()
-  }
+    private static func write(_ bytes: [UInt8], to path: String) throws {
+      guard let file = unsafe fopen(path, "w") else { throw Failure("\(path) cannot be written.") }
+      let written = unsafe fwrite(bytes, 1, bytes.count, file)
+      guard unsafe fclose(file) == 0, written == bytes.count else {
+        throw Failure("\(path) cannot be written.")
+      }
+    }
 
-  static func rounded(_ value: Double) -> String {
-    let scaled = Int((value * 1000).rounded())
-    let fraction = String(scaled % 1000)
-    return "\(scaled / 1000).\(String(repeating: "0", count: 3 - fraction.utf8.count))\(fraction)"
-  }
-
-  private static func write(_ bytes: [UInt8], to path: String) throws {
-    guard let file = unsafe fopen(path, "w") else { throw Failure("\(path) cannot be written.") }
-    let written = unsafe fwrite(bytes, 1, bytes.count, file)
-    guard unsafe fclose(file) == 0, written == bytes.count else {
-      throw Failure("\(path) cannot be written.")
+    private static func contents(of path: String) -> [UInt8] {
+      guard let file = unsafe fopen(path, "r") else { return [] }
+      defer { unsafe fclose(file) }
+      return unsafe Array(unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+        unsafe count = fread(buffer.baseAddress, 1, buffer.count, file)
+      }
     }
   }
-
-  private static func contents(of path: String) -> [UInt8] {
-    guard let file = unsafe fopen(path, "r") else { return [] }
-    defer { unsafe fclose(file) }
-    return unsafe Array(unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-      unsafe count = fread(buffer.baseAddress, 1, buffer.count, file)
+#else
+  @main
+  enum AuditBench {
+    static func main() throws {
+      throw Failure("This build has no SQLite; build it with: swift build -c release --traits SQLite")
     }
   }
-}
+#endif

@@ -35,14 +35,14 @@
         }
       }
       let took = Clock.seconds() - start
-      print("storage: 4 × 256 KB in \(AuditBench.rounded(took / Double(rounds) * 1000)) ms a transaction")
+      print("storage: 4 × 256 KB in \(rounded(took / Double(rounds) * 1000)) ms a transaction")
       let probes = 5000
       let reading = Clock.seconds()
       for probe in 0..<probes {
         _ = try storage.read { try $0.value(.bundles, Int64(probe % 400), bytes: 100_000..<101_000) }
       }
       print(
-        "storage: 1 KB of a bundle in \(AuditBench.rounded((Clock.seconds() - reading) / Double(probes) * 1000)) ms"
+        "storage: 1 KB of a bundle in \(rounded((Clock.seconds() - reading) / Double(probes) * 1000)) ms"
       )
       try storage.close()
     }
@@ -63,7 +63,7 @@
         guard (batch + 1).isMultiple(of: section) else { continue }
         print(
           "      \((batch + 1) * 1024)   \(Int(Double(section * 1024) / seconds))   "
-            + "\(AuditBench.rounded(longest * 1000)) ms   \(memory("VmRSS")) MiB")
+            + "\(rounded(longest * 1000)) ms   \(memory("VmRSS")) MiB")
         (seconds, longest) = (0, 0)
       }
       print(

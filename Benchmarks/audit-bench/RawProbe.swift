@@ -86,3 +86,10 @@ func memory(_ name: String) -> Int {
   }
   return 0
 }
+
+/// A number with three decimals.
+func rounded(_ value: Double) -> String {
+  let scaled = Int((value * 1000).rounded())
+  let fraction = String(scaled % 1000)
+  return "\(scaled / 1000).\(String(repeating: "0", count: 3 - fraction.utf8.count))\(fraction)"
+}
