@@ -55,7 +55,9 @@ class StoredTrail:
         for index, row in database.execute("SELECT key, value FROM tail WHERE value IS NOT NULL ORDER BY key"):
             assert index == len(self.entries), f"entry {index} of the tail is out of order"
             (length,) = struct.unpack(">I", row[1:5])
-            self.entries.append(row[5 : 5 + length])
+            entry = row[37 : 37 + length]
+            assert row[5:37] == leaf_hash(entry), f"entry {index} does not have its leaf hash"
+            self.entries.append(entry)
         database.close()
         assert len(self.entries) == self.size, f"{len(self.entries)} entries, and the head says {self.size}"
         start = known.size if known else 0
