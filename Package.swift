@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "ReceiptCrypto", targets: ["ReceiptCrypto"]),
     .library(name: "ReceiptSigning", targets: ["ReceiptSigning"]),
     .library(name: "ReceiptVerification", targets: ["ReceiptVerification"]),
+    .library(name: "ReceiptHTTP", targets: ["ReceiptHTTP"]),
     .library(name: "ReceiptRemote", targets: ["ReceiptRemote"]),
     .library(name: "ReceiptRemoteCurl", targets: ["ReceiptRemoteCurl"]),
     .library(name: "ReceiptRemoteAsyncHTTPClient", targets: ["ReceiptRemoteAsyncHTTPClient"]),
@@ -17,6 +18,7 @@ let package = Package(
     .library(name: "AuditTrail", targets: ["AuditTrail"]),
     .library(name: "AuditTrailSQLite", targets: ["AuditTrailSQLite"]),
     .library(name: "AuditTrailPostgreSQL", targets: ["AuditTrailPostgreSQL"]),
+    .library(name: "Storefront", targets: ["Storefront"]),
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
     .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
@@ -44,16 +46,18 @@ let package = Package(
     .target(name: "ReceiptCodec"),
     .target(name: "ReceiptSigning", dependencies: ["ReceiptCodec", "ReceiptCrypto"]),
     .target(name: "ReceiptVerification", dependencies: ["ReceiptCodec", "ReceiptCrypto"]),
+    // What asks over HTTP asks this; which client answers is the caller's choice.
+    .target(name: "ReceiptHTTP", dependencies: ["ReceiptCodec"]),
     .target(
       name: "ReceiptRemote",
-      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptSigning", "ReceiptVerification"]),
+      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
-    .target(name: "ReceiptRemoteCurl", dependencies: ["CCurl", "ReceiptRemote"]),
+    .target(name: "ReceiptRemoteCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
     .target(name: "CCurl"),
     .target(
       name: "ReceiptRemoteAsyncHTTPClient",
       dependencies: [
-        "ReceiptRemote",
+        "ReceiptHTTP",
         .product(
           name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
@@ -82,6 +86,10 @@ let package = Package(
       name: "CPostgreSQL",
       cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))],
       linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
+
+    // The store that receipts come from.
+    .target(
+      name: "Storefront", dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning"]),
 
     .executableTarget(
       name: "receipt-tool",
@@ -139,6 +147,10 @@ let package = Package(
         "ReceiptRemote", "ReceiptRemoteCurl", "ReceiptRemoteAsyncHTTPClient", "ReceiptTesting",
         "AppStoreEmulator",
       ]),
+    .testTarget(
+      name: "StorefrontTests",
+      dependencies: ["ReceiptRemote", "ReceiptTesting", "ReceiptVerification", "Storefront"],
+      exclude: ["Conformance/rows.tsv"]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
     .testTarget(
       name: "AuditTrailTests",

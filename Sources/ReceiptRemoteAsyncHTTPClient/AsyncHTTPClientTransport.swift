@@ -5,7 +5,7 @@
   internal import NIOCore
   internal import NIOHTTP1
   internal import NIOSSL
-  public import ReceiptRemote
+  public import ReceiptHTTP
 
   /// Sends requests with AsyncHTTPClient, over SwiftNIO.
   ///

@@ -13,7 +13,7 @@
   internal import NIOHTTP1
   internal import NIOPosix
   internal import NIOSSL
-  internal import ReceiptRemote
+  internal import ReceiptHTTP
 
   extension HTTPTransportError {
     /// What AsyncHTTPClient, NIO or NIOSSL threw.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurl
-internal import ReceiptRemote
+internal import ReceiptHTTP
 
 /// One request under way. libcurl's part of it is touched by the loop's thread alone once it is started.
 @safe

@@ -2,7 +2,7 @@
 
 internal import CCurl
 internal import Dispatch
-internal import ReceiptRemote
+internal import ReceiptHTTP
 internal import Synchronization
 
 /// The thread on which libcurl works for one transport.

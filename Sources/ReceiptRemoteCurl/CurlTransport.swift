@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptRemote
+public import ReceiptHTTP
 
 /// Sends requests with the system's libcurl, which is loaded when the first is sent: nothing to build, and
 /// nothing to link for those who never ask anybody.

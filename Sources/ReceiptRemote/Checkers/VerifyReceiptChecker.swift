@@ -26,7 +26,7 @@ public struct VerifyReceiptChecker: RemoteChecker {
 
     /// The store's own.
     ///
-    /// - Throws: ``RemoteURL/Failure``, which it never does.
+    /// - Throws: `RemoteURL.Failure`, which it never does.
     public static func appStore() throws(RemoteURL.Failure) -> Endpoints {
       Endpoints(
         production: try RemoteURL("https://buy.itunes.apple.com/verifyReceipt"),

@@ -5,7 +5,7 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
   CustomReflectable
 {
   /// The text, for where it is sent.
-  let text: String
+  package let text: String
 
   /// Wraps a text.
   public init(_ text: String) { self.text = text }

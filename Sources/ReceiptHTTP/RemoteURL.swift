@@ -64,7 +64,7 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The top of a host, over `https`. For names that are compiled in.
-  init(secureHost host: String) {
+  package init(secureHost host: String) {
     isSecure = true
     self.host = host
     port = 443
@@ -98,7 +98,7 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
   /// Where a `Location` header leads (RFC 9110 section 10.2.2): an absolute URL, or a path on this host.
   ///
   /// - Throws: ``Failure`` where it is neither, or leads to an unencrypted place.
-  func resolving(location: String) throws(Failure) -> RemoteURL {
+  package func resolving(location: String) throws(Failure) -> RemoteURL {
     if location.hasPrefix("/"), !location.hasPrefix("//") {
       let scheme = isSecure ? "https" : "http"
       return try RemoteURL("\(scheme)://\(authority)\(location)", allowsPlainHTTP: !isSecure)
@@ -167,7 +167,7 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
 /// Percent-encoding (RFC 3986 section 2.1).
 enum PercentEncoding {
   /// Encodes everything but the unreserved characters.
-  static func encode(_ text: String) -> String {
+  package static func encode(_ text: String) -> String {
     var encoded: [UInt8] = []
     for byte in text.utf8 {
       switch byte {

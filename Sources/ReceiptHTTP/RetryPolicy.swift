@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-internal import ReceiptVerification
+internal import FoundationEssentials
 
 /// How often and how long a call is tried.
 ///
@@ -37,7 +37,7 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 
   /// The longest wait after so many failed tries.
-  func greatestDelay(afterAttempts attempts: Int) -> Duration {
+  package func greatestDelay(afterAttempts attempts: Int) -> Duration {
     var delay = min(firstDelay, maximumDelay)
     for _ in 1..<max(attempts, 1) where delay < maximumDelay {
       delay = delay > maximumDelay / 2 ? maximumDelay : delay * 2
@@ -72,7 +72,7 @@ public struct RemoteTime: Sendable {
   public static let system: RemoteTime = {
     let start = ContinuousClock.now
     return RemoteTime(
-      now: { SystemClock.now() }, elapsed: { ContinuousClock.now - start },
+      now: { Timestamp(Date()) }, elapsed: { ContinuousClock.now - start },
       sleep: { try await Task.sleep(for: $0, clock: .continuous) }, random: { Double.random(in: 0..<1) })
   }()
 }

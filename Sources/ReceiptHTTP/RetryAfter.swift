@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+package import ReceiptCodec
 
 /// When a server that refuses for now wants to be asked again (`Retry-After`).
 ///
 /// The App Store writes UNIX time in milliseconds; RFC 9110 section 10.2.3 has seconds to wait, or a date. A
 /// number is told apart by its size: no server asks for a wait of three years.
-enum RetryAfter {
+package enum RetryAfter {
   /// Seconds to wait end here, UNIX time in seconds begins.
   private static let leastUnixSeconds: Double = 100_000_000
   /// UNIX time in seconds ends here (year 5138), milliseconds begin.
   private static let leastUnixMilliseconds: Double = 100_000_000_000
 
   /// The instant; `nil` where the value is none.
-  static func instant(_ value: String, now: Timestamp) -> Timestamp? {
+  package static func instant(_ value: String, now: Timestamp) -> Timestamp? {
     let value = value.trimmingASCIISpace
     if !value.isEmpty, value.utf8.count <= 18,
       value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
@@ -29,18 +29,18 @@ enum RetryAfter {
 
 extension RemoteResponse {
   /// When it asks to be asked again.
-  func retryAfter(now: Timestamp) -> Timestamp? {
+  package func retryAfter(now: Timestamp) -> Timestamp? {
     header("Retry-After").flatMap { RetryAfter.instant($0, now: now) }
   }
 }
 
 /// Dates in headers, in the form that RFC 9110 section 5.6.7 wants: `Sun, 06 Nov 1994 08:49:37 GMT`.
-enum HTTPDate {
+package enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  static func instant(_ text: String) -> Timestamp? {
+  package static func instant(_ text: String) -> Timestamp? {
     let fields = text.split(separator: " ")
     guard fields.count == 6, fields[0].hasSuffix(","), fields[5] == "GMT",
       let day = number(fields[1]), let month = months.firstIndex(of: String(fields[2])),
@@ -58,7 +58,7 @@ enum HTTPDate {
 }
 
 extension String {
-  var trimmingASCIISpace: String {
+  package var trimmingASCIISpace: String {
     let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
     guard let start = firstIndex(where: { !isSpace($0) }), let end = lastIndex(where: { !isSpace($0) }) else {
       return ""

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+package import ReceiptCodec
 
 /// Sends requests with retries, a deadline for the whole, and redirects that stay on the host.
-struct RemoteCaller: Sendable {
-  let transport: any HTTPTransport
-  let policy: RetryPolicy
-  let time: RemoteTime
+package struct RemoteCaller: Sendable {
+  package let transport: any HTTPTransport
+  package let policy: RetryPolicy
+  package let time: RemoteTime
+
+  package init(transport: any HTTPTransport, policy: RetryPolicy, time: RemoteTime) {
+    self.transport = transport
+    self.policy = policy
+    self.time = time
+  }
 
   /// What one response means to whoever asked.
-  enum Judgement<Value: Sendable>: Sendable {
+  package enum Judgement<Value: Sendable>: Sendable {
     case done(Value)
     /// Refused for good.
     case failed(any Error & Sendable)
@@ -19,7 +25,7 @@ struct RemoteCaller: Sendable {
   }
 
   /// Why a call failed before anybody could judge a response.
-  enum Failure: Error {
+  package enum Failure: Error {
     case transport(HTTPTransportError)
     case deadlineExceeded
     case cancelled
@@ -37,7 +43,7 @@ struct RemoteCaller: Sendable {
   ///   - judge: Says what a response means. Its errors come out of this call as they are.
   /// - Returns: The value.
   /// - Throws: ``Failure``, or what `judge` or `request` throws.
-  func send<Value: Sendable>(
+  package func send<Value: Sendable>(
     isRepeatable: Bool, _ request: () throws -> RemoteRequest, judge: (RemoteResponse) -> Judgement<Value>
   ) async throws -> Value {
     // A year is past every deadline, and keeps the largest durations out of the arithmetic.

@@ -49,7 +49,7 @@ package final class FirstResult<Value: Sendable>: Sendable {
 ///
 /// It returns on time whatever the operation does: one that ignores its cancellation goes on by itself until it
 /// ends, and its result is dropped.
-func value<Value: Sendable>(
+package func value<Value: Sendable>(
   within limit: Duration, time: RemoteTime, _ operation: @escaping @Sendable () async -> Value
 ) async -> Value? {
   let first = FirstResult<Value?>()

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// What has become of a payment in a queue (`SKPaymentTransaction`). One is made for each payment that is added, and
+/// for each purchase that the store restores or renews.
+///
+/// It is a snapshot: ask the queue for the present one.
+public struct PaymentTransaction: Sendable, Hashable, Identifiable {
+  /// Which transaction of a queue. It stays the same across relaunches; the store does not know it.
+  public struct ID: RawRepresentable, Sendable, Hashable {
+    /// The text.
+    public let rawValue: String
+
+    /// Creates an identifier from a text.
+    public init(rawValue: String) { self.rawValue = rawValue }
+  }
+
+  /// The state, by StoreKit's numbers (`SKPaymentTransactionState`).
+  public enum State: Int, Sendable, Hashable, CaseIterable {
+    /// Being processed (`SKPaymentTransactionStatePurchasing`).
+    case purchasing = 0
+    /// Paid: provide the content (`SKPaymentTransactionStatePurchased`).
+    case purchased = 1
+    /// Failed or cancelled: read ``PaymentTransaction/error`` (`SKPaymentTransactionStateFailed`).
+    case failed = 2
+    /// A purchase of before: read ``PaymentTransaction/originalTransaction``
+    /// (`SKPaymentTransactionStateRestored`).
+    case restored = 3
+  }
+
+  /// The state with what is defined in it, and nothing else.
+  public indirect enum Outcome: Sendable, Hashable {
+    /// The store has not decided.
+    case purchasing
+    /// Sold.
+    case purchased(StoreTransaction)
+    /// Not sold.
+    case failed(StoreError)
+    /// Sold before, and given again as a transaction of its own.
+    case restored(StoreTransaction, original: PaymentTransaction)
+  }
+
+  /// Which transaction of the queue.
+  public let id: ID
+  /// The payment that made it (`payment`).
+  public let payment: Payment
+  /// The state with what is defined in it.
+  public let outcome: Outcome
+
+  /// Creates a snapshot. Queues do; others for tests of their own.
+  public init(id: ID, payment: Payment, outcome: Outcome) {
+    self.id = id
+    self.payment = payment
+    self.outcome = outcome
+  }
+}
+
+extension PaymentTransaction {
+  /// The state (`transactionState`).
+  public var transactionState: State {
+    switch outcome {
+    case .purchasing: .purchasing
+    case .purchased: .purchased
+    case .failed: .failed
+    case .restored: .restored
+    }
+  }
+
+  /// What went wrong (`error`): defined only in ``State/failed``.
+  public var error: StoreError? {
+    guard case .failed(let error) = outcome else { return nil }
+    return error
+  }
+
+  /// The purchase of before (`originalTransaction`): defined only in ``State/restored``.
+  public var originalTransaction: PaymentTransaction? {
+    guard case .restored(_, let original) = outcome else { return nil }
+    return original
+  }
+
+  /// What the store sold: defined only in ``State/purchased`` and ``State/restored``.
+  public var storeTransaction: StoreTransaction? {
+    switch outcome {
+    case .purchased(let sold), .restored(let sold, _): sold
+    case .purchasing, .failed: nil
+    }
+  }
+
+  /// The identifier that the store gave it (`transactionIdentifier`), unique per successful payment: defined only in
+  /// ``State/purchased`` and ``State/restored``. Keep it for audits.
+  public var transactionIdentifier: String? { storeTransaction?.transactionIdentifier }
+
+  /// When it was added to the store's own queue (`transactionDate`): defined only in ``State/purchased`` and
+  /// ``State/restored``.
+  public var transactionDate: Timestamp? { storeTransaction?.transactionDate }
+
+  /// The signed receipt (`transactionReceipt`): defined only in ``State/purchased``. Unverified bytes: have them
+  /// verified before they unlock anything.
+  public var transactionReceipt: [UInt8]? {
+    guard case .purchased(let sold) = outcome else { return nil }
+    return sold.receipt
+  }
+
+  /// The content to fetch (`downloads`): not empty only in ``State/purchased`` and ``State/restored``.
+  public var downloads: [DownloadableContent] { storeTransaction?.downloads ?? [] }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the store did not do what was asked: final, and nothing was charged (`SKError`).
+public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of failure, by the number that StoreKit gives it. Numbers that are not named here are kept.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    /// StoreKit's number.
+    public let rawValue: Int
+
+    /// Creates a code from any number.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Something unknown or unexpected (`SKErrorUnknown`).
+    public static let unknown = Code(rawValue: 0)
+    /// The client is not allowed to do this (`SKErrorClientInvalid`).
+    public static let clientInvalid = Code(rawValue: 1)
+    /// The user cancelled (`SKErrorPaymentCancelled`).
+    public static let paymentCancelled = Code(rawValue: 2)
+    /// A parameter of the payment was not recognised (`SKErrorPaymentInvalid`).
+    public static let paymentInvalid = Code(rawValue: 3)
+    /// The user may not authorise payments (`SKErrorPaymentNotAllowed`).
+    public static let paymentNotAllowed = Code(rawValue: 4)
+    /// The product is not for sale in this storefront (`SKErrorStoreProductNotAvailable`).
+    public static let storeProductNotAvailable = Code(rawValue: 5)
+    /// The offer is unknown or inactive (`SKErrorInvalidOfferIdentifier`).
+    public static let invalidOfferIdentifier = Code(rawValue: 11)
+    /// The signature of a promotional offer is wrong (`SKErrorInvalidSignature`).
+    public static let invalidSignature = Code(rawValue: 12)
+    /// Parts of a promotional offer are missing (`SKErrorMissingOfferParams`).
+    public static let missingOfferParameters = Code(rawValue: 13)
+    /// The offer costs more than the product (`SKErrorInvalidOfferPrice`).
+    public static let invalidOfferPrice = Code(rawValue: 14)
+  }
+
+  /// The domain of these errors' numbers (`SKErrorDomain`).
+  public static let domain = "SKErrorDomain"
+
+  /// The kind of failure.
+  public let code: Code
+  /// What happened and what to do, in a sentence.
+  public let message: String
+
+  /// Creates an error.
+  public init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// Domain, number and message, on one line.
+  public var description: String { "\(Self.domain) \(code.rawValue): \(message)" }
+}
+
+/// The store gave no answer, or none for now. Nothing is known of what it did: ask again with the same identifiers,
+/// which it recognises.
+public struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What happened, in a sentence.
+  public let message: String
+  /// How long the store wants to be left alone; `nil` if it did not say.
+  public let retryAfter: Duration?
+
+  /// Creates an error.
+  public init(_ message: String, retryAfter: Duration? = nil) {
+    self.message = message
+    self.retryAfter = retryAfter
+  }
+
+  /// The message.
+  public var description: String { "store unavailable: \(message)" }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What keeps a queue or a store: records in collections, changed in batches that are whole and durable.
+///
+/// `StorefrontSQLite` keeps them in a file; ``MemoryRecordStorage`` forgets them with the process. One conformance suite
+/// runs on all of them.
+public protocol RecordStorage: Sendable {
+  /// The records of a collection in the order of their keys, compared byte for byte.
+  ///
+  /// - Parameters:
+  ///   - collection: Which collection.
+  ///   - key: Only keys after this one; `nil` for all.
+  ///   - limit: At most so many.
+  /// - Returns: The records.
+  /// - Throws: ``RecordStorageError``.
+  func records(
+    in collection: RecordCollection, after key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord]
+
+  /// The value of a key; `nil` if there is none.
+  ///
+  /// - Throws: ``RecordStorageError``.
+  func value(
+    of key: String, in collection: RecordCollection
+  ) throws(RecordStorageError) -> [UInt8]?
+
+  /// Makes all of the changes, in order, or none. When it returns they are on disk: written and synced.
+  ///
+  /// - Throws: ``RecordStorageError``. After `sync-failed` nobody knows what is stored, and every later call throws it
+  ///   again until the storage is opened anew; after any other nothing was changed.
+  func commit(_ changes: [RecordChange]) throws(RecordStorageError)
+
+  /// Lets go of the file. Later calls throw `closed`; closing again does nothing.
+  func close() throws(RecordStorageError)
+}
+
+/// The name of a collection of records: lower-case ASCII letters, digits and hyphens.
+public struct RecordCollection: RawRepresentable, Sendable, Hashable {
+  /// The name.
+  public let rawValue: String
+
+  /// Creates a name.
+  public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+/// A record: a key that is unique in its collection, and a value.
+public struct StoredRecord: Sendable, Hashable {
+  /// The key.
+  public let key: String
+  /// The value.
+  public let value: [UInt8]
+
+  /// Creates a record.
+  public init(key: String, value: [UInt8]) {
+    self.key = key
+    self.value = value
+  }
+}
+
+/// A change to a record.
+public enum RecordChange: Sendable, Hashable {
+  /// Sets the value of a key, whether there is one or not.
+  case put(RecordCollection, key: String, value: [UInt8])
+  /// Removes a key; one that is absent is no error.
+  case remove(RecordCollection, key: String)
+}
+
+/// Why a storage could not do what it was asked.
+public struct RecordStorageError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of fault it is.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// There is nothing at this place.
+    case notFound = "not-found"
+    /// Something else is at this place.
+    case notAStorage = "not-a-storage"
+    /// The disk is full. Nothing was stored; it may be tried again when there is space.
+    case full
+    /// Another process holds the storage. It may be tried again.
+    case busy
+    /// Reading failed, or writing failed before the commit: nothing was stored.
+    case inputOutput = "input-output"
+    /// The commit or its sync failed. It is not known what is stored; the storage must be opened anew.
+    case syncFailed = "sync-failed"
+    /// What is stored cannot be what was written.
+    case corrupt
+    /// The storage was closed.
+    case closed
+    /// This build cannot use such a storage.
+    case unsupported
+  }
+
+  /// The kind of fault.
+  public let code: Code
+  /// Where: a file, or a collection and key.
+  public let place: String
+  /// What happened and what to do, on one line.
+  public let message: String
+
+  /// Creates an error.
+  public init(_ code: Code, at place: String = "", _ message: String) {
+    self.code = code
+    self.place = place
+    self.message = message
+  }
+
+  /// The code, the place and the message, on one line.
+  public var description: String {
+    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
+  }
+}
