@@ -170,7 +170,7 @@ package struct JSONReader {
   }
 
   /// An error about the current value or member, placed by its path.
-  func fieldFailure(_ code: MalformedReceipt.Code, _ message: String) -> MalformedReceipt {
+  package func fieldFailure(_ code: MalformedReceipt.Code, _ message: String) -> MalformedReceipt {
     MalformedReceipt(code, at: .jsonPath(path), "In the \(part): \(message)")
   }
 
