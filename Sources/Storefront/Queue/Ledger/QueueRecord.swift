@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// What a queue's storage says of the queue itself.
+struct QueueRecord: JSONObject {
+  /// The layout of the records.
+  var version: Int64 = 1
+  /// Numbers below this one may have been given.
+  var reserved: Int64 = 0
+  var unknownFields: [JSONMember] = []
+
+  static let key = "queue"
+  static let presentVersion: Int64 = 1
+
+  enum Field: String, CaseIterable { case version, reserved }
+
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields: [Field] = [.version, .reserved]
+
+  init() {}
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .version: try coder.code(&version)
+    case .reserved: try coder.code(&reserved)
+    }
+  }
+
+  init(reserved: SequenceNumber) { self.reserved = reserved.value }
+
+  /// Reads it; `nil` of an empty storage.
+  static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> QueueRecord? {
+    let value: [UInt8]?
+    do { value = try storage.value(of: key, in: .queue) } catch { throw PaymentQueueError(error) }
+    guard let value else { return nil }
+    let place = "\(RecordCollection.queue) \(key)"
+    let record: QueueRecord
+    do {
+      record = try QueueRecord(json: value, part: "record", limits: .standard)
+    } catch {
+      throw RecordFault.error(error.description, at: place)
+    }
+    guard record.version == presentVersion else {
+      throw PaymentQueueError(
+        .unsupported, at: place,
+        "The records are of version \(record.version); this build knows version \(presentVersion).")
+    }
+    guard (0...SequenceNumber.greatest.value).contains(record.reserved) else {
+      throw RecordFault.error("$.reserved is no number of a transaction", at: place)
+    }
+    return record
+  }
+}

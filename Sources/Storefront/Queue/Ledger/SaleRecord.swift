@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// What the store sold, as a queue's records have it: without the receipt, which is read only to be delivered.
+struct SaleRecord: JSONObject {
+  var transaction = ""
+  var original = ""
+  var date = Timestamp(millisecondsSince1970: 0)
+  /// Absent where it is the payment that was added.
+  var payment: PaymentRecord?
+  var request: String?
+  var downloads: [ContentRecord]?
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case transaction, original, date, payment, request, downloads }
+
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields: [Field] = [.transaction, .original, .date]
+
+  init() {}
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .transaction: try coder.code(&transaction)
+    case .original: try coder.code(&original)
+    case .date: try coder.code(&date)
+    case .payment: try coder.code(&payment)
+    case .request: try coder.code(&request)
+    case .downloads: try coder.code(&downloads)
+    }
+  }
+
+  init(_ sale: StoreTransaction, of payment: Payment) {
+    transaction = sale.transactionIdentifier
+    original = sale.originalTransactionIdentifier
+    date = Self.writable(sale.transactionDate)
+    self.payment = sale.payment == payment ? nil : PaymentRecord(sale.payment)
+    request = sale.requestIdentifier
+    downloads = sale.downloads.isEmpty ? nil : sale.downloads.map { ContentRecord($0) }
+  }
+
+  func sale(of payment: Payment, at place: String) throws(PaymentQueueError) -> StoreTransaction {
+    var contents: [DownloadableContent] = []
+    for record in downloads ?? [] { contents.append(record.content) }
+    return StoreTransaction(
+      transactionIdentifier: transaction, originalTransactionIdentifier: original, transactionDate: date,
+      payment: try self.payment?.payment(of: place) ?? payment, requestIdentifier: request, receipt: [],
+      downloads: contents)
+  }
+
+  /// A sale with a senseless date is a sale: the date is moved to one that can be written and read.
+  private static func writable(_ date: Timestamp) -> Timestamp {
+    let time = date.millisecondsSince1970
+    let limit = Timestamp.greatestMagnitude
+    return Timestamp(millisecondsSince1970: time.isNaN ? 0 : min(max(time, -limit), limit))
+  }
+}
+
+/// Content of a sale as a queue's records have it.
+struct ContentRecord: JSONObject {
+  var identifier = ""
+  var version = ""
+  var url = ""
+  var length: Int64 = 0
+  var sha256 = RecordBytes([])
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case identifier, version, url, length, sha256 }
+
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields: [Field] = [.identifier, .version, .url, .length, .sha256]
+
+  init() {}
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .identifier: try coder.code(&identifier)
+    case .version: try coder.code(&version)
+    case .url: try coder.code(&url)
+    case .length: try coder.code(&length)
+    case .sha256: try coder.code(&sha256)
+    }
+  }
+
+  init(_ content: DownloadableContent) {
+    identifier = content.contentIdentifier
+    version = content.contentVersion
+    url = content.url
+    length = content.contentLength
+    sha256 = RecordBytes(content.sha256)
+  }
+
+  var content: DownloadableContent {
+    DownloadableContent(
+      contentIdentifier: identifier, contentVersion: version, url: url, contentLength: length,
+      sha256: sha256.bytes)
+  }
+}

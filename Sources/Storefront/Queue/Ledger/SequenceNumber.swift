@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The number of a transaction in its queue. None is given twice, so that whoever finishes one twice does not finish
+/// another.
+struct SequenceNumber: Sendable, Hashable, Comparable {
+  let value: Int64
+
+  /// Fifteen digits: keys sort as numbers do, and Swift keeps such a text without an allocation.
+  private static let digits = 15
+  static let greatest = SequenceNumber(value: 999_999_999_999_999)
+
+  init(value: Int64) { self.value = value }
+
+  /// The number that a key spells; `nil` for any other text.
+  init?(key: String) {
+    guard key.utf8.count == Self.digits, key.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let value = Int64(key)
+    else { return nil }
+    self.value = value
+  }
+
+  /// The key of its records.
+  var key: String {
+    let digits = String(value)
+    return String(repeating: "0", count: max(0, Self.digits - digits.utf8.count)) + digits
+  }
+
+  /// The key of its original's receipt.
+  var originalKey: String { key + "-original" }
+
+  var id: PaymentTransaction.ID { PaymentTransaction.ID(rawValue: key) }
+
+  /// What the copy of a restored transaction's original is called: it is in no queue.
+  var originalID: PaymentTransaction.ID { PaymentTransaction.ID(rawValue: originalKey) }
+
+  static func < (left: SequenceNumber, right: SequenceNumber) -> Bool { left.value < right.value }
+}

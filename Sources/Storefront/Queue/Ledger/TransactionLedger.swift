@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// The transactions of a queue, in memory and stored. Each change is one commit: what is in memory changes after it.
+///
+/// Receipts are in the storage alone, so that a hundred thousand unfinished transactions cost some tens of megabytes
+/// and are read in a second.
+struct TransactionLedger {
+  let storage: any RecordStorage
+  /// Those that are not finished, without receipts.
+  private(set) var transactions: [SequenceNumber: PaymentTransaction] = [:]
+  /// What payments in Purchasing are called at the store.
+  private(set) var requests: [SequenceNumber: String] = [:]
+  /// The same the other way round.
+  private var purchasing: [String: SequenceNumber] = [:]
+  /// How many unfinished transactions have a sale, by the store's identifier.
+  private var sales: [String: Int] = [:]
+  /// How many restored transactions have an original, by the store's identifier of that.
+  private var originals: [String: Int] = [:]
+  /// What was finished and the store has not been told of.
+  private(set) var finishes: [SequenceNumber: String] = [:]
+  private var finishing: [String: Int] = [:]
+  /// The number of the next transaction.
+  private var next = SequenceNumber(value: 1)
+  /// Numbers below this one may be given without a word to the storage.
+  private var reserved = SequenceNumber(value: 0)
+
+  /// How many numbers are reserved at once. Those that a crash leaves unused are never given.
+  private static let reservation: Int64 = 1024
+
+  init(storage: any RecordStorage) { self.storage = storage }
+
+  /// The numbers of unfinished transactions, oldest first.
+  var order: [SequenceNumber] { transactions.keys.sorted() }
+
+  /// Whether there is, or was, such a transaction.
+  func hasGiven(_ number: SequenceNumber) -> Bool { number.value >= 1 && number < next }
+
+  /// Whether a sale is known: its transaction is here, or was finished and the store may not know.
+  func knows(sale identifier: String) -> Bool { sales[identifier] != nil || finishing[identifier] != nil }
+
+  /// Whether a purchase of before already stands here, restored and not finished.
+  func hasRestored(original identifier: String) -> Bool { originals[identifier] != nil }
+
+  /// The transaction in Purchasing that a request to the store is for.
+  func transaction(purchasing request: String) -> SequenceNumber? { purchasing[request] }
+
+  // MARK: Changing
+
+  /// Stores changes with numbers for the transactions that are new, and then has them in memory.
+  ///
+  /// - Returns: Which transactions are new or have changed.
+  mutating func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
+    guard !changes.isEmpty else { return [] }
+    var records: [RecordChange] = []
+    let last = next.value + Int64(changes.added.count)
+    var reserved = reserved
+    if last > reserved.value {
+      reserved = SequenceNumber(value: min(last + Self.reservation, SequenceNumber.greatest.value))
+      guard last <= reserved.value else {
+        throw PaymentQueueError(
+          .unsupported, at: "\(RecordCollection.queueTransactions)",
+          "All numbers of transactions are used up.")
+      }
+      records.append(
+        .put(.queue, key: QueueRecord.key, value: QueueRecord(reserved: reserved).encodedJSON()))
+    }
+    var given = changes.outcomes
+    for (offset, added) in changes.added.enumerated() {
+      let number = SequenceNumber(value: next.value + Int64(offset))
+      given.append((number, added.payment, added.outcome(as: number), added.request))
+    }
+    for (number, payment, outcome, request) in given {
+      let transaction = PaymentTransaction(id: number.id, payment: payment, outcome: outcome)
+      let record = TransactionRecord(transaction, request: request)
+      records.append(.put(.queueTransactions, key: number.key, value: record.encodedJSON()))
+      records += Self.receipts(of: outcome, number)
+    }
+    try store(records)
+    next = SequenceNumber(value: last)
+    self.reserved = reserved
+    for (number, payment, outcome, request) in given {
+      index(number, payment, outcome.withoutReceipts, request)
+    }
+    return given.map { $0.0 }
+  }
+
+  private static func receipts(
+    of outcome: PaymentTransaction.Outcome, _ number: SequenceNumber
+  ) -> [RecordChange] {
+    switch outcome {
+    case .purchasing, .failed: return []
+    case .purchased(let sale): return [.put(.queueReceipts, key: number.key, value: sale.receipt)]
+    case .restored(let sale, let original):
+      let receipt = original.storeTransaction?.receipt ?? []
+      return [
+        .put(.queueReceipts, key: number.key, value: sale.receipt),
+        .put(.queueReceipts, key: number.originalKey, value: receipt),
+      ]
+    }
+  }
+
+  private mutating func index(
+    _ number: SequenceNumber, _ payment: Payment, _ outcome: PaymentTransaction.Outcome, _ request: String?
+  ) {
+    transactions[number] = PaymentTransaction(id: number.id, payment: payment, outcome: outcome)
+    if let answered = requests.removeValue(forKey: number) { purchasing[answered] = nil }
+    switch outcome {
+    case .purchasing:
+      requests[number] = request
+      if let request { purchasing[request] = number }
+    case .failed: break
+    case .purchased(let sale): sales.count(sale.transactionIdentifier)
+    case .restored(let sale, let original):
+      sales.count(sale.transactionIdentifier)
+      if let identifier = original.transactionIdentifier { originals.count(identifier) }
+    }
+  }
+
+  /// Removes a transaction, and notes what the store must be told.
+  ///
+  /// - Returns: It, without receipts; `nil` if it is not here.
+  mutating func finish(_ number: SequenceNumber) throws(PaymentQueueError) -> PaymentTransaction? {
+    guard let transaction = transactions[number] else { return nil }
+    var changes: [RecordChange] = [
+      .remove(.queueTransactions, key: number.key), .remove(.queueReceipts, key: number.key),
+    ]
+    let sale = transaction.transactionIdentifier
+    if let sale { changes.append(.put(.queueFinishes, key: number.key, value: Array(sale.utf8))) }
+    let original = transaction.originalTransaction?.transactionIdentifier
+    if original != nil { changes.append(.remove(.queueReceipts, key: number.originalKey)) }
+    try store(changes)
+    transactions[number] = nil
+    if let original { originals.discount(original) }
+    if let sale {
+      sales.discount(sale)
+      finishes[number] = sale
+      finishing.count(sale)
+    }
+    return transaction
+  }
+
+  /// Forgets a finish that the store was told of.
+  mutating func forgetFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
+    guard let sale = finishes[number] else { return }
+    try store([.remove(.queueFinishes, key: number.key)])
+    finishes[number] = nil
+    finishing.discount(sale)
+  }
+
+  private func store(_ changes: [RecordChange]) throws(PaymentQueueError) {
+    do { try storage.commit(changes) } catch { throw PaymentQueueError(error) }
+  }
+}
+
+// MARK: Reading
+
+extension TransactionLedger {
+  /// Reads what is stored: all but the receipts.
+  static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> TransactionLedger {
+    var ledger = TransactionLedger(storage: storage)
+    let record = try QueueRecord.read(from: storage)
+    ledger.reserved = SequenceNumber(value: record?.reserved ?? 0)
+    // Numbers up to the reserved one may have been given and finished.
+    ledger.next = SequenceNumber(value: max(1, ledger.reserved.value))
+    try ledger.forEach(in: .queueTransactions) { (ledger, number, stored) throws(PaymentQueueError) in
+      let record = try TransactionRecord(stored)
+      let transaction = try record.transaction(number)
+      ledger.index(number, transaction.payment, transaction.outcome, record.request)
+    }
+    try ledger.forEach(in: .queueFinishes) { (ledger, number, stored) throws(PaymentQueueError) in
+      guard let sale = String(validating: stored.value, as: UTF8.self) else {
+        throw RecordFault.error("it is no text", at: "\(RecordCollection.queueFinishes) \(stored.key)")
+      }
+      ledger.finishes[number] = sale
+      ledger.finishing.count(sale)
+    }
+    return ledger
+  }
+
+  private mutating func forEach(
+    in collection: RecordCollection,
+    _ body: (inout TransactionLedger, SequenceNumber, StoredRecord) throws(PaymentQueueError) -> Void
+  ) throws(PaymentQueueError) {
+    var last: String?
+    while true {
+      let page: [StoredRecord]
+      do {
+        page = try storage.records(in: collection, after: last, limit: 10_000)
+      } catch {
+        throw PaymentQueueError(error)
+      }
+      guard let end = page.last else { return }
+      for record in page {
+        guard let number = SequenceNumber(key: record.key), hasGiven(number) else {
+          throw RecordFault.error("no transaction can have this number", at: "\(collection) \(record.key)")
+        }
+        try body(&self, number, record)
+      }
+      last = end.key
+    }
+  }
+
+  /// A transaction with its receipts; `nil` if it is not here.
+  func withReceipts(_ number: SequenceNumber) throws(PaymentQueueError) -> PaymentTransaction? {
+    guard let transaction = transactions[number] else { return nil }
+    switch transaction.outcome {
+    case .purchasing, .failed: return transaction
+    case .purchased(var sale):
+      sale.receipt = try receipt(number.key)
+      return PaymentTransaction(id: transaction.id, payment: transaction.payment, outcome: .purchased(sale))
+    case .restored(var sale, let original):
+      sale.receipt = try receipt(number.key)
+      guard var earlier = original.storeTransaction else { return transaction }
+      earlier.receipt = try receipt(number.originalKey)
+      let whole = PaymentTransaction(
+        id: original.id, payment: original.payment, outcome: .purchased(earlier))
+      return PaymentTransaction(
+        id: transaction.id, payment: transaction.payment, outcome: .restored(sale, original: whole))
+    }
+  }
+
+  private func receipt(_ key: String) throws(PaymentQueueError) -> [UInt8] {
+    let receipt: [UInt8]?
+    do { receipt = try storage.value(of: key, in: .queueReceipts) } catch { throw PaymentQueueError(error) }
+    guard let receipt else {
+      throw PaymentQueueError(
+        .corrupt, at: "\(RecordCollection.queueReceipts) \(key)",
+        "The receipt of this transaction is missing. Restore the records from a backup.")
+    }
+    return receipt
+  }
+}
+
+extension [String: Int] {
+  fileprivate mutating func count(_ key: String) { self[key, default: 0] += 1 }
+
+  fileprivate mutating func discount(_ key: String) {
+    guard let count = self[key] else { return }
+    self[key] = count > 1 ? count - 1 : nil
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a queue refused what it was asked, or could not do it. Nothing was changed, unless the code says otherwise.
+public struct PaymentQueueError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of fault it is, in a word that stays stable.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The payment's quantity is less than 1.
+    case invalidQuantity = "invalid-quantity"
+    /// The payment has `requestData`, which is reserved.
+    case requestDataReserved = "request-data-reserved"
+    /// The payment's product is not among the registered identifiers.
+    case unknownProduct = "unknown-product"
+    /// The user may not authorise payments.
+    case paymentsNotAllowed = "payments-not-allowed"
+    /// The transaction cannot be finished: the store has not decided.
+    case stillPurchasing = "still-purchasing"
+    /// The queue never had such a transaction.
+    case unknownTransaction = "unknown-transaction"
+    /// The store gave no answer. What was asked is still to be done, and is done later.
+    case storeUnavailable = "store-unavailable"
+    /// The storage failed; ``PaymentQueueError/storageError`` says how. After `sync-failed` and `corrupt` the queue
+    /// stops, until the storage and the queue are opened anew.
+    case storage
+    /// A record cannot be what was written: restore the storage from a backup. The queue stops.
+    case corrupt
+    /// The records are of a later version: use the build that wrote them.
+    case unsupported
+    /// The queue was closed.
+    case closed
+  }
+
+  /// The kind of fault.
+  public let code: Code
+  /// Where: a product, a transaction, a record.
+  public let place: String
+  /// What happened and what to do, on one line.
+  public let message: String
+  /// What the storage said, for ``Code/storage``.
+  public let storageError: RecordStorageError?
+
+  /// Creates an error.
+  public init(_ code: Code, at place: String = "", _ message: String) {
+    self.code = code
+    self.place = place
+    self.message = message
+    storageError = nil
+  }
+
+  /// Passes a storage's fault on.
+  public init(_ fault: RecordStorageError) {
+    code = .storage
+    place = fault.place
+    message = "\(fault.code.rawValue): \(fault.message)"
+    storageError = fault
+  }
+
+  /// The code, the place and the message, on one line.
+  public var description: String {
+    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
+  }
+
+  /// Whether a queue must not go on after it: what is in memory may be another thing than what is stored, or what is
+  /// stored cannot be read.
+  var endsTheQueue: Bool {
+    switch (code, storageError?.code) {
+    case (.storage, .full), (.storage, .busy), (.storage, .inputOutput): false
+    case (.storage, _), (.corrupt, _), (.unsupported, _), (.closed, _): true
+    default: false
+    }
+  }
+}
