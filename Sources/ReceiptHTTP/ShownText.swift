@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Text that a server wrote, made fit to be shown.
-enum ShownText {
+package enum ShownText {
   static let maximumCount = 500
   /// Longer runs of the characters of base64url and of dots are taken for tokens or signed payloads. A UUID has
   /// 36, and host names and segments of paths have less.
@@ -9,7 +9,7 @@ enum ShownText {
 
   /// One line of bounded length, without control characters, in which no token and no signed payload can stand: a
   /// server may send back what it was sent.
-  static func line(_ text: String) -> String {
+  package static func line(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     var word = String.UnicodeScalarView()
     func endWord() {
