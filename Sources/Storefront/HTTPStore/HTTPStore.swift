@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+internal import ReceiptCodec
+public import ReceiptHTTP
+
+/// A store on another machine, over the protocol of <doc:StoreProtocol>. Its other half is ``StoreRequestHandler``.
+///
+/// Only the store itself fails a payment, by an answer that says so. Whatever else comes of a call, from a lost
+/// connection to an error page, is ``StoreUnavailable``: it is not known what the store did, and asking again with the
+/// same identifier does no harm. Receipts stay the bytes that came: nobody has verified them.
+public struct HTTPStore: Store {
+  private let base: RemoteURL
+  private let token: Secret?
+  private let caller: RemoteCaller
+
+  /// Creates a store; nothing is sent yet.
+  ///
+  /// - Parameters:
+  ///   - base: Where the store is; `v1/purchase` and so on are appended.
+  ///   - transport: What sends the requests. It stays the caller's, who shuts it down.
+  ///   - token: Who the customer is: sent as `Authorization: Bearer …`.
+  ///   - retry: How often and how long a call is tried before it is ``StoreUnavailable``.
+  ///   - time: The clocks.
+  public init(
+    _ base: RemoteURL, transport: any HTTPTransport, token: Secret? = nil, retry: RetryPolicy = RetryPolicy(),
+    time: RemoteTime = .system
+  ) {
+    self.base = base
+    self.token = token
+    self.caller = RemoteCaller(transport: transport, policy: retry, time: time)
+  }
+
+  /// Looks products up, in several requests where there are many.
+  public func products(
+    for identifiers: Set<String>, preferredLocales: [Locale]
+  ) async throws(StoreError) -> ProductsResponse {
+    let wanted = identifiers.sorted()
+    let step = StoreProtocolLimits.maximumProductIdentifierCount
+    var products: [Product] = []
+    var invalid: [String] = []
+    for start in stride(from: 0, to: wanted.count, by: step) {
+      var message = ProductsMessage()
+      message.productIdentifiers = Array(wanted[start..<min(start + step, wanted.count)])
+      message.preferredLocales = preferredLocales.prefix(StoreProtocolLimits.maximumLocaleCount)
+        .map { WireLocale($0) }
+      let asked = Set(message.productIdentifiers)
+      let result = try await orUnknown { () async throws(StoreUnavailable) in
+        try await ask(.products, message) { (answer: ProductsAnswer) throws(MalformedReceipt) in
+          try answer.value(askedFor: asked)
+        }
+      }
+      let response = try result.get()
+      products += response.products
+      invalid += response.invalidProductIdentifiers
+    }
+    return ProductsResponse(products: products, invalidProductIdentifiers: invalid)
+  }
+
+  /// Sends a payment.
+  public func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome {
+    var message = PurchaseMessage()
+    message.requestIdentifier = request.id
+    message.payment = WirePayment(request.payment)
+    return try await ask(.purchase, message) { (answer: PurchaseAnswer) throws(MalformedReceipt) in
+      try Self.check(answer.requestIdentifier, isThatOf: request.id)
+      return try answer.value()
+    }
+  }
+
+  /// Asks for sales that were not finished: at most 100 at a time.
+  public func unfinishedTransactions(
+    after position: StorePosition?, limit: Int
+  ) async throws(StoreUnavailable) -> StoreTransactionPage {
+    var message = UnfinishedMessage()
+    message.after = position?.rawValue
+    message.limit = WireLimit(limit)
+    return try await ask(.unfinished, message) { (answer: UnfinishedAnswer) throws(MalformedReceipt) in
+      try Self.check(page: answer.transactions.count, next: answer.next, after: message.after, message.limit)
+      return StoreTransactionPage(
+        transactions: answer.transactions.map(\.value), next: answer.next.map { StorePosition(rawValue: $0) })
+    }
+  }
+
+  /// Says that the customer has what was sold.
+  public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
+    var message = FinishMessage()
+    message.transactionIdentifier = transactionIdentifier
+    try await ask(.finish, message) { (answer: FinishMessage) throws(MalformedReceipt) in
+      guard UTF8Text.isIdentical(answer.transactionIdentifier, transactionIdentifier) else {
+        throw MalformedReceipt(
+          .invalidValue, at: .jsonPath("$.transactionIdentifier"), "The answer is to another request.")
+      }
+    }
+  }
+
+  /// Asks for finished purchases again: at most 100 at a time.
+  public func restore(
+    _ request: RestoreRequest, after position: StorePosition?, limit: Int
+  ) async throws(StoreError) -> RestoredTransactionPage {
+    var message = RestoreMessage()
+    message.requestIdentifier = request.id
+    message.applicationUsername = request.applicationUsername
+    message.after = position?.rawValue
+    message.limit = WireLimit(limit)
+    let sent = message
+    let result = try await orUnknown { () async throws(StoreUnavailable) in
+      try await ask(.restore, sent) { (answer: RestoreAnswer) throws(MalformedReceipt) in
+        try Self.check(answer.requestIdentifier, isThatOf: request.id)
+        let result = try answer.value()
+        if case .success(let page) = result {
+          try Self.check(
+            page: page.transactions.count, next: page.next?.rawValue, after: sent.after, sent.limit)
+        }
+        return result
+      }
+    }
+    return try result.get()
+  }
+
+  // MARK: Calling
+
+  /// Sends a message until it is answered, and reads the answer. Every call may be repeated: the store recognises it.
+  private func ask<Answer: JSONObject, Value: Sendable>(
+    _ call: StoreCall, _ message: some JSONObject,
+    _ read: (Answer) throws(MalformedReceipt) -> Value
+  ) async throws(StoreUnavailable) -> Value {
+    var headers = [
+      HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json"),
+      UserAgent.header,
+    ]
+    if let token { headers.append(HTTPHeader("Authorization", "Bearer \(token.text)")) }
+    let request = RemoteRequest(
+      .post, base.appending(pathSegments: call.pathSegments), headers: headers, body: message.encodedJSON(),
+      maximumResponseByteCount: StoreProtocolLimits.maximumResponseByteCount)
+    let judge = StoreAnswerJudge(now: caller.time.now)
+    do {
+      return try await caller.send(isRepeatable: true, { request }) { judge.judge($0, read) }
+    } catch {
+      throw StoreAnswerJudge.unavailability(error)
+    }
+  }
+
+  private func orUnknown<Value>(
+    _ body: () async throws(StoreUnavailable) -> Value
+  ) async throws(StoreError) -> Value {
+    do throws(StoreUnavailable) {
+      return try await body()
+    } catch {
+      throw StoreError(.unknown, error.message)
+    }
+  }
+
+  private static func check(_ answered: String, isThatOf asked: String) throws(MalformedReceipt) {
+    guard UTF8Text.isIdentical(answered, asked) else {
+      throw MalformedReceipt(
+        .invalidValue, at: .jsonPath("$.requestIdentifier"), "The answer is to another request.")
+    }
+  }
+
+  /// A page is no longer than was asked for, and the next one is another: whoever reads pages comes to an end.
+  private static func check(
+    page count: Int, next: String?, after: String?, _ limit: WireLimit
+  ) throws(MalformedReceipt) {
+    guard count <= limit.count else {
+      throw MalformedReceipt(
+        .tooLarge, at: .jsonPath("$.transactions"), "At most \(limit.count) were asked for, \(count) came.")
+    }
+    guard next == nil || next != after else {
+      throw MalformedReceipt(.invalidValue, at: .jsonPath("$.next"), "The next page is this one again.")
+    }
+  }
+}
+
+extension HTTPStore: CustomStringConvertible, CustomReflectable {
+  /// The address; not the token.
+  public var description: String { "HTTPStore(\(base))" }
+
+  /// The address alone.
+  public var customMirror: Mirror { Mirror(self, children: ["base": base.description]) }
+}

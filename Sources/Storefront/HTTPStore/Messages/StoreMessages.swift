@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Asks for products.
+struct ProductsMessage: JSONObject, Sendable {
+  var productIdentifiers: [String] = []
+  var preferredLocales: [WireLocale]?
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case productIdentifiers, preferredLocales }
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields: [Field] = [.productIdentifiers]
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .productIdentifiers: try coder.code(&productIdentifiers)
+    case .preferredLocales: try coder.code(&preferredLocales)
+    }
+  }
+}
+
+/// Sends a payment.
+struct PurchaseMessage: JSONObject, Sendable {
+  var requestIdentifier = ""
+  var payment = WirePayment()
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case requestIdentifier, payment }
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields = Field.allCases
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .requestIdentifier: try coder.code(&requestIdentifier)
+    case .payment: try coder.code(&payment)
+    }
+  }
+}
+
+/// Asks for sales that were not finished.
+struct UnfinishedMessage: JSONObject, Sendable {
+  var after: String?
+  var limit = WireLimit(1)
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case after, limit }
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields: [Field] = [.limit]
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .after: try coder.code(&after)
+    case .limit: try coder.code(&limit)
+    }
+  }
+}
+
+/// Says that a customer has what was sold; the answer repeats it.
+struct FinishMessage: JSONObject, Sendable {
+  var transactionIdentifier = ""
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case transactionIdentifier }
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields = Field.allCases
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .transactionIdentifier: try coder.code(&transactionIdentifier)
+    }
+  }
+}
+
+/// Asks for finished purchases again.
+struct RestoreMessage: JSONObject, Sendable {
+  var requestIdentifier = ""
+  var applicationUsername: String?
+  var after: String?
+  var limit = WireLimit(1)
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case requestIdentifier, applicationUsername, after, limit }
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields: [Field] = [.requestIdentifier, .limit]
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .requestIdentifier: try coder.code(&requestIdentifier)
+    case .applicationUsername: try coder.code(&applicationUsername)
+    case .after: try coder.code(&after)
+    case .limit: try coder.code(&limit)
+    }
+  }
+}
+
+/// How many transactions are wanted: at least one, and never more than one answer holds.
+struct WireLimit: JSONFieldValue, Sendable, Hashable {
+  let count: Int
+
+  init(_ count: Int) { self.count = min(max(count, 1), StoreProtocolLimits.maximumPageCount) }
+
+  init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let count = try Int64(from: &json)
+    guard count >= 1 else { throw json.fieldFailure(.outOfRange, "expected a limit of at least 1.") }
+    self.init(Int(clamping: count))
+  }
+
+  func write(to json: inout JSONWriter) { json.integer(Int64(count)) }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Reads a request, asks the store, and writes what it says.
+struct StoreRequestAnswers {
+  let store: any Store
+
+  func answer(_ call: StoreCall, _ body: [UInt8]) async throws(StoreRequestFailure) -> [UInt8] {
+    switch call {
+    case .products: try await products(try Self.read(body))
+    case .purchase: try await purchase(try Self.read(body))
+    case .unfinished: try await unfinished(try Self.read(body))
+    case .finish: try await finish(try Self.read(body))
+    case .restore: try await restore(try Self.read(body))
+    }
+  }
+
+  private func products(_ message: ProductsMessage) async throws(StoreRequestFailure) -> [UInt8] {
+    let most = StoreProtocolLimits.maximumProductIdentifierCount
+    guard message.productIdentifiers.count <= most else {
+      throw StoreRequestFailure(
+        .malformedRequest, "Ask for at most \(most) products at a time.", place: "$.productIdentifiers")
+    }
+    let locales = (message.preferredLocales ?? []).prefix(StoreProtocolLimits.maximumLocaleCount)
+    do throws(StoreError) {
+      let response = try await store.products(
+        for: Set(message.productIdentifiers), preferredLocales: locales.map(\.locale))
+      return ProductsAnswer(response).encodedJSON()
+    } catch {
+      return ProductsAnswer(error).encodedJSON()
+    }
+  }
+
+  private func purchase(_ message: PurchaseMessage) async throws(StoreRequestFailure) -> [UInt8] {
+    let request = PurchaseRequest(id: message.requestIdentifier, payment: message.payment.value)
+    let outcome = try await available { () async throws(StoreUnavailable) in
+      try await store.purchase(request)
+    }
+    return PurchaseAnswer(outcome, to: request.id).encodedJSON()
+  }
+
+  private func unfinished(_ message: UnfinishedMessage) async throws(StoreRequestFailure) -> [UInt8] {
+    let position = message.after.map { StorePosition(rawValue: $0) }
+    return try await fitting(message.limit) { limit async throws(StoreRequestFailure) in
+      let page = try await available { () async throws(StoreUnavailable) in
+        try await store.unfinishedTransactions(after: position, limit: limit)
+      }
+      return UnfinishedAnswer(page).encodedJSON()
+    }
+  }
+
+  private func finish(_ message: FinishMessage) async throws(StoreRequestFailure) -> [UInt8] {
+    try await available { () async throws(StoreUnavailable) in
+      try await store.finish(transactionIdentifier: message.transactionIdentifier)
+    }
+    var answer = FinishMessage()
+    answer.transactionIdentifier = message.transactionIdentifier
+    return answer.encodedJSON()
+  }
+
+  private func restore(_ message: RestoreMessage) async throws(StoreRequestFailure) -> [UInt8] {
+    let request = RestoreRequest(
+      id: message.requestIdentifier, applicationUsername: message.applicationUsername)
+    let position = message.after.map { StorePosition(rawValue: $0) }
+    return try await fitting(message.limit) { limit async throws(StoreRequestFailure) in
+      do throws(StoreError) {
+        let page = try await store.restore(request, after: position, limit: limit)
+        return RestoreAnswer(page, to: request.id).encodedJSON()
+      } catch {
+        return RestoreAnswer(error, to: request.id).encodedJSON()
+      }
+    }
+  }
+
+  private static func read<Message: JSONObject>(
+    _ body: [UInt8]
+  ) throws(StoreRequestFailure) -> Message {
+    do throws(MalformedReceipt) {
+      let limits = ReceiptLimits(
+        maximumByteCount: StoreProtocolLimits.maximumRequestByteCount,
+        maximumDepth: StoreProtocolLimits.maximumDepth)
+      return try Message(json: body, part: "request", limits: limits)
+    } catch {
+      throw StoreRequestFailure(error)
+    }
+  }
+
+  private func available<Value>(
+    _ body: () async throws(StoreUnavailable) -> Value
+  ) async throws(StoreRequestFailure) -> Value {
+    do throws(StoreUnavailable) {
+      return try await body()
+    } catch {
+      throw StoreRequestFailure(error)
+    }
+  }
+
+  /// A page that is no longer than clients read. Where large receipts make it longer, half as many are asked for again:
+  /// the same place and the same request give the same transactions.
+  private func fitting(
+    _ limit: WireLimit, _ page: (Int) async throws(StoreRequestFailure) -> [UInt8]
+  ) async throws(StoreRequestFailure) -> [UInt8] {
+    var count = limit.count
+    while true {
+      let body = try await page(count)
+      if body.count <= StoreProtocolLimits.maximumResponseByteCount { return body }
+      guard count > 1 else {
+        throw StoreRequestFailure(
+          .unavailable, "A single transaction is longer than an answer of this protocol may be.")
+      }
+      count /= 2
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+public import ReceiptHTTP
+
+/// The server's half of <doc:StoreProtocol>, without a server: it takes what a request consists of and gives the
+/// response. Mount it below any path, and give ``HTTPStore`` the address of that path.
+///
+/// ```swift
+/// let handler = StoreRequestHandler { token in await sessions[token] }
+/// let response = await handler.response(
+///   method: "POST", path: "/v1/purchase", headers: headers, body: body)
+/// ```
+public struct StoreRequestHandler: Sendable {
+  /// The longest body that is read, in bytes. A server may stop reading there.
+  public static let maximumRequestByteCount = StoreProtocolLimits.maximumRequestByteCount
+
+  private let store: @Sendable (_ token: String?) async -> (any Store)?
+
+  /// Creates a handler.
+  ///
+  /// - Parameter store: The store as the customer with this token sees it; `nil` if there is no such customer. The token
+  ///   is `nil` where the request has none. Look it up by its digest, so that the time that it takes tells nothing.
+  public init(store: @escaping @Sendable (_ token: String?) async -> (any Store)?) { self.store = store }
+
+  /// Answers a request. Nothing that is sent makes it fail.
+  ///
+  /// - Parameters:
+  ///   - method: The method, such as `POST`.
+  ///   - path: The path below where it is mounted, such as `/v1/purchase`.
+  ///   - headers: The headers.
+  ///   - body: The whole body.
+  /// - Returns: Status, headers and body. `Content-Length` is for the server to add.
+  public func response(
+    method: String, path: String, headers: [HTTPHeader], body: [UInt8]
+  ) async -> RemoteResponse {
+    do throws(StoreRequestFailure) {
+      let call = try Self.call(method: method, path: path)
+      guard let store = await store(try Self.token(headers)) else { throw Self.unauthorized() }
+      try Self.check(headers, body)
+      let answer = try await StoreRequestAnswers(store: store).answer(call, body)
+      return Self.response(status: 200, answer)
+    } catch {
+      return Self.response(status: error.kind.status, error.problem.encodedJSON(), error.headers)
+    }
+  }
+
+  private static func call(method: String, path: String) throws(StoreRequestFailure) -> StoreCall {
+    let call = StoreCall.allCases.first { "/" + $0.pathSegments.joined(separator: "/") == path }
+    guard let call else {
+      throw StoreRequestFailure(
+        .notFound, "There is no such path. This store speaks version \(StoreCall.version) of the protocol.")
+    }
+    guard method == "POST" else {
+      throw StoreRequestFailure(.methodNotAllowed, "Use POST.", headers: [HTTPHeader("Allow", "POST")])
+    }
+    return call
+  }
+
+  private static func token(_ headers: [HTTPHeader]) throws(StoreRequestFailure) -> String? {
+    let values = headers.filter { $0.name.lowercased() == "authorization" }.map(\.value)
+    guard let value = values.first else { return nil }
+    let parts = value.split(separator: " ", maxSplits: 1)
+    guard values.count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else { throw unauthorized() }
+    return String(parts[1]).trimmingASCIISpace
+  }
+
+  private static func unauthorized() -> StoreRequestFailure {
+    StoreRequestFailure(
+      .unauthorized, "Send the customer's token: Authorization: Bearer TOKEN.",
+      headers: [HTTPHeader("WWW-Authenticate", "Bearer")])
+  }
+
+  private static func check(_ headers: [HTTPHeader], _ body: [UInt8]) throws(StoreRequestFailure) {
+    let type = headers.first { $0.name.lowercased() == "content-type" }?.value ?? ""
+    guard type.prefix(while: { $0 != ";" }).lowercased().trimmingASCIISpace == "application/json" else {
+      throw StoreRequestFailure(.unsupportedMediaType, "Send application/json.")
+    }
+    guard body.count <= maximumRequestByteCount else {
+      throw StoreRequestFailure(
+        .requestTooLarge, "A request has at most \(maximumRequestByteCount) bytes.")
+    }
+  }
+
+  private static func response(
+    status: Int, _ body: [UInt8], _ headers: [HTTPHeader] = []
+  ) -> RemoteResponse {
+    let common = [
+      HTTPHeader("Content-Type", "application/json"), HTTPHeader("Cache-Control", "no-store"),
+    ]
+    return RemoteResponse(status: status, headers: common + headers, body: body)
+  }
+}
+
+/// A request that the store was not asked about, or that it did not answer.
+struct StoreRequestFailure: Error {
+  let kind: StoreProblem.Kind
+  let problem: StoreProblem
+  let headers: [HTTPHeader]
+
+  init(
+    _ kind: StoreProblem.Kind, _ message: String, place: String? = nil, headers: [HTTPHeader] = []
+  ) {
+    self.kind = kind
+    problem = StoreProblem(kind, message, place: place)
+    self.headers = headers
+  }
+
+  init(_ malformed: MalformedReceipt) {
+    self.init(.malformedRequest, malformed.message, place: malformed.place.description)
+  }
+
+  init(_ unavailable: StoreUnavailable) {
+    var headers: [HTTPHeader] = []
+    if let wait = unavailable.retryAfter {
+      // Whole seconds, rounded up; no client waits for longer than a day.
+      let seconds = min(max((wait / .seconds(1)).rounded(.up), 0), 86_400)
+      headers = [HTTPHeader("Retry-After", String(Int(seconds)))]
+    }
+    self.init(.unavailable, unavailable.message, headers: headers)
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// A ``Payment`` as JSON.
+struct WirePayment: WireForm {
+  var productIdentifier = ""
+  var quantity: Int64 = 1
+  var requestData: WireBytes?
+  var applicationUsername: String?
+  var offer: WirePaymentOffer?
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable {
+    case productIdentifier, quantity, requestData, applicationUsername, offer
+  }
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields: [Field] = [.productIdentifier, .quantity]
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .productIdentifier: try coder.code(&productIdentifier)
+    case .quantity: try coder.code(&quantity)
+    case .requestData: try coder.code(&requestData)
+    case .applicationUsername: try coder.code(&applicationUsername)
+    case .offer: try coder.code(&offer)
+    }
+  }
+}
+
+extension WirePayment {
+  init(_ value: Payment) {
+    productIdentifier = value.productIdentifier
+    quantity = Int64(value.quantity)
+    requestData = value.requestData.map { WireBytes($0) }
+    applicationUsername = value.applicationUsername
+    offer = value.offer.map { WirePaymentOffer($0) }
+  }
+
+  var value: Payment {
+    var payment = MutablePayment(productIdentifier: productIdentifier)
+    payment.quantity = Int(clamping: quantity)
+    payment.requestData = requestData?.bytes
+    payment.applicationUsername = applicationUsername
+    payment.offer = offer?.value
+    return Payment(payment)
+  }
+}
+
+/// A ``PaymentOffer`` as JSON: an object with exactly one of three members, which says what kind it is.
+struct WirePaymentOffer: JSONFieldValue, Sendable {
+  let value: PaymentOffer
+
+  init(_ value: PaymentOffer) { self.value = value }
+
+  init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let members = try Members(from: &json)
+    switch (members.promotional, members.code, members.winBack) {
+    case (let offer?, nil, nil): value = .promotional(offer.value)
+    case (nil, let code?, nil): value = .code(code)
+    case (nil, nil, let identifier?): value = .winBack(identifier)
+    default: throw json.fieldFailure(.invalidValue, "expected exactly one of promotional, code and winBack.")
+    }
+  }
+
+  func write(to json: inout JSONWriter) {
+    var members = Members()
+    switch value {
+    case .promotional(let offer): members.promotional = WirePromotionalOffer(offer)
+    case .code(let code): members.code = code
+    case .winBack(let identifier): members.winBack = identifier
+    }
+    members.write(to: &json)
+  }
+
+  private struct Members: JSONObject {
+    var promotional: WirePromotionalOffer?
+    var code: String?
+    var winBack: String?
+    var unknownFields: [JSONMember] = []
+
+    enum Field: String, CaseIterable { case promotional, code, winBack }
+    static let fieldNames = JSONFieldNames<Field>()
+
+    mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+      switch field {
+      case .promotional: try coder.code(&promotional)
+      case .code: try coder.code(&code)
+      case .winBack: try coder.code(&winBack)
+      }
+    }
+  }
+}
+
+/// A ``PromotionalOfferRedemption`` as JSON.
+struct WirePromotionalOffer: WireForm {
+  var identifier = ""
+  var keyIdentifier = ""
+  var nonce = ""
+  var signature = WireBytes([])
+  var timestamp: Int64 = 0
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case identifier, keyIdentifier, nonce, signature, timestamp }
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields = Field.allCases
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .identifier: try coder.code(&identifier)
+    case .keyIdentifier: try coder.code(&keyIdentifier)
+    case .nonce: try coder.code(&nonce)
+    case .signature: try coder.code(&signature)
+    case .timestamp: try coder.code(&timestamp)
+    }
+  }
+}
+
+extension WirePromotionalOffer {
+  init(_ value: PromotionalOfferRedemption) {
+    identifier = value.identifier
+    keyIdentifier = value.keyIdentifier
+    nonce = value.nonce
+    signature = WireBytes(value.signature)
+    timestamp = value.timestamp
+  }
+
+  var value: PromotionalOfferRedemption {
+    PromotionalOfferRedemption(
+      identifier: identifier, keyIdentifier: keyIdentifier, nonce: nonce, signature: signature.bytes,
+      timestamp: timestamp)
+  }
+}
