@@ -15,7 +15,7 @@ public struct CatalogProduct: Sendable, Hashable, Identifiable {
   public var price: Decimal
   /// The currency, by ISO 4217, such as `EUR`.
   public var currency: String
-  /// Titles and descriptions, the first of them where no language of the customer is among them.
+  /// Titles and descriptions; see ``localized(preferredLocales:storefrontLocale:)`` for which one a customer sees.
   public var localizations: [ProductLocalization]
   /// Whether the family of whoever bought it has it, too.
   public var isFamilyShareable: Bool

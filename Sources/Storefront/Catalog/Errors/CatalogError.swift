@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is wrong with a catalogue: a word that stays stable, the place, and what to do.
+public struct CatalogError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of fault it is.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// It is not JSON: empty, cut off, or wrongly spelt.
+    case notJSON = "not-json"
+    /// More bytes, elements or levels than the limits allow.
+    case tooLarge = "too-large"
+    /// It is JSON, but no catalogue of a version that this build reads.
+    case unsupportedVersion = "unsupported-version"
+    /// A member that must be there is absent.
+    case missing
+    /// A value is of another type than its member has.
+    case wrongType = "wrong-type"
+    /// A member that the format does not have: most likely misspelt.
+    case unknownMember = "unknown-member"
+    /// A member occurs twice in one object.
+    case duplicateMember = "duplicate-member"
+    /// A value that cannot be what its member means.
+    case invalidValue = "invalid-value"
+    /// Two products, groups, contents or codes share an identifier.
+    case duplicateIdentifier = "duplicate-identifier"
+    /// A type of product, offer or payment that does not exist.
+    case unknownType = "unknown-type"
+    /// A price that is no decimal number, is negative, too high, or finer than a thousandth.
+    case invalidPrice = "invalid-price"
+    /// A currency that is not three capital letters.
+    case invalidCurrency = "invalid-currency"
+    /// A period that is not a number from 1 to 999 of days, weeks, months or years.
+    case invalidPeriod = "invalid-period"
+    /// A number of periods outside 1 to 999.
+    case invalidQuantity = "invalid-quantity"
+    /// A level of service below 1.
+    case invalidLevel = "invalid-level"
+    /// An auto-renewable subscription without terms.
+    case missingSubscription = "missing-subscription"
+    /// Terms of a subscription on a product that is none.
+    case unexpectedSubscription = "unexpected-subscription"
+    /// A subscription is in a group that does not exist.
+    case unknownGroup = "unknown-group"
+    /// An offer that must have an identifier has none, or an introductory one has.
+    case offerIdentifier = "offer-identifier"
+    /// Two offers of a subscription have the same type and identifier.
+    case duplicateOffer = "duplicate-offer"
+    /// Content without a usable address, length or SHA-256.
+    case invalidDownload = "invalid-download"
+  }
+
+  /// The kind of fault.
+  public let code: Code
+  /// Where, as a JSON path such as `$.products[2].price`; in a file that is no JSON, the value where it breaks.
+  public let path: String
+  /// Where in the bytes, if they are not JSON.
+  public let byteOffset: Int?
+  /// What was found and what to do, in a sentence.
+  public let message: String
+
+  /// Creates an error.
+  public init(_ code: Code, at path: String, byteOffset: Int? = nil, _ message: String) {
+    self.code = code
+    self.path = path
+    self.byteOffset = byteOffset
+    self.message = message
+  }
+
+  /// Code, place and message, on one line.
+  public var description: String {
+    let place = byteOffset.map { "\(path) (byte \($0))" } ?? path
+    return "\(code.rawValue) at \(place): \(message)"
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Finds the JSON value that a byte belongs to, in a document that is JSON up to that byte.
+///
+/// It takes brackets, commas and strings for what they are and checks nothing, so that it works on a document whose
+/// fault lies at the byte; anything else gives a path that is of less help.
+enum JSONPlace {
+  /// A value that is being read: where in its container it stands.
+  private enum Step {
+    case element(Int)
+    /// The name's bytes between its quotation marks, once it was read.
+    case member(Range<Int>?)
+  }
+
+  /// Deeper than any reader goes.
+  private static let greatestDepth = 512
+
+  static func path(at offset: Int, in bytes: [UInt8]) -> String {
+    var steps: [Step] = []
+    var index = 0
+    let end = min(offset, bytes.count)
+    while index < end, steps.count <= greatestDepth {
+      switch bytes[index] {
+      case UInt8(ascii: "\""):
+        let close = endOfString(from: index + 1, in: bytes)
+        // A name is noted when it is closed before the fault.
+        if case .member(.none)? = steps.last, close < end {
+          steps[steps.count - 1] = .member(index + 1..<close)
+        }
+        index = close
+      case UInt8(ascii: "{"): steps.append(.member(nil))
+      case UInt8(ascii: "["): steps.append(.element(0))
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): _ = steps.popLast()
+      case UInt8(ascii: ","):
+        switch steps.last {
+        case .element(let count)?: steps[steps.count - 1] = .element(count + 1)
+        case .member?: steps[steps.count - 1] = .member(nil)
+        case nil: break
+        }
+      default: break
+      }
+      index += 1
+    }
+    return text(steps, bytes)
+  }
+
+  /// Index of the closing quotation mark, or the count.
+  private static func endOfString(from start: Int, in bytes: [UInt8]) -> Int {
+    var index = start
+    while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+      index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return min(index, bytes.count)
+  }
+
+  private static func text(_ steps: [Step], _ bytes: [UInt8]) -> String {
+    var text = "$"
+    for step in steps {
+      switch step {
+      case .element(let index): text += "[\(index)]"
+      case .member(.none): break
+      case .member(.some(let range)):
+        let name = String(decoding: bytes[range], as: UTF8.self)
+        let isPlain = name.utf8.allSatisfy { byte in
+          switch byte {
+          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+          default: false
+          }
+        }
+        // Between quotation marks the name stands as it does in the document, escapes and all.
+        text += isPlain && !name.isEmpty ? ".\(name)" : "[\"\(name)\"]"
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import ReceiptCodec
+
+/// What both file formats read alike.
+
+/// Refuses members that the format does not have.
+func refuseUnknown(_ members: [JSONMember], at path: String) throws(CatalogError) {
+  guard let member = members.first else { return }
+  throw CatalogError(
+    .unknownMember, at: memberPath(path, member.name),
+    "The format has no member \"\(member.name)\" here; correct its spelling or remove it.")
+}
+
+/// The path to a member of whatever name.
+private func memberPath(_ path: String, _ name: String) -> String {
+  let isPlain = name.utf8.allSatisfy { byte in
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+  guard !isPlain || name.isEmpty else { return "\(path).\(name)" }
+  return "\(path)[" + String(decoding: JSONValue.string(name).encoded(), as: UTF8.self) + "]"
+}
+
+func catalogPrice(_ text: String, at path: String) throws(CatalogError) -> Decimal {
+  do throws(PriceText.Fault) {
+    return PriceText.decimal(milliunits: try PriceText.milliunits(text))
+  } catch {
+    throw CatalogError(.invalidPrice, at: path, error.message(text))
+  }
+}
+
+func catalogPeriod(_ text: String, at path: String) throws(CatalogError) -> SubscriptionPeriod {
+  guard let period = SubscriptionPeriod(text) else {
+    throw CatalogError(
+      .invalidPeriod, at: path,
+      "\"\(text)\" is not a period; write a number of days, weeks, months or years as P3D, P1W, P1M, P1Y.")
+  }
+  return period
+}
+
+/// A count that is checked later, where it may be any integer.
+func catalogCount(_ count: Int64) -> Int { Int(clamping: count) }
+
+/// A list in which nothing may occur twice.
+func catalogSet(_ identifiers: [String], of what: String, at path: String) throws(CatalogError) -> Set<String>
+{
+  var set: Set<String> = []
+  for (index, identifier) in identifiers.enumerated() {
+    try checkIdentifier(identifier, what, at: "\(path)[\(index)]")
+    guard set.insert(identifier).inserted else {
+      throw CatalogError(
+        .duplicateIdentifier, at: "\(path)[\(index)]", "\"\(identifier)\" occurs twice; remove one.")
+    }
+  }
+  return set
+}
+
+/// Bytes as hexadecimal digits.
+enum Hexadecimal {
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  static func encode(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 2)
+    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The bytes; `nil` for anything but pairs of digits, of either case.
+  static func decode(_ text: String) -> [UInt8]? {
+    let text = Array(text.utf8)
+    guard text.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count / 2)
+    for index in stride(from: 0, to: text.count, by: 2) {
+      guard let high = value(text[index]), let low = value(text[index + 1]) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+extension ProductCatalog {
+  /// Reads a catalogue in the format that <doc:Catalog> describes.
+  ///
+  /// It is meant to be written by people, so that nothing in it is ignored: a misspelt `isForSale` would sell.
+  ///
+  /// - Parameters:
+  ///   - json: The whole file.
+  ///   - limits: Bounds on its size.
+  /// - Throws: ``CatalogError`` with the place of the first fault, of the file or of what it means.
+  public init(json: [UInt8], limits: ReceiptLimits = .standard) throws(CatalogError) {
+    let document: CatalogDocument
+    do throws(MalformedReceipt) {
+      document = try CatalogDocument(json: json, part: "catalogue", limits: limits)
+    } catch {
+      try CatalogDocument.refuseOtherFormats(json, limits: limits)
+      throw CatalogError(error, in: json)
+    }
+    try CatalogDocument.check(format: document.format, version: document.version)
+    self = try document.catalog()
+    try validate()
+  }
+
+  /// The catalogue in the format that <doc:Catalog> describes, compact. Read back, it is equal to this one.
+  ///
+  /// - Returns: The whole file, UTF-8.
+  /// - Throws: ``CatalogError`` if it is not valid, placed as in the file that it would be.
+  public func encodedJSON() throws(CatalogError) -> [UInt8] {
+    try validate()
+    return CatalogDocument(self).encodedJSON()
+  }
+
+  /// Checks what the catalogue means: identifiers, types, prices, periods, groups, offers, content.
+  ///
+  /// - Throws: ``CatalogError`` with the first fault, placed as in a file in our own format.
+  public func validate() throws(CatalogError) {
+    try CatalogChecker(catalog: self, places: CatalogPlaces(of: self)).check()
+  }
+}
+
+extension CatalogDocument {
+  /// A file of another format or version says so before it says that its members are wrong.
+  fileprivate static func refuseOtherFormats(
+    _ json: [UInt8], limits: ReceiptLimits
+  ) throws(CatalogError) {
+    guard let value = try? JSONValue(parsing: json, limits: limits), let format = value["format"]?.string,
+      let version = value["version"]?.int64
+    else { return }
+    try check(format: format, version: version)
+  }
+
+  fileprivate static func check(format: String, version: Int64) throws(CatalogError) {
+    guard format == Self.format else {
+      throw CatalogError(
+        .unsupportedVersion, at: "$.format",
+        "\"\(format)\" is not \"\(Self.format)\", the format of catalogues.")
+    }
+    guard version == Self.version else {
+      throw CatalogError(
+        .unsupportedVersion, at: "$.version",
+        "This is version \(version) of the format; this build reads version \(Self.version).")
+    }
+  }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import Storefront
+import Testing
+
+/// Every fault of a catalogue has its code and its place.
+@Suite struct CatalogFaultTests {
+  private static let coins = "$.products[0]"
+  private static let news = "$.products[1].subscription"
+
+  struct Fault: CustomTestStringConvertible {
+    let path: [JSONEdit.Step]
+    let value: JSONValue?
+    let code: CatalogError.Code
+    /// Where it is reported, if not where it was made.
+    var place: String?
+
+    init(_ path: String, _ value: JSONValue?, _ code: CatalogError.Code, at place: String? = nil) {
+      self.path = path.split { $0 == "." || $0 == "[" || $0 == "]" }.dropFirst().map { part in
+        Int(part).map { .element($0) } ?? .member(String(part))
+      }
+      self.value = value
+      self.code = code
+      self.place = place ?? path
+    }
+
+    var testDescription: String { "\(JSONEdit.text(path)) → \(code.rawValue)" }
+  }
+
+  static let faults: [Fault] = [
+    Fault("$.format", .string("other"), .unsupportedVersion),
+    Fault("$.version", .integer(2), .unsupportedVersion),
+    Fault("$.isForsale", .bool(false), .unknownMember),
+    Fault("\(coins).isForsale", .bool(false), .unknownMember),
+    Fault("\(coins).localizations[0].name", .string(""), .unknownMember),
+    Fault("\(coins).downloads[0].hash", .string(""), .unknownMember),
+    Fault("\(news).price", .string("1"), .unknownMember),
+    Fault("\(news).offers[0].code", .string("1"), .unknownMember),
+    Fault("$.subscriptionGroups[0].name", .string("1"), .unknownMember),
+    Fault("$.subscriptionGroups[0].id", .string(""), .invalidValue),
+    Fault("$.subscriptionGroups[0].id", .string("other"), .unknownGroup, at: "\(news).groupIdentifier"),
+    Fault("\(news).groupIdentifier", .string("other"), .unknownGroup),
+    Fault("\(coins).productIdentifier", .string(""), .invalidValue),
+    Fault("\(coins).productIdentifier", .string("a\nb"), .invalidValue),
+    Fault("\(coins).productIdentifier", .string(String(repeating: "a", count: 256)), .invalidValue),
+    Fault(
+      "\(coins).productIdentifier", .string("com.example.news.monthly"), .duplicateIdentifier,
+      at: "$.products[1].productIdentifier"),
+    Fault("\(coins).type", .string("Coin"), .unknownType),
+    Fault("\(coins).type", .string("consumable"), .unknownType),
+    Fault(
+      "\(coins).type", .string("Auto-Renewable Subscription"), .missingSubscription,
+      at: "\(coins).subscription"),
+    Fault("$.products[1].type", .string("Consumable"), .unexpectedSubscription, at: news),
+    Fault("$.products[1].subscription", nil, .missingSubscription),
+    Fault("\(coins).price", .string("-1"), .invalidPrice),
+    Fault("\(coins).price", .string("0.0001"), .invalidPrice),
+    Fault("\(coins).currency", .string("eur"), .invalidCurrency),
+    Fault("\(coins).currency", .string("EURO"), .invalidCurrency),
+    Fault("\(coins).currency", .string("€"), .invalidCurrency),
+    Fault("\(coins).localizations[1].locale", .string(""), .invalidValue),
+    Fault("\(coins).relatedProductIdentifiers[0]", .string(""), .invalidValue),
+    Fault(
+      "\(coins).relatedProductIdentifiers", .array([.string("a"), .string("b"), .string("a")]),
+      .duplicateIdentifier, at: "\(coins).relatedProductIdentifiers[2]"),
+    Fault("\(coins).downloads[0].contentIdentifier", .string(""), .invalidValue),
+    Fault("\(coins).downloads[0].url", .string("sounds.zip"), .invalidDownload),
+    Fault("\(coins).downloads[0].url", .string("ftp://example.com/a"), .invalidDownload),
+    Fault("\(coins).downloads[0].contentLength", .integer(-1), .invalidDownload),
+    Fault("\(coins).downloads[0].sha256", .string("00"), .invalidDownload),
+    Fault("\(coins).downloads[0].sha256", .string("0"), .invalidDownload),
+    Fault("\(coins).downloads[0].sha256", .string(String(repeating: "g", count: 64)), .invalidDownload),
+    Fault("\(coins).downloads[0].sha256", nil, .missing),
+    Fault("\(coins).downloads[0].url", nil, .missing),
+    Fault("\(news).level", .integer(0), .invalidLevel),
+    Fault("\(news).level", .integer(.min), .invalidLevel),
+    Fault("\(news).period", .string("1M"), .invalidPeriod),
+    Fault("\(news).period", .string("P0M"), .invalidPeriod),
+    Fault("\(news).offers[0].type", .string("free"), .unknownType),
+    Fault("\(news).offers[0].paymentMode", .string("ONE_TIME"), .unknownType),
+    Fault("\(news).offers[0].identifier", .string("intro"), .offerIdentifier),
+    Fault("\(news).offers[0].price", .string("1"), .invalidPrice),
+    Fault("\(news).offers[0].period", .string(""), .invalidPeriod),
+    Fault("\(news).offers[0].periodCount", .integer(0), .invalidQuantity),
+    Fault("\(news).offers[1].periodCount", .integer(1000), .invalidQuantity),
+    Fault("\(news).offers[1].identifier", nil, .offerIdentifier),
+    Fault("\(news).offers[1].identifier", .string(""), .invalidValue),
+    Fault("\(news).offers[1].price", nil, .missing),
+    Fault("\(news).offers[1].price", .string("x"), .invalidPrice),
+    Fault("\(news).offers[1].codes", .array([.string("A")]), .invalidValue, at: "\(news).offers[1].codes[0]"),
+    Fault("\(news).offers[2].codes[1]", .string("SPRING26"), .duplicateIdentifier),
+    Fault("\(news).offers[2].codes[1]", .string(""), .invalidValue),
+  ]
+
+  @Test(arguments: faults) func isReportedWithItsPlace(_ fault: Fault) throws {
+    let document = JSONEdit.replacing(try CatalogSamples.document, at: fault.path, with: fault.value)
+    let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: document.encoded()) }
+    #expect(error?.code == fault.code)
+    #expect(error?.path == fault.place)
+    #expect(error?.byteOffset == nil)
+    #expect(error?.message.isEmpty == false)
+  }
+
+  @Test func anOfferMayNotOccurTwice() throws {
+    for (index, place) in [(0, "introductory"), (1, "promotional"), (2, "code")] {
+      var catalog = try CatalogSamples.catalog
+      let offer = try #require(catalog.products[1].subscription?.offers[index])
+      catalog.products[1].subscription?.offers.append(offer)
+      let error = catalogError { () throws(CatalogError) in try catalog.validate() }
+      #expect(error?.code == .duplicateOffer, "\(place)")
+      #expect(error?.path == "\(Self.news).offers[4]")
+    }
+    // One of another type may have the same identifier.
+    var catalog = try CatalogSamples.catalog
+    catalog.products[1].subscription?.offers[3].identifier = "back"
+    try catalog.validate()
+  }
+
+  @Test func groupsAndContentHaveIdentifiersOfTheirOwn() throws {
+    var catalog = try CatalogSamples.catalog
+    catalog.subscriptionGroups.append(SubscriptionGroup(id: "news"))
+    var error = catalogError { () throws(CatalogError) in try catalog.validate() }
+    #expect(error?.code == .duplicateIdentifier)
+    #expect(error?.path == "$.subscriptionGroups[1].id")
+    catalog.subscriptionGroups.removeLast()
+    catalog.products[0].downloads += catalog.products[0].downloads
+    error = catalogError { () throws(CatalogError) in try catalog.validate() }
+    #expect(error?.code == .duplicateIdentifier)
+    #expect(error?.path == "\(Self.coins).downloads[1].contentIdentifier")
+  }
+
+  @Test func aCodeRedeemsOneOffer() throws {
+    var catalog = try CatalogSamples.catalog
+    catalog.products[1].subscription?.offers.append(
+      SubscriptionOffer(
+        type: .offerCode, identifier: "other", paymentMode: .freeTrial,
+        period: try #require(SubscriptionPeriod("P1W")), codes: ["SPRING27"]))
+    let error = catalogError { () throws(CatalogError) in try catalog.validate() }
+    #expect(error?.code == .duplicateIdentifier)
+    #expect(error?.path == "\(Self.news).offers[4].codes[0]")
+  }
+
+  @Test func valuesOfAnotherTypeAreRefusedWhereTheyAre() throws {
+    let document = try CatalogSamples.document
+    for path in JSONEdit.paths(in: document) {
+      let value = try #require(JSONEdit.value(document, at: path))
+      for other in JSONEdit.otherTypes(than: value) {
+        let damaged = JSONEdit.replacing(document, at: path, with: other).encoded()
+        let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: damaged) }
+        #expect(error?.code == .wrongType, "\(JSONEdit.text(path))")
+        #expect(error?.path == JSONEdit.text(path))
+      }
+    }
+  }
+
+  @Test func requiredMembersAreMissedWhereTheyBelong() throws {
+    let required: Set<String> = [
+      "format", "version", "products", "id", "locale", "title", "productIdentifier", "type", "price",
+      "currency", "contentIdentifier", "url", "contentLength", "sha256", "groupIdentifier", "period",
+      "paymentMode",
+    ]
+    let document = try CatalogSamples.document
+    var missed = 0
+    for path in JSONEdit.paths(in: document) {
+      guard case .member(let name)? = path.last, required.contains(name) else { continue }
+      // The price of a free trial may be left out.
+      if JSONEdit.text(path).hasSuffix("offers[3].price") { continue }
+      let damaged = JSONEdit.replacing(document, at: path, with: nil).encoded()
+      let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: damaged) }
+      #expect(error?.code == .missing, "\(JSONEdit.text(path))")
+      #expect(error?.path == JSONEdit.text(path))
+      missed += 1
+    }
+    #expect(missed > 30)
+  }
+
+  @Test func aFileThatIsCutOffSaysWhere() throws {
+    let bytes = Array(CatalogSamples.json.utf8)
+    for count in 0..<bytes.count {
+      let error = catalogError { () throws(CatalogError) in
+        _ = try ProductCatalog(json: Array(bytes[..<count]))
+      }
+      #expect(error?.code == .notJSON)
+      #expect(error?.path.hasPrefix("$") == true)
+      #expect(error.flatMap(\.byteOffset).map { $0 <= count } == true)
+    }
+    let start = Array(try #require(CatalogSamples.json.split(separator: "\"P1Y\"").first).utf8)
+    let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: start) }
+    #expect(error?.path == "\(Self.news).offers[2].period")
+    #expect(error?.byteOffset == start.count)
+  }
+
+  @Test func whatIsNotJSONSaysWhere() {
+    for (text, path) in [
+      ("", "$"), ("   ", "$"), ("{]", "$"), (#"{"format": nul}"#, "$.format"),
+      (#"{"products": [{}, {"price": 1 2}]}"#, "$.products[0].productIdentifier"),
+      (#"{"products": [{"productIdentifier": "a" "b"}]}"#, "$.products[0].productIdentifier"),
+      (#"{"subscriptionGroups": [], "a b": tru}"#, #"$["a b"]"#),
+      ("{\"format\": \"\u{1}\"}", "$.format"), ("[]", "$"), ("1", "$"),
+    ] {
+      let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: Array(text.utf8)) }
+      #expect(error?.path == path, "\(text)")
+    }
+    let duplicate = #"{"format": "receiptkit-catalog", "version": 1, "version": 1, "products": []}"#
+    let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: Array(duplicate.utf8))
+    }
+    #expect(error?.code == .duplicateMember)
+    #expect(error?.path == "$.version")
+  }
+
+  @Test func limitsHold() throws {
+    let bytes = Array(CatalogSamples.json.utf8)
+    for limits in [
+      ReceiptLimits(maximumByteCount: 100), ReceiptLimits(maximumDepth: 3),
+      ReceiptLimits(maximumElementCount: 9),
+    ] {
+      let error = catalogError { () throws(CatalogError) in
+        _ = try ProductCatalog(json: bytes, limits: limits)
+      }
+      #expect(error?.code == .tooLarge)
+    }
+  }
+
+  @Test func aNewerVersionIsNamedBeforeItsMembersAre() {
+    let newer = #"{"format": "receiptkit-catalog", "version": 7, "products": {"a": 1}}"#
+    let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: Array(newer.utf8)) }
+    #expect(error?.code == .unsupportedVersion)
+    #expect(error?.path == "$.version")
+  }
+}
