@@ -23,8 +23,7 @@ extension Bool: JSONFieldValue {
 
 extension Double: JSONFieldValue {
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
-    guard case .number(let number) = try json.value() else { throw json.wrongType("a number") }
-    self = number.double
+    self = try json.number().double
   }
   package func write(to json: inout JSONWriter) { json.double(self) }
 }

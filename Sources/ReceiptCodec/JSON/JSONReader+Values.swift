@@ -36,6 +36,14 @@ extension JSONReader {
     return value
   }
 
+  /// Reads a number of any kind.
+  mutating func number() throws(MalformedReceipt) -> JSONNumber {
+    let token = try numberToken("a number")
+    let text = String(decoding: bytes[position..<token.end], as: UTF8.self)
+    position = token.end
+    return JSONNumber(validated: text)
+  }
+
   /// The value of a number token; `nil` where it is longer than any that is meant seriously.
   private func floatingPoint(_ number: JSONScan.Number) -> Double? {
     guard number.end - position <= 64 else { return nil }
@@ -148,11 +156,7 @@ extension JSONReader {
   private mutating func scalar() throws(MalformedReceipt) -> JSONValue {
     switch try peek() {
     case UInt8(ascii: "\""): return .string(try string())
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-      let number = try numberToken("a number")
-      let text = String(decoding: bytes[position..<number.end], as: UTF8.self)
-      position = number.end
-      return .number(JSONNumber(validated: text))
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
     case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool(try boolean())
     default:
       guard skipNull() else { throw unexpected("a value") }
