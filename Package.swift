@@ -150,7 +150,7 @@ let package = Package(
     .testTarget(
       name: "StorefrontTests",
       dependencies: ["ReceiptRemote", "ReceiptTesting", "ReceiptVerification", "Storefront"],
-      exclude: ["Conformance/rows.tsv"]),
+      exclude: ["Catalog/Fixtures", "Conformance/rows.tsv"]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
     .testTarget(
       name: "AuditTrailTests",

@@ -9,91 +9,73 @@ import Testing
   private static let coins = "$.products[0]"
   private static let news = "$.products[1].subscription"
 
-  struct Fault: CustomTestStringConvertible {
-    let path: [JSONEdit.Step]
-    let value: JSONValue?
-    let code: CatalogError.Code
-    /// Where it is reported, if not where it was made.
-    var place: String?
-
-    init(_ path: String, _ value: JSONValue?, _ code: CatalogError.Code, at place: String? = nil) {
-      self.path = path.split { $0 == "." || $0 == "[" || $0 == "]" }.dropFirst().map { part in
-        Int(part).map { .element($0) } ?? .member(String(part))
-      }
-      self.value = value
-      self.code = code
-      self.place = place ?? path
-    }
-
-    var testDescription: String { "\(JSONEdit.text(path)) → \(code.rawValue)" }
-  }
-
-  static let faults: [Fault] = [
-    Fault("$.format", .string("other"), .unsupportedVersion),
-    Fault("$.version", .integer(2), .unsupportedVersion),
-    Fault("$.isForsale", .bool(false), .unknownMember),
-    Fault("\(coins).isForsale", .bool(false), .unknownMember),
-    Fault("\(coins).localizations[0].name", .string(""), .unknownMember),
-    Fault("\(coins).downloads[0].hash", .string(""), .unknownMember),
-    Fault("\(news).price", .string("1"), .unknownMember),
-    Fault("\(news).offers[0].code", .string("1"), .unknownMember),
-    Fault("$.subscriptionGroups[0].name", .string("1"), .unknownMember),
-    Fault("$.subscriptionGroups[0].id", .string(""), .invalidValue),
-    Fault("$.subscriptionGroups[0].id", .string("other"), .unknownGroup, at: "\(news).groupIdentifier"),
-    Fault("\(news).groupIdentifier", .string("other"), .unknownGroup),
-    Fault("\(coins).productIdentifier", .string(""), .invalidValue),
-    Fault("\(coins).productIdentifier", .string("a\nb"), .invalidValue),
-    Fault("\(coins).productIdentifier", .string(String(repeating: "a", count: 256)), .invalidValue),
-    Fault(
+  static let faults: [JSONFault] = [
+    JSONFault("$.format", .string("other"), .unsupportedVersion),
+    JSONFault("$.version", .integer(2), .unsupportedVersion),
+    JSONFault("$.isForsale", .bool(false), .unknownMember),
+    JSONFault("\(coins).isForsale", .bool(false), .unknownMember),
+    JSONFault("\(coins).localizations[0].name", .string(""), .unknownMember),
+    JSONFault("\(coins).downloads[0].hash", .string(""), .unknownMember),
+    JSONFault("\(news).price", .string("1"), .unknownMember),
+    JSONFault("\(news).offers[0].code", .string("1"), .unknownMember),
+    JSONFault("$.subscriptionGroups[0].name", .string("1"), .unknownMember),
+    JSONFault("$.subscriptionGroups[0].id", .string(""), .invalidValue),
+    JSONFault("$.subscriptionGroups[0].id", .string("other"), .unknownGroup, at: "\(news).groupIdentifier"),
+    JSONFault("\(news).groupIdentifier", .string("other"), .unknownGroup),
+    JSONFault("\(coins).productIdentifier", .string(""), .invalidValue),
+    JSONFault("\(coins).productIdentifier", .string("a\nb"), .invalidValue),
+    JSONFault("\(coins).productIdentifier", .string(String(repeating: "a", count: 256)), .invalidValue),
+    JSONFault(
       "\(coins).productIdentifier", .string("com.example.news.monthly"), .duplicateIdentifier,
       at: "$.products[1].productIdentifier"),
-    Fault("\(coins).type", .string("Coin"), .unknownType),
-    Fault("\(coins).type", .string("consumable"), .unknownType),
-    Fault(
+    JSONFault("\(coins).type", .string("Coin"), .unknownType),
+    JSONFault("\(coins).type", .string("consumable"), .unknownType),
+    JSONFault(
       "\(coins).type", .string("Auto-Renewable Subscription"), .missingSubscription,
       at: "\(coins).subscription"),
-    Fault("$.products[1].type", .string("Consumable"), .unexpectedSubscription, at: news),
-    Fault("$.products[1].subscription", nil, .missingSubscription),
-    Fault("\(coins).price", .string("-1"), .invalidPrice),
-    Fault("\(coins).price", .string("0.0001"), .invalidPrice),
-    Fault("\(coins).currency", .string("eur"), .invalidCurrency),
-    Fault("\(coins).currency", .string("EURO"), .invalidCurrency),
-    Fault("\(coins).currency", .string("€"), .invalidCurrency),
-    Fault("\(coins).localizations[1].locale", .string(""), .invalidValue),
-    Fault("\(coins).relatedProductIdentifiers[0]", .string(""), .invalidValue),
-    Fault(
+    JSONFault("$.products[1].type", .string("Consumable"), .unexpectedSubscription, at: news),
+    JSONFault("$.products[1].subscription", nil, .missingSubscription),
+    JSONFault("\(coins).price", .string("-1"), .invalidPrice),
+    JSONFault("\(coins).price", .string("0.0001"), .invalidPrice),
+    JSONFault("\(coins).currency", .string("eur"), .invalidCurrency),
+    JSONFault("\(coins).currency", .string("EURO"), .invalidCurrency),
+    JSONFault("\(coins).currency", .string("€"), .invalidCurrency),
+    JSONFault("\(coins).localizations[1].locale", .string(""), .invalidValue),
+    JSONFault("\(coins).relatedProductIdentifiers[0]", .string(""), .invalidValue),
+    JSONFault(
       "\(coins).relatedProductIdentifiers", .array([.string("a"), .string("b"), .string("a")]),
       .duplicateIdentifier, at: "\(coins).relatedProductIdentifiers[2]"),
-    Fault("\(coins).downloads[0].contentIdentifier", .string(""), .invalidValue),
-    Fault("\(coins).downloads[0].url", .string("sounds.zip"), .invalidDownload),
-    Fault("\(coins).downloads[0].url", .string("ftp://example.com/a"), .invalidDownload),
-    Fault("\(coins).downloads[0].contentLength", .integer(-1), .invalidDownload),
-    Fault("\(coins).downloads[0].sha256", .string("00"), .invalidDownload),
-    Fault("\(coins).downloads[0].sha256", .string("0"), .invalidDownload),
-    Fault("\(coins).downloads[0].sha256", .string(String(repeating: "g", count: 64)), .invalidDownload),
-    Fault("\(coins).downloads[0].sha256", nil, .missing),
-    Fault("\(coins).downloads[0].url", nil, .missing),
-    Fault("\(news).level", .integer(0), .invalidLevel),
-    Fault("\(news).level", .integer(.min), .invalidLevel),
-    Fault("\(news).period", .string("1M"), .invalidPeriod),
-    Fault("\(news).period", .string("P0M"), .invalidPeriod),
-    Fault("\(news).offers[0].type", .string("free"), .unknownType),
-    Fault("\(news).offers[0].paymentMode", .string("ONE_TIME"), .unknownType),
-    Fault("\(news).offers[0].identifier", .string("intro"), .offerIdentifier),
-    Fault("\(news).offers[0].price", .string("1"), .invalidPrice),
-    Fault("\(news).offers[0].period", .string(""), .invalidPeriod),
-    Fault("\(news).offers[0].periodCount", .integer(0), .invalidQuantity),
-    Fault("\(news).offers[1].periodCount", .integer(1000), .invalidQuantity),
-    Fault("\(news).offers[1].identifier", nil, .offerIdentifier),
-    Fault("\(news).offers[1].identifier", .string(""), .invalidValue),
-    Fault("\(news).offers[1].price", nil, .missing),
-    Fault("\(news).offers[1].price", .string("x"), .invalidPrice),
-    Fault("\(news).offers[1].codes", .array([.string("A")]), .invalidValue, at: "\(news).offers[1].codes[0]"),
-    Fault("\(news).offers[2].codes[1]", .string("SPRING26"), .duplicateIdentifier),
-    Fault("\(news).offers[2].codes[1]", .string(""), .invalidValue),
+    JSONFault("\(coins).downloads[0].contentIdentifier", .string(""), .invalidValue),
+    JSONFault("\(coins).downloads[0].url", .string("sounds.zip"), .invalidDownload),
+    JSONFault("\(coins).downloads[0].url", .string("ftp://example.com/a"), .invalidDownload),
+    JSONFault("\(coins).downloads[0].contentLength", .integer(-1), .invalidDownload),
+    JSONFault("\(coins).downloads[0].sha256", .string("00"), .invalidDownload),
+    JSONFault("\(coins).downloads[0].sha256", .string("0"), .invalidDownload),
+    JSONFault("\(coins).downloads[0].sha256", .string(String(repeating: "g", count: 64)), .invalidDownload),
+    JSONFault("\(coins).downloads[0].sha256", nil, .missing),
+    JSONFault("\(coins).downloads[0].url", nil, .missing),
+    JSONFault("\(news).level", .integer(0), .invalidLevel),
+    JSONFault("\(news).level", .integer(.min), .invalidLevel),
+    JSONFault("\(news).period", .string("1M"), .invalidPeriod),
+    JSONFault("\(news).period", .string("P0M"), .invalidPeriod),
+    JSONFault("\(news).offers[0].type", .string("free"), .unknownType),
+    JSONFault("\(news).offers[0].paymentMode", .string("ONE_TIME"), .unknownType),
+    JSONFault("\(news).offers[0].identifier", .string("intro"), .offerIdentifier),
+    JSONFault("\(news).offers[0].price", .string("1"), .invalidPrice),
+    JSONFault("\(news).offers[0].period", .string(""), .invalidPeriod),
+    JSONFault("\(news).offers[0].periodCount", .integer(0), .invalidQuantity),
+    JSONFault("\(news).offers[1].periodCount", .integer(1000), .invalidQuantity),
+    JSONFault("\(news).offers[1].identifier", nil, .offerIdentifier),
+    JSONFault("\(news).offers[1].identifier", .string(""), .invalidValue),
+    JSONFault("\(news).offers[1].price", nil, .missing),
+    JSONFault("\(news).offers[1].price", .string("x"), .invalidPrice),
+    JSONFault(
+      "\(news).offers[1].codes", .array([.string("A")]), .invalidValue, at: "\(news).offers[1].codes[0]"),
+    JSONFault("\(news).offers[2].codes[1]", .string("SPRING26"), .duplicateIdentifier),
+    JSONFault("\(news).offers[2].codes[1]", .string(""), .invalidValue),
   ]
 
-  @Test(arguments: faults) func isReportedWithItsPlace(_ fault: Fault) throws {
+  @Test(arguments: faults) func isReportedWithItsPlace(_ fault: JSONFault) throws {
     let document = JSONEdit.replacing(try CatalogSamples.document, at: fault.path, with: fault.value)
     let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: document.encoded()) }
     #expect(error?.code == fault.code)
@@ -207,6 +189,16 @@ import Testing
     }
     #expect(error?.code == .duplicateMember)
     #expect(error?.path == "$.version")
+  }
+
+  @Test func errorsAreOneLineWhateverIsInTheFile() throws {
+    let type = "a\u{1B}[31m\n\u{2028}\u{202E}" + String(repeating: "b", count: 10_000)
+    let document = JSONEdit.replacing(
+      try CatalogSamples.document, at: JSONEdit.steps("$.products[0].type"), with: .string(type))
+    let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: document.encoded()) }
+    #expect(error?.code == .unknownType)
+    #expect(error?.message.contains("a\u{FFFD}[31m\u{FFFD}\u{FFFD}\u{FFFD}bbb") == true)
+    #expect(error.map { $0.description.count < 1100 } == true)
   }
 
   @Test func limitsHold() throws {

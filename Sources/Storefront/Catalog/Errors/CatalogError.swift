@@ -60,9 +60,9 @@ public struct CatalogError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Creates an error.
   public init(_ code: Code, at path: String, byteOffset: Int? = nil, _ message: String) {
     self.code = code
-    self.path = path
+    self.path = OneLine.text(path)
     self.byteOffset = byteOffset
-    self.message = message
+    self.message = OneLine.text(message)
   }
 
   /// Code, place and message, on one line.

@@ -5,7 +5,7 @@ import ReceiptCodec
 /// Changes one value of a JSON document, for sweeps over all that can be wrong in it.
 enum JSONEdit {
   /// Where a value is.
-  enum Step: Hashable {
+  enum Step: Hashable, Sendable {
     case member(String)
     case element(Int)
   }
@@ -32,6 +32,13 @@ enum JSONEdit {
       case .member(let name): text += ".\(name)"
       case .element(let index): text += "[\(index)]"
       }
+    }
+  }
+
+  /// Reads such a path, of plain names.
+  static func steps(_ path: String) -> [Step] {
+    path.split { $0 == "." || $0 == "[" || $0 == "]" }.dropFirst().map { part in
+      Int(part).map { .element($0) } ?? .member(String(part))
     }
   }
 

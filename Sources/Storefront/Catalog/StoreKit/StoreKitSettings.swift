@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// How StoreKit testing behaves (`settings` of an Xcode `.storekit` file). All of them are read; which ones a store
+/// heeds is the store's matter.
+public struct StoreKitSettings: Sendable, Hashable {
+  /// Whether purchases fail (`_failTransactionsEnabled`).
+  public var failTransactionsEnabled: Bool?
+  /// Whether purchases wait for somebody's approval (`_askToBuyEnabled`).
+  public var askToBuyEnabled: Bool?
+  /// Whether charges fail (`_billingIssuesEnabled`).
+  public var billingIssuesEnabled: Bool?
+  /// Whether service goes on while a charge fails (`_billingGracePeriodEnabled`).
+  public var billingGracePeriodEnabled: Bool?
+  /// Whether charges for renewals fail (`_renewalBillingIssuesEnabled`).
+  public var renewalBillingIssuesEnabled: Bool?
+  /// Whether nothing is asked (`_disableDialogs`).
+  public var disableDialogs: Bool?
+  /// How prices are written, such as `en_US` (`_locale`).
+  public var locale: String?
+  /// The country of the store, such as `USA` (`_storefront`).
+  public var storefront: String?
+  /// How fast time passes, by Xcode's numbers (`_timeRate`); 0 is real time.
+  public var timeRate: Int64?
+  /// The same for other versions of Xcode (`_compatibilityTimeRate`), as it stands in the file.
+  public var compatibilityTimeRate: JSONValue?
+  /// Which failure old versions of Xcode produce (`_storeKitError`).
+  public var storeKitError: Int64?
+  /// Which failures are produced (`_storeKitErrors`).
+  public var storeKitErrors: [StoreKitFailure]?
+  /// The App Store's identifier of the app, where the file is synchronised (`_applicationInternalID`).
+  public var applicationInternalID: String?
+  /// The team, where the file is synchronised (`_developerTeamID`).
+  public var developerTeamID: String?
+  /// When it was synchronised, in seconds since 2001 (`_lastSynchronizedDate`).
+  public var lastSynchronizedDate: Double?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  public var unknownFields: [JSONMember]
+
+  /// Creates one from its fields.
+  public init(
+    failTransactionsEnabled: Bool? = nil, askToBuyEnabled: Bool? = nil, billingIssuesEnabled: Bool? = nil,
+    billingGracePeriodEnabled: Bool? = nil, renewalBillingIssuesEnabled: Bool? = nil,
+    disableDialogs: Bool? = nil, locale: String? = nil, storefront: String? = nil, timeRate: Int64? = nil,
+    compatibilityTimeRate: JSONValue? = nil, storeKitError: Int64? = nil,
+    storeKitErrors: [StoreKitFailure]? = nil, applicationInternalID: String? = nil,
+    developerTeamID: String? = nil, lastSynchronizedDate: Double? = nil, unknownFields: [JSONMember] = []
+  ) {
+    self.failTransactionsEnabled = failTransactionsEnabled
+    self.askToBuyEnabled = askToBuyEnabled
+    self.billingIssuesEnabled = billingIssuesEnabled
+    self.billingGracePeriodEnabled = billingGracePeriodEnabled
+    self.renewalBillingIssuesEnabled = renewalBillingIssuesEnabled
+    self.disableDialogs = disableDialogs
+    self.locale = locale
+    self.storefront = storefront
+    self.timeRate = timeRate
+    self.compatibilityTimeRate = compatibilityTimeRate
+    self.storeKitError = storeKitError
+    self.storeKitErrors = storeKitErrors
+    self.applicationInternalID = applicationInternalID
+    self.developerTeamID = developerTeamID
+    self.lastSynchronizedDate = lastSynchronizedDate
+    self.unknownFields = unknownFields
+  }
+}
+
+extension StoreKitSettings: JSONObject {
+  package enum Field: String, CaseIterable {
+    case failTransactionsEnabled = "_failTransactionsEnabled"
+    case askToBuyEnabled = "_askToBuyEnabled"
+    case billingIssuesEnabled = "_billingIssuesEnabled"
+    case billingGracePeriodEnabled = "_billingGracePeriodEnabled"
+    case renewalBillingIssuesEnabled = "_renewalBillingIssuesEnabled"
+    case disableDialogs = "_disableDialogs"
+    case locale = "_locale"
+    case storefront = "_storefront"
+    case timeRate = "_timeRate"
+    case compatibilityTimeRate = "_compatibilityTimeRate"
+    case storeKitError = "_storeKitError"
+    case storeKitErrors = "_storeKitErrors"
+    case applicationInternalID = "_applicationInternalID"
+    case developerTeamID = "_developerTeamID"
+    case lastSynchronizedDate = "_lastSynchronizedDate"
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+
+  package init() { self.init(unknownFields: []) }
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .failTransactionsEnabled: try coder.code(&failTransactionsEnabled)
+    case .askToBuyEnabled: try coder.code(&askToBuyEnabled)
+    case .billingIssuesEnabled: try coder.code(&billingIssuesEnabled)
+    case .billingGracePeriodEnabled: try coder.code(&billingGracePeriodEnabled)
+    case .renewalBillingIssuesEnabled: try coder.code(&renewalBillingIssuesEnabled)
+    case .disableDialogs: try coder.code(&disableDialogs)
+    case .locale: try coder.code(&locale)
+    case .storefront: try coder.code(&storefront)
+    case .timeRate: try coder.code(&timeRate)
+    case .compatibilityTimeRate: try coder.code(&compatibilityTimeRate)
+    case .storeKitError: try coder.code(&storeKitError)
+    case .storeKitErrors: try coder.code(&storeKitErrors)
+    case .applicationInternalID: try coder.code(&applicationInternalID)
+    case .developerTeamID: try coder.code(&developerTeamID)
+    case .lastSynchronizedDate: try coder.code(&lastSynchronizedDate)
+    }
+  }
+}
