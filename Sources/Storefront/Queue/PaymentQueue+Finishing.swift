@@ -23,6 +23,7 @@ extension PaymentQueue {
     let finished = try ending { () throws(PaymentQueueError) in try ledger.finish(number) }
     guard let removed = finished else { return }
     tell(.removed([removed]))
+    endDownloads(of: id)
     guard ledger.finishes[number] != nil else { return }
     synchronization.toFinish.append(number)
     wake()

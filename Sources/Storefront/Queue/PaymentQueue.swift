@@ -35,6 +35,9 @@ public actor PaymentQueue {
   var purchasers: [SequenceNumber: [UInt64: CheckedContinuation<PaymentTransaction, any Error>]] = [:]
   var purchaserCount: UInt64 = 0
 
+  /// Content of what was bought, on its way; `nil` until it is said where it goes.
+  var downloadQueue: DownloadQueue?
+
   var conversation = StoreConversation()
   var synchronization = SynchronizationState()
 
@@ -116,6 +119,7 @@ public actor PaymentQueue {
     mailboxes = [:]
     for continuation in purchasers.values.flatMap({ $0.values }) { continuation.resume(throwing: error) }
     purchasers = [:]
+    closeDownloads()
     wake()
   }
 }

@@ -10,4 +10,6 @@ public enum PaymentQueueUpdate: Sendable, Hashable {
   case restoreFinished
   /// A restoration failed. What it had given until then was delivered before, and stays.
   case restoreFailed(StoreError)
+  /// Downloads as they are now: their states and how much has come.
+  case updatedDownloads([Download])
 }

@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 
 /// A ``DownloadableContent`` as JSON.
-struct WireContent: WireForm {
+struct WireContent: WireForm, Hashable {
   var contentIdentifier = ""
   var contentVersion = ""
   var url = ""

@@ -45,6 +45,12 @@ struct ObserverMailbox {
       case .other(.removed(let others)) = items[items.count - 1], others.count < Self.pageLimit
     {
       items[items.count - 1] = .other(.removed(others + more))
+    } else if case .updatedDownloads(let news) = update, taken < items.count,
+      case .other(.updatedDownloads(let others)) = items[items.count - 1]
+    {
+      // Of a download only the latest is told.
+      let told = others.filter { other in !news.contains { $0.id == other.id } }
+      items[items.count - 1] = .other(.updatedDownloads(told + news))
     } else {
       items.append(.other(update))
     }

@@ -23,6 +23,10 @@ public protocol TransactionObserver: AnyObject, Sendable {
   /// All that a restoration gives was delivered (`paymentQueueRestoreCompletedTransactionsFinished:`). Nothing need
   /// be done.
   func paymentQueueRestoreFinished(_ queue: PaymentQueue) async
+
+  /// Downloads have changed their state, or more of them has come (`paymentQueue:updatedDownloads:`). Of what happens
+  /// while this runs, only the latest is told.
+  func paymentQueue(_ queue: PaymentQueue, updatedDownloads downloads: [Download]) async
 }
 
 extension TransactionObserver {
@@ -32,6 +36,8 @@ extension TransactionObserver {
   public func paymentQueue(_ queue: PaymentQueue, restoreFailedWith error: StoreError) async {}
   /// Does nothing.
   public func paymentQueueRestoreFinished(_ queue: PaymentQueue) async {}
+  /// Does nothing.
+  public func paymentQueue(_ queue: PaymentQueue, updatedDownloads downloads: [Download]) async {}
 }
 
 extension TransactionObserver {
@@ -42,6 +48,7 @@ extension TransactionObserver {
     case .removed(let transactions): await paymentQueue(queue, removed: transactions)
     case .restoreFinished: await paymentQueueRestoreFinished(queue)
     case .restoreFailed(let error): await paymentQueue(queue, restoreFailedWith: error)
+    case .updatedDownloads(let downloads): await paymentQueue(queue, updatedDownloads: downloads)
     }
   }
 }

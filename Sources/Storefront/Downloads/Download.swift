@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Content of a purchase, on its way (`SKDownload`). A store hosts it; it comes with a transaction that is purchased or
+/// restored, and not finished.
+///
+/// It is a snapshot: ask the queue for the present one.
+public struct Download: Sendable, Hashable, Identifiable {
+  /// Which download of a queue. It stays the same across relaunches.
+  public struct ID: RawRepresentable, Sendable, Hashable {
+    /// The text.
+    public let rawValue: String
+
+    /// Creates an identifier from a text.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    init(_ transaction: PaymentTransaction.ID, _ index: Int) { rawValue = "\(transaction.rawValue)/\(index)" }
+  }
+
+  /// Where it stands, by StoreKit's numbers (`SKDownloadState`).
+  public enum State: Int, Sendable, Hashable, CaseIterable {
+    /// Not started, or waiting for its turn (`SKDownloadStateWaiting`).
+    case waiting = 0
+    /// Being fetched (`SKDownloadStateActive`).
+    case active = 1
+    /// Stopped until it is resumed; what has come is kept (`SKDownloadStatePaused`).
+    case paused = 2
+    /// All there, and what it should be: see ``Download/contentPath`` (`SKDownloadStateFinished`).
+    case finished = 3
+    /// Stopped by a fault: see ``Download/error`` (`SKDownloadStateFailed`).
+    case failed = 4
+    /// Given up; what had come is gone (`SKDownloadStateCancelled`).
+    case cancelled = 5
+  }
+
+  /// The transaction that it belongs to (`transaction`).
+  public let transaction: PaymentTransaction.ID
+  /// Which of the transaction's contents, from 0.
+  public let index: Int
+  /// What is fetched, from where.
+  public let content: DownloadableContent
+  /// Where it stands (`state`, `downloadState`).
+  public let state: State
+  /// How many bytes have come.
+  public let receivedByteCount: Int64
+  /// How long it will still take at the pace so far (`timeRemaining`); `nil` where that is not known.
+  public let timeRemaining: Duration?
+  /// The file with the content (`contentURL`): defined only in ``State/finished``. Its name is the queue's own and says
+  /// nothing. Move it to its place before you finish the transaction.
+  public let contentPath: String?
+  /// What went wrong (`error`): defined only in ``State/failed``.
+  public let error: DownloadError?
+
+  init(
+    transaction: PaymentTransaction.ID, index: Int, content: DownloadableContent, state: State = .waiting,
+    receivedByteCount: Int64 = 0, timeRemaining: Duration? = nil, contentPath: String? = nil,
+    error: DownloadError? = nil
+  ) {
+    self.transaction = transaction
+    self.index = index
+    self.content = content
+    self.state = state
+    self.receivedByteCount = receivedByteCount
+    self.timeRemaining = timeRemaining
+    self.contentPath = contentPath
+    self.error = error
+  }
+}
+
+extension Download {
+  /// Which download of the queue.
+  public var id: ID { ID(transaction, index) }
+
+  /// Which content (`contentIdentifier`).
+  public var contentIdentifier: String { content.contentIdentifier }
+
+  /// The content's version (`contentVersion`).
+  public var contentVersion: String { content.contentVersion }
+
+  /// The content's length in bytes (`contentLength`).
+  public var contentLength: Int64 { content.contentLength }
+
+  /// How much has come, from 0 to 1 (`progress`). What has come is only known to be right in ``State/finished``.
+  public var progress: Double {
+    if state == .finished { return 1 }
+    guard content.contentLength > 0 else { return 0 }
+    return min(Double(receivedByteCount) / Double(content.contentLength), 1)
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptHTTP
+
+extension DownloadQueue {
+  /// The content of a transaction, started or not.
+  package func downloads(of transaction: PaymentTransaction.ID) async throws(DownloadError) -> [Download] {
+    let contents = try await purchasedContent(of: transaction)
+    return contents.enumerated().map { index, content in
+      snapshot(Download.ID(transaction, index))
+        ?? Download(transaction: transaction, index: index, content: content)
+    }
+  }
+
+  /// Starts all of the downloads, or none. Those that wait, are active, paused or finished stay what they are.
+  package func start(_ downloads: [Download]) async throws(DownloadError) {
+    for download in downloads {
+      let contents = try await purchasedContent(of: download.transaction)
+      guard contents.indices.contains(download.index), contents[download.index] == download.content else {
+        throw Self.notPurchased(download.id.rawValue)
+      }
+      _ = try ContentSource(download.content)
+    }
+    var started: [(id: Download.ID, record: DownloadRecord?)] = []
+    for download in downloads where !started.contains(where: { $0.id == download.id }) {
+      let state = entries[download.id]?.record.state
+      guard state == nil || state == .failed else { continue }
+      started.append((download.id, DownloadRecord(download)))
+    }
+    try waitAnew(started)
+  }
+
+  /// Stops downloads for a while; what has come is kept. Those that do not wait and are not active stay what they are.
+  package func pause(_ ids: [Download.ID]) throws(DownloadError) {
+    try requireKnown(ids)
+    var paused: [(id: Download.ID, record: DownloadRecord?)] = []
+    for id in Set(ids) {
+      guard var record = entries[id]?.record, record.state == .waiting else { continue }
+      record.state = .paused
+      paused.append((id, record))
+    }
+    guard !paused.isEmpty else { return }
+    try commit(paused)
+    for (id, record) in paused {
+      stopWork(id)
+      if let record { entries[id]?.record = record }
+    }
+    tell(paused.compactMap { snapshot($0.id) })
+    schedule()
+  }
+
+  /// Lets downloads go on that were paused or failed, from where they stopped. Others stay what they are.
+  package func resume(_ ids: [Download.ID]) async throws(DownloadError) {
+    try requireKnown(ids)
+    for id in ids {
+      guard let transaction = entries[id]?.record.transaction else { continue }
+      _ = try await purchasedContent(of: PaymentTransaction.ID(rawValue: transaction))
+    }
+    var resumed: [(id: Download.ID, record: DownloadRecord?)] = []
+    for id in Set(ids) {
+      guard var record = entries[id]?.record, record.state == .paused || record.state == .failed else {
+        continue
+      }
+      record.state = .waiting
+      record.error = nil
+      resumed.append((id, record))
+    }
+    try waitAnew(resumed)
+  }
+
+  /// Gives downloads up: what has come is removed, and they leave the list. Those that are finished stay what they are.
+  package func cancel(_ ids: [Download.ID]) throws(DownloadError) {
+    try requireKnown(ids)
+    let cancelled = Set(ids).filter { entries[$0]?.record.state != .finished }
+    guard !cancelled.isEmpty else { return }
+    try remove(Array(cancelled))
+    schedule()
+  }
+
+  /// Drops what belongs to a transaction that was finished. Finished content stays where it is: it is the app's.
+  package func forget(_ transaction: PaymentTransaction.ID) throws(DownloadError) {
+    let ids = entries.filter { $0.value.record.transaction == transaction.rawValue }.keys
+    guard !ids.isEmpty else { return }
+    try remove(Array(ids))
+    schedule()
+  }
+
+  private func remove(_ ids: [Download.ID]) throws(DownloadError) {
+    try commit(ids.map { ($0, nil) })
+    var cancelled: [Download] = []
+    for id in ids {
+      stopWork(id)
+      guard let entry = entries.removeValue(forKey: id), entry.record.state != .finished else { continue }
+      // A file that cannot be removed now is removed at the next launch.
+      try? files.remove(.partial(entry.fileName))
+      let snapshot = entry.snapshot(now: options.time.elapsed(), files: files)
+      cancelled.append(
+        Download(
+          transaction: snapshot.transaction, index: snapshot.index, content: snapshot.content,
+          state: .cancelled))
+    }
+    tell(cancelled)
+  }
+
+  private func waitAnew(_ records: [(id: Download.ID, record: DownloadRecord?)]) throws(DownloadError) {
+    guard !isClosed else { throw DownloadError(.closed, "The queue was closed.") }
+    guard !records.isEmpty else { return }
+    try commit(records)
+    for case (let id, let record?) in records {
+      var entry = entries[id] ?? DownloadEntry(record)
+      // A start says nothing of what the partial file is part of.
+      let validator = record.validator ?? entry.record.validator
+      entry.record = record
+      entry.record.validator = validator
+      entry.restartCount = 0
+      entries[id] = entry
+    }
+    tell(records.compactMap { snapshot($0.id) })
+    schedule()
+  }
+
+  private func requireKnown(_ ids: [Download.ID]) throws(DownloadError) {
+    guard !isClosed else { throw DownloadError(.closed, "The queue was closed.") }
+    for id in ids where entries[id] == nil {
+      throw DownloadError(.unknownDownload, at: id.rawValue, "It is not in the list: start it first.")
+    }
+  }
+
+  private func purchasedContent(
+    of transaction: PaymentTransaction.ID
+  ) async throws(DownloadError) -> [DownloadableContent] {
+    guard let contents = try await permission.content(of: transaction) else {
+      throw Self.notPurchased(transaction.rawValue)
+    }
+    return contents
+  }
+
+  static func notPurchased(_ place: String) -> DownloadError {
+    DownloadError(
+      .notPurchased, at: place,
+      "Only content of a transaction that is purchased or restored, and not finished, is downloaded.")
+  }
+}

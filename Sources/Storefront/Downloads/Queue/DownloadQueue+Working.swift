@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+internal import ReceiptHTTP
+
+extension DownloadQueue {
+  /// How much of a file is read at a time to digest it.
+  private static let digestStep = 1 << 20
+  /// After so many changes of the content it is not tried again.
+  private static let maximumRestartCount = 3
+
+  /// Why work on a download ends before it is finished.
+  private enum Stop: Error {
+    /// It was paused, cancelled or closed, or is somebody else's work now.
+    case superseded
+    case failed(DownloadError)
+  }
+
+  /// Gives work to downloads that wait, oldest transactions first, as many as may be active.
+  func schedule() {
+    guard !isClosed else { return }
+    var active = entries.values.reduce(0) { $0 + ($1.work == nil ? 0 : 1) }
+    guard active < options.maximumActiveCount else { return }
+    for id in entries.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      guard active < options.maximumActiveCount else { return }
+      guard let entry = entries[id], entry.record.state == .waiting, entry.work == nil else { continue }
+      workCount += 1
+      let number = workCount
+      entries[id]?.work = DownloadEntry.Work(
+        number: number, task: Task { await work(on: id, number) }, began: options.time.elapsed(),
+        beganAtByteCount: entry.receivedByteCount)
+      active += 1
+      tell([snapshot(id)].compactMap { $0 })
+    }
+  }
+
+  private func work(on id: Download.ID, _ number: UInt64) async {
+    do throws(Stop) {
+      let source = try await admitted(id, number)
+      let name = try entry(id, number).fileName
+      // The work before this one may have ended between the last two steps.
+      if try now({ () throws(DownloadError) in try files.byteCount(of: .complete(name)) }) == source.length,
+        try await digest(.complete(name), id, number) == source.sha256
+      {
+        return try finish(id, number)
+      }
+      try await fetch(source, id, number)
+      guard try await digest(.partial(name), id, number) == source.sha256 else {
+        throw .failed(
+          DownloadError(
+            .checksumMismatch, at: ContentFetcher.place(source.url),
+            "The content is not what the store says. Tell whoever hosts it, then start it again."))
+      }
+      try now { () throws(DownloadError) in try files.complete(name) }
+      try finish(id, number)
+    } catch {
+      guard case .failed(let error) = error else { return }
+      fail(id, number, error)
+    }
+  }
+
+  /// The download that is worked on, as long as this is the work.
+  private func entry(_ id: Download.ID, _ number: UInt64) throws(Stop) -> DownloadEntry {
+    guard !isClosed, let entry = entries[id], entry.work?.number == number else { throw .superseded }
+    return entry
+  }
+
+  private func now<Value>(_ body: () throws(DownloadError) -> Value) throws(Stop) -> Value {
+    do throws(DownloadError) { return try body() } catch { throw .failed(error) }
+  }
+
+  private func admitted(_ id: Download.ID, _ number: UInt64) async throws(Stop) -> ContentSource {
+    let entry = try entry(id, number)
+    let contents: [DownloadableContent]?
+    do throws(DownloadError) {
+      contents = try await permission.content(of: PaymentTransaction.ID(rawValue: entry.record.transaction))
+    } catch {
+      // Without the queue there is nobody to ask, and nothing to do until it is opened again.
+      throw error.code == .closed ? .superseded : .failed(error)
+    }
+    _ = try self.entry(id, number)
+    guard contents != nil else { throw .failed(Self.notPurchased(id.rawValue)) }
+    return try now { () throws(DownloadError) in try ContentSource(entry.content) }
+  }
+
+  // MARK: Fetching
+
+  private func fetch(_ source: ContentSource, _ id: Download.ID, _ number: UInt64) async throws(Stop) {
+    if source.length == 0 { try append([], id, number) }
+    var asksForWhole = false
+    while true {
+      let entry = try entry(id, number)
+      let offset = entry.receivedByteCount
+      if offset == source.length { return }
+      if offset > source.length {
+        try restart(id, number, at: source)
+        continue
+      }
+      let piece: ContentFetcher.Piece
+      do throws(DownloadError) {
+        if asksForWhole {
+          piece = try await fetcher.whole(of: source.url, limit: Int(clamping: source.length))
+        } else {
+          piece = try await fetcher.part(
+            of: source.url, at: offset,
+            count: Int(min(source.length - offset, Int64(options.chunkByteCount))),
+            validator: entry.record.validator)
+        }
+      } catch {
+        throw .failed(error)
+      }
+      _ = try self.entry(id, number)
+      switch piece {
+      case .part(let bytes, let total, let validator):
+        try take(bytes, of: total, validator, source, id, number)
+      case .whole(let bytes, let validator):
+        guard Int64(bytes.count) == source.length else {
+          throw .failed(Self.lengthMismatch(Int64(bytes.count), source))
+        }
+        if offset > 0 { try restart(id, number, at: source) }
+        try keep(validator, id, number)
+        try append(bytes, id, number)
+      case .moreThanAsked:
+        guard !asksForWhole else { throw .failed(Self.lengthMismatch(nil, source)) }
+        guard source.length <= Int64(options.maximumWholeByteCount) else {
+          throw .failed(
+            DownloadError(
+              .rangesUnsupported, at: ContentFetcher.place(source.url),
+              "The server gives all \(source.length) bytes at once. Host it where parts can be had."))
+        }
+        asksForWhole = true
+      case .unsatisfiable:
+        guard offset > 0 else { throw .failed(Self.lengthMismatch(0, source)) }
+        try restart(id, number, at: source)
+      }
+    }
+  }
+
+  private func take(
+    _ bytes: [UInt8], of total: Int64?, _ validator: String?, _ source: ContentSource, _ id: Download.ID,
+    _ number: UInt64
+  ) throws(Stop) {
+    let entry = try entry(id, number)
+    if let total, total != source.length { throw .failed(Self.lengthMismatch(total, source)) }
+    if entry.receivedByteCount == 0 {
+      try keep(validator, id, number)
+    } else if let validator, let known = entry.record.validator, validator != known {
+      return try restart(id, number, at: source)
+    }
+    try append(bytes, id, number)
+  }
+
+  /// Stores what the first bytes are part of before they are written.
+  private func keep(_ validator: String?, _ id: Download.ID, _ number: UInt64) throws(Stop) {
+    var record = try entry(id, number).record
+    guard record.validator != validator else { return }
+    record.validator = validator
+    let stored = record
+    try now { () throws(DownloadError) in try commit([(id, stored)]) }
+    entries[id]?.record = stored
+  }
+
+  private func append(_ bytes: [UInt8], _ id: Download.ID, _ number: UInt64) throws(Stop) {
+    let entry = try entry(id, number)
+    let isAppended = try now { () throws(DownloadError) in
+      try files.append(bytes, to: entry.fileName, at: entry.receivedByteCount)
+    }
+    guard isAppended else {
+      // Somebody changed the file. It is taken as it is: the digest says whether that was right.
+      try countRestart(id, number, at: id.rawValue)
+      let count = try now { () throws(DownloadError) in try files.byteCount(of: .partial(entry.fileName)) }
+      entries[id]?.receivedByteCount = count ?? 0
+      return
+    }
+    entries[id]?.receivedByteCount += Int64(bytes.count)
+    tell([snapshot(id)].compactMap { $0 })
+  }
+
+  /// Begins anew, from nothing.
+  private func restart(_ id: Download.ID, _ number: UInt64, at source: ContentSource) throws(Stop) {
+    try countRestart(id, number, at: ContentFetcher.place(source.url))
+    let name = try entry(id, number).fileName
+    try now { () throws(DownloadError) in try files.remove(.partial(name)) }
+    entries[id]?.receivedByteCount = 0
+    try keep(nil, id, number)
+  }
+
+  private func countRestart(_ id: Download.ID, _ number: UInt64, at place: String) throws(Stop) {
+    let count = try entry(id, number).restartCount + 1
+    guard count <= Self.maximumRestartCount else {
+      throw .failed(
+        DownloadError(.contentChanged, at: place, "The content changes while it is fetched. Try again later.")
+      )
+    }
+    entries[id]?.restartCount = count
+  }
+
+  private static func lengthMismatch(_ found: Int64?, _ source: ContentSource) -> DownloadError {
+    DownloadError(
+      .lengthMismatch, at: ContentFetcher.place(source.url),
+      "The store says \(source.length) bytes, the server has \(found.map { String($0) } ?? "more").")
+  }
+
+  // MARK: Ending
+
+  private func digest(
+    _ file: DownloadFile, _ id: Download.ID, _ number: UInt64
+  ) async throws(Stop) -> [UInt8] {
+    var digest = IncrementalDigest(.sha256)
+    var offset: Int64 = 0
+    while true {
+      let position = offset
+      let bytes = try now { () throws(DownloadError) in
+        try files.read(file, at: position, count: Self.digestStep)
+      }
+      if bytes.isEmpty { return digest.finalize() }
+      digest.update(bytes)
+      offset += Int64(bytes.count)
+      // Others have their turn.
+      await Task.yield()
+      _ = try entry(id, number)
+    }
+  }
+
+  private func finish(_ id: Download.ID, _ number: UInt64) throws(Stop) {
+    var record = try entry(id, number).record
+    record.state = .finished
+    record.error = nil
+    let stored = record
+    try now { () throws(DownloadError) in try commit([(id, stored)]) }
+    settle(id, stored)
+  }
+
+  private func fail(_ id: Download.ID, _ number: UInt64, _ error: DownloadError) {
+    guard let entry = try? entry(id, number) else { return }
+    var record = entry.record
+    record.state = .failed
+    record.error = SavedError(error)
+    if error.spoilsPartialFile {
+      record.validator = nil
+      try? files.remove(.partial(entry.fileName))
+      entries[id]?.receivedByteCount = 0
+    }
+    // Where this cannot be stored, it goes on after a relaunch.
+    try? commit([(id, record)])
+    settle(id, record)
+  }
+
+  private func settle(_ id: Download.ID, _ record: DownloadRecord) {
+    entries[id]?.record = record
+    entries[id]?.work = nil
+    tell([snapshot(id)].compactMap { $0 })
+    schedule()
+  }
+}

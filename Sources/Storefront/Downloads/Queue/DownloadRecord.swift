@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// A download as the queue's records have it. How much has come is not among it: the file says.
+struct DownloadRecord: JSONObject, Sendable, Hashable {
+  var transaction = ""
+  var index: Int64 = 0
+  var content = WireContent()
+  var state = SavedState(rawValue: "")
+  /// The entity tag of what the partial file is part of.
+  var validator: String?
+  var error: SavedError?
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case transaction, index, content, state, validator, error }
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields: [Field] = [.transaction, .index, .content, .state]
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .transaction: try coder.code(&transaction)
+    case .index: try coder.code(&index)
+    case .content: try coder.code(&content)
+    case .state: try coder.code(&state)
+    case .validator: try coder.code(&validator)
+    case .error: try coder.code(&error)
+    }
+  }
+}
+
+extension DownloadRecord {
+  static let collection = RecordCollection(rawValue: "downloads")
+
+  init(_ download: Download) {
+    transaction = download.transaction.rawValue
+    index = Int64(download.index)
+    content = WireContent(download.content)
+    state = .waiting
+  }
+
+  /// Reads a record.
+  init(_ stored: StoredRecord) throws(DownloadError) {
+    do throws(MalformedReceipt) {
+      try self.init(json: stored.value, part: "download record", limits: .standard)
+    } catch {
+      throw Self.corrupt(stored.key, error.description)
+    }
+    guard SavedState.all.contains(state), id.rawValue == stored.key, index >= 0 else {
+      throw Self.corrupt(stored.key, "its state or its key cannot be right")
+    }
+  }
+
+  var id: Download.ID { Download.ID(PaymentTransaction.ID(rawValue: transaction), Int(clamping: index)) }
+
+  private static func corrupt(_ key: String, _ what: String) -> DownloadError {
+    DownloadError(
+      .corrupt, at: "\(collection.rawValue)/\(key)", "A record is damaged: \(what). Restore it from a backup."
+    )
+  }
+}
+
+/// Where a download stood when it was last stored. One that is active waits, after a relaunch.
+struct SavedState: JSONEnumeration, Sendable, Hashable {
+  let rawValue: String
+
+  static let waiting = SavedState(rawValue: "waiting")
+  static let paused = SavedState(rawValue: "paused")
+  static let finished = SavedState(rawValue: "finished")
+  static let failed = SavedState(rawValue: "failed")
+
+  static let all: Set<SavedState> = [.waiting, .paused, .finished, .failed]
+}
+
+/// A ``DownloadError`` as JSON.
+struct SavedError: WireForm, Hashable {
+  var code = ""
+  var place = ""
+  var message = ""
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable { case code, place, message }
+  static let fieldNames = JSONFieldNames<Field>()
+  static let requiredFields = Field.allCases
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .code: try coder.code(&code)
+    case .place: try coder.code(&place)
+    case .message: try coder.code(&message)
+    }
+  }
+}
+
+extension SavedError {
+  init(_ value: DownloadError) {
+    code = value.code.rawValue
+    place = value.place
+    message = value.message
+  }
+
+  var value: DownloadError {
+    DownloadError(DownloadError.Code(rawValue: code) ?? .unreachable, at: place, message)
+  }
+}

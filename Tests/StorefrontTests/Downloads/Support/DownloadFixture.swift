@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptHTTP
+import Storefront
+
+/// Whoever has the transactions, and hears of downloads.
+actor TransactionBook: DownloadPermission {
+  private var contents: [PaymentTransaction.ID: [DownloadableContent]] = [:]
+  private(set) var history: [Download] = []
+  private var waiters:
+    [(isMet: @Sendable (Download) -> Bool, continuation: CheckedContinuation<Download, Never>)] =
+      []
+
+  init(_ contents: [PaymentTransaction.ID: [DownloadableContent]]) { self.contents = contents }
+
+  func content(
+    of transaction: PaymentTransaction.ID
+  ) async throws(DownloadError) -> [DownloadableContent]? { contents[transaction] }
+
+  func finish(_ transaction: PaymentTransaction.ID) { contents[transaction] = nil }
+
+  func downloadsChanged(_ downloads: [Download]) async {
+    history += downloads
+    for download in downloads {
+      for waiter in waiters where waiter.isMet(download) { waiter.continuation.resume(returning: download) }
+      waiters.removeAll { $0.isMet(download) }
+    }
+  }
+
+  /// The first download to be told of, from now on or before, that meets a condition.
+  func first(where isMet: @escaping @Sendable (Download) -> Bool) async -> Download {
+    if let met = history.first(where: isMet) { return met }
+    return await withCheckedContinuation { waiters.append((isMet, $0)) }
+  }
+
+  /// The next one to end, in whatever way.
+  func ended() async -> Download {
+    await first { [.finished, .failed, .cancelled].contains($0.state) }
+  }
+
+  func forget() { history = [] }
+}
+
+/// A directory that goes with its owner.
+final class ScratchDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    path =
+      FileManager.default.temporaryDirectory.appendingPathComponent("downloads-\(UUID().uuidString)").path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? [] }
+
+  func read(_ path: String?) -> [UInt8]? {
+    path.flatMap { FileManager.default.contents(atPath: $0) }.map { Array($0) }
+  }
+}
+
+enum DownloadFixture {
+  static let transaction = PaymentTransaction.ID(rawValue: "000000000000001")
+  /// Five parts, the last of them short.
+  static let bytes: [UInt8] = {
+    var values = RandomValues(seed: 77)
+    return values.bytes(4500...4500)
+  }()
+
+  static func content(
+    _ bytes: [UInt8] = bytes, url: String = "https://content.example/level-2?key=1", length: Int? = nil,
+    sha256: [UInt8]? = nil
+  ) -> DownloadableContent {
+    DownloadableContent(
+      contentIdentifier: "level-2", contentVersion: "1.0", url: url,
+      contentLength: Int64(length ?? bytes.count), sha256: sha256 ?? Digest.hash(bytes, using: .sha256))
+  }
+
+  static func book(_ contents: DownloadableContent...) -> TransactionBook {
+    TransactionBook([transaction: contents])
+  }
+
+  /// Parts of 1 KiB, two tries each, and time that does not pass.
+  static func options(
+    _ server: any HTTPTransport, _ directory: ScratchDirectory, active: Int = 2, whole: Int = 64 << 20
+  ) -> DownloadOptions {
+    let time = RemoteTime(
+      now: { StoreOverHTTP.now }, elapsed: { .zero }, sleep: { _ in try Task.checkCancellation() },
+      random: { 0 })
+    return DownloadOptions(
+      directory: directory.path, transport: server, chunkByteCount: 1024, maximumWholeByteCount: whole,
+      maximumActiveCount: active, retry: RetryPolicy(maximumAttempts: 2), time: time)
+  }
+
+  static func queue(
+    _ server: any HTTPTransport, _ directory: ScratchDirectory, _ book: TransactionBook,
+    storage: any RecordStorage = MemoryRecordStorage(), active: Int = 2, whole: Int = 64 << 20,
+    files: (any DownloadFiles)? = nil
+  ) async throws -> DownloadQueue {
+    let queue = try DownloadQueue(
+      options: options(server, directory, active: active, whole: whole), storage: storage,
+      files: files ?? DownloadFolder(directory.path), permission: book)
+    try await queue.begin()
+    return queue
+  }
+
+  /// Starts everything of the transaction, and waits until one has ended.
+  static func run(
+    _ server: any HTTPTransport, _ directory: ScratchDirectory, _ content: DownloadableContent = content(),
+    whole: Int = 64 << 20
+  ) async throws -> Download {
+    let book = book(content)
+    let queue = try await queue(server, directory, book, whole: whole)
+    try await queue.start(try await queue.downloads(of: transaction))
+    return await book.ended()
+  }
+}

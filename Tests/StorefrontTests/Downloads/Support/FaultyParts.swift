@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storefront
+import Synchronization
+
+/// When what a download queue stands on fails.
+final class FaultPlan: Sendable {
+  enum Kind: Sendable, CaseIterable {
+    /// The step is not taken, nor any after it: the process was killed before.
+    case killedBefore
+    /// The step is taken, and nobody learns; none after it is.
+    case killedAfter
+    /// The step fails alone.
+    case failsOnce
+  }
+
+  private let step: Int
+  private let kind: Kind
+  private let count = Mutex(0)
+
+  init(_ step: Int, _ kind: Kind) {
+    self.step = step
+    self.kind = kind
+  }
+
+  /// How many steps there were.
+  var stepCount: Int { count.withLock { $0 } }
+
+  /// Whether the next step is taken, and whether it is said that it was.
+  func next() -> (isTaken: Bool, isTold: Bool) {
+    let number = count.withLock { count in
+      defer { count += 1 }
+      return count
+    }
+    switch kind {
+    case .failsOnce: return (number != step, number != step)
+    case .killedBefore: return (number < step, number < step)
+    case .killedAfter: return (number <= step, number < step)
+    }
+  }
+}
+
+/// A storage whose commits go by a plan.
+struct FaultyCommits: RecordStorage {
+  let storage: MemoryRecordStorage
+  let plan: FaultPlan
+
+  func records(
+    in collection: RecordCollection, after key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord] {
+    try storage.records(in: collection, after: key, limit: limit)
+  }
+
+  func value(
+    of key: String, in collection: RecordCollection
+  ) throws(RecordStorageError) -> [UInt8]? { try storage.value(of: key, in: collection) }
+
+  func commit(_ changes: [RecordChange]) throws(RecordStorageError) {
+    let (isTaken, isTold) = plan.next()
+    if isTaken { try storage.commit(changes) }
+    if !isTold { throw RecordStorageError(.inputOutput, "by plan") }
+  }
+
+  func close() throws(RecordStorageError) { try storage.close() }
+}
+
+/// Files whose changes go by a plan.
+struct FaultyFiles: DownloadFiles {
+  let files: DownloadFolder
+  let plan: FaultPlan
+  var code = DownloadError.Code.inputOutput
+
+  private func step<Value>(
+    _ body: () throws(DownloadError) -> Value
+  ) throws(DownloadError) -> Value {
+    let (isTaken, isTold) = plan.next()
+    let fault = DownloadError(code, "by plan")
+    guard isTaken else { throw fault }
+    let value = try body()
+    guard isTold else { throw fault }
+    return value
+  }
+
+  func byteCount(of file: DownloadFile) throws(DownloadError) -> Int64? { try files.byteCount(of: file) }
+
+  func append(_ bytes: [UInt8], to name: String, at offset: Int64) throws(DownloadError) -> Bool {
+    try step { () throws(DownloadError) in try files.append(bytes, to: name, at: offset) }
+  }
+
+  func read(_ file: DownloadFile, at offset: Int64, count: Int) throws(DownloadError) -> [UInt8] {
+    try files.read(file, at: offset, count: count)
+  }
+
+  func complete(_ name: String) throws(DownloadError) {
+    try step { () throws(DownloadError) in try files.complete(name) }
+  }
+
+  func remove(_ file: DownloadFile) throws(DownloadError) {
+    try step { () throws(DownloadError) in try files.remove(file) }
+  }
+
+  func partialNames() throws(DownloadError) -> [String] { try files.partialNames() }
+
+  func path(of name: String) -> String { files.path(of: name) }
+}
