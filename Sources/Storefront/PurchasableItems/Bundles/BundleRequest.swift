@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// Fetches the content of an item (`CalStoreCalendarBundleRequest`), into memory. For content that is large, or that
+/// must outlive the process, start a ``Download``.
+public struct BundleRequest: Sendable {
+  /// The longest bundle.
+  public static let maximumByteCount = 64 << 20
+  private static let partByteCount = 4 << 20
+
+  /// What is fetched, from where.
+  public let content: DownloadableContent
+  private let fetcher: ContentFetcher
+
+  init(_ content: DownloadableContent, items: PurchasableItems) {
+    self.content = content
+    fetcher = items.fetcher
+  }
+
+  /// Fetches the bundle, and compares its digest. Cancelling the task gives it up.
+  ///
+  /// - Returns: The bundle.
+  /// - Throws: ``DownloadError``.
+  public func bundle() async throws(DownloadError) -> ContentBundle {
+    let source = try ContentSource(content)
+    guard source.length <= Int64(Self.maximumByteCount) else {
+      throw DownloadError(
+        .invalidContent, at: content.contentIdentifier,
+        "A bundle has at most \(Self.maximumByteCount) bytes. Download it instead.")
+    }
+    let place = ContentFetcher.place(source.url)
+    let bytes = try await fetch(source, place)
+    guard Digest.hash(bytes, using: .sha256) == source.sha256 else {
+      throw DownloadError(.checksumMismatch, at: place, "The content is not what the store says.")
+    }
+    return ContentBundle(
+      identifier: content.contentIdentifier, version: content.contentVersion, bytes: bytes)
+  }
+
+  private func fetch(_ source: ContentSource, _ place: String) async throws(DownloadError) -> [UInt8] {
+    let mismatch = DownloadError(
+      .lengthMismatch, at: place, "The content has not the \(source.length) bytes that the store says.")
+    var bytes: [UInt8] = []
+    while Int64(bytes.count) < source.length {
+      let rest = Int(source.length) - bytes.count
+      switch try await fetcher.part(
+        of: source.url, at: Int64(bytes.count), count: min(rest, Self.partByteCount), validator: nil)
+      {
+      case .part(let more, let total, _):
+        if let total, total != source.length { throw mismatch }
+        bytes += more
+      case .whole(let all, _): return all
+      case .unsatisfiable: throw mismatch
+      case .moreThanAsked:
+        guard case .whole(let all, _) = try await fetcher.whole(of: source.url, limit: Int(source.length))
+        else {
+          throw mismatch
+        }
+        return all
+      }
+    }
+    return bytes
+  }
+}
+
+/// The content of an item (`CalStoreCalendarBundle`), all of it, with the right digest.
+public struct ContentBundle: Sendable, Hashable {
+  /// Which content.
+  public let identifier: String
+  /// Its version.
+  public let version: String
+  /// Its bytes.
+  public let bytes: [UInt8]
+}

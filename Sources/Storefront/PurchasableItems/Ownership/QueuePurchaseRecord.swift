@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The purchases of a queue whose receipts a verifier accepts, and those that somebody else remembers.
+///
+/// A queue forgets what is finished. Before you finish a transaction, keep what its verified receipt says, and give it as
+/// the other record.
+///
+/// ```swift
+/// let record = QueuePurchaseRecord(queue, remembering: database) { transaction in
+///   guard let sale = transaction.storeTransaction else { return nil }
+///   switch verifier.verify(sale.receipt) {
+///   case .valid(let receipt): return receipt.transactions.first.flatMap { OwnedPurchase(verified: $0) }
+///   case .invalid: return nil
+///   case .undetermined: throw NotCheckedYet()
+///   }
+/// }
+/// ```
+public actor QueuePurchaseRecord: PurchaseRecord {
+  /// Verifies the receipt of a transaction that is purchased or restored.
+  ///
+  /// It returns what the receipt says, or `nil` where it is not valid, and throws where that could not be found out.
+  public typealias Verify = @Sendable (PaymentTransaction) async throws -> OwnedPurchase?
+
+  private let queue: PaymentQueue
+  private let others: (any PurchaseRecord)?
+  private let verify: Verify
+  /// What the receipts of unfinished transactions say; nothing for those that are not valid.
+  private var verified: [PaymentTransaction.ID: OwnedPurchase?] = [:]
+
+  /// Creates a record.
+  ///
+  /// - Parameters:
+  ///   - queue: Whose purchased and restored transactions count.
+  ///   - others: What was finished before.
+  ///   - verify: Verifies a receipt. Each is verified once as long as this lives, unless that could not be done.
+  public init(
+    _ queue: PaymentQueue, remembering others: (any PurchaseRecord)? = nil, verify: @escaping Verify
+  ) {
+    self.queue = queue
+    self.others = others
+    self.verify = verify
+  }
+
+  /// The purchases of the queue and of the other record.
+  public func purchases(of productIdentifiers: Set<String>) async throws -> [OwnedPurchase] {
+    var purchases = try await others?.purchases(of: productIdentifiers) ?? []
+    var unfinished: Set<PaymentTransaction.ID> = []
+    for transaction in await queue.transactions where transaction.storeTransaction != nil {
+      unfinished.insert(transaction.id)
+      guard productIdentifiers.contains(transaction.payment.productIdentifier) else { continue }
+      if let purchase = try await purchase(of: transaction.id) { purchases.append(purchase) }
+    }
+    verified = verified.filter { unfinished.contains($0.key) }
+    return purchases
+  }
+
+  private func purchase(of id: PaymentTransaction.ID) async throws -> OwnedPurchase? {
+    if let known = verified[id] { return known }
+    guard let transaction = try await queue.transaction(id) else { return nil }
+    let purchase = try await verify(transaction)
+    verified[id] = .some(purchase)
+    return purchase
+  }
+}
