@@ -30,6 +30,8 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let missingOfferParameters = Code(rawValue: 13)
     /// The offer costs more than the product (`SKErrorInvalidOfferPrice`).
     public static let invalidOfferPrice = Code(rawValue: 14)
+    /// The offer is not for this customer (`SKErrorIneligibleForOffer`).
+    public static let ineligibleForOffer = Code(rawValue: 18)
   }
 
   /// The domain of these errors' numbers (`SKErrorDomain`).
