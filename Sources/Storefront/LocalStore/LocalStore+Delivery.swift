@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// Handing over what was sold.
+extension LocalStore {
+  /// The most that one page holds.
+  static let greatestPage = 256
+
+  func unfinishedTransactions(
+    of account: String, after position: StorePosition?, limit: Int
+  ) throws(StoreUnavailable) -> StoreTransactionPage {
+    let fault = nextFault(of: .unfinished)
+    switch fault {
+    case .error(let error): throw StoreUnavailable(error.message)
+    case .unavailable(let retryAfter):
+      throw StoreUnavailable("The store cannot be reached.", retryAfter: retryAfter)
+    case .answerLost: throw StoreUnavailable("The store's answer was lost.")
+    case nil: break
+    }
+    let limit = min(max(1, limit), Self.greatestPage)
+    do throws(LocalStoreError) {
+      try catchUp()
+      let identifiers = try keys(
+        in: .storeUnfinished, with: account, after: position?.rawValue, limit: limit)
+      var transactions: [StoreTransaction] = []
+      for identifier in identifiers {
+        if let sale = try sale(identifier) { transactions.append(storeTransaction(sale)) }
+      }
+      return StoreTransactionPage(
+        transactions: transactions,
+        next: identifiers.count < limit ? nil : identifiers.last.map { StorePosition(rawValue: $0) })
+    } catch {
+      throw error.unavailable
+    }
+  }
+
+  func finish(_ identifier: String, account: String) throws(StoreUnavailable) {
+    let fault = nextFault(of: .finish)
+    switch fault {
+    case .error(let error): throw StoreUnavailable(error.message)
+    case .unavailable(let retryAfter):
+      throw StoreUnavailable("The store cannot be reached.", retryAfter: retryAfter)
+    case .answerLost, nil: break
+    }
+    do throws(LocalStoreError) {
+      if var sale = try sale(identifier), sale.account == account, !sale.isFinished {
+        sale.isFinished = true
+        try change { _, change throws(LocalStoreError) in
+          change.sales[identifier] = sale
+          change.records.append(.remove(.storeUnfinished, key: StoreKey.joined(account, identifier)))
+        }
+      }
+    } catch {
+      throw error.unavailable
+    }
+    if case .answerLost = fault { throw StoreUnavailable("The store's answer was lost.") }
+  }
+}

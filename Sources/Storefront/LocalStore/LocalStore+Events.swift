@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptSigning
+
+/// What events leave behind: transactions to deliver, and notifications to send.
+extension LocalStore {
+  /// Signs events, and adds what comes of them to a change.
+  ///
+  /// - Parameters:
+  ///   - payment: What the account's new transaction answers; others answer nobody.
+  ///   - request: The request with that payment.
+  ///   - shared: The transaction of which the others are shared.
+  func record(
+    _ events: [StoreEvent], in change: inout Change, payment: Payment? = nil, request: String? = nil,
+    of account: String? = nil, sharedFrom shared: String? = nil
+  ) throws(LocalStoreError) {
+    for event in events {
+      let signed: SignedStoreEvent
+      do throws(SigningError) { signed = try signer.sign(event) } catch { throw LocalStoreError(error) }
+      let notification = Self.notification(event, signed.notification)
+      change.notifications.append(notification)
+      change.records.append(
+        .put(.storeOutbox, key: StoreKey.number(event.number), value: notification.encodedJSON()))
+      let identifier = event.transaction.transactionId ?? ""
+      if event.isNewTransaction {
+        var sale = SaleRecord()
+        sale.account = event.account
+        sale.transaction = event.transaction
+        let isAnswer = payment != nil && event.account == account
+        sale.payment =
+          isAnswer ? payment.map { PaymentRecord($0) } ?? PaymentRecord() : Self.payment(of: event)
+        sale.requestIdentifier = isAnswer ? request : nil
+        if event.transaction.inAppOwnershipType == .familyShared { sale.sharedFrom = shared }
+        sale.receipt = try receipt(of: event.transaction, signed.transaction)
+        add(sale, to: &change)
+      } else if var sale = try sale(identifier, in: change) {
+        sale.transaction = event.transaction
+        change.sales[identifier] = sale
+      }
+      if let replaced = event.replacedTransaction, let identifier = replaced.transactionId,
+        var sale = try sale(identifier, in: change)
+      {
+        sale.transaction = replaced
+        change.sales[identifier] = sale
+      }
+    }
+  }
+
+  /// A new transaction of an account, to be delivered.
+  func add(_ sale: SaleRecord, to change: inout Change) {
+    change.sales[sale.identifier] = sale
+    let key = StoreKey.joined(sale.account, sale.identifier)
+    change.records.append(.put(.storeAccounts, key: key, value: []))
+    // A restoration is kept by whoever asked for it.
+    if !sale.isRestoration { change.records.append(.put(.storeUnfinished, key: key, value: [])) }
+    if sale.transaction.type != .autoRenewableSubscription {
+      change.records.append(
+        .put(.storeLines, key: StoreKey.joined(sale.originalIdentifier, sale.identifier), value: []))
+      if let shared = sale.sharedFrom {
+        change.records.append(.put(.storeLines, key: StoreKey.joined(shared, sale.identifier), value: []))
+      }
+    }
+  }
+
+  /// The payment of what the store began by itself.
+  private static func payment(of event: StoreEvent) -> PaymentRecord {
+    var payment = PaymentRecord()
+    payment.productIdentifier = event.transaction.productId ?? ""
+    payment.quantity = event.transaction.quantity ?? 1
+    payment.applicationUsername = event.transaction.appAccountToken?.rawValue
+    return payment
+  }
+
+  private static func notification(_ event: StoreEvent, _ payload: String) -> SignedNotification {
+    var notification = SignedNotification()
+    notification.number = event.number
+    notification.account = event.account
+    notification.type = event.type
+    notification.subtype = event.subtype
+    notification.uuid = event.uuid
+    notification.signedDate = event.signedDate
+    notification.transactionIdentifier = event.transaction.transactionId ?? ""
+    notification.originalTransactionIdentifier = event.originalTransactionIdentifier
+    notification.signedPayload = payload
+    return notification
+  }
+
+  /// The receipt of a transaction, in the store's format.
+  func receipt(of transaction: JWSTransaction, _ signed: String) throws(LocalStoreError) -> String {
+    guard let receiptSigner else { return signed }
+    let info = TransactionReceiptPurchaseInfo(
+      bundleId: options.engine.bundleIdentifier, webOrderLineItemId: transaction.webOrderLineItemId,
+      transaction: Transaction(
+        transactionId: transaction.transactionId, originalTransactionId: transaction.originalTransactionId,
+        productId: transaction.productId, quantity: transaction.quantity,
+        purchaseDate: transaction.purchaseDate, originalPurchaseDate: transaction.originalPurchaseDate,
+        expiresDate: transaction.expiresDate))
+    do throws(SigningError) {
+      return String(
+        decoding: try receiptSigner.sign(info, environment: options.engine.environment), as: UTF8.self)
+    } catch {
+      throw LocalStoreError(error)
+    }
+  }
+
+  /// As a queue is told of it.
+  func storeTransaction(_ sale: SaleRecord) -> StoreTransaction {
+    StoreTransaction(
+      transactionIdentifier: sale.identifier, originalTransactionIdentifier: sale.originalIdentifier,
+      transactionDate: sale.transaction.purchaseDate ?? Timestamp(millisecondsSince1970: 0),
+      payment: sale.payment.payment, requestIdentifier: sale.requestIdentifier,
+      receipt: Array(sale.receipt.utf8),
+      downloads: products[sale.transaction.productId ?? ""]?.downloads ?? [])
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// Notifications, and the time that makes them.
+extension LocalStore {
+  private static let deliveredKey = "delivered"
+
+  /// The notifications that were made, oldest first. They are kept.
+  ///
+  /// - Parameters:
+  ///   - number: Only those after this one.
+  ///   - limit: At most so many.
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  public func notifications(
+    after number: Int64 = 0, limit: Int = 256
+  ) throws(LocalStoreError) -> [SignedNotification] {
+    try catchUp()
+    return try outbox(after: number, limit: max(1, limit))
+  }
+
+  private func outbox(after number: Int64, limit: Int) throws(LocalStoreError) -> [SignedNotification] {
+    let records = try Self.records(
+      in: .storeOutbox, after: StoreKey.number(max(0, number)), limit: limit, of: storage)
+    var found: [SignedNotification] = []
+    for record in records {
+      found.append(try Self.decode(record.value, at: "store-outbox/\(record.key)"))
+    }
+    return found
+  }
+
+  /// Has the sink told of what it was not told yet; one task at a time, so that the order is kept.
+  func deliver() {
+    guard let sink = options.sink, !isDelivering else { return }
+    isDelivering = true
+    Task {
+      // What fails here is tried again with the next notification, and at the next launch.
+      try? await deliverAll(to: sink)
+      isDelivering = false
+    }
+  }
+
+  private func deliverAll(to sink: @Sendable (SignedNotification) async -> Void) async throws {
+    while true {
+      let delivered =
+        try value(of: Self.deliveredKey, in: .storeHeader)
+        .flatMap { Int64(String(decoding: $0, as: UTF8.self)) } ?? 0
+      let waiting = try outbox(after: delivered, limit: 64)
+      guard let last = waiting.last else { return }
+      for notification in waiting { await sink(notification) }
+      try storage.commit([
+        .put(.storeHeader, key: Self.deliveredKey, value: Array(String(last.number).utf8))
+      ])
+    }
+  }
+
+  /// When something is due next: a renewal, the end of a grace period; `nil` if nothing is.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  public func nextDueDate() throws(LocalStoreError) -> Timestamp? { try loaded().engine.nextDueDate }
+
+  /// Does what is due until an instant, each at its own. Every call does so by itself until the present; this is for
+  /// simulated time. What is signed for the future does not verify before.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
+  public func advance(to instant: Timestamp) throws(LocalStoreError) { try catchUp(to: instant) }
+
+  /// Does what is due when it is due, until the task is cancelled. A store without it catches up at the next call.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
+  public func run() async throws(LocalStoreError) {
+    deliver()
+    while !Task.isCancelled {
+      let now = clock()
+      try catchUp(to: now)
+      // An hour at most: clocks are set.
+      let wait = try nextDueDate().map { $0.millisecondsSince1970 - now.millisecondsSince1970 } ?? 3_600_000
+      let sleep = options.sleep
+      let sleeper = Task<Void, Never> {
+        try? await sleep(.milliseconds(Int64(min(max(wait, 1), 3_600_000).rounded(.up))))
+      }
+      self.sleeper = sleeper
+      await withTaskCancellationHandler {
+        await sleeper.value
+      } onCancel: {
+        sleeper.cancel()
+      }
+    }
+  }
+
+  func loaded() throws(LocalStoreError) -> State {
+    if let state { return state }
+    let read = try Self.read(catalog: catalog, options: options, storage: storage).0
+    state = read
+    return read
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptSigning
+
+/// Reading and writing records.
+extension LocalStore {
+  /// What one operation changes: it is committed as a whole.
+  struct Change {
+    var records: [RecordChange] = []
+    /// Transactions that are new or changed, by identifier.
+    var sales: [String: SaleRecord] = [:]
+    var notifications: [SignedNotification] = []
+  }
+
+  /// Reads the state of a whole store, or makes the state of a new one.
+  static func read(
+    catalog: ProductCatalog, options: Options, storage: any RecordStorage
+  ) throws(LocalStoreError) -> (State, isNew: Bool) {
+    var engineOptions = options.engine
+    guard let bytes = try value(of: StoreHeader.key, in: .storeHeader, of: storage) else {
+      if engineOptions.seed == 0 { engineOptions.seed = UInt64.random(in: 1 ... .max) }
+      let engine = SubscriptionEngine(catalog: catalog, options: engineOptions)
+      return (State(engine: engine, seed: engineOptions.seed), true)
+    }
+    let header: StoreHeader = try decode(bytes, at: "store-header")
+    guard header.version == StoreHeader.currentVersion, let seed = UInt64(header.seed) else {
+      throw LocalStoreError(
+        .corrupt, at: "store-header",
+        "The store is of version \(header.version), and this program reads \(StoreHeader.currentVersion).")
+    }
+    engineOptions.seed = seed
+    var subscriptions: [Subscription] = []
+    var last: String?
+    while true {
+      let page = try records(in: .storeSubscriptions, after: last, limit: 1000, of: storage)
+      for record in page {
+        subscriptions.append(try decode(record.value, at: "store-subscriptions/\(record.key)"))
+      }
+      guard let next = page.last?.key else { break }
+      last = next
+    }
+    let engine = SubscriptionEngine(
+      catalog: catalog, options: engineOptions, ledger: header.ledger, subscriptions: subscriptions)
+    return (State(engine: engine, seed: seed), false)
+  }
+
+  static func header(of state: State) -> RecordChange {
+    var header = StoreHeader()
+    header.seed = String(state.seed)
+    header.ledger = state.engine.ledger
+    return .put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())
+  }
+
+  /// Does something that changes the store, and commits all of it or nothing.
+  ///
+  /// - Throws: ``LocalStoreError``; with `not-found` and `refused` nothing was changed, after any other what is stored
+  ///   is read again.
+  func change<Result>(
+    _ body: (inout SubscriptionEngine, inout Change) throws(LocalStoreError) -> Result
+  ) throws(LocalStoreError) -> Result {
+    // Taken out, so that it is changed in place; and gone, should anything fail half-way.
+    var working: State
+    if let state {
+      working = state
+    } else {
+      working = try Self.read(catalog: catalog, options: options, storage: storage).0
+    }
+    state = nil
+    var change = Change()
+    let result: Result
+    do throws(LocalStoreError) {
+      result = try body(&working.engine, &change)
+    } catch {
+      // Those are thrown before anything is touched.
+      if error.code == .refused || error.code == .notFound { state = working }
+      throw error
+    }
+    for sale in change.sales.values.sorted(by: { $0.identifier < $1.identifier }) {
+      change.records.append(.put(.storeSales, key: sale.identifier, value: sale.encodedJSON()))
+    }
+    for subscription in working.engine.takeChanges() {
+      change.records.append(
+        .put(.storeSubscriptions, key: subscription.id, value: subscription.encodedJSON()))
+    }
+    if !change.records.isEmpty {
+      change.records.append(Self.header(of: working))
+      do throws(RecordStorageError) {
+        try storage.commit(change.records)
+      } catch {
+        throw LocalStoreError(error)
+      }
+    }
+    state = working
+    if !change.notifications.isEmpty { deliver() }
+    // Something may be due earlier than before.
+    sleeper?.cancel()
+    return result
+  }
+
+  /// Lets the store's own time pass until now, in commits of some events each.
+  func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) {
+    let now = instant ?? clock()
+    while true {
+      if let state, state.engine.nextDueDate.map({ $0 > now }) ?? true { return }
+      let isDone = try change { engine, change throws(LocalStoreError) in
+        let (events, isDone) = engine.advance(to: now, atMost: 64)
+        try record(events, in: &change)
+        return isDone
+      }
+      if isDone { return }
+    }
+  }
+
+  func sale(_ identifier: String, in change: Change = Change()) throws(LocalStoreError) -> SaleRecord? {
+    if let sale = change.sales[identifier] { return sale }
+    guard let bytes = try value(of: identifier, in: .storeSales) else { return nil }
+    return try Self.decode(bytes, at: "store-sales/\(identifier)")
+  }
+
+  func value(of key: String, in collection: RecordCollection) throws(LocalStoreError) -> [UInt8]? {
+    try Self.value(of: key, in: collection, of: storage)
+  }
+
+  /// The keys of an account in a collection, from a position on.
+  ///
+  /// - Returns: What follows the account in the keys.
+  func keys(
+    in collection: RecordCollection, with part: String, after position: String?, limit: Int
+  ) throws(LocalStoreError) -> [String] {
+    let prefix = StoreKey.prefix(part)
+    let records = try Self.records(
+      in: collection, after: prefix + (position ?? ""), limit: limit, of: storage)
+    return records.lazy.map(\.key).prefix { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+  }
+
+  static func value(
+    of key: String, in collection: RecordCollection, of storage: any RecordStorage
+  ) throws(LocalStoreError) -> [UInt8]? {
+    do throws(RecordStorageError) {
+      return try storage.value(of: key, in: collection)
+    } catch {
+      throw LocalStoreError(error)
+    }
+  }
+
+  static func records(
+    in collection: RecordCollection, after key: String?, limit: Int, of storage: any RecordStorage
+  ) throws(LocalStoreError) -> [StoredRecord] {
+    do throws(RecordStorageError) {
+      return try storage.records(in: collection, after: key, limit: limit)
+    } catch {
+      throw LocalStoreError(error)
+    }
+  }
+
+  static func decode<Record: JSONObject>(_ bytes: [UInt8], at place: String) throws(LocalStoreError) -> Record
+  {
+    do throws(MalformedReceipt) {
+      return try Record(json: bytes, part: "record", limits: .standard)
+    } catch {
+      throw LocalStoreError(error, at: place)
+    }
+  }
+}

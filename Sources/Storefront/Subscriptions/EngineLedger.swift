@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptCodec
+
+/// What an engine keeps beside its subscriptions.
+package struct EngineLedger: Sendable, Hashable {
+  /// Nothing before it is changed any more.
+  package var time = Timestamp(millisecondsSince1970: 0)
+  /// How many transactions were made: identifiers count on.
+  package var transactionCount: Int64 = 0
+  /// How many events there were.
+  package var eventCount: Int64 = 0
+  /// Prices that differ from the catalogue's.
+  package var prices: [ProductPrice] = []
+  /// Products that are no longer for sale.
+  package var removedProducts: [String] = []
+  /// The families.
+  package var families: [Family] = []
+  /// Nonces of promotional offers that were redeemed, as long as they could be used again.
+  package var nonces: [UsedNonce] = []
+  /// Accounts whose renewals cannot be charged for, whatever the billing policy says.
+  package var declinedAccounts: [String] = []
+  package var unknownFields: [JSONMember] = []
+
+  package init() {}
+
+  package struct ProductPrice: JSONObject, Sendable, Hashable {
+    package var productIdentifier = ""
+    package var price: Int64 = 0
+    package var unknownFields: [JSONMember] = []
+    package init() {}
+
+    package enum Field: String, CaseIterable, Sendable { case productIdentifier, price }
+    package static let fieldNames = JSONFieldNames<Field>()
+    package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt)
+    {
+      switch field {
+      case .productIdentifier: try coder.code(&productIdentifier)
+      case .price: try coder.code(&price)
+      }
+    }
+  }
+
+  package struct Family: JSONObject, Sendable, Hashable {
+    package var members: [String] = []
+    package var unknownFields: [JSONMember] = []
+    package init() {}
+
+    package enum Field: String, CaseIterable, Sendable { case members }
+    package static let fieldNames = JSONFieldNames<Field>()
+    package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt)
+    {
+      switch field {
+      case .members: try coder.code(&members)
+      }
+    }
+  }
+
+  package struct UsedNonce: JSONObject, Sendable, Hashable {
+    package var nonce = ""
+    package var expires = Timestamp(millisecondsSince1970: 0)
+    package var unknownFields: [JSONMember] = []
+    package init() {}
+
+    package enum Field: String, CaseIterable, Sendable { case nonce, expires }
+    package static let fieldNames = JSONFieldNames<Field>()
+    package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt)
+    {
+      switch field {
+      case .nonce: try coder.code(&nonce)
+      case .expires: try coder.code(&expires)
+      }
+    }
+  }
+}
+
+extension EngineLedger: JSONObject {
+  package enum Field: String, CaseIterable, Sendable {
+    case time, transactionCount, eventCount, prices, removedProducts, families, nonces, declinedAccounts
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>()
+  package static var requiredFields: [Field] { [.time, .transactionCount, .eventCount] }
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .time: try coder.code(&time)
+    case .transactionCount: try coder.code(&transactionCount)
+    case .eventCount: try coder.code(&eventCount)
+    case .prices: try coder.code(&prices)
+    case .removedProducts: try coder.code(&removedProducts)
+    case .families: try coder.code(&families)
+    case .nonces: try coder.code(&nonces)
+    case .declinedAccounts: try coder.code(&declinedAccounts)
+    }
+  }
+}

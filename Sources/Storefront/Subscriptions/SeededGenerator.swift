@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// Random numbers that a seed decides: SplitMix64 (Steele, Lea, Flood 2014). For simulations, never for secrets.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  /// Creates a generator.
+  public init(seed: UInt64) { self.state = seed }
+
+  /// The next number.
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// Draws that depend on the seed and on what they are for, and not on how many were made before: the order in which a
+/// store deals with its customers does not matter to any of them.
+struct KeyedDraw: Sendable {
+  let seed: UInt64
+
+  /// The first 16 bytes of SHA-256 over the seed, the purpose and a number.
+  private func bytes(_ purpose: String, _ number: UInt64) -> ArraySlice<UInt8> {
+    var message: [UInt8] = []
+    message.reserveCapacity(48)
+    for value in [seed, number] {
+      for shift in stride(from: 56, through: 0, by: -8) {
+        message.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
+      }
+    }
+    message += purpose.utf8
+    return Digest.hash(message, using: .sha256).prefix(16)
+  }
+
+  /// A number of 0 up to, but not including, 1.
+  func chance(_ purpose: String, _ number: UInt64) -> Double {
+    let word = bytes(purpose, number).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return Double(word >> 11) / Double(UInt64(1) << 53)
+  }
+
+  /// A UUID of version 8, RFC 9562: all but version and variant are of the maker's choice.
+  func uuid(_ purpose: String, _ number: UInt64) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity(36)
+    for (index, byte) in bytes(purpose, number).enumerated() {
+      let byte = index == 6 ? byte & 0x0F | 0x80 : index == 8 ? byte & 0x3F | 0x80 : byte
+      if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptSigning
+
+/// A ``StoreEvent``, signed.
+public struct SignedStoreEvent: Sendable, Hashable {
+  /// The signed transaction.
+  public let transaction: String
+  /// The signed renewal information; subscriptions only.
+  public let renewalInfo: String?
+  /// The signed notification with both in it: what a server is sent as `signedPayload`.
+  public let notification: String
+}
+
+/// Signs what a store says of its events: transaction, renewal information, and the notification around them.
+///
+/// The same event gives the same payloads byte for byte; the signatures differ, because ECDSA draws a random number
+/// for each.
+public struct StoreEventSigner: Sendable {
+  /// The app's identifier that notifications state; production's verifiers may demand one.
+  public let appAppleId: Int64?
+  private let signer: JWSSigner
+
+  /// Creates a signer.
+  ///
+  /// - Parameters:
+  ///   - identity: A P-256 identity whose chain is leaf, intermediate, root.
+  ///   - appAppleId: The app's identifier that notifications state.
+  /// - Throws: `SigningError` where the identity does not suit.
+  public init(identity: SigningIdentity, appAppleId: Int64? = nil) throws(SigningError) {
+    self.signer = try JWSSigner(identity: identity)
+    self.appAppleId = appAppleId
+  }
+
+  /// Signs an event.
+  ///
+  /// - Returns: Its signed parts and the notification.
+  /// - Throws: `SigningError` with `crypto-failure`.
+  public func sign(_ event: StoreEvent) throws(SigningError) -> SignedStoreEvent {
+    let transaction = try signer.sign(.transaction(event.transaction))
+    let renewalInfo: String? =
+      if let renewalInfo = event.renewalInfo { try signer.sign(.renewalInfo(renewalInfo)) } else { nil }
+    let data = NotificationData(
+      environment: event.transaction.environment, appAppleId: appAppleId,
+      bundleId: event.transaction.bundleId,
+      signedTransactionInfo: transaction, signedRenewalInfo: renewalInfo, status: event.status,
+      consumptionRequestReason: event.consumptionRequestReason)
+    let notification = Notification(
+      notificationType: event.type, subtype: event.subtype, notificationUUID: event.uuid, version: "2.0",
+      signedDate: event.signedDate, data: data)
+    return SignedStoreEvent(
+      transaction: transaction, renewalInfo: renewalInfo,
+      notification: try signer.sign(.notification(notification)))
+  }
+
+  /// Signs a transaction alone.
+  ///
+  /// - Returns: The compact JWS.
+  /// - Throws: `SigningError` with `crypto-failure`.
+  public func sign(_ transaction: JWSTransaction) throws(SigningError) -> String {
+    try signer.sign(.transaction(transaction))
+  }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// Families: what one member pays for and the product allows to be shared, the others have, too, each with an original
+/// transaction of their own.
+extension SubscriptionEngine {
+  /// The other members of an account's family.
+  public func family(of account: String) -> [String] {
+    families[account]?.filter { $0 != account } ?? []
+  }
+
+  /// By member, so that nobody is searched for at every renewal.
+  mutating func indexFamilies() {
+    families = [:]
+    for family in ledger.families { for member in family.members { families[member] = family.members } }
+  }
+
+  /// Brings an account into the family of another one. Each has what the others share, from now on.
+  ///
+  /// - Returns: `SUBSCRIBED` for each subscription that is shared.
+  /// - Throws: ``SubscriptionError`` with `not-eligible` for an account that has a family already, or a family of more
+  ///   than six.
+  public mutating func addToFamily(
+    _ account: String, of organizer: String, at instant: Timestamp
+  ) throws(SubscriptionError) -> [StoreEvent] {
+    let now = begin(at: instant)
+    guard account != organizer, !ledger.families.contains(where: { $0.members.contains(account) }) else {
+      throw SubscriptionError(.notEligible, at: account, "The account is in a family already.")
+    }
+    if let index = ledger.families.firstIndex(where: { $0.members.contains(organizer) }) {
+      guard ledger.families[index].members.count < 6 else {
+        throw SubscriptionError(.notEligible, at: organizer, "A family has at most six members.")
+      }
+      ledger.families[index].members.append(account)
+    } else {
+      var family = EngineLedger.Family()
+      family.members = [organizer, account]
+      ledger.families.append(family)
+    }
+    indexFamilies()
+    let members = Set(family(of: account) + [account])
+    for id in all.keys.sorted() {
+      guard var subscription = all[id], !subscription.isFamilyShared, members.contains(subscription.account),
+        isShared(subscription, at: now)
+      else { continue }
+      share(&subscription, .subscribed, .resubscribe, isNewTransaction: false, at: now)
+    }
+    return finish()
+  }
+
+  /// Takes an account out of its family: it loses what the others share, and they what it shares.
+  ///
+  /// - Returns: `REVOKE` for each subscription that is no longer shared.
+  /// - Throws: ``SubscriptionError`` with `not-eligible` for an account without family.
+  public mutating func removeFromFamily(
+    _ account: String, at instant: Timestamp
+  ) throws(SubscriptionError) -> [StoreEvent] {
+    let now = begin(at: instant)
+    guard let index = ledger.families.firstIndex(where: { $0.members.contains(account) }) else {
+      throw SubscriptionError(.notEligible, at: account, "The account is in no family.")
+    }
+    let others = Set(ledger.families[index].members)
+    ledger.families[index].members.removeAll { $0 == account }
+    if ledger.families[index].members.count < 2 { ledger.families.remove(at: index) }
+    indexFamilies()
+    for id in all.keys.sorted() {
+      guard var subscription = all[id], !subscription.isFamilyShared, others.contains(subscription.account)
+      else { continue }
+      let isOfLeaver = subscription.account == account
+      stopSharing(&subscription, at: now) { isOfLeaver || $0.account == account }
+    }
+    return finish()
+  }
+
+  /// Ends the sharing of one subscription with one member.
+  ///
+  /// - Returns: `REVOKE`.
+  /// - Throws: ``SubscriptionError`` with `unknown-subscription`, or `not-eligible` where it is not shared.
+  public mutating func revokeSharing(
+    _ originalTransactionIdentifier: String, at instant: Timestamp
+  ) throws(SubscriptionError) -> [StoreEvent] {
+    let now = begin(at: instant)
+    guard let member = all[originalTransactionIdentifier] else {
+      throw SubscriptionError(
+        .unknownSubscription, at: originalTransactionIdentifier,
+        "There is no subscription of this original transaction.")
+    }
+    guard let owner = member.sharedFrom, var subscription = all[owner],
+      subscription.sharedTo.contains(member.id)
+    else {
+      throw SubscriptionError(.notEligible, at: originalTransactionIdentifier, "It is not shared.")
+    }
+    stopSharing(&subscription, at: now) { $0.id == originalTransactionIdentifier }
+    return finish()
+  }
+
+  private func isShared(_ subscription: Subscription, at now: Timestamp) -> Bool {
+    guard products[subscription.productIdentifier]?.isFamilyShareable == true else { return false }
+    switch subscription.status(at: now) {
+    case .active, .inGracePeriod: return true
+    case .inBillingRetry, .expired, .refunded, .revoked: return false
+    }
+  }
+
+  /// Has the members follow what happened to a subscription that is shared, or may be.
+  mutating func followFamily(
+    of subscription: inout Subscription, _ type: NotificationType, _ subtype: NotificationSubtype?,
+    isNewTransaction: Bool
+  ) {
+    defer { store(subscription) }
+    guard !subscription.isFamilyShared, !ledger.families.isEmpty || !subscription.sharedTo.isEmpty else {
+      return
+    }
+    let now = subscription.lastSignedDate
+    if products[subscription.productIdentifier]?.isFamilyShareable != true {
+      return stopSharing(&subscription, at: now)
+    }
+    share(&subscription, type, subtype, isNewTransaction: isNewTransaction, at: now)
+  }
+
+  /// Brings the members' subscriptions in line with that of whoever pays.
+  private mutating func share(
+    _ subscription: inout Subscription, _ type: NotificationType, _ subtype: NotificationSubtype?,
+    isNewTransaction: Bool, at now: Timestamp
+  ) {
+    let mayBegin = isShared(subscription, at: now)
+    for account in family(of: subscription.account) {
+      let key = LineKey(
+        account: account, group: subscription.groupIdentifier, sharedFrom: subscription.id)
+      let present = lines[key].flatMap { all[$0] }
+      if var member = present, subscription.sharedTo.contains(member.id) {
+        guard type != .subscribed || isNewTransaction else { continue }
+        follow(subscription, &member, at: now, withTransaction: isNewTransaction)
+        emit(
+          type, subtype, of: &member, at: member.lastSignedDate, isNewTransaction: isNewTransaction)
+      } else if mayBegin {
+        var member = present ?? Subscription()
+        member.account = account
+        member.sharedFrom = subscription.id
+        follow(subscription, &member, at: now, withTransaction: true)
+        subscription.sharedTo.append(member.id)
+        emit(
+          .subscribed, present == nil ? .initialBuy : .resubscribe, of: &member, at: member.lastSignedDate,
+          isNewTransaction: true)
+      }
+    }
+    store(subscription)
+  }
+
+  private mutating func follow(
+    _ owner: Subscription, _ member: inout Subscription, at now: Timestamp, withTransaction: Bool
+  ) {
+    let stamp = Self.stamp(&member, at: now)
+    if withTransaction {
+      let identifier = nextTransactionIdentifier()
+      let previous = member.transaction
+      var transaction = owner.transaction
+      transaction.transactionId = identifier
+      transaction.originalTransactionId = previous.originalTransactionId ?? identifier
+      transaction.originalPurchaseDate = previous.originalPurchaseDate ?? stamp
+      transaction.webOrderLineItemId = Self.lineItem(of: identifier)
+      transaction.purchaseDate = stamp
+      transaction.inAppOwnershipType = .familyShared
+      transaction.appAccountToken = nil
+      transaction.offerType = nil
+      transaction.offerIdentifier = nil
+      transaction.offerDiscountType = nil
+      transaction.offerPeriod = nil
+      transaction.price = 0
+      member.transaction = transaction
+    } else {
+      member.transaction.expiresDate = owner.transaction.expiresDate
+    }
+    member.autoRenewProductIdentifier = owner.autoRenewProductIdentifier
+    member.autoRenews = owner.autoRenews
+    member.expirationIntent = owner.expirationIntent
+    member.isInBillingRetry = owner.isInBillingRetry
+    member.gracePeriodExpiresDate = owner.gracePeriodExpiresDate
+    member.renewalPrice = owner.renewalPrice
+    member.recentStartDate = owner.recentStartDate
+  }
+
+  /// Members lose what is no longer shared.
+  mutating func stopSharing(
+    _ subscription: inout Subscription, at now: Timestamp,
+    with isMeant: (Subscription) -> Bool = { _ in true }
+  ) {
+    for id in subscription.sharedTo {
+      guard let member = all[id], isMeant(member) else { continue }
+      subscription.sharedTo.removeAll { $0 == id }
+      // What expired before is not taken away a second time.
+      guard member.transaction.revocationDate == nil else { continue }
+      revoke(
+        member.transaction, account: member.account, at: now, reason: .other, type: .familyRevoke,
+        percentage: nil)
+    }
+    store(subscription)
+  }
+}

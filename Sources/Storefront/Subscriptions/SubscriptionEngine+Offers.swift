@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// Who may redeem which offer.
+extension SubscriptionEngine {
+  /// For how many days the signature of a promotional offer is good.
+  static let signatureDays: Double = 1
+  /// How far in the future a promotional offer may have been signed, in milliseconds: clocks differ.
+  static let signatureSkew: Double = 5 * 60 * 1000
+
+  /// The offer that a payment redeems, if its customer may; `nil` for none.
+  func redeem(
+    _ offer: PaymentOffer?, of product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64,
+    by present: Subscription?, applicationUsername: String?, at now: Timestamp
+  ) throws(StoreError) -> RedeemedOffer? {
+    let found: SubscriptionOffer
+    var token: String?
+    switch offer {
+    case nil:
+      // Nobody asks for it; whoever may have it, has it.
+      guard present?.isCurrent(at: now) != true, present?.hasHadIntroductoryOffer != true else { return nil }
+      return terms.offers.first { $0.type == .introductory }.flatMap { RedeemedOffer($0) }
+    case .promotional(let redemption):
+      found = try promotional(
+        redemption, of: product, terms, applicationUsername: applicationUsername, at: now)
+      guard present != nil else {
+        throw StoreError(.ineligibleForOffer, "Promotional offers are for present and former subscribers.")
+      }
+    case .code(let code):
+      guard let coded = terms.offers.first(where: { $0.type == .offerCode && $0.codes.contains(code) }) else {
+        throw StoreError(.invalidOfferIdentifier, "This code redeems no offer of the product.")
+      }
+      found = coded
+      token = "code:" + code
+      let kind: SubscriptionOffer.Eligibility =
+        present.map { $0.isCurrent(at: now) ? .existing : .expired } ?? .new
+      guard found.eligibility.contains(kind), present?.redeemedOffers.contains("code:" + code) != true else {
+        throw StoreError(.ineligibleForOffer, "The code was redeemed already, or is not for this customer.")
+      }
+    case .winBack(let identifier):
+      guard let winBack = terms.offers.first(where: { $0.type == .winBack && $0.identifier == identifier })
+      else { throw StoreError(.invalidOfferIdentifier, "The product has no such win-back offer.") }
+      found = winBack
+      token = "win-back:" + identifier
+      guard let present, winBackOffers(for: present).contains(identifier), !present.isCurrent(at: now) else {
+        throw StoreError(.ineligibleForOffer, "Win-back offers are for former subscribers who paid.")
+      }
+    }
+    guard let redeemed = RedeemedOffer(found, token: token) else {
+      throw StoreError(.invalidOfferPrice, "The offer's price or length cannot be stated.")
+    }
+    guard found.paymentMode != .payAsYouGo || redeemed.price <= price else {
+      throw StoreError(.invalidOfferPrice, "The offer costs more than the product.")
+    }
+    return redeemed
+  }
+
+  private func promotional(
+    _ redemption: PromotionalOfferRedemption, of product: CatalogProduct, _ terms: SubscriptionTerms,
+    applicationUsername: String?, at now: Timestamp
+  ) throws(StoreError) -> SubscriptionOffer {
+    guard
+      let offer = terms.offers.first(where: {
+        $0.type == .promotional && $0.identifier == redemption.identifier
+      })
+    else { throw StoreError(.invalidOfferIdentifier, "The product has no such promotional offer.") }
+    guard let nonce = UUIDString(rawValue: redemption.nonce).uuid.map({ UUIDString($0).rawValue }),
+      !redemption.signature.isEmpty, !redemption.keyIdentifier.isEmpty
+    else { throw StoreError(.missingOfferParameters, "Nonce, key identifier or signature is missing.") }
+    let fields = [
+      options.bundleIdentifier, redemption.keyIdentifier, product.productIdentifier, redemption.identifier,
+      (applicationUsername ?? "").lowercased(), nonce, String(redemption.timestamp),
+    ]
+    // A separator inside would let one text pass for two fields.
+    guard let key = options.offerKeys[redemption.keyIdentifier],
+      !fields.contains(where: { $0.unicodeScalars.contains("\u{2063}") }),
+      key.isValidSignature(
+        redemption.signature, for: Array(fields.joined(separator: "\u{2063}").utf8), using: .ecdsa(.sha256))
+    else {
+      throw StoreError(.invalidSignature, "The signature of the offer is wrong, or its key is unknown.")
+    }
+    let age = now.millisecondsSince1970 - Double(redemption.timestamp)
+    guard age <= Self.signatureDays * 86_400_000, age >= -Self.signatureSkew else {
+      throw StoreError(.invalidSignature, "The offer was not signed within 24 hours. Sign it anew.")
+    }
+    guard !ledger.nonces.contains(where: { $0.nonce == nonce && $0.expires >= now }) else {
+      throw StoreError(.invalidSignature, "The nonce was used already. Sign the offer anew.")
+    }
+    return offer
+  }
+
+  /// A nonce is good once; after a day its signature is not good either, and it is forgotten.
+  mutating func noteNonce(of offer: PaymentOffer?, at now: Timestamp) {
+    guard case .promotional(let redemption) = offer,
+      let nonce = UUIDString(rawValue: redemption.nonce).uuid.map({ UUIDString($0).rawValue })
+    else { return }
+    ledger.nonces.removeAll { $0.expires < now }
+    var used = EngineLedger.UsedNonce()
+    used.nonce = nonce
+    used.expires = Timestamp(
+      millisecondsSince1970: Double(redemption.timestamp) + Self.signatureDays * 86_400_000)
+    ledger.nonces.append(used)
+  }
+
+  /// The win-back offers of the product that a lapsed subscription would renew to, in the catalogue's order.
+  func winBackOffers(for subscription: Subscription) -> [String] {
+    guard subscription.hasPaid,
+      let offers = products[subscription.autoRenewProductIdentifier]?.subscription?.offers
+    else { return [] }
+    return offers.filter { $0.type == .winBack }.compactMap(\.identifier)
+      .filter { !subscription.redeemedOffers.contains("win-back:" + $0) }
+  }
+}

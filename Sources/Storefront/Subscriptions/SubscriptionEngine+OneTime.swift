@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// What is bought once: consumables, non-consumables, non-renewing subscriptions. The engine keeps nothing of them.
+extension SubscriptionEngine {
+  /// Charges for a product other than an auto-renewable subscription.
+  ///
+  /// - Parameters:
+  ///   - product: The product.
+  ///   - account: Who buys it.
+  ///   - quantity: How many.
+  ///   - applicationUsername: The customer's account with the app; a UUID becomes the `appAccountToken`.
+  ///   - original: A purchase of the same non-consumable that the customer has already: it is not charged for again.
+  ///   - instant: When.
+  /// - Returns: `ONE_TIME_CHARGE`, with the new transaction.
+  /// - Throws: ``SubscriptionError`` with `invalid-value` for a price that cannot be stated.
+  public mutating func charge(
+    for product: CatalogProduct, account: String, quantity: Int = 1, applicationUsername: String? = nil,
+    original: JWSTransaction? = nil, at instant: Timestamp
+  ) throws(SubscriptionError) -> [StoreEvent] {
+    guard let price = price(of: product.productIdentifier) ?? Milliunits.of(product.price) else {
+      throw SubscriptionError(
+        .invalidValue, at: product.productIdentifier, "The price is negative, or too great to be stated.")
+    }
+    let now = begin(at: instant)
+    let identifier = nextTransactionIdentifier()
+    let transaction = JWSTransaction(
+      originalTransactionId: original?.originalTransactionId ?? identifier, transactionId: identifier,
+      bundleId: options.bundleIdentifier, productId: product.productIdentifier, purchaseDate: now,
+      originalPurchaseDate: original?.originalPurchaseDate ?? now, quantity: Int64(quantity),
+      type: product.type, appAccountToken: Self.accountToken(applicationUsername),
+      inAppOwnershipType: .purchased, signedDate: now, environment: options.environment,
+      storefront: options.storefront, transactionReason: .purchase, currency: product.currency,
+      price: original == nil ? price : 0)
+    emitOneTime(.oneTimeCharge, transaction, account: account, isNewTransaction: true)
+    return finish()
+  }
+
+  /// Gives a member of the family what another one bought once.
+  ///
+  /// - Returns: `ONE_TIME_CHARGE`, with a transaction of the member's own.
+  public mutating func share(
+    _ shared: JWSTransaction, with account: String, at instant: Timestamp
+  ) -> [StoreEvent] {
+    let now = begin(at: instant)
+    var transaction = shared
+    let identifier = nextTransactionIdentifier()
+    transaction.originalTransactionId = identifier
+    transaction.transactionId = identifier
+    transaction.purchaseDate = now
+    transaction.originalPurchaseDate = now
+    transaction.signedDate = now
+    transaction.appAccountToken = nil
+    transaction.inAppOwnershipType = .familyShared
+    transaction.price = 0
+    emitOneTime(.oneTimeCharge, transaction, account: account, isNewTransaction: true)
+    return finish()
+  }
+
+  /// Takes from a member of the family what another one bought once.
+  ///
+  /// - Returns: `REVOKE`.
+  public mutating func unshare(
+    _ shared: JWSTransaction, account: String, at instant: Timestamp
+  ) -> [StoreEvent] {
+    let now = begin(at: instant)
+    revoke(shared, account: account, at: now, reason: .other, type: .familyRevoke, percentage: nil)
+    return finish()
+  }
+
+  /// A new transaction for a finished purchase, with an identifier of its own. Nothing is charged, and nobody notified.
+  mutating func restoration(of original: JWSTransaction, at now: Timestamp) -> JWSTransaction {
+    var transaction = original
+    transaction.transactionId = nextTransactionIdentifier()
+    transaction.purchaseDate = now
+    transaction.signedDate = now
+    transaction.price = 0
+    return transaction
+  }
+
+  mutating func emitOneTime(
+    _ type: NotificationType, _ transaction: JWSTransaction, account: String, isNewTransaction: Bool = false,
+    reason: ConsumptionRequestReason? = nil
+  ) {
+    let uuid = nextUUID()
+    let event = StoreEvent(
+      number: ledger.eventCount, account: account, signedDate: transaction.signedDate ?? ledger.time,
+      type: type, subtype: nil,
+      uuid: uuid, transaction: transaction, renewalInfo: nil, status: nil,
+      consumptionRequestReason: reason, isNewTransaction: isNewTransaction, replacedTransaction: nil)
+    events.append(event)
+  }
+
+  /// A username that is a UUID, as `appAccountToken`.
+  static func accountToken(_ applicationUsername: String?) -> UUIDString? {
+    applicationUsername.flatMap { UUIDString(rawValue: $0).uuid }.map { UUIDString($0) }
+  }
+}

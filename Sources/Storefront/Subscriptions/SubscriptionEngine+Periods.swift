@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// An offer as a purchase redeems it, its price known.
+struct RedeemedOffer: Sendable, Hashable {
+  let type: OfferType
+  let identifier: String?
+  let paymentMode: OfferDiscountType
+  /// How long one charge lasts: free trials and what is paid up front are one long period.
+  let period: SubscriptionPeriod
+  /// How many charges there are.
+  let count: Int
+  let price: Int64
+  /// What is noted with the subscription, because it can be redeemed once.
+  let token: String?
+
+  init?(_ offer: SubscriptionOffer, token: String? = nil) {
+    guard let price = Milliunits.of(offer.price), offer.periodCount > 0 else { return nil }
+    if offer.paymentMode == .payAsYouGo {
+      period = offer.period
+      count = offer.periodCount
+    } else {
+      guard let whole = SubscriptionPeriod(offer.period.count * offer.periodCount, offer.period.unit) else {
+        return nil
+      }
+      period = whole
+      count = 1
+    }
+    type = offer.type
+    identifier = offer.identifier
+    paymentMode = offer.paymentMode
+    self.price = offer.paymentMode == .freeTrial ? 0 : price
+    self.token = token
+  }
+
+  /// What is left for renewals.
+  func renewals(_ remaining: Int, of productIdentifier: String) -> Subscription.RenewalOffer? {
+    guard remaining > 0 else { return nil }
+    var offer = Subscription.RenewalOffer()
+    offer.productIdentifier = productIdentifier
+    offer.type = type
+    offer.identifier = identifier
+    offer.paymentMode = paymentMode
+    offer.period = period.description
+    offer.price = price
+    offer.remaining = Int64(remaining)
+    return offer
+  }
+}
+
+/// How periods begin.
+extension SubscriptionEngine {
+  /// What one period costs, and how long it lasts.
+  struct PeriodTerms {
+    var productIdentifier: String
+    var period: SubscriptionPeriod
+    var price: Int64
+    var offerType: OfferType?
+    var offerIdentifier: String?
+    var paymentMode: OfferDiscountType?
+  }
+
+  /// A period that a customer buys: a subscription begins, begins anew, or changes at once to another product.
+  mutating func buy(
+    _ product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64, offer: RedeemedOffer?,
+    for subscription: inout Subscription, at stamp: Timestamp
+  ) {
+    var period = PeriodTerms(
+      productIdentifier: product.productIdentifier, period: terms.period, price: price)
+    if let offer {
+      period.period = offer.period
+      period.price = offer.price
+      period.offerType = offer.type
+      period.offerIdentifier = offer.identifier
+      period.paymentMode = offer.paymentMode
+      if offer.type == .introductory { subscription.hasHadIntroductoryOffer = true }
+      if let token = offer.token { subscription.redeemedOffers.append(token) }
+    }
+    subscription.autoRenewProductIdentifier = product.productIdentifier
+    subscription.renewalPrice = price
+    subscription.productPrice = price
+    subscription.renewalOffer = offer?.renewals((offer?.count ?? 1) - 1, of: product.productIdentifier)
+    subscription.autoRenews = true
+    subscription.increasedPrice = nil
+    subscription.priceIncreaseStatus = nil
+    subscription.hasRefusedPrice = false
+    subscription.anchorDay = Int64(options.calendar.anchorDay(of: stamp))
+    begin(
+      period, of: &subscription, product: product, terms: terms, from: stamp, purchasedAt: stamp,
+      reason: .purchase)
+  }
+
+  /// Puts the next period in place: a new transaction, and nothing left of failures of before.
+  mutating func begin(
+    _ period: PeriodTerms, of subscription: inout Subscription, product: CatalogProduct,
+    terms: SubscriptionTerms, from start: Timestamp, purchasedAt purchaseDate: Timestamp,
+    reason: TransactionReason
+  ) {
+    let end = options.calendar.end(of: period.period, from: start, anchorDay: Int(subscription.anchorDay))
+    let identifier = nextTransactionIdentifier()
+    let previous = subscription.transaction
+    subscription.transaction = JWSTransaction(
+      originalTransactionId: previous.originalTransactionId ?? identifier, transactionId: identifier,
+      webOrderLineItemId: Self.lineItem(of: identifier), bundleId: options.bundleIdentifier,
+      productId: product.productIdentifier, subscriptionGroupIdentifier: terms.groupIdentifier,
+      purchaseDate: purchaseDate, originalPurchaseDate: previous.originalPurchaseDate ?? purchaseDate,
+      expiresDate: end, quantity: 1, type: .autoRenewableSubscription,
+      appAccountToken: Self.accountToken(subscription.applicationUsername),
+      inAppOwnershipType: .purchased, isUpgraded: nil, offerType: period.offerType,
+      offerIdentifier: period.offerIdentifier, environment: options.environment,
+      storefront: options.storefront, transactionReason: reason, currency: product.currency,
+      price: period.price, offerDiscountType: period.paymentMode,
+      offerPeriod: period.offerType == nil ? nil : period.period.description)
+    if period.period.unit == .day || period.period.unit == .week {
+      subscription.anchorDay = Int64(options.calendar.anchorDay(of: end))
+    }
+    if period.price > 0 { subscription.hasPaid = true }
+    subscription.expirationIntent = nil
+    subscription.isInBillingRetry = false
+    subscription.gracePeriodExpiresDate = nil
+    subscription.retryCount = 0
+    subscription.dueDate = end
+  }
+}

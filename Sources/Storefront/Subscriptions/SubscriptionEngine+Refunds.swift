@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// How much of a price is paid back.
+public enum RefundAmount: Sendable, Hashable {
+  /// All.
+  case full
+  /// So much, in thousandths of a per cent: 1 to 99,999.
+  case prorated(Int64)
+}
+
+/// What becomes of purchases that customers regret. The transactions are given by whoever keeps them; of a subscription
+/// the engine knows the latest, and what is said of an earlier one changes nothing of its state.
+extension SubscriptionEngine {
+  /// The customer asked for a refund, and the store wants to know what was consumed.
+  ///
+  /// - Returns: `CONSUMPTION_REQUEST`.
+  public mutating func requestConsumption(
+    for transaction: JWSTransaction, account: String, reason: ConsumptionRequestReason, at instant: Timestamp
+  ) -> [StoreEvent] {
+    let now = begin(at: instant)
+    tell(.consumptionRequest, about: transaction, account: account, at: now, reason: reason)
+    return finish()
+  }
+
+  /// The refund was declined.
+  ///
+  /// - Returns: `REFUND_DECLINED`.
+  public mutating func declineRefund(
+    of transaction: JWSTransaction, account: String, at instant: Timestamp
+  ) -> [StoreEvent] {
+    let now = begin(at: instant)
+    tell(.refundDeclined, about: transaction, account: account, at: now)
+    return finish()
+  }
+
+  /// Pays a purchase back. Of a subscription, the latest purchase: service ends now, renewal with it, and members of
+  /// the family lose it.
+  ///
+  /// - Parameters:
+  ///   - transaction: The purchase, as it is now.
+  ///   - account: Whose it is.
+  ///   - reason: Why.
+  ///   - amount: How much of the price.
+  ///   - instant: When.
+  /// - Returns: `REFUND`, and `REVOKE` for members of the family.
+  /// - Throws: ``SubscriptionError`` with `already-refunded`, `family-shared` or `invalid-value`.
+  public mutating func refund(
+    _ transaction: JWSTransaction, account: String, reason: RevocationReason = .other,
+    amount: RefundAmount = .full, at instant: Timestamp
+  ) throws(SubscriptionError) -> [StoreEvent] {
+    let now = begin(at: instant)
+    let identifier = transaction.transactionId ?? ""
+    guard transaction.revocationDate == nil else {
+      throw SubscriptionError(.alreadyRefunded, at: identifier, "It was refunded or revoked already.")
+    }
+    guard transaction.inAppOwnershipType == .purchased else {
+      throw SubscriptionError(.familyShared, at: identifier, "Another member of the family paid for it.")
+    }
+    let percentage: Int64
+    switch amount {
+    case .full: percentage = 100_000
+    case .prorated(let part):
+      guard 1...99_999 ~= part else {
+        throw SubscriptionError(
+          .invalidValue, at: identifier, "Part of a price is 1 to 99,999 thousandths of a per cent.")
+      }
+      percentage = part
+    }
+    revoke(
+      transaction, account: account, at: now, reason: reason,
+      type: percentage == 100_000 ? .refundFull : .refundProrated, percentage: percentage)
+    return finish()
+  }
+
+  /// Undoes a refund: the customer has the purchase again, and of a subscription what is left of the period, without
+  /// renewal.
+  ///
+  /// - Returns: `REFUND_REVERSED`.
+  /// - Throws: ``SubscriptionError`` with `not-refunded`.
+  public mutating func reverseRefund(
+    of transaction: JWSTransaction, account: String, at instant: Timestamp
+  ) throws(SubscriptionError) -> [StoreEvent] {
+    let now = begin(at: instant)
+    guard transaction.revocationDate != nil, transaction.revocationType != .familyRevoke else {
+      throw SubscriptionError(.notRefunded, at: transaction.transactionId ?? "", "It was not refunded.")
+    }
+    var restored = transaction
+    restored.revocationDate = nil
+    restored.revocationReason = nil
+    restored.revocationType = nil
+    restored.revocationPercentage = nil
+    guard var subscription = subscription(of: restored) else {
+      restored.signedDate = Self.later(than: transaction.signedDate, now)
+      emitOneTime(.refundReversed, restored, account: account)
+      return finish()
+    }
+    let stamp = Self.stamp(&subscription, at: now)
+    guard subscription.transaction.transactionId == restored.transactionId else {
+      restored.signedDate = stamp
+      emit(.refundReversed, of: &subscription, at: stamp, about: restored)
+      return finish()
+    }
+    restored.expiresDate = subscription.expiresDate
+    subscription.transaction = restored
+    if stamp < subscription.expiresDate {
+      subscription.dueDate = subscription.expiresDate
+    } else if subscription.expirationIntent == nil {
+      subscription.expirationIntent = .cancelled
+    }
+    emit(.refundReversed, of: &subscription, at: stamp)
+    followFamily(of: &subscription, .subscribed, .resubscribe, isNewTransaction: true)
+    return finish()
+  }
+
+  /// The subscription that a transaction belongs to.
+  func subscription(of transaction: JWSTransaction) -> Subscription? {
+    transaction.originalTransactionId.flatMap { all[$0] }
+  }
+
+  static func later(than signedDate: Timestamp?, _ now: Timestamp) -> Timestamp {
+    Timestamp(
+      millisecondsSince1970: max(
+        now.millisecondsSince1970, (signedDate?.millisecondsSince1970 ?? 0) + 1))
+  }
+
+  /// Takes a purchase away.
+  mutating func revoke(
+    _ transaction: JWSTransaction, account: String, at now: Timestamp, reason: RevocationReason,
+    type: RevocationType, percentage: Int64?
+  ) {
+    let isSharing = type == .familyRevoke
+    func revoked(_ transaction: JWSTransaction, _ stamp: Timestamp) -> JWSTransaction {
+      var revoked = transaction
+      revoked.signedDate = stamp
+      revoked.revocationDate = stamp
+      revoked.revocationReason = reason
+      revoked.revocationType = type
+      revoked.revocationPercentage = percentage
+      return revoked
+    }
+    let notice: NotificationType = isSharing ? .revoke : .refund
+    guard var subscription = subscription(of: transaction) else {
+      let stamp = Self.later(than: transaction.signedDate, now)
+      return emitOneTime(notice, revoked(transaction, stamp), account: account)
+    }
+    let stamp = Self.stamp(&subscription, at: now)
+    guard subscription.transaction.transactionId == transaction.transactionId else {
+      return emit(notice, of: &subscription, at: stamp, about: revoked(transaction, stamp))
+    }
+    subscription.transaction = revoked(subscription.transaction, stamp)
+    subscription.autoRenews = false
+    subscription.isInBillingRetry = false
+    subscription.gracePeriodExpiresDate = nil
+    subscription.renewalOffer = nil
+    subscription.dueDate = nil
+    emit(notice, of: &subscription, at: stamp)
+    if !isSharing { stopSharing(&subscription, at: now) }
+  }
+
+  /// Says something about a purchase that leaves it as it is.
+  private mutating func tell(
+    _ type: NotificationType, about transaction: JWSTransaction, account: String, at now: Timestamp,
+    reason: ConsumptionRequestReason? = nil
+  ) {
+    var transaction = transaction
+    guard var subscription = subscription(of: transaction) else {
+      transaction.signedDate = Self.later(than: transaction.signedDate, now)
+      return emitOneTime(type, transaction, account: account, reason: reason)
+    }
+    let stamp = Self.stamp(&subscription, at: now)
+    transaction.signedDate = stamp
+    let isPresent = subscription.transaction.transactionId == transaction.transactionId
+    emit(type, of: &subscription, at: stamp, about: isPresent ? nil : transaction, reason: reason)
+  }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+
+/// What time brings.
+extension SubscriptionEngine {
+  /// For how many days the store tries to charge for a renewal.
+  public static let billingRetryDays: Double = 60
+
+  /// Lets time pass: everything that is due is done, in order, at its own instant.
+  ///
+  /// - Parameters:
+  ///   - instant: Until when. An instant that has passed changes nothing.
+  ///   - emit: Is given each event. When it throws, the engine has gone on: discard it.
+  /// - Throws: What `emit` throws.
+  public mutating func advance<Failure>(
+    to instant: Timestamp, _ emit: (StoreEvent) throws(Failure) -> Void
+  ) throws(Failure) {
+    while true {
+      let (events, isDone) = advance(to: instant, atMost: 64)
+      for event in events { try emit(event) }
+      if isDone { return }
+    }
+  }
+
+  /// The same in steps.
+  ///
+  /// - Returns: Some events, and whether these were all.
+  package mutating func advance(to instant: Timestamp, atMost limit: Int) -> ([StoreEvent], isDone: Bool) {
+    events = []
+    let isDone = passTime(until: instant, atMost: limit)
+    return (finish(), isDone)
+  }
+
+  mutating func act(on subscription: inout Subscription, at now: Timestamp) {
+    guard subscription.isInBillingRetry else { return renewOrExpire(&subscription, at: now) }
+    if let end = subscription.gracePeriodExpiresDate, now >= end {
+      subscription.gracePeriodExpiresDate = nil
+      let stamp = Self.stamp(&subscription, at: now)
+      emit(.gracePeriodExpired, of: &subscription, at: stamp)
+      followFamily(of: &subscription, .gracePeriodExpired, nil, isNewTransaction: false)
+    }
+    if now >= options.calendar.adding(days: Self.billingRetryDays, to: subscription.expiresDate) {
+      return expire(&subscription, .billingError, .billingRetry, at: now)
+    }
+    if now >= nextAttempt(of: subscription) {
+      subscription.retryCount += 1
+      if isCharged(subscription, at: now) { return recover(&subscription, at: now) }
+    }
+    subscription.dueDate = nextDueInRetry(subscription)
+  }
+
+  private mutating func renewOrExpire(_ subscription: inout Subscription, at now: Timestamp) {
+    guard subscription.autoRenews else {
+      return subscription.hasRefusedPrice
+        ? expire(&subscription, .priceIncreaseRefused, .priceIncrease, at: now)
+        : expire(&subscription, .cancelled, .voluntary, at: now)
+    }
+    guard product(subscription.autoRenewProductIdentifier)?.isForSale == true else {
+      return expire(&subscription, .productUnavailable, .productNotForSale, at: now)
+    }
+    if subscription.priceIncreaseStatus == .noResponse, currentOffer(of: subscription) == nil {
+      return expire(&subscription, .priceIncreaseRefused, .priceIncrease, at: now)
+    }
+    if isCharged(subscription, at: now) {
+      return renew(&subscription, from: subscription.expiresDate, at: now)
+    }
+
+    subscription.isInBillingRetry = true
+    subscription.retryCount = 0
+    if let days = graceDays(of: subscription) {
+      subscription.gracePeriodExpiresDate = options.calendar.adding(days: days, to: subscription.expiresDate)
+    }
+    subscription.dueDate = nextDueInRetry(subscription)
+    let subtype: NotificationSubtype? = subscription.gracePeriodExpiresDate == nil ? nil : .gracePeriod
+    let stamp = Self.stamp(&subscription, at: now)
+    emit(.didFailToRenew, subtype, of: &subscription, at: stamp)
+    followFamily(of: &subscription, .didFailToRenew, subtype, isNewTransaction: false)
+  }
+
+  /// Apple gives 3, 16 or 28 days, and at most 6 for weekly subscriptions.
+  private func graceDays(of subscription: Subscription) -> Double? {
+    guard let days = options.gracePeriodDays, days > 0 else { return nil }
+    let period = products[subscription.productIdentifier]?.subscription?.period
+    let isShort =
+      period.map { $0.unit == .day && $0.count <= 7 || $0.unit == .week && $0.count == 1 } ?? false
+    return Double(min(days, isShort ? 6 : Int(Self.billingRetryDays)))
+  }
+
+  private func nextAttempt(of subscription: Subscription) -> Timestamp {
+    options.calendar.adding(days: Double(subscription.retryCount + 1), to: subscription.expiresDate)
+  }
+
+  private func nextDueInRetry(_ subscription: Subscription) -> Timestamp {
+    [
+      nextAttempt(of: subscription),
+      options.calendar.adding(days: Self.billingRetryDays, to: subscription.expiresDate),
+      subscription.gracePeriodExpiresDate,
+    ].compactMap(\.self).min() ?? subscription.expiresDate
+  }
+
+  /// The offer of the next renewal; one for another product waits.
+  func currentOffer(of subscription: Subscription) -> Subscription.RenewalOffer? {
+    guard let offer = subscription.renewalOffer,
+      offer.productIdentifier == subscription.autoRenewProductIdentifier
+    else { return nil }
+    return offer
+  }
+
+  /// Whether the next period can be charged for.
+  private func isCharged(_ subscription: Subscription, at now: Timestamp) -> Bool {
+    let price =
+      currentOffer(of: subscription)?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
+    if price == 0 { return true }
+    if ledger.declinedAccounts.contains(subscription.account) { return false }
+    // The transaction that failed and the attempt: nothing that other customers do changes the draw.
+    let draw = KeyedDraw(seed: options.seed).chance(
+      subscription.transaction.transactionId ?? "", UInt64(bitPattern: subscription.retryCount))
+    return options.billing.accepts(
+      BillingAttempt(
+        account: subscription.account, originalTransactionIdentifier: subscription.id,
+        productIdentifier: subscription.autoRenewProductIdentifier, price: price,
+        number: Int(subscription.retryCount), date: now, chance: draw))
+  }
+
+  /// The renewal that failed is paid for. Within the grace period nothing moves; later the period begins now.
+  mutating func recover(_ subscription: inout Subscription, at now: Timestamp) {
+    let isInGrace = subscription.status(at: now) == .inGracePeriod
+    if !isInGrace { subscription.anchorDay = Int64(options.calendar.anchorDay(of: now)) }
+    renew(
+      &subscription, from: isInGrace ? subscription.expiresDate : now, at: now, subtype: .billingRecovery)
+  }
+
+  /// The next period, paid for.
+  mutating func renew(
+    _ subscription: inout Subscription, from start: Timestamp, at now: Timestamp,
+    subtype: NotificationSubtype? = nil
+  ) {
+    guard let product = product(subscription.autoRenewProductIdentifier), let terms = product.subscription
+    else { return expire(&subscription, .productUnavailable, .productNotForSale, at: now) }
+    var period = PeriodTerms(
+      productIdentifier: product.productIdentifier, period: terms.period,
+      price: subscription.increasedPrice ?? subscription.renewalPrice)
+    if let offer = currentOffer(of: subscription), let length = SubscriptionPeriod(offer.period) {
+      period.period = length
+      period.price = offer.price
+      period.offerType = offer.type
+      period.offerIdentifier = offer.identifier
+      period.paymentMode = offer.paymentMode
+      subscription.renewalOffer?.remaining -= 1
+      if offer.remaining <= 1 { subscription.renewalOffer = nil }
+    } else {
+      subscription.renewalOffer = nil
+      subscription.renewalPrice = period.price
+      subscription.productPrice = period.price
+      subscription.increasedPrice = nil
+      subscription.priceIncreaseStatus = nil
+    }
+    let stamp = Self.stamp(&subscription, at: now)
+    let end = options.calendar.end(of: period.period, from: start, anchorDay: Int(subscription.anchorDay))
+    // Not a period that is over before it was paid for.
+    begin(
+      period, of: &subscription, product: product, terms: terms, from: end > stamp ? start : stamp,
+      purchasedAt: stamp, reason: .renewal)
+    emit(.didRenew, subtype, of: &subscription, at: stamp, isNewTransaction: true)
+    followFamily(of: &subscription, .didRenew, subtype, isNewTransaction: true)
+  }
+
+  mutating func expire(
+    _ subscription: inout Subscription, _ intent: ExpirationIntent, _ subtype: NotificationSubtype?,
+    at now: Timestamp
+  ) {
+    subscription.expirationIntent = intent
+    subscription.autoRenews = false
+    subscription.isInBillingRetry = false
+    subscription.gracePeriodExpiresDate = nil
+    subscription.renewalOffer = nil
+    subscription.dueDate = nil
+    let stamp = Self.stamp(&subscription, at: now)
+    emit(.expired, subtype, of: &subscription, at: stamp)
+    followFamily(of: &subscription, .expired, subtype, isNewTransaction: false)
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import ReceiptCodec
+import ReceiptTesting
+import Storefront
+import Testing
+
+/// Random lives of subscriptions: whatever happens, a server that folds the notifications, in any order, knows what the
+/// store knows.
+@Suite struct SubscriptionFoldTests {
+  private static let isLong = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1"
+
+  @Test(arguments: 0..<(isLong ? 400 : 24)) func theLedgerKnowsWhatTheEngineKnows(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var options = SubscriptionEngine.Options(
+      bundleIdentifier: StoreFixture.bundle, seed: seed + 1,
+      billing: .random(failures: 0.3, recoveries: 0.05))
+    options.gracePeriodDays = [nil, 3, 16, 28][Int.random(in: 0..<4, using: &random)]
+    if seed % 4 == 3 { options.calendar = SubscriptionCalendar(secondsPerDay: 60) }
+    var fold = try Fold(options)
+    let day = options.calendar.secondsPerDay
+    var now = StoreFixture.start
+    for _ in 0..<90 {
+      // Often at once, sometimes after weeks.
+      let pause = [0, 0, 0.2, 1, 5, 17, 40][Int.random(in: 0..<7, using: &random)]
+      now = now.addingSeconds((pause * day).rounded())
+      try fold.advance(to: now)
+      try step(&fold, at: now, &random)
+      fold.agrees(at: now, shuffled: &random)
+    }
+    for _ in 0..<6 {
+      now = now.addingSeconds(23 * day)
+      try fold.advance(to: now)
+      fold.agrees(at: now, shuffled: &random)
+    }
+    #expect(Set(fold.events.map(\.uuid)).count == fold.events.count)
+    #expect(fold.events.map(\.number) == (1...Int64(fold.events.count)).map { $0 })
+    for (_, line) in Dictionary(grouping: fold.events, by: \.originalTransactionIdentifier) {
+      #expect(Set(line.map(\.signedDate)).count == line.count)
+    }
+  }
+
+  /// Something that the store may refuse, and then must not have done.
+  private func step(_ fold: inout Fold, at now: Timestamp, _ random: inout SeededGenerator) throws {
+    let accounts = ["alice", "bob", "carol"]
+    let account = accounts[Int.random(in: 0..<accounts.count, using: &random)]
+    let products = ["gold", "silver", "silver.plus", "bronze", "news"]
+    let product = products[Int.random(in: 0..<products.count, using: &random)]
+    let own = fold.engine.subscriptions(of: account)
+    let chosen = own.isEmpty ? nil : own[Int.random(in: 0..<own.count, using: &random)]
+    let id = chosen?.id ?? ""
+    // The present transaction, or one of before.
+    let past = fold.events.filter { $0.isNewTransaction && $0.originalTransactionIdentifier == id }
+    let transaction = transaction(of: fold, past: past, chosen, &random)
+    let price = Int64.random(in: 1...20, using: &random) * 1000
+    let chance = Bool.random(using: &random)
+    do {
+      switch Int.random(in: 0..<18, using: &random) {
+      case 0...3: _ = try fold.subscribe(product, account, at: now)
+      case 4:
+        let offers: [PaymentOffer] = [.code("SPRING"), .code("WELCOME"), .winBack("come-back")]
+        _ = try fold.subscribe(
+          "silver", account, offer: offers[Int.random(in: 0..<3, using: &random)], at: now)
+      case 5: try fold.run { try $0.setAutoRenew(chance, of: id, at: now) }
+      case 6, 7: try fold.run { try $0.changeRenewal(of: id, to: product, at: now) }
+      case 8: try fold.run { try $0.changePrice(of: product, to: price, needsConsent: chance, at: now) }
+      case 9: try fold.run { try $0.answerPriceIncrease(of: id, consents: chance, at: now) }
+      case 10: try fold.run { try $0.extend(id, byDays: 10, at: now) }
+      case 11: try fold.run { try $0.renewNow(id, at: now) }
+      case 12, 13:
+        guard let transaction else { return }
+        try fold.run {
+          try $0.refund(transaction, account: account, amount: chance ? .full : .prorated(40_000), at: now)
+        }
+      case 14:
+        guard let transaction else { return }
+        try fold.run { try $0.reverseRefund(of: transaction, account: account, at: now) }
+      case 15:
+        guard let transaction else { return }
+        try fold.run {
+          chance
+            ? $0.declineRefund(of: transaction, account: account, at: now)
+            : $0.requestConsumption(for: transaction, account: account, reason: .other, at: now)
+        }
+      case 16:
+        if chance { try fold.engine.setForSale(Bool.random(using: &random), product) }
+        fold.engine.setBillingIssue(chance, of: account)
+      default:
+        if chance {
+          try fold.run { try $0.addToFamily(account, of: accounts[0], at: now) }
+        } else {
+          try fold.run { try $0.removeFromFamily(account, at: now) }
+        }
+      }
+    } catch is SubscriptionError {
+    } catch is StoreError {
+    }
+  }
+
+  /// A transaction as it is now: the last that was said of it.
+  private func transaction(
+    of fold: Fold, past: [StoreEvent], _ subscription: Subscription?, _ random: inout SeededGenerator
+  ) -> JWSTransaction? {
+    guard let subscription, !past.isEmpty else { return nil }
+    let identifier =
+      Bool.random(using: &random)
+      ? subscription.transaction.transactionId
+      : past[Int.random(in: 0..<past.count, using: &random)].transaction.transactionId
+    return fold.events.last { $0.transaction.transactionId == identifier }?.transaction
+  }
+
+  @Test func theSameSeedGivesTheSameEvents() throws {
+    func events(_ seed: UInt64) throws -> [StoreEvent] {
+      var options = SubscriptionEngine.Options(
+        bundleIdentifier: StoreFixture.bundle, seed: seed, billing: .random(failures: 0.3, recoveries: 0.1))
+      options.gracePeriodDays = 16
+      var engine = SubscriptionEngine(catalog: StoreFixture.catalog, options: options)
+      var events: [StoreEvent] = []
+      for number in 0..<40 {
+        events += try engine.subscribe(
+          "silver", account: "a\(number)", at: StoreFixture.start.addingSeconds(Double(number) * 7000)
+        ).events
+      }
+      engine.advance(to: StoreFixture.start.addingSeconds(200 * 86_400)) { events.append($0) }
+      return events
+    }
+    let first = try events(5)
+    #expect(try events(5) == first)
+    #expect(try events(6) != first)
+    #expect(Set(first.map(\.name)).isSuperset(of: ["DID_RENEW", "DID_FAIL_TO_RENEW GRACE_PERIOD"]))
+  }
+}
