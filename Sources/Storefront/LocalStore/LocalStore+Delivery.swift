@@ -25,7 +25,7 @@ extension LocalStore {
         in: .storeUnfinished, with: account, after: position?.rawValue, limit: limit)
       var transactions: [StoreTransaction] = []
       for identifier in identifiers {
-        if let sale = try sale(identifier) { transactions.append(storeTransaction(sale)) }
+        if let sale = try sale(identifier) { transactions.append(try storeTransaction(sale)) }
       }
       return StoreTransactionPage(
         transactions: transactions,

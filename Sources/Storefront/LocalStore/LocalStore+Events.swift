@@ -5,12 +5,8 @@ internal import ReceiptSigning
 
 /// What events leave behind: transactions to deliver, and notifications to send.
 extension LocalStore {
-  /// Signs events, and adds what comes of them to a change.
-  ///
-  /// - Parameters:
-  ///   - payment: What the account's new transaction answers; others answer nobody.
-  ///   - request: The request with that payment.
-  ///   - shared: The transaction of which the others are shared.
+  /// Signs events, and adds what comes of them to a change. The new transaction of `account` answers `payment` and
+  /// `request`; the others answer nobody. Those of the family come of `shared`.
   func record(
     _ events: [StoreEvent], in change: inout Change, payment: Payment? = nil, request: String? = nil,
     of account: String? = nil, sharedFrom shared: String? = nil
@@ -24,7 +20,7 @@ extension LocalStore {
         .put(.storeOutbox, key: StoreKey.number(event.number), value: notification.encodedJSON()))
       let identifier = event.transaction.transactionId ?? ""
       if event.isNewTransaction {
-        var sale = SaleRecord()
+        var sale = StoreSaleRecord()
         sale.account = event.account
         sale.transaction = event.transaction
         let isAnswer = payment != nil && event.account == account
@@ -48,7 +44,7 @@ extension LocalStore {
   }
 
   /// A new transaction of an account, to be delivered.
-  func add(_ sale: SaleRecord, to change: inout Change) {
+  func add(_ sale: StoreSaleRecord, to change: inout Change) {
     change.sales[sale.identifier] = sale
     let key = StoreKey.joined(sale.account, sale.identifier)
     change.records.append(.put(.storeAccounts, key: key, value: []))
@@ -66,9 +62,9 @@ extension LocalStore {
   /// The payment of what the store began by itself.
   private static func payment(of event: StoreEvent) -> PaymentRecord {
     var payment = PaymentRecord()
-    payment.productIdentifier = event.transaction.productId ?? ""
+    payment.product = event.transaction.productId ?? ""
     payment.quantity = event.transaction.quantity ?? 1
-    payment.applicationUsername = event.transaction.appAccountToken?.rawValue
+    payment.username = event.transaction.appAccountToken?.rawValue
     return payment
   }
 
@@ -105,12 +101,21 @@ extension LocalStore {
   }
 
   /// As a queue is told of it.
-  func storeTransaction(_ sale: SaleRecord) -> StoreTransaction {
+  func storeTransaction(_ sale: StoreSaleRecord) throws(LocalStoreError) -> StoreTransaction {
     StoreTransaction(
       transactionIdentifier: sale.identifier, originalTransactionIdentifier: sale.originalIdentifier,
       transactionDate: sale.transaction.purchaseDate ?? Timestamp(millisecondsSince1970: 0),
-      payment: sale.payment.payment, requestIdentifier: sale.requestIdentifier,
+      payment: try payment(sale.payment, of: "store-sales/\(sale.identifier)"),
+      requestIdentifier: sale.requestIdentifier,
       receipt: Array(sale.receipt.utf8),
       downloads: products[sale.transaction.productId ?? ""]?.downloads ?? [])
+  }
+
+  func payment(_ record: PaymentRecord, of place: String) throws(LocalStoreError) -> Payment {
+    do throws(PaymentQueueError) {
+      return try record.payment(of: place)
+    } catch {
+      throw LocalStoreError(.corrupt, at: place, error.message)
+    }
   }
 }

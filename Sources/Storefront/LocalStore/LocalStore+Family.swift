@@ -16,7 +16,7 @@ extension LocalStore {
     let now = clock()
     try catchUp(to: now)
     let others = (state?.engine.family(of: organizer) ?? []) + [organizer]
-    var gifts: [(sale: SaleRecord, members: [String])] = []
+    var gifts: [(sale: StoreSaleRecord, members: [String])] = []
     for sale in try shareablePurchases(of: account) { gifts.append((sale, others)) }
     for other in others { for sale in try shareablePurchases(of: other) { gifts.append((sale, [account])) } }
     return try change { engine, change throws(LocalStoreError) in
@@ -44,7 +44,7 @@ extension LocalStore {
     let now = clock()
     try catchUp(to: now)
     let others = state?.engine.family(of: account) ?? []
-    var lost: [SaleRecord] = []
+    var lost: [StoreSaleRecord] = []
     for other in others {
       for sale in try shareablePurchases(of: other) {
         lost += try line(of: sale.identifier).filter { $0.account == account && $0.sharedFrom != nil }
@@ -109,8 +109,8 @@ extension LocalStore {
   }
 
   /// What an account bought once itself, that stands and that the family may have.
-  private func shareablePurchases(of account: String) throws(LocalStoreError) -> [SaleRecord] {
-    var found: [SaleRecord] = []
+  private func shareablePurchases(of account: String) throws(LocalStoreError) -> [StoreSaleRecord] {
+    var found: [StoreSaleRecord] = []
     for product in products.values.sorted(by: { $0.id < $1.id })
     where product.type == .nonConsumable && product.isFamilyShareable {
       guard let bytes = try value(of: StoreKey.joined(account, product.id), in: .storeOwned),

@@ -11,6 +11,7 @@ extension LocalStore {
   /// - Parameters:
   ///   - number: Only those after this one.
   ///   - limit: At most so many.
+  /// - Returns: Some of them.
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func notifications(
     after number: Int64 = 0, limit: Int = 256

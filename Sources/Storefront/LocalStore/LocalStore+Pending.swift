@@ -20,6 +20,7 @@ extension LocalStore {
   /// - Parameters:
   ///   - purchase: Only those after this one.
   ///   - limit: At most so many.
+  /// - Returns: Some of them.
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func pendingPurchases(
     after purchase: PendingPurchase? = nil, limit: Int = 256
@@ -27,11 +28,11 @@ extension LocalStore {
     let key = purchase.map { StoreKey.joined($0.account, $0.requestIdentifier) }
     var found: [PendingPurchase] = []
     for record in try Self.records(in: .storePending, after: key, limit: max(1, limit), of: storage) {
-      let pending: PendingRecord = try Self.decode(record.value, at: "store-pending/\(record.key)")
+      let pending: StorePendingRecord = try Self.decode(record.value, at: "store-pending/\(record.key)")
       found.append(
         PendingPurchase(
           account: pending.account, requestIdentifier: pending.requestIdentifier,
-          payment: pending.payment.payment, date: pending.date))
+          payment: try self.payment(pending.payment, of: "store-pending/\(record.key)"), date: pending.date))
     }
     return found
   }
@@ -72,7 +73,8 @@ extension LocalStore {
     guard let bytes = try value(of: key, in: .storePending) else {
       throw LocalStoreError(.notFound, at: requestIdentifier, "No payment of this request waits.")
     }
-    let pending: PendingRecord = try Self.decode(bytes, at: "store-pending/\(key)")
-    return PurchaseRequest(id: requestIdentifier, payment: pending.payment.payment)
+    let pending: StorePendingRecord = try Self.decode(bytes, at: "store-pending/\(key)")
+    return PurchaseRequest(
+      id: requestIdentifier, payment: try payment(pending.payment, of: "store-pending/\(key)"))
   }
 }

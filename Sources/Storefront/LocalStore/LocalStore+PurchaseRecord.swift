@@ -29,6 +29,7 @@ extension LocalStore {
   ///   - account: Whose.
   ///   - transactionIdentifier: Only what came after this one.
   ///   - limit: At most so many, and never more than 256.
+  /// - Returns: Some of it.
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func purchaseRecord(
     of account: String, after transactionIdentifier: String? = nil, limit: Int = 256
@@ -38,7 +39,7 @@ extension LocalStore {
     var found: [RecordedPurchase] = []
     for identifier in try keys(in: .storeAccounts, with: account, after: transactionIdentifier, limit: limit)
     {
-      if let sale = try sale(identifier) { found.append(recorded(sale)) }
+      if let sale = try sale(identifier) { found.append(try recorded(sale)) }
     }
     return found
   }
@@ -48,12 +49,13 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func purchase(_ transactionIdentifier: String) throws(LocalStoreError) -> RecordedPurchase? {
     try catchUp()
-    return try sale(transactionIdentifier).map { recorded($0) }
+    guard let sale = try sale(transactionIdentifier) else { return nil }
+    return try recorded(sale)
   }
 
-  private func recorded(_ sale: SaleRecord) -> RecordedPurchase {
+  private func recorded(_ sale: StoreSaleRecord) throws(LocalStoreError) -> RecordedPurchase {
     RecordedPurchase(
-      transaction: storeTransaction(sale), current: sale.transaction, isFinished: sale.isFinished,
+      transaction: try storeTransaction(sale), current: sale.transaction, isFinished: sale.isFinished,
       isRestoration: sale.isRestoration)
   }
 

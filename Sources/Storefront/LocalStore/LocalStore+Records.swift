@@ -9,7 +9,7 @@ extension LocalStore {
   struct Change {
     var records: [RecordChange] = []
     /// Transactions that are new or changed, by identifier.
-    var sales: [String: SaleRecord] = [:]
+    var sales: [String: StoreSaleRecord] = [:]
     var notifications: [SignedNotification] = []
   }
 
@@ -112,7 +112,7 @@ extension LocalStore {
     }
   }
 
-  func sale(_ identifier: String, in change: Change = Change()) throws(LocalStoreError) -> SaleRecord? {
+  func sale(_ identifier: String, in change: Change = Change()) throws(LocalStoreError) -> StoreSaleRecord? {
     if let sale = change.sales[identifier] { return sale }
     guard let bytes = try value(of: identifier, in: .storeSales) else { return nil }
     return try Self.decode(bytes, at: "store-sales/\(identifier)")

@@ -73,7 +73,7 @@ extension LocalStore {
     }
   }
 
-  func knownSale(_ identifier: String) throws(LocalStoreError) -> SaleRecord {
+  func knownSale(_ identifier: String) throws(LocalStoreError) -> StoreSaleRecord {
     try catchUp()
     guard let sale = try sale(identifier) else {
       throw LocalStoreError(.notFound, at: identifier, "The store has sold nothing with this identifier.")
@@ -85,7 +85,7 @@ extension LocalStore {
   /// the family has. The first is the one that was asked for.
   private func withLine(
     of identifier: String,
-    _ body: (inout SubscriptionEngine, [SaleRecord], Timestamp) throws(SubscriptionError) -> [StoreEvent]
+    _ body: (inout SubscriptionEngine, [StoreSaleRecord], Timestamp) throws(SubscriptionError) -> [StoreEvent]
   ) throws(LocalStoreError) -> [SignedNotification] {
     let sale = try knownSale(identifier)
     var sales = [sale]
@@ -98,8 +98,8 @@ extension LocalStore {
   }
 
   /// The transactions of what was bought once.
-  func line(of originalIdentifier: String) throws(LocalStoreError) -> [SaleRecord] {
-    var sales: [SaleRecord] = []
+  func line(of originalIdentifier: String) throws(LocalStoreError) -> [StoreSaleRecord] {
+    var sales: [StoreSaleRecord] = []
     var position: String?
     while true {
       let page = try keys(

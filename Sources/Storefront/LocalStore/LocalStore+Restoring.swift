@@ -31,11 +31,11 @@ extension LocalStore {
     try catchUp(to: now)
     let limit = min(max(1, limit), Self.greatestPage)
     let key = StoreKey.joined(account, request.id)
-    var restoration: RestorationRecord
+    var restoration: StoreRestorationRecord
     if let bytes = try value(of: key, in: .storeRestorations) {
       restoration = try Self.decode(bytes, at: "store-restorations/\(key)")
     } else {
-      restoration = RestorationRecord()
+      restoration = StoreRestorationRecord()
       restoration.originals = try restorablePurchases(
         of: account, applicationUsername: request.applicationUsername)
     }
@@ -56,7 +56,8 @@ extension LocalStore {
           .corrupt, at: "store-restorations/\(key)", "A sale that it names is not stored.")
       }
       transactions.append(
-        RestoredTransaction(transaction: storeTransaction(made), original: storeTransaction(original)))
+        RestoredTransaction(transaction: try storeTransaction(made), original: try storeTransaction(original))
+      )
     }
     return RestoredTransactionPage(
       transactions: transactions,
@@ -65,15 +66,15 @@ extension LocalStore {
 
   /// Makes the transactions of a page, and of those before it that nobody asked for.
   private func make(
-    upTo end: Int, of restoration: RestorationRecord, account: String, key: String, at now: Timestamp
-  ) throws(LocalStoreError) -> RestorationRecord {
+    upTo end: Int, of restoration: StoreRestorationRecord, account: String, key: String, at now: Timestamp
+  ) throws(LocalStoreError) -> StoreRestorationRecord {
     try change { engine, change throws(LocalStoreError) in
       var restoration = restoration
       for identifier in restoration.originals[restoration.made.count..<end] {
         guard let original = try sale(identifier) else {
           throw LocalStoreError(.corrupt, at: "store-sales/\(identifier)", "The sale is not stored.")
         }
-        var restored = SaleRecord()
+        var restored = StoreSaleRecord()
         restored.account = account
         restored.payment = original.payment
         restored.transaction = engine.restoration(of: original.transaction, at: now)
@@ -110,7 +111,7 @@ extension LocalStore {
         guard let sale = try sale(identifier), sale.isFinished, !sale.isRestoration,
           sale.transaction.revocationDate == nil,
           products[sale.transaction.productId ?? ""]?.isRestorable == true,
-          applicationUsername == nil || sale.payment.applicationUsername == applicationUsername
+          applicationUsername == nil || sale.payment.username == applicationUsername
         else { continue }
         if let place = places[sale.originalIdentifier] {
           if sale.transaction.type == .autoRenewableSubscription { found[place] = identifier }

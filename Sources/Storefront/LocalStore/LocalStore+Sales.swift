@@ -75,7 +75,7 @@ extension LocalStore {
     case .approve: return try sell(request, account: account, at: now)
     case .decline(let error): return try fail(request, account: account, error)
     case .ask:
-      var pending = PendingRecord()
+      var pending = StorePendingRecord()
       pending.account = account
       pending.requestIdentifier = request.id
       pending.payment = PaymentRecord(request.payment)
@@ -113,7 +113,7 @@ extension LocalStore {
   }
 
   /// What is known of a request that was decided.
-  private func answer(_ record: RequestRecord) throws(LocalStoreError) -> PurchaseOutcome {
+  private func answer(_ record: StoreRequestRecord) throws(LocalStoreError) -> PurchaseOutcome {
     guard let identifier = record.transactionIdentifier else {
       return .failed(
         StoreError(.init(rawValue: Int(record.errorCode ?? 0)), record.errorMessage ?? "The payment failed."))
@@ -121,7 +121,7 @@ extension LocalStore {
     guard let sale = try sale(identifier) else {
       throw LocalStoreError(.corrupt, at: "store-sales/\(identifier)", "The sale is not stored.")
     }
-    return .purchased(storeTransaction(sale))
+    return .purchased(try storeTransaction(sale))
   }
 
   /// The payment is not taken, for good.
@@ -129,7 +129,7 @@ extension LocalStore {
     _ request: PurchaseRequest, account: String, _ error: StoreError
   ) throws(LocalStoreError) -> PurchaseOutcome {
     try change { _, change throws(LocalStoreError) in
-      var record = RequestRecord()
+      var record = StoreRequestRecord()
       record.errorCode = Int64(error.code.rawValue)
       record.errorMessage = error.message
       Self.settle(request, account: account, as: record, in: &change)
@@ -138,23 +138,22 @@ extension LocalStore {
   }
 
   private static func settle(
-    _ request: PurchaseRequest, account: String, as record: RequestRecord, in change: inout Change
+    _ request: PurchaseRequest, account: String, as record: StoreRequestRecord, in change: inout Change
   ) {
     let key = StoreKey.joined(account, request.id)
     change.records.append(.put(.storeRequests, key: key, value: record.encodedJSON()))
     change.records.append(.remove(.storePending, key: key))
   }
 
-  /// Takes the payment: sale, receipt, notification and answer in one commit.
-  ///
-  /// - Parameter now: Until then everything that is due must have been done.
+  /// Takes the payment: sale, receipt, notification and answer in one commit. Until `now` everything that is due must
+  /// have been done.
   func sell(
     _ request: PurchaseRequest, account: String, at now: Timestamp
   ) throws(LocalStoreError) -> PurchaseOutcome {
     let payment = request.payment
     let owned = try ownedPurchase(of: payment.productIdentifier, by: account)
-    let record = try change { engine, change throws(LocalStoreError) -> RequestRecord in
-      var record = RequestRecord()
+    let record = try change { engine, change throws(LocalStoreError) -> StoreRequestRecord in
+      var record = StoreRequestRecord()
       switch Self.charge(payment, account: account, owned: owned, to: &engine, at: now) {
       case .success(let charged):
         try self.record(charged.events, in: &change, payment: payment, request: request.id, of: account)

@@ -89,6 +89,7 @@ public actor LocalStore {
   /// The store as one signed-in customer sees it.
   ///
   /// - Parameter account: The customer, by any name that is not empty.
+  /// - Returns: The store as a queue takes it.
   public nonisolated func session(account: String) -> Session { Session(store: self, account: account) }
 
   /// Has calls go wrong, after those that are to go wrong already.

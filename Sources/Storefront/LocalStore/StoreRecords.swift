@@ -83,7 +83,7 @@ struct StoreHeader: JSONObject, Sendable, Hashable {
 }
 
 /// A transaction and what became of it.
-struct SaleRecord: JSONObject, Sendable, Hashable {
+struct StoreSaleRecord: JSONObject, Sendable {
   var account = ""
   var payment = PaymentRecord()
   /// The request that it answers; absent for what the store began by itself.
@@ -122,7 +122,7 @@ struct SaleRecord: JSONObject, Sendable, Hashable {
 }
 
 /// What was answered to a payment.
-struct RequestRecord: JSONObject, Sendable, Hashable {
+struct StoreRequestRecord: JSONObject, Sendable, Hashable {
   /// If it was sold.
   var transactionIdentifier: String?
   /// If it was not.
@@ -142,7 +142,7 @@ struct RequestRecord: JSONObject, Sendable, Hashable {
 }
 
 /// A payment that waits for an approval.
-struct PendingRecord: JSONObject, Sendable, Hashable {
+struct StorePendingRecord: JSONObject, Sendable {
   var account = ""
   var requestIdentifier = ""
   var payment = PaymentRecord()
@@ -163,7 +163,7 @@ struct PendingRecord: JSONObject, Sendable, Hashable {
 }
 
 /// Which purchases a restoration gives again, and the transactions that were made for them so far.
-struct RestorationRecord: JSONObject, Sendable, Hashable {
+struct StoreRestorationRecord: JSONObject, Sendable, Hashable {
   var originals: [String] = []
   var made: [String] = []
   var unknownFields: [JSONMember] = []

@@ -38,6 +38,7 @@ public struct BillingPolicy: Sendable {
   /// - Parameters:
   ///   - failures: How many of the renewals fail, 0 to 1.
   ///   - recoveries: How many of the attempts of billing retry succeed, 0 to 1. There is one a day.
+  /// - Returns: The policy.
   public static func random(failures: Double, recoveries: Double) -> BillingPolicy {
     BillingPolicy { $0.chance >= ($0.number == 0 ? failures : 1 - recoveries) }
   }

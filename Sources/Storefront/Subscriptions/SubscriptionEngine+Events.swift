@@ -58,9 +58,8 @@ extension SubscriptionEngine {
     return next
   }
 
-  /// Emits what happened to a subscription as it is now, and stores it.
-  ///
-  /// - Parameter past: The transaction concerned where it is not the present one.
+  /// Emits what happened to a subscription as it is now, and stores it; `past` is the transaction concerned where it is
+  /// not the present one.
   mutating func emit(
     _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription,
     at stamp: Timestamp, about past: JWSTransaction? = nil, isNewTransaction: Bool = false,

@@ -11,7 +11,7 @@ import Testing
 @Suite struct SubscriptionFoldTests {
   private static let isLong = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1"
 
-  @Test(arguments: 0..<(isLong ? 400 : 24)) func theLedgerKnowsWhatTheEngineKnows(seed: UInt64) throws {
+  @Test(arguments: 0..<(isLong ? 400 : 16)) func theLedgerKnowsWhatTheEngineKnows(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var options = SubscriptionEngine.Options(
       bundleIdentifier: StoreFixture.bundle, seed: seed + 1,
@@ -21,13 +21,14 @@ import Testing
     var fold = try Fold(options)
     let day = options.calendar.secondsPerDay
     var now = StoreFixture.start
-    for _ in 0..<90 {
+    for number in 0..<90 {
       // Often at once, sometimes after weeks.
       let pause = [0, 0, 0.2, 1, 5, 17, 40][Int.random(in: 0..<7, using: &random)]
       now = now.addingSeconds((pause * day).rounded())
       try fold.advance(to: now)
       try step(&fold, at: now, &random)
-      fold.agrees(at: now, shuffled: &random)
+      // To fold everything anew is slow; a difference rarely heals by itself.
+      if Self.isLong || number % 6 == 5 { fold.agrees(at: now, shuffled: &random) }
     }
     for _ in 0..<6 {
       now = now.addingSeconds(23 * day)
