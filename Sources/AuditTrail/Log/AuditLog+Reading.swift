@@ -34,7 +34,7 @@ extension AuditLog {
         }
         var state = state
         state.index = try state.index.refreshed(in: reader)
-        return try body(TrailView(reader: reader, state: state, key: key))
+        return try body(TrailView(reader: reader, state: state, key: key, nodes: nodes))
       }
       if let result { return result }
       guard attempts < 100 else {

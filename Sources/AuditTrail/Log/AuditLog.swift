@@ -41,6 +41,7 @@ public final class AuditLog: Sendable {
   let rounds: WitnessRounds?
   let writer: Mutex<TrailWriter>
   let published: Mutex<PublishedTrail>
+  let nodes = TileNodeCache()
   private let appends: Mutex<AppendQueue>
   private let isCheckpointDue = Mutex(false)
   private let isCommitting = Atomic(false)

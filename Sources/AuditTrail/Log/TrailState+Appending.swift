@@ -32,33 +32,26 @@ extension TrailState {
     _ records: [AuditRecord], found: [EarlierEntries], once: TrailConfiguration.OnceWindow,
     in writer: any StorageWriter
   ) throws -> [AuditAcknowledgement] {
-    let start = head.size
+    let plan = try AppendPlan(records, found, after: head, once: once)
+    let entries = try AllProcessors.map(plan.steps.count) { range in
+      try plan.steps[range].map { step in
+        try step.entry(records[step.record], found[step.record].erasable.get())
+      }
+    }
     var unsavedFrom = head.size
-    var acknowledgements: [AuditAcknowledgement] = []
-    acknowledgements.reserveCapacity(records.count)
-    for (record, earlier) in zip(records, found) {
-      // What this transaction entered so far is newer than what was found.
-      if let first = try repeated(record, earlier.fingerprints, since: start, once: once, in: writer)
-        ?? earlier.first
-      {
-        acknowledgements.append(AuditAcknowledgement(index: first, isRepeat: true))
-        continue
-      }
+    for (step, entry) in zip(plan.steps, entries) {
       let position = head.size
-      guard position < TrailLimits.entries else {
-        throw AuditError(.invalidRecord, at: "entry \(position)", "The trail is full; begin another.")
-      }
-      let previous = newestInMemory(earlier.fingerprints, since: start) ?? earlier.previous
-      try enter(record, earlier.fingerprints, previous: previous, in: writer)
+      let erasable = try found[step.record].erasable.get()?.bytes ?? []
+      try place(
+        entry.bytes, entry.leaf, erasable, time: step.time, found[step.record].fingerprints, in: writer)
       try closeBundle(after: position, &unsavedFrom, in: writer)
-      acknowledgements.append(AuditAcknowledgement(index: position, isRepeat: false))
     }
     try writeTail(from: unsavedFrom, in: writer)
-    if head.size > start {
+    if !entries.isEmpty {
       head.root = frontier.root
       try head.write(writer)
     }
-    return acknowledgements
+    return plan.acknowledgements
   }
 
   /// Writes the index records that are only in memory as runs, where there are enough of them.
@@ -72,51 +65,16 @@ extension TrailState {
     try head.write(writer)
   }
 
-  private mutating func enter(
-    _ record: AuditRecord, _ fingerprints: EntryFingerprints, previous: UInt64?, in writer: any StorageWriter
-  ) throws {
-    var erasable: [UInt8] = []
-    var commitment: SHA256Digest?
-    if record.hasErasablePart {
-      do {
-        try ErasablePart.encode(record, salt: Random.bytes(ErasablePart.saltByteCount)[...], into: &erasable)
-      } catch {
-        throw AuditError(.invalidRecord, at: "erasable part", "\(error)")
-      }
-      guard erasable.count <= TrailLimits.erasableByteCount else {
-        throw AuditError(
-          .invalidRecord, at: "erasable part",
-          "The receipt and tokens are \(erasable.count) bytes; at most \(TrailLimits.erasableByteCount) are kept."
-        )
-      }
-      commitment = SHA256Digest(of: erasable)
-    }
-    let time = max(record.time, head.lastTime)
-    var entry: [UInt8] = []
-    do {
-      try AuditEntry.encode(
-        record.facts, time: time, previous: previous, commitment: commitment, into: &entry)
-    } catch {
-      throw AuditError(.invalidRecord, at: "entry", "\(error)")
-    }
-    guard entry.count <= TrailLimits.entryByteCount else {
-      throw AuditError(
-        .invalidRecord, at: "entry",
-        "The entry would have \(entry.count) bytes; at most \(TrailLimits.entryByteCount) are allowed.")
-    }
-    try place(entry, erasable, time: time, fingerprints, in: writer)
-  }
-
   /// Puts an entry after the last one.
   private mutating func place(
-    _ entry: [UInt8], _ erasable: [UInt8], time: Int64, _ fingerprints: EntryFingerprints,
-    in writer: any StorageWriter
+    _ entry: [UInt8], _ leaf: TreeHash, _ erasable: [UInt8], time: Int64,
+    _ fingerprints: EntryFingerprints, in writer: any StorageWriter
   ) throws {
     let position = head.size
     let hasOwnRow = erasable.count > TrailLimits.inlineErasableByteCount
     if hasOwnRow { try writer.put(.payloads, Int64(position), erasable) }
     tail.append(StoredEntry(entry: entry, erasable: hasOwnRow ? [] : erasable, hasOwnRow: hasOwnRow))
-    try frontier.append(.leaf(entry)) { coordinates, hashes in
+    try frontier.append(leaf) { coordinates, hashes in
       if coordinates.level == 0 {
         try writer.put(.bundles, Int64(coordinates.number), BundleRow.encode(hashes, tail[...]))
       } else {
@@ -149,7 +107,7 @@ extension TrailState {
       }
       let fingerprints = try Self.fingerprints(
         of: StoredEntry(entry: entry, erasable: erasable, hasOwnRow: false), at: position, key)
-      try place(entry, erasable, time: keys.time, fingerprints, in: writer)
+      try place(entry, .leaf(entry), erasable, time: keys.time, fingerprints, in: writer)
       try closeBundle(after: position, &unsavedFrom, in: writer)
     }
     try writeTail(from: unsavedFrom, in: writer)
@@ -169,18 +127,6 @@ extension TrailState {
     tail.removeAll(keepingCapacity: true)
   }
 
-  /// The entry from `start` on, of this transaction, that says the same already.
-  private func repeated(
-    _ record: AuditRecord, _ fingerprints: EntryFingerprints, since start: UInt64,
-    once: TrailConfiguration.OnceWindow, in writer: any StorageWriter
-  ) throws -> UInt64? {
-    guard let fingerprint = fingerprints.receipt,
-      let newest = index.newestInMemory(.receipt, fingerprint), newest >= start
-    else { return nil }
-    var candidates = index.candidates(.receipt, fingerprint, before: head.size, in: writer)
-    return try repeated(record, &candidates, once: once) { try bytes(of: $0, in: writer) }
-  }
-
   /// The first of the candidates that says the same as the record.
   private func repeated(
     _ record: AuditRecord, _ candidates: inout IndexCandidates, once: TrailConfiguration.OnceWindow,
@@ -197,15 +143,6 @@ extension TrailState {
     return nil
   }
 
-  /// The newest entry from `start` on of an original transaction.
-  private func newestInMemory(_ fingerprints: EntryFingerprints, since start: UInt64) -> UInt64? {
-    guard let original = fingerprints.original,
-      let newest = index.newestInMemory(.original, original, check: fingerprints.originalCheck),
-      newest >= start
-    else { return nil }
-    return newest
-  }
-
   /// Finds what earlier entries have to do with records. It may be called on several threads at a time.
   func lookUp(
     _ records: ArraySlice<AuditRecord>, once: TrailConfiguration.OnceWindow, in reader: any StorageReader
@@ -219,14 +156,24 @@ extension TrailState {
         ].compactMap { $0 }
       }
     }
-    return try zip(records, fingerprints).map { try lookUp($0, $1, once: once, in: reader) }
+    // The generator is slow to start, and the hashing is most of what is left: here it is on all processors.
+    let salts = Random.bytes(ErasablePart.saltByteCount * records.count)
+    return try zip(records, fingerprints).enumerated().map { number, record in
+      var earlier = try lookUp(record.0, record.1, once: once, in: reader)
+      if earlier.first == nil {
+        let start = ErasablePart.saltByteCount * number
+        let salt = salts[start..<start + ErasablePart.saltByteCount]
+        earlier.erasable = Result { () throws(AuditError) in try CommittedErasable(record.0, salt: salt) }
+      }
+      return earlier
+    }
   }
 
   private func lookUp(
     _ record: AuditRecord, _ fingerprints: EntryFingerprints, once: TrailConfiguration.OnceWindow,
     in reader: any StorageReader
   ) throws -> EarlierEntries {
-    var earlier = EarlierEntries(fingerprints: fingerprints, first: nil, previous: nil)
+    var earlier = EarlierEntries(fingerprints: fingerprints)
     if let receipt = fingerprints.receipt {
       var candidates = index.candidates(.receipt, receipt, before: head.size, in: reader)
       earlier.first = try repeated(record, &candidates, once: once) { try bytes(of: $0, in: reader) }
@@ -257,11 +204,38 @@ extension TrailState {
   }
 }
 
-/// What the entries before a transaction have to do with a record.
+/// What can be said of a record before it is entered: what earlier entries have to do with it, and what of it is
+/// erasable.
 struct EarlierEntries {
   let fingerprints: EntryFingerprints
   /// The entry that says the same already.
   var first: UInt64?
   /// The newest entry of the same original transaction.
   var previous: UInt64?
+  /// The erasable part; looked at only where the record is entered.
+  var erasable: Result<CommittedErasable?, AuditError> = .success(nil)
+}
+
+/// The bytes of an erasable part, and what its entry says of them.
+struct CommittedErasable {
+  let bytes: [UInt8]
+  let commitment: SHA256Digest
+
+  /// `nil` where nothing of the record is erasable.
+  init?(_ record: AuditRecord, salt: ArraySlice<UInt8>) throws(AuditError) {
+    guard record.hasErasablePart else { return nil }
+    var bytes: [UInt8] = []
+    do {
+      try ErasablePart.encode(record, salt: salt, into: &bytes)
+    } catch {
+      throw AuditError(.invalidRecord, at: "erasable part", "\(error)")
+    }
+    guard bytes.count <= TrailLimits.erasableByteCount else {
+      throw AuditError(
+        .invalidRecord, at: "erasable part",
+        "The receipt and tokens are \(bytes.count) bytes; at most \(TrailLimits.erasableByteCount) are kept.")
+    }
+    self.bytes = bytes
+    commitment = SHA256Digest(of: bytes)
+  }
 }

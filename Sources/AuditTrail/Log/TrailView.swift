@@ -8,6 +8,7 @@ public struct TrailView {
   let reader: any StorageReader
   let state: PublishedTrail
   let key: IndexKey
+  let nodes: TileNodeCache
 
   /// The number of entries.
   public var size: UInt64 { state.head.size }
@@ -206,19 +207,21 @@ public struct TrailView {
         .noSuchEntry, at: "entry \(index)",
         "No published checkpoint includes the entry yet; publish one first.")
     }
-    let hashes = try MerkleTree.inclusionProof(index: index, size: checkpoint.checkpoint.size, reader: tiles)
+    let hashes = try MerkleTree.inclusionProof(
+      index: index, size: checkpoint.checkpoint.size, reader: tiles,
+      cache: nodes)
     return try LogProof(
       extra: bytes(at: index), index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
   }
 
   /// A proof that the tree of `size` entries is a continuation of the tree of the first `oldSize`.
   public func consistencyProof(from oldSize: UInt64, to size: UInt64) throws -> [TreeHash] {
-    try MerkleTree.consistencyProof(from: oldSize, to: size, reader: tiles)
+    try MerkleTree.consistencyProof(from: oldSize, to: size, reader: tiles, cache: nodes)
   }
 
   /// The root of the tree of the first `size` entries.
   public func root(size: UInt64) throws -> TreeHash {
-    try MerkleTree.root(size: size, reader: tiles)
+    try MerkleTree.root(size: size, reader: tiles, cache: nodes)
   }
 }
 

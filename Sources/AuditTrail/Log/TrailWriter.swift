@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
-internal import Synchronization
 internal import TransparencyLog
 
 /// The one writer of a process: commits batches and publishes checkpoints. It blocks, and is used under a lock.
@@ -117,20 +115,9 @@ struct TrailWriter {
     _ records: [AuditRecord], once: TrailConfiguration.OnceWindow, _ state: TrailState,
     _ storage: any TrailStorage
   ) throws -> [EarlierEntries] {
-    let share = 128
-    let count = (records.count + share - 1) / share
-    if count == 1 {
-      return try storage.read { reader in try state.lookUp(records[...], once: once, in: reader) }
+    try AllProcessors.map(records.count) { range in
+      try storage.read { reader in try state.lookUp(records[range], once: once, in: reader) }
     }
-    let parts = Mutex<[Int: Result<[EarlierEntries], any Error>]>([:])
-    DispatchQueue.concurrentPerform(iterations: count) { part in
-      let range = part * share..<min((part + 1) * share, records.count)
-      let result = Result {
-        try storage.read { reader in try state.lookUp(records[range], once: once, in: reader) }
-      }
-      parts.withLock { $0[part] = result }
-    }
-    return try parts.withLock { parts in try (0..<count).flatMap { try parts[$0]?.get() ?? [] } }
   }
 
   /// Follows what other processes wrote.

@@ -130,7 +130,7 @@ extension TrailView {
     guard size <= self.size, try root(size: size) == checkpoint.checkpoint.root else {
       throw AuditError(.forked, at: "entries below \(size)", "The checkpoint is not of this trail.")
     }
-    let hashes = try MerkleTree.inclusionProof(index: index, size: size, reader: tiles)
+    let hashes = try MerkleTree.inclusionProof(index: index, size: size, reader: tiles, cache: nodes)
     return try LogProof(
       extra: bytes(at: index), index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
   }

@@ -4,7 +4,7 @@
 /// (RFC 6962 section 2.1).
 ///
 /// Each tile is read at most once a call, and no more than two tiles a level. ``TreeProver`` makes many proofs of
-/// one tree.
+/// one tree; a ``TileNodeCache`` keeps what calls have in common.
 public enum MerkleTree {
   /// The most entries that a tree can have: 2^63 - 1.
   public static let maximumSize = UInt64(Int64.max)
@@ -12,8 +12,10 @@ public enum MerkleTree {
   /// The root of the tree of the first `size` entries.
   ///
   /// - Throws: ``MerkleTreeError``, ``TileError``, and whatever the reader throws.
-  public static func root(size: UInt64, reader: some TileReader) throws -> TreeHash {
-    var prover = try TreeProver(size: size, reader: reader)
+  public static func root(
+    size: UInt64, reader: some TileReader, cache: TileNodeCache? = nil
+  ) throws -> TreeHash {
+    var prover = try TreeProver(size: size, reader: reader, cache: cache)
     return try prover.root()
   }
 
@@ -22,9 +24,9 @@ public enum MerkleTree {
   ///
   /// - Throws: ``MerkleTreeError``, ``TileError``, and whatever the reader throws.
   public static func inclusionProof(
-    index: UInt64, size: UInt64, reader: some TileReader
+    index: UInt64, size: UInt64, reader: some TileReader, cache: TileNodeCache? = nil
   ) throws -> [TreeHash] {
-    var prover = try TreeProver(size: size, reader: reader)
+    var prover = try TreeProver(size: size, reader: reader, cache: cache)
     return try prover.inclusionProof(index: index)
   }
 
@@ -33,9 +35,9 @@ public enum MerkleTree {
   ///
   /// - Throws: ``MerkleTreeError``, ``TileError``, and whatever the reader throws.
   public static func consistencyProof(
-    from oldSize: UInt64, to size: UInt64, reader: some TileReader
+    from oldSize: UInt64, to size: UInt64, reader: some TileReader, cache: TileNodeCache? = nil
   ) throws -> [TreeHash] {
-    var prover = try TreeProver(size: size, reader: reader)
+    var prover = try TreeProver(size: size, reader: reader, cache: cache)
     return try prover.consistencyProof(from: oldSize)
   }
 }

@@ -8,18 +8,23 @@ public struct TreeProver<Reader: TileReader> {
   public let size: UInt64
 
   private let reader: Reader
-  /// The hashes of each tile that was read, and above them those of the nodes between it and the next level.
-  private var tiles: [TileCoordinates: [[TreeHash]]] = [:]
+  private let cache: TileNodeCache?
+  private var tiles: [TileCoordinates: TileNodes] = [:]
 
   /// Proves for the tree of the first `size` entries.
   ///
+  /// - Parameters:
+  ///   - size: The number of entries.
+  ///   - reader: Reads the tree's tiles.
+  ///   - cache: What provers of this tree, at whatever size, have in common.
   /// - Throws: ``MerkleTreeError/Code/sizeTooLarge`` from 2^63 entries.
-  public init(size: UInt64, reader: Reader) throws(MerkleTreeError) {
+  public init(size: UInt64, reader: Reader, cache: TileNodeCache? = nil) throws(MerkleTreeError) {
     guard size <= MerkleTree.maximumSize else {
       throw MerkleTreeError(.sizeTooLarge, "a tree of \(size) entries is beyond 2^63 - 1")
     }
     self.size = size
     self.reader = reader
+    self.cache = cache
   }
 
   /// The root of the tree.
@@ -92,22 +97,20 @@ public struct TreeProver<Reader: TileReader> {
 
   private mutating func hash(ofNode node: UInt64, height: UInt64) throws -> TreeHash {
     let inTile = height % 8
-    let rows = try rows(ofTile: node >> (8 - inTile), level: Int(height / 8))
-    return rows[Int(inTile)][Int(node & (0xFF >> inTile))]
+    let nodes = try nodes(ofTile: node >> (8 - inTile), level: Int(height / 8))
+    return nodes[Int(inTile), Int(node & (0xFF >> inTile))]
   }
 
-  /// The complete nodes of each height within a tile. What a caller asks for is always complete, so it is there:
-  /// `hashes` checks the width, and the width follows from the size.
-  private mutating func rows(ofTile number: UInt64, level: Int) throws -> [[TreeHash]] {
+  /// The complete nodes of a tile. What a caller asks for is always complete, so it is there: `hashes` checks the
+  /// width, and the width follows from the size.
+  private mutating func nodes(ofTile number: UInt64, level: Int) throws -> TileNodes {
     guard let coordinates = TileCoordinates(level: level, number: number, inTreeOfSize: size) else {
       throw MerkleTreeError(.indexOutOfRange, "a tree of \(size) entries has no tile \(level)/\(number)")
     }
-    if let known = tiles[coordinates] { return known }
-    var rows = [Array(try reader.hashes(coordinates))]
-    while let row = rows.last, row.count > 1 {
-      rows.append((0..<(row.count / 2)).map { TreeHash.node(row[2 * $0], row[2 * $0 + 1]) })
-    }
-    tiles[coordinates] = rows
-    return rows
+    if let known = tiles[coordinates] ?? cache?.nodes(of: coordinates) { return known }
+    let nodes = TileNodes(Array(try reader.hashes(coordinates)))
+    tiles[coordinates] = nodes
+    cache?.keep(nodes, of: coordinates)
+    return nodes
   }
 }

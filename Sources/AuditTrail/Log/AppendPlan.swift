@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TransparencyLog
+
+/// Where the records of one transaction go: which of them say what is there already, and which entry each of the others
+/// follows.
+struct AppendPlan {
+  /// A record that becomes an entry.
+  struct Step {
+    /// Which of the records.
+    let record: Int
+    /// Milliseconds since 1970, not before the entry in front of it.
+    let time: Int64
+    /// The newest entry of the same original transaction.
+    let previous: UInt64?
+  }
+
+  /// What is entered, in order: the first becomes entry `start`.
+  private(set) var steps: [Step] = []
+  /// For each record where it stands.
+  private(set) var acknowledgements: [AuditAcknowledgement] = []
+
+  private let start: UInt64
+  private let once: TrailConfiguration.OnceWindow
+  private var lastTime: Int64
+  private var stepsOfReceipt: [UInt64: [Int]] = [:]
+  private var newestOfOriginal: [Original: UInt64] = [:]
+
+  private struct Original: Hashable {
+    let fingerprint: UInt64
+    let check: UInt32
+  }
+
+  /// Plans for records that were looked up.
+  ///
+  /// - Throws: ``AuditError/Code/invalidRecord`` when the trail is full.
+  init(
+    _ records: [AuditRecord], _ found: [EarlierEntries], after head: TrailHead,
+    once: TrailConfiguration.OnceWindow
+  ) throws {
+    start = head.size
+    lastTime = head.lastTime
+    self.once = once
+    steps.reserveCapacity(records.count)
+    acknowledgements.reserveCapacity(records.count)
+    stepsOfReceipt.reserveCapacity(records.count)
+    newestOfOriginal.reserveCapacity(records.count)
+    for number in records.indices { try add(number, found[number], records) }
+  }
+
+  private mutating func add(_ number: Int, _ earlier: EarlierEntries, _ records: [AuditRecord]) throws {
+    // What this transaction enters is newer than what was found.
+    if let first = repeated(records[number], earlier.fingerprints.receipt, records) ?? earlier.first {
+      acknowledgements.append(AuditAcknowledgement(index: first, isRepeat: true))
+      return
+    }
+    let position = start + UInt64(steps.count)
+    guard position < TrailLimits.entries else {
+      throw AuditError(.invalidRecord, at: "entry \(position)", "The trail is full; begin another.")
+    }
+    var previous = earlier.previous
+    if let fingerprint = earlier.fingerprints.original {
+      let original = Original(fingerprint: fingerprint, check: earlier.fingerprints.originalCheck)
+      previous = newestOfOriginal.updateValue(position, forKey: original) ?? previous
+    }
+    if let receipt = earlier.fingerprints.receipt {
+      stepsOfReceipt[receipt, default: []].append(steps.count)
+    }
+    lastTime = max(records[number].time, lastTime)
+    steps.append(Step(record: number, time: lastTime, previous: previous))
+    acknowledgements.append(AuditAcknowledgement(index: position, isRepeat: false))
+  }
+
+  /// The entry of this transaction that says the same already.
+  private func repeated(_ record: AuditRecord, _ receipt: UInt64?, _ records: [AuditRecord]) -> UInt64? {
+    guard let receipt, let earlier = stepsOfReceipt[receipt] else { return nil }
+    let wanted = ExactlyOnce.key(record.facts)
+    for number in earlier.reversed() {
+      let step = steps[number]
+      if case .seconds(let seconds) = once, step.time < record.time - seconds * 1000 { return nil }
+      if ExactlyOnce.key(records[step.record].facts) == wanted { return start + UInt64(number) }
+    }
+    return nil
+  }
+}
+
+extension AppendPlan.Step {
+  /// The entry, encoded, and its leaf hash.
+  ///
+  /// - Throws: ``AuditError/Code/invalidRecord``.
+  func entry(_ record: AuditRecord, _ erasable: CommittedErasable?) throws -> (bytes: [UInt8], leaf: TreeHash)
+  {
+    var bytes: [UInt8] = []
+    do {
+      try AuditEntry.encode(
+        record.facts, time: time, previous: previous, commitment: erasable?.commitment, into: &bytes)
+    } catch {
+      throw AuditError(.invalidRecord, at: "entry", "\(error)")
+    }
+    guard bytes.count <= TrailLimits.entryByteCount else {
+      throw AuditError(
+        .invalidRecord, at: "entry",
+        "The entry would have \(bytes.count) bytes; at most \(TrailLimits.entryByteCount) are allowed.")
+    }
+    return (bytes, .leaf(bytes))
+  }
+}
