@@ -14,15 +14,8 @@ public struct SHA256Digest: Sendable, Hashable {
 
   /// The digest that these bytes are; `nil` unless they are exactly 32.
   public init?(_ bytes: some Collection<UInt8>) {
-    guard bytes.count == Self.byteCount else { return nil }
-    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    for byte in bytes {
-      words.0 = words.0 << 8 | words.1 >> 56
-      words.1 = words.1 << 8 | words.2 >> 56
-      words.2 = words.2 << 8 | words.3 >> 56
-      words.3 = words.3 << 8 | UInt64(byte)
-    }
-    self.words = words
+    guard bytes.count == Self.byteCount, let words = PrefixedSHA256.words(of: bytes) else { return nil }
+    self.init(inMemory: words)
   }
 
   /// The digest that 64 hexadecimal digits spell; `nil` for any other text.
@@ -55,17 +48,14 @@ public struct SHA256Digest: Sendable, Hashable {
   public init(of bytes: [UInt8]) { self.init(of: bytes.span) }
 
   /// The digest of `bytes`.
-  package init(of bytes: Span<UInt8>) {
-    self.init(words: Self.words(Digest.hash(bytes, using: .sha256)))
-  }
+  package init(of bytes: Span<UInt8>) { self.init(inMemory: PrefixedSHA256.hash(prefix: nil, bytes)) }
 
-  private static func words(_ bytes: [UInt8]) -> (UInt64, UInt64, UInt64, UInt64) {
-    func word(_ index: Int) -> UInt64 {
-      var word: UInt64 = 0
-      for byte in bytes[index..<index + 8] { word = word << 8 | UInt64(byte) }
-      return word
-    }
-    return (word(0), word(8), word(16), word(24))
+  private init(inMemory words: PrefixedSHA256.Words) {
+    self.init(
+      words: (
+        UInt64(bigEndian: words.0), UInt64(bigEndian: words.1), UInt64(bigEndian: words.2),
+        UInt64(bigEndian: words.3)
+      ))
   }
 
   /// The 32 bytes.

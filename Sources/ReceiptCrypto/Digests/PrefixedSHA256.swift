@@ -17,6 +17,18 @@ package enum PrefixedSHA256 {
     unsafe withUnsafeBytes(of: (left, right)) { unsafe hash(prefix: prefix, $0) }
   }
 
+  /// A digest that is at hand, as ``hash(prefix:_:)`` gives it; `nil` unless it has 32 bytes.
+  package static func words(of digest: some Collection<UInt8>) -> Words? {
+    // One call for all of the bytes: of a collection that is not known here, each costs several.
+    let known = digest.withContiguousStorageIfAvailable { unsafe words(in: UnsafeRawBufferPointer($0)) }
+    if let known { return known }
+    return unsafe Array(digest).withUnsafeBytes { unsafe words(in: $0) }
+  }
+
+  private static func words(in bytes: UnsafeRawBufferPointer) -> Words? {
+    unsafe bytes.count == MemoryLayout<Words>.size ? bytes.loadUnaligned(as: Words.self) : nil
+  }
+
   private static func hash(prefix: UInt8?, _ bytes: UnsafeRawBufferPointer) -> Words {
     var first = prefix ?? 0
     var words: Words = (0, 0, 0, 0)

@@ -24,17 +24,8 @@ public struct TreeHash: Sendable, Hashable {
 
   /// Takes over 32 bytes; `nil` for any other number of them.
   public init?(_ bytes: some Collection<UInt8>) {
-    guard bytes.count == Self.byteCount else { return nil }
-    var iterator = bytes.makeIterator()
-    func word() -> UInt64 {
-      var word: UInt64 = 0
-      for shift in stride(from: UInt64(0), to: 64, by: 8) { word |= UInt64(iterator.next() ?? 0) << shift }
-      return UInt64(littleEndian: word)
-    }
-    first = word()
-    second = word()
-    third = word()
-    fourth = word()
+    guard bytes.count == Self.byteCount, let words = PrefixedSHA256.words(of: bytes) else { return nil }
+    self.init(words)
   }
 
   /// Reads base64 (RFC 4648 section 4) of 32 bytes; `nil` for anything but the one canonical spelling.
