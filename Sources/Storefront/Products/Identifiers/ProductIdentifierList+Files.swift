@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+
+extension ProductIdentifierList {
+  /// Reads the list that comes with an app: the resource `product_ids`, a property list in XML or a JSON file.
+  ///
+  /// - Parameters:
+  ///   - name: The resource, without its extension.
+  ///   - directory: Where the app's resources are, such as `Bundle.main.resourceURL`.
+  /// - Throws: ``ProductIdentifierError`` with `not-found` if there is neither `name.plist` nor `name.json`, and all that
+  ///   reading a file can throw.
+  public init(
+    resource name: String = "product_ids", in directory: URL
+  ) throws(ProductIdentifierError) {
+    for file in ["\(name).plist", "\(name).json"].map({ directory.appending(path: $0) })
+    where FileManager.default.fileExists(atPath: file.path) {
+      try self.init(contentsOf: file)
+      return
+    }
+    throw ProductIdentifierError(
+      .notFound, at: directory.path,
+      "There is neither \(name).plist nor \(name).json; add one to the resources.")
+  }
+
+  /// Reads a list from a file: a property list in XML, or JSON, by what the file begins with.
+  ///
+  /// - Parameter file: The file.
+  /// - Throws: ``ProductIdentifierError``, placed in the file.
+  public init(contentsOf file: URL) throws(ProductIdentifierError) {
+    do throws(ProductIdentifierError) {
+      let bytes = try SmallFile(path: file.path).read(limit: Self.maximumByteCount)
+      let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+      if first == UInt8(ascii: "[") || first == UInt8(ascii: "{") {
+        try self.init(json: bytes)
+      } else {
+        try self.init(propertyList: bytes)
+      }
+    } catch {
+      throw error.inside(file.path)
+    }
+  }
+}
+
+/// A file that is read and written as a whole.
+struct SmallFile {
+  let path: String
+
+  var exists: Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// All of a regular file.
+  func read(limit: Int) throws(ProductIdentifierError) -> [UInt8] {
+    let resolved = URL(filePath: path).resolvingSymlinksInPath().path
+    let attributes: [FileAttributeKey: Any]
+    do {
+      attributes = try FileManager.default.attributesOfItem(atPath: resolved)
+    } catch {
+      throw ProductIdentifierError(.notFound, at: "", "There is no such file, or it cannot be looked at.")
+    }
+    guard attributes[.type] as? FileAttributeType == .typeRegular else {
+      throw ProductIdentifierError(.unreadable, at: "", "It is not a regular file.")
+    }
+    guard let size = attributes[.size] as? UInt64, size <= limit else {
+      throw ProductIdentifierError(.tooLarge, at: "", "The file has more than \(limit) bytes.")
+    }
+    do {
+      return Array(try Data(contentsOf: URL(filePath: resolved)))
+    } catch {
+      throw ProductIdentifierError(.unreadable, at: "", "The file cannot be read: \(error)")
+    }
+  }
+
+  /// Replaces the file: whoever reads it sees the old one or the new one.
+  func replace(with bytes: [UInt8]) throws(ProductIdentifierError) {
+    do {
+      try Data(bytes).write(to: URL(filePath: path), options: .atomic)
+    } catch {
+      throw ProductIdentifierError(.unreadable, at: "", "The file cannot be written: \(error)")
+    }
+  }
+}

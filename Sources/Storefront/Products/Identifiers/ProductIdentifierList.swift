@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// The identifiers of the products that an app sells, from its resources or its server. There is no call that lists what a
+/// store sells, so an app has to know.
+public struct ProductIdentifierList: Sendable, Hashable {
+  /// The identifiers in the order of the list, each once.
+  public let identifiers: [String]
+  /// Identifiers that the list had more than once: a mistake in it, which does no harm.
+  public let duplicates: [String]
+
+  /// The most identifiers that a list may have: 100,000.
+  public static let maximumCount = 100_000
+  /// The longest list, in bytes: 4 MiB.
+  public static let maximumByteCount = 4 << 20
+
+  /// Creates a list.
+  ///
+  /// - Parameter identifiers: The identifiers; what occurs again is left out and noted.
+  /// - Throws: ``ProductIdentifierError`` with `invalid-identifier` for one that is empty, longer than 255 bytes, or has
+  ///   control characters, and `too-large` for too many.
+  public init(_ identifiers: [String]) throws(ProductIdentifierError) {
+    guard identifiers.count <= Self.maximumCount else {
+      throw ProductIdentifierError(
+        .tooLarge, at: "$", "The list has more than \(Self.maximumCount) identifiers.")
+    }
+    var seen: Set<String> = []
+    var unique: [String] = []
+    var repeated: [String] = []
+    for (index, identifier) in identifiers.enumerated() {
+      do throws(CatalogError) {
+        try checkIdentifier(identifier, "product", at: "$[\(index)]")
+      } catch {
+        throw ProductIdentifierError(.invalidIdentifier, at: error.path, error.message)
+      }
+      if seen.insert(identifier).inserted {
+        unique.append(identifier)
+      } else if !repeated.contains(identifier) {
+        repeated.append(identifier)
+      }
+    }
+    self.identifiers = unique
+    duplicates = repeated
+  }
+
+  /// Reads a JSON array of strings.
+  ///
+  /// - Parameter json: The whole file.
+  /// - Throws: ``ProductIdentifierError``, placed by a JSON path or a byte.
+  public init(json: [UInt8]) throws(ProductIdentifierError) {
+    let value: JSONValue
+    do throws(MalformedReceipt) {
+      value = try JSONValue(
+        parsing: json,
+        limits: ReceiptLimits(
+          maximumByteCount: Self.maximumByteCount, maximumDepth: 4, maximumElementCount: Self.maximumCount))
+    } catch {
+      throw ProductIdentifierError(error)
+    }
+    guard let elements = value.array else {
+      throw ProductIdentifierError(
+        .wrongType, at: "$", "A list of product identifiers is an array of strings.")
+    }
+    var identifiers: [String] = []
+    identifiers.reserveCapacity(elements.count)
+    for (index, element) in elements.enumerated() {
+      guard let identifier = element.string else {
+        throw ProductIdentifierError(.wrongType, at: "$[\(index)]", "A product identifier is a string.")
+      }
+      identifiers.append(identifier)
+    }
+    try self.init(identifiers)
+  }
+
+  /// Reads a property list in XML: an array of strings.
+  ///
+  /// - Parameter propertyList: The whole file.
+  /// - Throws: ``ProductIdentifierError``, placed by a path or a byte. A binary property list is `malformed`; `plutil
+  ///   -convert xml1` makes it readable.
+  public init(propertyList: [UInt8]) throws(ProductIdentifierError) {
+    guard propertyList.count <= Self.maximumByteCount else {
+      throw ProductIdentifierError(
+        .tooLarge, at: "byte \(Self.maximumByteCount)",
+        "The property list has \(propertyList.count) bytes; the limit is \(Self.maximumByteCount).")
+    }
+    var reader = PropertyListArrayReader(propertyList, maximumCount: Self.maximumCount)
+    try self.init(try reader.strings())
+  }
+
+  /// The list as a JSON array.
+  public func encodedJSON() -> [UInt8] { JSONValue.array(identifiers.map(JSONValue.string)).encoded() }
+}
+
+extension ProductIdentifierError {
+  init(_ error: MalformedReceipt) {
+    let code: Code =
+      switch error.code {
+      case .empty: .empty
+      case .tooLarge, .tooDeep: .tooLarge
+      default: .malformed
+      }
+    self.init(code, at: error.place.description, error.message)
+  }
+}

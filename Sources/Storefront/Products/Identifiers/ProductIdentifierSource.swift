@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+internal import ReceiptCodec
+public import ReceiptHTTP
+
+/// Fetches a list of product identifiers from a server, for products whose content is delivered: the list changes at any
+/// time, without a new version of the app.
+///
+/// The file is named after the version of the format that this version of the app reads, `products_v2.json`, so that an
+/// old app is never given a list that it does not understand. Another version's file is never used instead.
+///
+/// ```swift
+/// let source = ProductIdentifierSource(
+///   transport: transport, base: try RemoteURL("https://example.com/store"), formatVersion: 2,
+///   cacheFile: URL(filePath: "/var/cache/kiosk/products.json"))
+/// let result = try await source.load()
+/// if case .stale(let reason) = result.freshness { print("The list may be old: \(reason)") }
+/// ```
+public struct ProductIdentifierSource: Sendable {
+  /// Where the list is.
+  public let url: RemoteURL
+
+  private let cache: SmallFile?
+  private let caller: RemoteCaller
+  private let log: @Sendable (String) -> Void
+
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - transport: Sends the requests.
+  ///   - base: Where the files are.
+  ///   - name: What they are called, without version and extension.
+  ///   - formatVersion: Which version of the list this version of the app reads.
+  ///   - cacheFile: Where the last good list is kept; without it there is none while the server is down. One for each
+  ///     list. Its directory must exist.
+  ///   - retry: How often and how long it is tried.
+  ///   - time: The clocks.
+  ///   - log: Takes what should be looked into, a line each.
+  public init(
+    transport: any HTTPTransport, base: RemoteURL, name: String = "products", formatVersion: Int,
+    cacheFile: URL? = nil, retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system,
+    log: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    url = base.appending(pathSegments: ["\(name)_v\(formatVersion).json"])
+    cache = cacheFile.map { SmallFile(path: $0.path) }
+    caller = RemoteCaller(transport: transport, policy: retry, time: time)
+    self.log = log
+  }
+
+  /// Fetches the list, unless it is the one of before; away from the caller's thread.
+  ///
+  /// - Returns: The list. It is the last good one if the server gave none, and says so.
+  /// - Throws: ``ProductIdentifierError`` where there is no such list either, and with `cancelled` if the task was
+  ///   cancelled.
+  @concurrent
+  public func load() async throws(ProductIdentifierError) -> ProductIdentifierResult {
+    var notices: [ProductIdentifierError] = []
+    let cached = readCache(&notices)
+    let answer: Answer
+    do throws(ProductIdentifierError) {
+      answer = try await ask(cached)
+    } catch {
+      guard error.code != .cancelled, let cached else { throw error }
+      log("The list of product identifiers may be old: \(error)")
+      return ProductIdentifierResult(
+        list: cached.list, freshness: .stale(error), confirmedAt: cached.file.confirmedAt, notices: notices)
+    }
+    let now = caller.time.now()
+    let list: ProductIdentifierList
+    let freshness: ProductIdentifierResult.Freshness
+    var file: CachedIdentifierList
+    switch (answer, cached) {
+    case (.list(let new, let etag, let lastModified), _):
+      list = new
+      freshness = .fresh
+      file = CachedIdentifierList(
+        url: url.description, etag: etag, lastModified: lastModified, confirmedAt: now, list: new)
+      if !new.duplicates.isEmpty {
+        log("The list at \(url) has twice: \(new.duplicates.joined(separator: ", "))")
+      }
+    case (.notModified(let etag, let lastModified), .some(let cached)):
+      list = cached.list
+      freshness = .notModified
+      // What it does not repeat stays as it was (RFC 9110 section 15.4.5).
+      file = CachedIdentifierList(
+        url: url.description, etag: etag ?? cached.file.etag,
+        lastModified: lastModified ?? cached.file.lastModified, confirmedAt: now, list: cached.list)
+    case (.notModified, nil):
+      throw notAsked
+    }
+    writeCache(file, &notices)
+    return ProductIdentifierResult(list: list, freshness: freshness, confirmedAt: now, notices: notices)
+  }
+
+  /// Fetches the list in the background and delivers it on the main actor (`fetchProductIdentifiersFromURL:delegate:`
+  /// and `displayProducts:` of the guide).
+  ///
+  /// - Parameter deliver: Takes the list, or why there is none.
+  /// - Returns: The task, which may be cancelled; `deliver` is told that, too.
+  @discardableResult
+  public func load(
+    deliver: @escaping @MainActor @Sendable (Result<ProductIdentifierResult, ProductIdentifierError>) -> Void
+  ) -> Task<Void, Never> {
+    Task {
+      do throws(ProductIdentifierError) {
+        let result = try await load()
+        await deliver(.success(result))
+      } catch {
+        await deliver(.failure(error))
+      }
+    }
+  }
+
+  // MARK: Cache
+
+  private struct Cached {
+    let file: CachedIdentifierList
+    let list: ProductIdentifierList
+  }
+
+  private func readCache(_ notices: inout [ProductIdentifierError]) -> Cached? {
+    guard let cache, cache.exists else { return nil }
+    do throws(ProductIdentifierError) {
+      let bytes = try cache.read(limit: 2 * ProductIdentifierList.maximumByteCount)
+      let file = try CachedIdentifierList(file: bytes)
+      // Of another version or address: not damaged, and not to be used.
+      guard file.url == url.description else { return nil }
+      return Cached(file: file, list: try file.list())
+    } catch {
+      // The file stays until a good list replaces it: whose it is, if it is none of ours, nobody knows.
+      notice(error.inside(cache.path), "The cache of product identifiers is damaged and not used", &notices)
+      return nil
+    }
+  }
+
+  private func writeCache(_ file: CachedIdentifierList, _ notices: inout [ProductIdentifierError]) {
+    guard let cache else { return }
+    do throws(ProductIdentifierError) {
+      try cache.replace(with: file.encodedFile)
+    } catch {
+      notice(error.inside(cache.path), "The cache of product identifiers could not be kept", &notices)
+    }
+  }
+
+  private func notice(
+    _ error: ProductIdentifierError, _ what: String, _ notices: inout [ProductIdentifierError]
+  ) {
+    notices.append(error)
+    log("\(what): \(error)")
+  }
+
+  // MARK: Server
+
+  private enum Answer: Sendable {
+    case list(ProductIdentifierList, etag: String?, lastModified: String?)
+    case notModified(etag: String?, lastModified: String?)
+  }
+
+  private func ask(_ cached: Cached?) async throws(ProductIdentifierError) -> Answer {
+    var headers = [HTTPHeader("Accept", "application/json"), UserAgent.header]
+    if let etag = cached?.file.etag { headers.append(HTTPHeader("If-None-Match", etag)) }
+    if let date = cached?.file.lastModified { headers.append(HTTPHeader("If-Modified-Since", date)) }
+    let request = RemoteRequest(
+      .get, url, headers: headers, maximumResponseByteCount: ProductIdentifierList.maximumByteCount)
+    do {
+      let answer = try await caller.send(isRepeatable: true, { request }, judge: judge)
+      if case .notModified = answer, cached?.file.isConditional != true { throw notAsked }
+      return answer
+    } catch {
+      throw self.error(error)
+    }
+  }
+
+  private var notAsked: ProductIdentifierError {
+    ProductIdentifierError(
+      .invalidResponse, at: url.description,
+      "The server says that nothing has changed (304), which it was not asked.")
+  }
+
+  private func judge(_ response: RemoteResponse) -> RemoteCaller.Judgement<Answer> {
+    let place = url.description
+    let etag = response.header("ETag")
+    let lastModified = response.header("Last-Modified")
+    switch response.status {
+    case 200:
+      do throws(ProductIdentifierError) {
+        return .done(
+          .list(try ProductIdentifierList(json: response.body), etag: etag, lastModified: lastModified))
+      } catch {
+        return .failed(error.inside(place))
+      }
+    case 304: return .done(.notModified(etag: etag, lastModified: lastModified))
+    case 404, 410:
+      return .failed(
+        ProductIdentifierError(.notFound, at: place, "The server has no such file (\(response.status))."))
+    case 408, 425, 429, 500...:
+      return .retry(
+        ProductIdentifierError(.unavailable, at: place, "The server cannot answer now (\(response.status))."),
+        notBefore: response.retryAfter(now: caller.time.now()), isProcessed: true)
+    default:
+      return .failed(ProductIdentifierError(.refused, at: place, "The server refuses (\(response.status))."))
+    }
+  }
+
+  private func error(_ error: any Error) -> ProductIdentifierError {
+    let place = url.description
+    switch error {
+    case let error as ProductIdentifierError: return error
+    case RemoteCaller.Failure.transport(let error) where error.code == .tooLarge:
+      return ProductIdentifierError(.tooLarge, at: place, error.message)
+    case RemoteCaller.Failure.transport(let error):
+      return ProductIdentifierError(.unavailable, at: place, "The server was not reached: \(error)")
+    case RemoteCaller.Failure.deadlineExceeded:
+      return ProductIdentifierError(.unavailable, at: place, "The server did not answer in time.")
+    case RemoteCaller.Failure.redirected(let status, _):
+      return ProductIdentifierError(.refused, at: place, "The server sends on to another one (\(status)).")
+    // Nothing else is thrown but this and `CancellationError`.
+    default: return ProductIdentifierError(.cancelled, at: place, "The task was cancelled.")
+    }
+  }
+}

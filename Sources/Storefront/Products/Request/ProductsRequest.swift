@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+internal import Synchronization
+
+/// Asks the store for localised information about products (`SKProductsRequest`).
+///
+/// ```swift
+/// let request = ProductsRequest(productIdentifiers: ["com.example.coins"], store: store)
+/// let response = try await request.response()
+/// ```
+///
+/// Or with a delegate, as in StoreKit: set ``delegate``, call ``start()``, and if need be ``cancel()``. A request that
+/// was started keeps itself until it is done; its delegate it does not keep.
+public final class ProductsRequest: StoreRequest {
+  /// The products asked for.
+  public let productIdentifiers: Set<String>
+  /// The languages that the customer reads, best first.
+  public let preferredLocales: [Locale]
+
+  private let store: any Store
+  private let policy: InvalidIdentifierPolicy
+  private let log: @Sendable (String) -> Void
+  private let state: Mutex<State>
+  private let delivery: ProductsDelivery
+
+  private struct State {
+    weak var delegate: (any ProductsRequestDelegate)?
+    var wasStarted = false
+    var task: Task<Void, Never>?
+  }
+
+  /// Creates a request (`initWithProductIdentifiers:`).
+  ///
+  /// - Parameters:
+  ///   - productIdentifiers: The products to ask for. Nothing else can be found out: no call lists a store's products.
+  ///   - store: The store.
+  ///   - preferredLocales: The languages that the customer reads, best first.
+  ///   - invalidIdentifiers: What is done about identifiers that the store does not know.
+  ///   - log: Takes what should be looked into, a line each.
+  public init(
+    productIdentifiers: Set<String>, store: any Store, preferredLocales: [Locale] = [.current],
+    invalidIdentifiers: InvalidIdentifierPolicy = .production,
+    log: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.productIdentifiers = productIdentifiers
+    self.preferredLocales = preferredLocales
+    self.store = store
+    policy = invalidIdentifiers
+    self.log = log
+    state = Mutex(State())
+    delivery = ProductsDelivery()
+  }
+
+  // MARK: Async
+
+  /// Asks the store.
+  ///
+  /// Each call asks anew; neither ``start()`` nor ``cancel()`` has to do with it. To cancel it, cancel the task.
+  ///
+  /// - Returns: A product for each valid identifier, in the store's order, and the other identifiers, sorted. What a
+  ///   store tells beyond what it was asked is left out.
+  /// - Throws: ``StoreError``; with `unknown` also if the task was cancelled.
+  public func response() async throws(StoreError) -> ProductsResponse {
+    guard !productIdentifiers.isEmpty else { return ProductsResponse(products: []) }
+    let answer = try await store.products(for: productIdentifiers, preferredLocales: preferredLocales)
+    guard !Task.isCancelled else { throw StoreError(.unknown, "The products request was cancelled.") }
+    let response = checked(answer)
+    if let invalid = InvalidProductIdentifiers(response.invalidProductIdentifiers) {
+      log(invalid.description)
+      if case .development(let complain) = policy { complain(invalid) }
+    }
+    return response
+  }
+
+  /// Exactly one place for each identifier that was asked for, whatever the store says.
+  private func checked(_ answer: ProductsResponse) -> ProductsResponse {
+    var missing = productIdentifiers
+    let products = answer.products.filter { missing.remove($0.productIdentifier) != nil }
+    if products.count < answer.products.count {
+      log("The store told of products that it was not asked for, or twice of one; that is left out.")
+    }
+    return ProductsResponse(products: products, invalidProductIdentifiers: missing.sorted())
+  }
+
+  // MARK: Delegate
+
+  /// Who is told (`delegate`). It is not kept. Set it before ``start()``.
+  public var delegate: (any ProductsRequestDelegate)? {
+    get { state.withLock { $0.delegate } }
+    set { state.withLock { $0.delegate = newValue } }
+  }
+
+  /// Sends the request (`start`). First comes the response and then that it finished, or only the error.
+  public func start() {
+    state.withLock { state in
+      guard !state.wasStarted else { return }
+      state.wasStarted = true
+      // The task keeps the request, until it is done.
+      state.task = Task { await self.run() }
+    }
+  }
+
+  /// Cancels the request (`cancel`): the delegate is told nothing any more, no error either.
+  public func cancel() async {
+    let task = state.withLock { state in
+      state.wasStarted = true
+      return state.task
+    }
+    // In this order: what the task says to being cancelled must not reach the delegate.
+    await delivery.close()
+    task?.cancel()
+    await delivery.ended()
+  }
+
+  private func run() async {
+    do throws(StoreError) {
+      let response = try await response()
+      await deliver { await $0.productsRequest(self, didReceive: response) }
+      await deliver { await $0.requestDidFinish(self) }
+    } catch {
+      await deliver { await $0.request(self, didFailWith: error) }
+    }
+    await delivery.close()
+    state.withLock { $0.task = nil }
+  }
+
+  private func deliver(_ call: @escaping @Sendable (any ProductsRequestDelegate) async -> Void) async {
+    guard let delegate else { return }
+    await delivery.perform { await call(delegate) }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Products that the store confirmed. Keep them: payments are made of them.
+public struct ValidatedProducts: Sendable, Hashable {
+  /// The products, in the order of the list.
+  public let products: [Product]
+  /// Identifiers of the list that the store does not know.
+  public let invalidProductIdentifiers: [String]
+
+  /// Takes the products that a store confirmed, in the order of the list.
+  public init(_ response: ProductsResponse, orderedBy list: ProductIdentifierList) {
+    let products = Dictionary(
+      response.products.map { ($0.productIdentifier, $0) }, uniquingKeysWith: { first, _ in first })
+    self.products = list.identifiers.compactMap { products[$0] }
+    invalidProductIdentifiers = response.invalidProductIdentifiers
+  }
+
+  /// What is wrong with the list; `nil` if nothing is.
+  public var complaint: InvalidProductIdentifiers? { InvalidProductIdentifiers(invalidProductIdentifiers) }
+
+  /// The product with this identifier; `nil` if the store did not confirm it.
+  public func product(_ productIdentifier: String) -> Product? {
+    products.first { $0.productIdentifier == productIdentifier }
+  }
+
+  /// A payment for one of a product; `nil` if the store did not confirm it.
+  public func payment(for productIdentifier: String) -> Payment? {
+    product(productIdentifier).map { Payment(product: $0) }
+  }
+
+  /// What to show. No user interface comes with this; it is shown only to who may pay, and only what can be bought.
+  ///
+  /// - Parameter canMakePayments: Whether the user may authorise payments; ask the queue just before showing.
+  /// - Returns: The products in the order of the list, or why there is nothing to show.
+  public func storeUI(canMakePayments: Bool) -> StoreUI {
+    guard canMakePayments else { return .hidden(.paymentsNotAllowed) }
+    return products.isEmpty ? .hidden(.noProducts) : .shown(products)
+  }
+}
+
+/// What of a store to show.
+public enum StoreUI: Sendable, Hashable {
+  /// These products, each with its title, description and ``Product/localizedPrice``.
+  case shown([Product])
+  /// Nothing: change, disable or hide the user interface.
+  case hidden(Reason)
+
+  /// Why there is nothing to show.
+  public enum Reason: Sendable, Hashable {
+    /// The user may not authorise payments.
+    case paymentsNotAllowed
+    /// None of the products is for sale.
+    case noProducts
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import ReceiptCodec
+import Storefront
+import Testing
+
+@Suite struct ProductValidatorTests {
+  private let english = [Locale(identifier: "en_US")]
+
+  private func list(_ identifiers: String...) throws -> ProductIdentifierList {
+    try ProductIdentifierList(identifiers)
+  }
+
+  @Test("Product-list guide: Validate (validateProductIdentifiers:, displayStoreUI)")
+  func theStoreIsAskedBeforeAnythingIsShown() async throws {
+    let store = CatalogStore(try CatalogSamples.catalog)
+    let list = try list("com.example.news.monthly", "com.example.gems", "com.example.coins")
+    let log = Lines()
+    let reports = Lines()
+    // Production leaves out what is invalid and goes on. It is logged, and the vendor's server may hear of it.
+    let production = ProductValidator(
+      store: store, preferredLocales: english, report: { reports.log($0.identifiers.joined()) }, log: log.log)
+    let products = try await production.validate(list)
+    #expect(await store.questions == [Set(list.identifiers)])
+    #expect(
+      products.products.map(\.productIdentifier) == ["com.example.news.monthly", "com.example.coins"])
+    #expect(products.invalidProductIdentifiers == ["com.example.gems"])
+    #expect(products.complaint?.identifiers == ["com.example.gems"])
+    #expect(log.all == [try #require(products.complaint).description])
+    #expect(reports.all == ["com.example.gems"])
+    // The products are kept: payments are made of them, and of nothing else.
+    #expect(products.payment(for: "com.example.coins") == Payment(productIdentifier: "com.example.coins"))
+    #expect(products.payment(for: "com.example.gems") == nil)
+    #expect(products.product("com.example.coins")?.localizedTitle == "Coins")
+    // Development shows the error, and logs it too.
+    let shown = Lines()
+    let development = ProductValidator(
+      store: store, preferredLocales: english, invalidIdentifiers: .development { shown.log("\($0)") },
+      log: log.log)
+    #expect(try await development.validate(list) == products)
+    #expect(shown.all == [try #require(products.complaint).description])
+    #expect(log.all.count == 2)
+    // A list without faults is no reason to say anything.
+    let good = try await development.validate(try self.list("com.example.coins"))
+    #expect(good.complaint == nil)
+    #expect(shown.all.count == 1 && log.all.count == 2 && reports.all.count == 1)
+  }
+
+  @Test func withoutAnAnswerThereIsNothingToShow() async throws {
+    let refusal = StoreError(.unknown, "down")
+    let validator = ProductValidator(store: CatalogStore(try CatalogSamples.catalog, error: refusal))
+    let list = try list("com.example.coins")
+    await #expect(throws: refusal) { try await validator.validate(list) }
+  }
+
+  @Test("Product-list guide: Store UI") func onlyWhoMayPayIsShownAnything() async throws {
+    let store = CatalogStore(try CatalogSamples.catalog, storefrontLocale: Locale(identifier: "de_DE"))
+    let validator = ProductValidator(store: store, preferredLocales: english)
+    let products = try await validator.validate(try list("com.example.news.monthly", "com.example.coins"))
+    #expect(products.storeUI(canMakePayments: false) == .hidden(.paymentsNotAllowed))
+    let nothing = try await validator.validate(try list("com.example.gems"))
+    #expect(nothing.storeUI(canMakePayments: true) == .hidden(.noProducts))
+    guard case .shown(let shown) = products.storeUI(canMakePayments: true) else {
+      Issue.record("nothing is shown")
+      return
+    }
+    // In the list's order, each told apart by its title and with a clear price.
+    #expect(shown == products.products)
+    #expect(Set(shown.map(\.localizedTitle)).count == shown.count)
+    #expect(shown.map(\.localizedPrice) == ["4,99\u{A0}$", "0,99\u{A0}€"])
+  }
+
+  @Test("Product-list guide: Testing") func whatTestersLookForIsThere() async throws {
+    // An identifier that is invalid on purpose is found among the invalid ones, the others among the valid.
+    let store = CatalogStore(try CatalogSamples.catalog)
+    let response = try await ProductsRequest(
+      productIdentifiers: ["com.example.coins", "com.example.invalid.on.purpose"], store: store,
+      preferredLocales: english
+    ).response()
+    #expect(response.products.map(\.productIdentifier) == ["com.example.coins"])
+    #expect(response.invalidProductIdentifiers == ["com.example.invalid.on.purpose"])
+    // The prompt tells where it is bought; in production it does not.
+    let coins = try #require(response.products.first)
+    let prompt = PurchasePrompt(product: coins, environment: .sandbox)
+    #expect(prompt.environmentNotice == "[Environment: Sandbox]")
+    #expect(prompt.description.hasSuffix("\n[Environment: Sandbox]"))
+    #expect(prompt.description.contains("Coins") && prompt.description.contains("€0.99"))
+    #expect(
+      PurchasePrompt(product: coins, environment: .productionSandbox).environmentNotice
+        == prompt.environmentNotice)
+    #expect(PurchasePrompt(product: coins, environment: .xcode).environmentNotice == "[Environment: Xcode]")
+    let production = PurchasePrompt(product: coins, quantity: 3, environment: .production)
+    #expect(production.environmentNotice == nil)
+    #expect(!production.description.contains("Environment"))
+    #expect(production.description.contains("3 × Coins"))
+  }
+
+  @Test("Product-list guide: No discovery") func noCallListsWhatIsSold() async throws {
+    // Whoever asks for nothing is told nothing, and whoever asks for one is told of one, even by a store that would
+    // tell more.
+    let catalog = try CatalogSamples.catalog
+    let all = catalog.response(
+      for: Set(catalog.products.map(\.productIdentifier)), preferredLocales: english,
+      storefrontLocale: english[0])
+    let talkative = CatalogStore(catalog) { _ in all }
+    let none = try await ProductsRequest(productIdentifiers: [], store: talkative).response()
+    #expect(none == ProductsResponse(products: []))
+    let one = try await ProductsRequest(productIdentifiers: ["com.example.coins"], store: talkative)
+      .response()
+    #expect(one.products.map(\.productIdentifier) == ["com.example.coins"])
+    // A pattern is an identifier like any other, of no product.
+    for guess in ["*", "com.example.*", "com.example", "COM.EXAMPLE.COINS", "com.example.coins "] {
+      let response = catalog.response(for: [guess], preferredLocales: english, storefrontLocale: english[0])
+      #expect(response == ProductsResponse(products: [], invalidProductIdentifiers: [guess]))
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Storefront
+import Testing
+
+/// After `cancel()` the delegate is told nothing, whenever it comes.
+@Suite(.timeLimit(.minutes(2))) struct ProductsRequestCancellationTests {
+  private func request(
+    gate: Gate? = nil, error: StoreError? = nil, delegate: RecordingDelegate
+  ) throws -> ProductsRequest {
+    let request = ProductsRequest(
+      productIdentifiers: ["com.example.coins"],
+      store: CatalogStore(try CatalogSamples.catalog, gate: gate, error: error))
+    request.delegate = delegate
+    return request
+  }
+
+  @Test("SKRequest: cancel") func theDelegateGetsNoErrorAndNothingElse() async throws {
+    for error in [nil, StoreError(.unknown, "down")] {
+      let gate = Gate()
+      let delegate = RecordingDelegate()
+      let request = try request(gate: gate, error: error, delegate: delegate)
+      request.start()
+      await gate.arrival()
+      // It does not wait for the store, which takes no notice.
+      await request.cancel()
+      await gate.open()
+      await settle()
+      #expect(await delegate.events.isEmpty)
+    }
+  }
+
+  @Test func whatWasCancelledDoesNotStart() async throws {
+    let delegate = RecordingDelegate()
+    let store = CatalogStore(try CatalogSamples.catalog)
+    let request = ProductsRequest(productIdentifiers: ["com.example.coins"], store: store)
+    request.delegate = delegate
+    await request.cancel()
+    request.start()
+    await settle()
+    #expect(await delegate.events.isEmpty)
+    #expect(await store.questions.isEmpty)
+    // Asking for a response has nothing to do with it.
+    #expect(try await request.response().products.count == 1)
+  }
+
+  @Test func cancelledTwiceOrAfterTheEndIsCancelled() async throws {
+    let delegate = RecordingDelegate()
+    let request = try request(delegate: delegate)
+    request.start()
+    await delegate.wait(for: 2)
+    await request.cancel()
+    await request.cancel()
+    await settle()
+    #expect(await delegate.events.count == 2)
+  }
+
+  @Test func cancelledByItsDelegateItDoesNotFinish() async throws {
+    let delegate = RecordingDelegate { request in await request.cancel() }
+    let request = try request(delegate: delegate)
+    request.start()
+    await delegate.wait(for: 1)
+    await settle()
+    #expect(await delegate.events.count == 1)
+  }
+
+  @Test func cancellingWaitsForTheCallThatIsUnderWay() async throws {
+    let inside = Gate()
+    let delegate = RecordingDelegate { _ in await inside.pass() }
+    let request = try request(delegate: delegate)
+    request.start()
+    await inside.arrival()
+    let returned = Gate()
+    let cancelling = Task {
+      await request.cancel()
+      await returned.pass()
+    }
+    await settle()
+    #expect(await returned.hasArrivals == false)
+    await inside.open()
+    await returned.open()
+    await cancelling.value
+    await settle()
+    #expect(await delegate.events.count == 1)
+  }
+
+  @Test func noCallBeginsAfterwardsHoweverTheyRace() async throws {
+    let rounds = Sweeps.areFull ? 20_000 : 400
+    var counts: [Int: Int] = [:]
+    for round in 0..<rounds {
+      let delegate = RecordingDelegate()
+      let request = try request(
+        error: round % 5 == 4 ? StoreError(.unknown, "down") : nil, delegate: delegate)
+      request.start()
+      for _ in 0..<(round % 23) { await Task.yield() }
+      await request.cancel()
+      let before = await delegate.events.count
+      counts[before, default: 0] += 1
+      for _ in 0..<30 { await Task.yield() }
+      #expect(await delegate.events.count == before)
+    }
+    // The race was one: some were too late, some early enough.
+    #expect(counts.count > 1)
+  }
+
+  @Test func manyMayCancelAtOnce() async throws {
+    for _ in 0..<20 {
+      let delegate = RecordingDelegate()
+      let request = try request(delegate: delegate)
+      await withTaskGroup { group in
+        for index in 0..<16 {
+          group.addTask {
+            if index % 4 == 0 { request.start() } else { await request.cancel() }
+          }
+        }
+      }
+      let before = await delegate.events.count
+      await settle()
+      #expect(await delegate.events.count == before)
+    }
+  }
+}
