@@ -7,7 +7,7 @@ import PackageDescription
 /// the sanitizers for every module, so that the code under test is instrumented too.
 let targets = [
   "app-receipt", "asn1", "audit-entry", "certificate", "json", "jws", "private-key", "recognition",
-  "revocation", "transaction-receipt", "transparency-log", "verify",
+  "revocation", "store-protocol", "transaction-receipt", "transparency-log", "verify",
 ]
 
 let package = Package(
@@ -22,9 +22,11 @@ let package = Package(
           .product(name: "AuditTrail", package: "receipt-kit"),
           .product(name: "ReceiptCodec", package: "receipt-kit"),
           .product(name: "ReceiptCrypto", package: "receipt-kit"),
+          .product(name: "ReceiptHTTP", package: "receipt-kit"),
           .product(name: "ReceiptSigning", package: "receipt-kit"),
           .product(name: "ReceiptTesting", package: "receipt-kit"),
           .product(name: "ReceiptVerification", package: "receipt-kit"),
+          .product(name: "Storefront", package: "receipt-kit"),
           .product(name: "TransparencyLog", package: "receipt-kit"),
         ],
         // libFuzzer brings the main function.

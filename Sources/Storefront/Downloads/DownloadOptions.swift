@@ -9,11 +9,11 @@ public struct DownloadOptions: Sendable {
   /// What sends the requests. It stays the caller's, who shuts it down.
   public var transport: any HTTPTransport
   /// How much is asked for at a time, and so how much of a download is in memory.
-  public var chunkByteCount: Int
+  public let chunkByteCount: Int
   /// The longest content that is read into memory as a whole, from servers that do not give parts.
-  public var maximumWholeByteCount: Int
+  public let maximumWholeByteCount: Int
   /// How many downloads are active at a time; others wait.
-  public var maximumActiveCount: Int
+  public let maximumActiveCount: Int
   /// How often and how long each part is tried before the download fails.
   public var retry: RetryPolicy
   /// The clocks.
