@@ -206,6 +206,40 @@ import Testing
     try await queue.close()
   }
 
+  /// An observer that is busy with the first thing that it hears.
+  private actor SlowListener: TransactionObserver {
+    private(set) var heard: [[Download]] = []
+    private var isReleased = false
+    private var waiting: CheckedContinuation<Void, Never>?
+
+    func paymentQueue(_ queue: PaymentQueue, updated transactions: [PaymentTransaction]) async {}
+
+    func paymentQueue(_ queue: PaymentQueue, updatedDownloads downloads: [Download]) async {
+      heard.append(downloads)
+      if !isReleased { await withCheckedContinuation { waiting = $0 } }
+    }
+
+    func release() {
+      isReleased = true
+      waiting?.resume()
+    }
+  }
+
+  @Test func aSlowObserverHearsOfTheLatestState() async throws {
+    let queue = try await queue(ContentServer(bytes))
+    let listener = SlowListener()
+    await queue.addObserver(listener)
+    let purchased = try await queue.purchase(Payment(productIdentifier: "level-2"))
+    try await queue.startDownloads(try await queue.downloads(of: purchased.id))
+    try await eventually { await queue.downloads.first?.state == .finished }
+    await listener.release()
+    try await eventually { await listener.heard.last?.map(\.state) == [.finished] }
+    // The one that it was busy with, perhaps one on its way, and the last; not one for each of five parts.
+    #expect(await listener.heard.count <= 3)
+    #expect(await listener.heard.allSatisfy { $0.count == 1 })
+    try await queue.close()
+  }
+
   @Test func withoutADirectoryThereAreNoDownloads() async throws {
     let queue = try PaymentQueue(store: store(), storage: storage)
     let purchased = try await queue.purchase(Payment(productIdentifier: "level-2"))

@@ -19,7 +19,8 @@ package protocol DownloadFiles: Sendable {
   /// Reads at most `count` bytes from an offset on; none at the end.
   func read(_ file: DownloadFile, at offset: Int64, count: Int) throws(DownloadError) -> [UInt8]
 
-  /// Has the partial file on disk and makes it the complete one. When this returns, both outlast a crash.
+  /// Has the partial file on disk and makes it the complete one; where there is only that, has that on disk. When this
+  /// returns, bytes and name outlast a crash.
   func complete(_ name: String) throws(DownloadError)
 
   /// Removes a file; one that is not there is no error.

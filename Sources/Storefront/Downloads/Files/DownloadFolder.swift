@@ -99,10 +99,14 @@ package struct DownloadFolder: DownloadFiles {
   }
 
   package func complete(_ name: String) throws(DownloadError) {
-    let partial = path(.partial(name))
-    try Self.synchronize(partial, O_WRONLY | O_NOFOLLOW)
-    guard unsafe rename(partial, path(of: name)) == 0 else {
-      throw Self.failure("The file cannot be renamed", at: partial)
+    if try byteCount(of: .partial(name)) != nil {
+      let partial = path(.partial(name))
+      try Self.synchronize(partial, O_WRONLY | O_NOFOLLOW)
+      guard unsafe rename(partial, path(of: name)) == 0 else {
+        throw Self.failure("The file cannot be renamed", at: partial)
+      }
+    } else {
+      try Self.synchronize(path(of: name), O_WRONLY | O_NOFOLLOW)
     }
     try Self.synchronize(directory, O_RDONLY | O_DIRECTORY)
   }

@@ -42,6 +42,10 @@ extension DownloadQueue {
       if try now({ () throws(DownloadError) in try files.byteCount(of: .complete(name)) }) == source.length,
         try await digest(.complete(name), id, number) == source.sha256
       {
+        try now { () throws(DownloadError) in
+          try files.remove(.partial(name))
+          try files.complete(name)
+        }
         return try finish(id, number)
       }
       try await fetch(source, id, number)
