@@ -10,6 +10,7 @@ extension LocalStore {
 
   /// Lets everything that is due happen, and then an operation, in one commit.
   func operate(
+    sharedFrom shared: String? = nil,
     _ body: (inout SubscriptionEngine, Timestamp) throws(SubscriptionError) -> [StoreEvent]
   ) throws(LocalStoreError) -> [SignedNotification] {
     let now = clock()
@@ -17,7 +18,7 @@ extension LocalStore {
     return try change { engine, change throws(LocalStoreError) in
       let events: [StoreEvent]
       do throws(SubscriptionError) { events = try body(&engine, now) } catch { throw LocalStoreError(error) }
-      try record(events, in: &change)
+      try record(events, in: &change, sharedFrom: shared)
       if change.records.isEmpty { change.records.append(Self.nothing) }
       return change.notifications
     }

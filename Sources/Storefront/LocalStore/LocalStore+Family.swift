@@ -103,7 +103,7 @@ extension LocalStore {
     try record(events, in: &change, sharedFrom: transaction.transactionId)
   }
 
-  private func isShareable(_ transaction: JWSTransaction) -> Bool {
+  func isShareable(_ transaction: JWSTransaction) -> Bool {
     let product = products[transaction.productId ?? ""]
     return product?.type == .nonConsumable && product?.isFamilyShareable == true
   }

@@ -40,8 +40,22 @@ extension LocalStore {
       guard let next = page.last?.key else { break }
       last = next
     }
+    var nonces: [String: Timestamp] = [:]
+    last = nil
+    while true {
+      let page = try records(in: .storeNonces, after: last, limit: 1000, of: storage)
+      for record in page {
+        guard let expires = Double(String(decoding: record.value, as: UTF8.self)) else {
+          throw LocalStoreError(.corrupt, at: "store-nonces/\(record.key)", "The record is no date.")
+        }
+        nonces[record.key] = Timestamp(millisecondsSince1970: expires)
+      }
+      guard let next = page.last?.key else { break }
+      last = next
+    }
     let engine = SubscriptionEngine(
-      catalog: catalog, options: engineOptions, ledger: header.ledger, subscriptions: subscriptions)
+      catalog: catalog, options: engineOptions, ledger: header.ledger, subscriptions: subscriptions,
+      nonces: nonces)
     return (State(engine: engine, seed: seed), false)
   }
 
@@ -82,6 +96,11 @@ extension LocalStore {
     for subscription in working.engine.takeChanges() {
       change.records.append(
         .put(.storeSubscriptions, key: subscription.id, value: subscription.encodedJSON()))
+    }
+    for (nonce, expires) in working.engine.takeNonces() {
+      let value = expires.map { Array(String($0.millisecondsSince1970).utf8) }
+      change.records.append(
+        value.map { .put(.storeNonces, key: nonce, value: $0) } ?? .remove(.storeNonces, key: nonce))
     }
     if !change.records.isEmpty {
       change.records.append(Self.header(of: working))

@@ -21,10 +21,11 @@ extension LocalStore {
       for (index, sale) in sales.enumerated() {
         if index > 0, sale.transaction.revocationDate != nil { continue }
         if index > 0, sale.sharedFrom != nil {
-          events += engine.unshare(sale.transaction, account: sale.account, at: now)
+          events += engine.unshare(sale.transaction, account: sale.account, at: Self.later(now, by: index))
         } else {
           events += try engine.refund(
-            sale.transaction, account: sale.account, reason: reason, amount: amount, at: now)
+            sale.transaction, account: sale.account, reason: reason, amount: amount,
+            at: Self.later(now, by: index))
         }
       }
       return events
@@ -41,7 +42,15 @@ extension LocalStore {
       var events: [StoreEvent] = []
       for (index, sale) in sales.enumerated() {
         if index > 0, sale.sharedFrom != nil || sale.transaction.revocationDate == nil { continue }
-        events += try engine.reverseRefund(of: sale.transaction, account: sale.account, at: now)
+        events += try engine.reverseRefund(
+          of: sale.transaction, account: sale.account, at: Self.later(now, by: index))
+      }
+      if let first = sales.first(where: { $0.identifier == $0.originalIdentifier }),
+        isShareable(first.transaction)
+      {
+        for member in engine.family(of: first.account) {
+          events += engine.share(first.transaction, with: member, at: now)
+        }
       }
       return events
     }
@@ -94,7 +103,16 @@ extension LocalStore {
         sales.append(other)
       }
     }
-    return try operate { engine, now throws(SubscriptionError) in try body(&engine, sales, now) }
+    return try operate(sharedFrom: sale.originalIdentifier) { engine, now throws(SubscriptionError) in
+      // After all that was signed of the line.
+      let last = sales.compactMap(\.transaction.signedDate).max() ?? now
+      return try body(&engine, sales, max(now, Self.later(last, by: 1)))
+    }
+  }
+
+  /// Of one line nothing is signed in the same millisecond.
+  private static func later(_ now: Timestamp, by milliseconds: Int) -> Timestamp {
+    Timestamp(millisecondsSince1970: now.millisecondsSince1970 + Double(milliseconds))
   }
 
   /// The transactions of what was bought once.

@@ -23,6 +23,8 @@ extension RecordCollection {
   static let storeRestorations = RecordCollection(rawValue: "store-restorations")
   /// Subscriptions, by original transaction.
   static let storeSubscriptions = RecordCollection(rawValue: "store-subscriptions")
+  /// Nonces of promotional offers, and until when they could be used again.
+  static let storeNonces = RecordCollection(rawValue: "store-nonces")
   /// Notifications, by number.
   static let storeOutbox = RecordCollection(rawValue: "store-outbox")
 }

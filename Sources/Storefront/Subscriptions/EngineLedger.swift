@@ -16,8 +16,6 @@ package struct EngineLedger: Sendable, Hashable {
   package var removedProducts: [String] = []
   /// The families.
   package var families: [Family] = []
-  /// Nonces of promotional offers that were redeemed, as long as they could be used again.
-  package var nonces: [UsedNonce] = []
   /// Accounts whose renewals cannot be charged for, whatever the billing policy says.
   package var declinedAccounts: [String] = []
   package var unknownFields: [JSONMember] = []
@@ -55,28 +53,11 @@ package struct EngineLedger: Sendable, Hashable {
       }
     }
   }
-
-  package struct UsedNonce: JSONObject, Sendable, Hashable {
-    package var nonce = ""
-    package var expires = Timestamp(millisecondsSince1970: 0)
-    package var unknownFields: [JSONMember] = []
-    package init() {}
-
-    package enum Field: String, CaseIterable, Sendable { case nonce, expires }
-    package static let fieldNames = JSONFieldNames<Field>()
-    package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt)
-    {
-      switch field {
-      case .nonce: try coder.code(&nonce)
-      case .expires: try coder.code(&expires)
-      }
-    }
-  }
 }
 
 extension EngineLedger: JSONObject {
   package enum Field: String, CaseIterable, Sendable {
-    case time, transactionCount, eventCount, prices, removedProducts, families, nonces, declinedAccounts
+    case time, transactionCount, eventCount, prices, removedProducts, families, declinedAccounts
   }
 
   package static let fieldNames = JSONFieldNames<Field>()
@@ -90,7 +71,6 @@ extension EngineLedger: JSONObject {
     case .prices: try coder.code(&prices)
     case .removedProducts: try coder.code(&removedProducts)
     case .families: try coder.code(&families)
-    case .nonces: try coder.code(&nonces)
     case .declinedAccounts: try coder.code(&declinedAccounts)
     }
   }

@@ -85,7 +85,7 @@ extension SubscriptionEngine {
     guard age <= Self.signatureDays * 86_400_000, age >= -Self.signatureSkew else {
       throw StoreError(.invalidSignature, "The offer was not signed within 24 hours. Sign it anew.")
     }
-    guard !ledger.nonces.contains(where: { $0.nonce == nonce && $0.expires >= now }) else {
+    guard nonces[nonce].map({ $0 < now }) ?? true else {
       throw StoreError(.invalidSignature, "The nonce was used already. Sign the offer anew.")
     }
     return offer
@@ -96,12 +96,13 @@ extension SubscriptionEngine {
     guard case .promotional(let redemption) = offer,
       let nonce = UUIDString(rawValue: redemption.nonce).uuid.map({ UUIDString($0).rawValue })
     else { return }
-    ledger.nonces.removeAll { $0.expires < now }
-    var used = EngineLedger.UsedNonce()
-    used.nonce = nonce
-    used.expires = Timestamp(
+    nonces[nonce] = Timestamp(
       millisecondsSince1970: Double(redemption.timestamp) + Self.signatureDays * 86_400_000)
-    ledger.nonces.append(used)
+    changedNonces.insert(nonce)
+    for (nonce, expires) in nonces where expires < now {
+      nonces[nonce] = nil
+      changedNonces.insert(nonce)
+    }
   }
 
   /// The win-back offers of the product that a lapsed subscription would renew to, in the catalogue's order.

@@ -53,6 +53,10 @@ extension SubscriptionEngine {
     transaction.signedDate = now
     transaction.appAccountToken = nil
     transaction.inAppOwnershipType = .familyShared
+    transaction.revocationDate = nil
+    transaction.revocationReason = nil
+    transaction.revocationType = nil
+    transaction.revocationPercentage = nil
     transaction.price = 0
     emitOneTime(.oneTimeCharge, transaction, account: account, isNewTransaction: true)
     return finish()

@@ -134,6 +134,10 @@ extension SubscriptionEngine {
     let type: NotificationType = offer == nil ? .didChangeRenewalPref : .offerRedeemed
     guard isUpgrade || isAlike else {
       enableRenewal(of: &subscription, at: now)
+      // Chosen already.
+      if offer == nil, subscription.autoRenewProductIdentifier == product.productIdentifier {
+        return present(subscription, finish())
+      }
       subscription.autoRenewProductIdentifier = product.productIdentifier
       subscription.renewalPrice = price
       subscription.increasedPrice = nil

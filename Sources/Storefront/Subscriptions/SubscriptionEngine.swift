@@ -66,6 +66,9 @@ public struct SubscriptionEngine: Sendable {
   /// All members of the family of each that has one.
   var families: [String: [String]] = [:]
   var due = DueQueue()
+  /// Nonces of promotional offers that were redeemed, and until when they could be used again.
+  var nonces: [String: Timestamp] = [:]
+  var changedNonces: Set<String> = []
   /// What was changed since somebody asked: what must be stored.
   var changed: Set<String> = []
   /// Events of the operation at hand.
@@ -88,10 +91,12 @@ public struct SubscriptionEngine: Sendable {
 
   /// An engine as it was stored.
   package init(
-    catalog: ProductCatalog, options: Options, ledger: EngineLedger, subscriptions: [Subscription]
+    catalog: ProductCatalog, options: Options, ledger: EngineLedger, subscriptions: [Subscription],
+    nonces: [String: Timestamp]
   ) {
     self.init(catalog: catalog, options: options)
     self.ledger = ledger
+    self.nonces = nonces
     for subscription in subscriptions { store(subscription) }
     indexFamilies()
     changed = []
@@ -101,6 +106,12 @@ public struct SubscriptionEngine: Sendable {
   package mutating func takeChanges() -> [Subscription] {
     defer { changed = [] }
     return changed.sorted().compactMap { all[$0] }
+  }
+
+  /// The same of nonces: until when each could be used again; `nil` when that is over.
+  package mutating func takeNonces() -> [(nonce: String, expires: Timestamp?)] {
+    defer { changedNonces = [] }
+    return changedNonces.sorted().map { ($0, nonces[$0]) }
   }
 
   /// The subscription of an original transaction.

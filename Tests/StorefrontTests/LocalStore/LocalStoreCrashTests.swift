@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptRemote
+import ReceiptTesting
+import Storefront
+import Testing
+
+/// A whole session, disturbed at each of its commits in each way: what comes of it is what comes of an undisturbed one.
+@Suite struct LocalStoreCrashTests {
+  /// What a customer and an operator do. Whatever fails is done again.
+  private struct Journey {
+    var fixture = StoreFixture()
+    var storage: CrashingStorage
+    var store: LocalStore
+    /// What was acknowledged to customers.
+    var sold: [String: StoreTransaction] = [:]
+    var restored: [RestoredTransaction] = []
+
+    init(crash: CrashingStorage.Crash? = nil, at number: Int = 0) throws {
+      storage = CrashingStorage(fixture.storage, crash: crash, at: number)
+      fixture.options.engine.gracePeriodDays = 3
+      do {
+        store = try fixture.store(on: storage)
+      } catch {
+        // The very first commit.
+        store = try fixture.store(on: CrashingStorage(fixture.storage))
+      }
+    }
+
+    /// Does something until it is acknowledged, relaunching where the process is gone.
+    mutating func insist(_ step: (LocalStore) async throws -> Void) async throws {
+      for _ in 0..<3 {
+        do {
+          return try await step(store)
+        } catch {
+          guard error is LocalStoreError || error is StoreUnavailable || error is StoreError else {
+            throw error
+          }
+          if storage.isKilled { store = try fixture.store(on: CrashingStorage(fixture.storage)) }
+        }
+      }
+      Issue.record("A step was never acknowledged.")
+    }
+
+    mutating func buy(_ product: String, _ request: String, by account: String = "alice") async throws {
+      var sale: StoreTransaction?
+      try await insist { sale = try await $0.session(account: account).buy(product, request: request) }
+      sold[request] = sale
+    }
+
+    mutating func finish(_ request: String, by account: String = "alice") async throws {
+      let identifier = sold[request]?.transactionIdentifier ?? ""
+      try await insist { try await $0.session(account: account).finish(transactionIdentifier: identifier) }
+    }
+
+    mutating func run() async throws {
+      let day = 86_400.0
+      try await buy("coins", "1")
+      try await buy("level", "2")
+      try await finish("2")
+      try await buy("gold", "3")
+      try await buy("theme", "4")
+      try await finish("4")
+      try await buy("level", "5")
+      let gold = sold["3"]?.originalTransactionIdentifier ?? ""
+      let theme = sold["4"]?.transactionIdentifier ?? ""
+      // An operator looks whether it was done before doing it again.
+      try await insist { store in
+        guard try await store.subscriptions(of: "bob").isEmpty else { return }
+        try await store.addToFamily("bob", of: "alice")
+      }
+      try await insist { try await $0.setBillingIssue(true, of: "alice") }
+      fixture.clock.advance(seconds: 32 * day)
+      try await insist { store in
+        guard try await store.subscription(gold)?.isInBillingRetry == true else { return }
+        try await store.renewNow(gold)
+      }
+      try await insist { try await $0.setBillingIssue(false, of: "alice") }
+      try await insist { try await $0.changeRenewal(of: gold, to: "bronze") }
+      fixture.clock.advance(seconds: 70 * day)
+      try await buy("coins", "6", by: "bob")
+      var pages: [RestoredTransaction] = []
+      try await insist { store in
+        let session = store.session(account: "alice")
+        let first = try await session.restore(RestoreRequest(id: "r"), after: nil, limit: 1)
+        let second = try await session.restore(RestoreRequest(id: "r"), after: first.next, limit: 5)
+        pages = first.transactions + second.transactions
+      }
+      restored = pages
+      try await insist { store in
+        guard try await store.purchase(theme)?.current.revocationDate == nil else { return }
+        try await store.refund(theme)
+      }
+      try await insist { try await $0.setAutoRenew(false, of: gold) }
+      fixture.clock.advance(seconds: 400 * day)
+      try await insist { try await $0.advance(to: Timestamp(millisecondsSince1970: 0)) }
+      try await buy("gold", "7")
+      // Everything again that has an identifier.
+      for (request, sale) in sold.sorted(by: { $0.key < $1.key }) {
+        let account = request == "6" ? "bob" : "alice"
+        let again = try await store.session(account: account).buy(
+          sale.payment.productIdentifier, request: request)
+        #expect(again == sale)
+      }
+    }
+
+    /// Everything that a store says of itself, but the signatures.
+    func account() async throws -> [String] {
+      // As it is after a relaunch.
+      let store = try fixture.store(on: CrashingStorage(fixture.storage))
+      var lines: [String] = []
+      for account in ["alice", "bob"] {
+        for purchase in try await store.purchaseRecord(of: account) {
+          lines.append(
+            "\(account) \(purchase.transaction.requestIdentifier ?? "-") \(purchase.charged) "
+              + "\(purchase.isFinished) \(purchase.isRestoration) "
+              + String(decoding: purchase.current.encoded(), as: UTF8.self))
+        }
+        let unfinished = try await store.session(account: account).unfinishedTransactions(
+          after: nil, limit: 256)
+        lines.append(
+          "\(account) " + unfinished.transactions.map(\.transactionIdentifier).joined(separator: " "))
+        for subscription in try await store.subscriptions(of: account) {
+          lines.append(String(decoding: subscription.encodedJSON(), as: UTF8.self))
+        }
+      }
+      for notification in try await store.notifications(limit: 1000) {
+        lines.append(
+          "\(notification.number) \(notification.type.rawValue) \(notification.subtype?.rawValue ?? "-") "
+            + "\(notification.uuid.rawValue) \(notification.transactionIdentifier) "
+            + "\(notification.signedDate.millisecondsSince1970) \(notification.account)")
+      }
+      return lines
+    }
+  }
+
+  @Test func nothingIsLostOrDoneTwiceWhereverItCrashes() async throws {
+    var undisturbed = try Journey()
+    try await undisturbed.run()
+    let expected = try await undisturbed.account()
+    let commits = undisturbed.storage.commits
+    #expect(commits > 20)
+    #expect(undisturbed.restored.count == 2)
+    let names = try await undisturbed.store.notifications(limit: 1000)
+      .map { "\($0.type.rawValue) \($0.subtype?.rawValue ?? "")" }
+    #expect(
+      Set(names).isSuperset(of: [
+        "SUBSCRIBED INITIAL_BUY", "DID_FAIL_TO_RENEW GRACE_PERIOD", "DID_RENEW BILLING_RECOVERY", "REFUND ",
+        "REVOKE ", "EXPIRED VOLUNTARY", "ONE_TIME_CHARGE ",
+      ]))
+    for crash in CrashingStorage.Crash.allCases {
+      for number in 1...commits {
+        var journey = try Journey(crash: crash, at: number)
+        try await journey.run()
+        let found = try await journey.account()
+        #expect(found == expected, "\(crash) at commit \(number)")
+        if found != expected { return }
+      }
+    }
+  }
+
+  @Test func theOutboxFoldsToWhatTheStoreKnows() async throws {
+    var journey = try Journey()
+    try await journey.run()
+    let verifier = try StoreFixture.verifier()
+    var ledger = EntitlementLedger()
+    for notification in try await journey.store.notifications(limit: 1000).shuffled() {
+      ledger.apply(try StoreFixture.verified(notification, by: verifier))
+    }
+    let now = journey.fixture.clock.now.addingSeconds(1)
+    for account in ["alice", "bob"] {
+      for subscription in try await journey.store.subscriptions(of: account) {
+        let id = Entitlement.ID(
+          environment: .sandbox, bundleId: StoreFixture.bundle, originalTransactionId: subscription.id)
+        #expect(ledger[id]?.state(at: now).rawValue == subscription.status(at: now).rawValue)
+        #expect(ledger[id]?.expiresDate == subscription.expiresDate)
+      }
+      for purchase in try await journey.store.purchaseRecord(of: account)
+      where purchase.current.type != .autoRenewableSubscription && !purchase.isRestoration {
+        let id = Entitlement.ID(
+          environment: .sandbox, bundleId: StoreFixture.bundle,
+          originalTransactionId: purchase.transaction.originalTransactionIdentifier)
+        #expect(ledger[id]?.grantsAccess(at: now) == (purchase.current.revocationDate == nil))
+      }
+    }
+  }
+}
