@@ -131,6 +131,9 @@ let package = Package(
         "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "ReceiptCrypto", "TransparencyLog",
       ],
       path: "Benchmarks/audit-bench"),
+    .executableTarget(
+      name: "store-bench", dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptSigning", "Storefront"],
+      path: "Benchmarks/store-bench"),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 
     // Writes TestVectors/. Not a product: for whoever changes the vectors.

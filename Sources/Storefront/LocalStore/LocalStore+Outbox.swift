@@ -34,14 +34,12 @@ extension LocalStore {
   func deliver() {
     guard let sink = options.sink, !isDelivering else { return }
     isDelivering = true
-    Task {
-      // What fails here is tried again with the next notification, and at the next launch.
-      try? await deliverAll(to: sink)
-      isDelivering = false
-    }
+    // What fails here is tried again with the next notification, and at the next launch.
+    Task { try? await deliverAll(to: sink) }
   }
 
   private func deliverAll(to sink: @Sendable (SignedNotification) async -> Void) async throws {
+    defer { isDelivering = false }
     while true {
       let delivered =
         try value(of: Self.deliveredKey, in: .storeHeader)
