@@ -24,6 +24,8 @@ extension Bool: JSONFieldValue {
 extension Double: JSONFieldValue {
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
     self = try json.number().double
+    // There is no writing infinity back.
+    guard isFinite else { throw json.fieldFailure(.outOfRange, "the number does not fit floating point.") }
   }
   package func write(to json: inout JSONWriter) { json.double(self) }
 }

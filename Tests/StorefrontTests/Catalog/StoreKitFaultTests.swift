@@ -166,6 +166,15 @@ import Testing
     }
   }
 
+  @Test func aDateThatIsNoNumberOfTheMachineIsRefused() throws {
+    let document = try StoreKitFixtures.document("3.0")
+    let path = "$.settings._lastSynchronizedDate"
+    let huge = JSONValue.number(try #require(JSONNumber(text: "1e999")))
+    let error = error(JSONEdit.replacing(document, at: JSONEdit.steps(path), with: huge))
+    #expect(error?.code == .invalidValue)
+    #expect(error?.path == path)
+  }
+
   @Test func whatIsFreeCostsNothingWhateverStandsThere() throws {
     let document = try StoreKitFixtures.document("4.0")
     let path = JSONEdit.steps("\(Self.monthly).introductoryOffer.displayPrice")
