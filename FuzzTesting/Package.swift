@@ -6,7 +6,7 @@ import PackageDescription
 /// One executable per parser, each a libFuzzer entry point. Built and run by `scripts/fuzz`, which passes
 /// the sanitizers for every module, so that the code under test is instrumented too.
 let targets = [
-  "app-receipt", "asn1", "audit-entry", "certificate", "json", "jws", "private-key", "recognition",
+  "app-receipt", "asn1", "audit-entry", "catalog", "certificate", "json", "jws", "private-key", "recognition",
   "revocation", "store-protocol", "transaction-receipt", "transparency-log", "verify",
 ]
 

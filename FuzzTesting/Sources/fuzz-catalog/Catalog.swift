@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FuzzSupport
+import Storefront
+
+/// What an app and its store read: catalogues in our own format, Xcode's `.storekit` files, lists of product
+/// identifiers. What is read is valid, and written again it says the same; what is refused says where.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let bytes = input(start, count)
+  do throws(CatalogError) {
+    check(try ProductCatalog(json: bytes))
+  } catch {
+    check(error, in: bytes)
+  }
+  do throws(CatalogError) {
+    let configuration = try StoreKitConfiguration(parsing: bytes)
+    let again = mustSucceed("the file that was written does not parse") {
+      try StoreKitConfiguration(parsing: configuration.encoded())
+    }
+    require(again == configuration, "the file changed")
+    _ = try? configuration.subscriptionOffersKeyPair?.signingKey()
+    check(try ProductCatalog(storeKitConfiguration: configuration))
+  } catch {
+    check(error, in: bytes)
+  }
+  for list in [try? ProductIdentifierList(json: bytes), try? ProductIdentifierList(propertyList: bytes)] {
+    guard let list else { continue }
+    let again = mustSucceed("the list that was written does not parse") {
+      try ProductIdentifierList(json: list.encodedJSON())
+    }
+    require(again.identifiers == list.identifiers, "the list changed")
+    require(again.duplicates.isEmpty, "the list has something twice")
+  }
+  return 0
+}
+
+private func check(_ catalog: ProductCatalog) {
+  let written = mustSucceed("what was read is not valid") { try catalog.encodedJSON() }
+  let again = mustSucceed("what was written does not parse") { try ProductCatalog(json: written) }
+  require(again == catalog, "the catalogue changed")
+  let twice = mustSucceed("what was read again is not valid") { try again.encodedJSON() }
+  require(twice == written, "writing twice gives two texts")
+}
+
+private func check(_ error: CatalogError, in bytes: [UInt8]) {
+  require(error.path.hasPrefix("$"), "the place is no path")
+  if let offset = error.byteOffset { require(0...bytes.count ~= offset, "the place lies outside") }
+}
