@@ -28,7 +28,9 @@ import Testing
       {
         continue
       }
-      for other in JSONEdit.otherTypes(than: value) {
+      // One type is enough for most files: there are many values.
+      let isEvery = Sweeps.areFull || version == "5.0"
+      for other in JSONEdit.otherTypes(than: value).prefix(isEvery ? 5 : 1) {
         let error = error(JSONEdit.replacing(document, at: path, with: other))
         #expect(error?.code == .wrongType, "\(place)")
         #expect(error?.path == place)
