@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "AuditTrailSQLite", targets: ["AuditTrailSQLite"]),
     .library(name: "AuditTrailPostgreSQL", targets: ["AuditTrailPostgreSQL"]),
     .library(name: "Storefront", targets: ["Storefront"]),
+    .library(name: "StorefrontSQLite", targets: ["StorefrontSQLite"]),
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
     .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
@@ -27,7 +28,10 @@ let package = Package(
     .trait(
       name: "SwiftNIO",
       description: "What stands on SwiftNIO: the AsyncHTTPClient transport and the emulator's HTTP server."),
-    .trait(name: "SQLite", description: "The audit trail in one SQLite file, over GRDB."),
+    .trait(
+      name: "SQLite",
+      description:
+        "The audit trail, and the records of a payment queue or store, in one SQLite file each, over GRDB."),
     .trait(
       name: "PostgreSQL", description: "The audit trail in PostgreSQL, over libpq: several writers at once."),
     .default(enabledTraits: ["SwiftNIO", "SQLite"]),
@@ -75,8 +79,14 @@ let package = Package(
     .target(
       name: "AuditTrailSQLite",
       dependencies: [
-        "AuditTrail",
+        "AuditTrail", "SQLiteFiles",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+      ]),
+    // What the storages in SQLite files have in common.
+    .target(
+      name: "SQLiteFiles",
+      dependencies: [
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
       ]),
     .target(
       name: "AuditTrailPostgreSQL",
@@ -90,6 +100,13 @@ let package = Package(
     // The store that receipts come from.
     .target(
       name: "Storefront", dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning"]),
+
+    .target(
+      name: "StorefrontSQLite",
+      dependencies: [
+        "SQLiteFiles", "Storefront",
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+      ]),
 
     .executableTarget(
       name: "receipt-tool",
@@ -152,7 +169,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "StorefrontTests",
-      dependencies: ["ReceiptRemote", "ReceiptTesting", "ReceiptVerification", "Storefront"],
+      dependencies: [
+        "ReceiptRemote", "ReceiptTesting", "ReceiptVerification", "Storefront", "StorefrontSQLite",
+      ],
       exclude: ["Catalog/Fixtures", "Conformance/rows.tsv"]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
     .testTarget(

@@ -3,6 +3,7 @@
 #if SQLite
   internal import AuditTrail
   internal import GRDB
+  internal import SQLiteFiles
 
   extension SQLiteStorage {
     /// Copies the trail as it is now to another file, while it is read and written.
@@ -13,9 +14,11 @@
     /// - Parameter path: A file that does not exist, in a directory that does.
     /// - Throws: `StorageError` with `notATrail` where the path is taken, and as reading and creating do.
     public func backUp(to path: String) throws {
-      let copy = try TrailFile(path)
-      guard TrailFile.status(copy.databasePath) == nil else { throw TrailFile.taken(path) }
-      let sibling = try copy.makeSibling()
+      let copy = try SQLiteFault.mapping { () throws(DatabaseFault) in try DatabaseFile(path) }
+      guard DatabaseFile.status(copy.databasePath) == nil else {
+        throw SQLiteFault.error(DatabaseFile.taken(path))
+      }
+      let sibling = try SQLiteFault.mapping { () throws(DatabaseFault) in try copy.makeSibling() }
       defer { sibling.remove() }
       let destination = try SQLiteConnection.writer(sibling, tuning: connections.tuning, patience: patience)
       do {
@@ -26,7 +29,7 @@
       } catch {
         throw SQLiteFault.mapped(error, at: path)
       }
-      try copy.take(sibling)
+      try SQLiteFault.mapping { () throws(DatabaseFault) in try copy.take(sibling) }
     }
   }
 #endif

@@ -3,6 +3,7 @@
 #if SQLite
   internal import AuditTrail
   internal import GRDB
+  internal import SQLiteFiles
 
   extension SQLiteStorage {
     /// How long a write waits for those of other processes where nothing else is said.
@@ -23,9 +24,11 @@
     }
 
     convenience init(creatingAt path: String, patience: Duration, tuning: SQLiteTuning) throws {
-      let file = try TrailFile(path)
-      guard TrailFile.status(file.databasePath) == nil else { throw TrailFile.taken(path) }
-      let sibling = try file.makeSibling()
+      let file = try SQLiteFault.mapping { () throws(DatabaseFault) in try DatabaseFile(path) }
+      guard DatabaseFile.status(file.databasePath) == nil else {
+        throw SQLiteFault.error(DatabaseFile.taken(path))
+      }
+      let sibling = try SQLiteFault.mapping { () throws(DatabaseFault) in try file.makeSibling() }
       defer { sibling.remove() }
       let creating = try SQLiteConnection.writer(sibling, tuning: tuning, patience: Patience(patience))
       do {
@@ -34,7 +37,7 @@
       } catch {
         throw SQLiteFault.mapped(error, at: path)
       }
-      try file.take(sibling)
+      try SQLiteFault.mapping { () throws(DatabaseFault) in try file.take(sibling) }
       try self.init(openingAt: path, patience: patience, tuning: tuning)
     }
 
@@ -53,8 +56,8 @@
     }
 
     convenience init(openingAt path: String, patience limit: Duration, tuning: SQLiteTuning) throws {
-      let file = try TrailFile(path)
-      guard let status = TrailFile.status(file.databasePath) else {
+      let file = try SQLiteFault.mapping { () throws(DatabaseFault) in try DatabaseFile(path) }
+      guard let status = DatabaseFile.status(file.databasePath) else {
         throw StorageError(.notFound, at: path, "There is no such file.")
       }
       guard status.isRegular, status.size > 0 else {
@@ -115,7 +118,7 @@
     /// Where that process had seen a sync fail, the log may be read back from the kernel's memory without being on
     /// disk, and what is appended to it would be lost with its beginning.
     private func settle(_ database: Database) throws {
-      guard let log = TrailFile.status(file.logPath), log.size > 0 else { return }
+      guard let log = DatabaseFile.status(file.logPath), log.size > 0 else { return }
       do {
         _ = try patience.without { try database.checkpoint(.truncate) }
       } catch {

@@ -3,6 +3,7 @@
 #if SQLite
   public import AuditTrail
   internal import GRDB
+  internal import SQLiteFiles
 
   /// An audit trail in one SQLite file, without a server.
   ///
@@ -17,14 +18,14 @@
   /// Memory: at most about 8 MB of pages for writing and 2 MB for each read that is under way, four readers being
   /// kept.
   public final class SQLiteStorage: TrailStorage {
-    let file: TrailFile
+    let file: DatabaseFile
     let connections: SQLiteConnections
     let patience: Patience
-    private let identity: TrailFile.Identity
+    private let identity: DatabaseFile.Identity
     private let writing = WritingState()
 
     init(
-      file: TrailFile, identity: TrailFile.Identity, connections: SQLiteConnections, patience: Patience
+      file: DatabaseFile, identity: DatabaseFile.Identity, connections: SQLiteConnections, patience: Patience
     ) {
       self.file = file
       self.identity = identity
@@ -114,7 +115,7 @@
             .syncFailed, at: file.path, "An earlier sync failed: open the trail anew. \(fault.message)")
         }
         // What is written to a file without a name would be acknowledged and lost.
-        guard TrailFile.status(file.databasePath)?.identity == identity else {
+        guard DatabaseFile.status(file.databasePath)?.identity == identity else {
           throw StorageError(
             .notFound, at: file.path, "The file was moved, removed or replaced while in use.")
         }
@@ -138,7 +139,7 @@
     /// The bytes of the file, its log and the index of the log.
     public func byteCount() throws -> UInt64 {
       try connections.requireOpen()
-      return file.allPaths.reduce(0) { $0 + (TrailFile.status($1)?.size ?? 0) }
+      return file.allPaths.reduce(0) { $0 + (DatabaseFile.status($1)?.size ?? 0) }
     }
 
     /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.

@@ -3,12 +3,13 @@
 #if SQLite
   internal import AuditTrail
   internal import GRDB
+  internal import SQLiteFiles
   internal import Synchronization
 
   /// The connections of one open trail: one that writes, one that copies its log, and readers made as they are
   /// needed.
   final class SQLiteConnections: Sendable {
-    let file: TrailFile
+    let file: DatabaseFile
     let tuning: SQLiteTuning
     let writer: DatabaseQueue
     let log: WriteAheadLog
@@ -21,7 +22,7 @@
       var isClosed = false
     }
 
-    init(file: TrailFile, tuning: SQLiteTuning, writer: DatabaseQueue, limit: Duration) throws {
+    init(file: DatabaseFile, tuning: SQLiteTuning, writer: DatabaseQueue, limit: Duration) throws {
       self.file = file
       self.tuning = tuning
       self.writer = writer

@@ -4,6 +4,7 @@
   internal import AuditTrail
   internal import GRDB
   internal import GRDBSQLite
+  internal import SQLiteFiles
   internal import Synchronization
 
   /// SQLite's write-ahead log: commits go to its end and are copied into the file later, from which on the log is
@@ -97,7 +98,7 @@
           throw stopping(SQLiteFault.mapped(error, at: file.path))
         }
       }
-      guard TrailFile.status(file.logPath)?.size ?? 0 == 0 else {
+      guard DatabaseFile.status(file.logPath)?.size ?? 0 == 0 else {
         throw StorageError(
           .busy, at: file.logPath, "Others wrote meanwhile: the log is not empty. Try again.")
       }

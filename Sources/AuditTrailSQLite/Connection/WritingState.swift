@@ -2,6 +2,7 @@
 
 #if SQLite
   internal import AuditTrail
+  internal import SQLiteFiles
   internal import Synchronization
 
   /// Who writes, and whether anybody still may.
@@ -21,12 +22,12 @@
 
     /// Whether this thread is writing: another write of it would wait for itself.
     var isWritingHere: Bool {
-      let thread = TrailFile.currentThread()
+      let thread = DatabaseFile.currentThread()
       return state.withLock { $0.writer } == thread
     }
 
     func setWriter(_ isWriting: Bool) {
-      let thread = isWriting ? TrailFile.currentThread() : nil
+      let thread = isWriting ? DatabaseFile.currentThread() : nil
       state.withLock { $0.writer = thread }
     }
   }

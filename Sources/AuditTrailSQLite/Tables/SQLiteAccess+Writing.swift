@@ -4,6 +4,7 @@
   internal import AuditTrail
   internal import GRDB
   internal import GRDBSQLite
+  internal import SQLiteFiles
 
   extension SQLiteAccess: StorageWriter {
     func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws {

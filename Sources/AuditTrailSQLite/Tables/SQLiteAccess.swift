@@ -4,6 +4,7 @@
   internal import AuditTrail
   internal import GRDB
   internal import GRDBSQLite
+  internal import SQLiteFiles
 
   /// The tables as one transaction sees them.
   final class SQLiteAccess {

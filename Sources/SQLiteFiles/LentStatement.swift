@@ -5,21 +5,33 @@
 
   /// A prepared statement that is lent for one use. Values go to SQLite and back with a single copy.
   @safe
-  struct LentStatement {
+  package struct LentStatement {
     private let pointer: OpaquePointer
 
-    init(_ pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
+    package init(_ pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
 
-    func bind(_ first: Int64, _ second: Int64? = nil) {
+    package func bind(_ first: Int64, _ second: Int64? = nil) {
       unsafe sqlite3_bind_int64(pointer, 1, first)
       if let second { unsafe sqlite3_bind_int64(pointer, 2, second) }
     }
 
+    /// Binds a copy of some bytes; gives what went wrong, or `SQLITE_OK`.
+    package func bind(_ bytes: [UInt8], at index: Int32) -> Int32 {
+      unsafe bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress, !bytes.isEmpty else {
+          return unsafe sqlite3_bind_zeroblob(pointer, index, 0)
+        }
+        // SQLITE_TRANSIENT, a macro that Swift does not see: SQLite takes a copy.
+        let copying = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        return unsafe sqlite3_bind_blob64(pointer, index, start, UInt64(buffer.count), copying)
+      }
+    }
+
     /// The next row or the end: `SQLITE_ROW`, `SQLITE_DONE`, or what went wrong.
-    func step() -> Int32 { unsafe sqlite3_step(pointer) }
+    package func step() -> Int32 { unsafe sqlite3_step(pointer) }
 
     /// Runs the statement to its end with `bytes`, which are not copied, as the second value.
-    func step(binding bytes: [UInt8]) -> Int32 {
+    package func step(binding bytes: [UInt8]) -> Int32 {
       unsafe bytes.withUnsafeBytes { buffer in
         guard let start = buffer.baseAddress, !bytes.isEmpty else {
           unsafe sqlite3_bind_zeroblob(pointer, 2, 0)
@@ -30,10 +42,10 @@
       }
     }
 
-    func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(pointer, column) }
+    package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(pointer, column) }
 
     /// The blob in a column; `nil` for NULL.
-    func blob(_ column: Int32) -> [UInt8]? {
+    package func blob(_ column: Int32) -> [UInt8]? {
       guard unsafe sqlite3_column_type(pointer, column) == SQLITE_BLOB else { return nil }
       guard let bytes = unsafe sqlite3_column_blob(pointer, column) else { return [] }
       let count = Int(unsafe sqlite3_column_bytes(pointer, column))
@@ -41,7 +53,7 @@
     }
 
     /// Ends the use; what was lent to SQLite is taken back.
-    func finish() {
+    package func finish() {
       unsafe sqlite3_reset(pointer)
       unsafe sqlite3_clear_bindings(pointer)
     }

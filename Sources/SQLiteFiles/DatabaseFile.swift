@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SQLite
-  internal import AuditTrail
-
   #if canImport(Glibc)
     internal import Glibc
   #elseif canImport(Musl)
@@ -13,34 +11,34 @@
     internal import Darwin
   #endif
 
-  /// The path of a trail's file, and what is done to the file without opening it: POSIX locks are lost as soon as
+  /// The path of a database's file, and what is done to the file without opening it: POSIX locks are lost as soon as
   /// the process closes any descriptor of the file, so that nobody but SQLite may ever open it.
-  struct TrailFile: Sendable {
+  package struct DatabaseFile: Sendable {
     /// The path as the user gave it.
-    let path: String
+    package let path: String
 
-    init(_ path: String) throws {
+    package init(_ path: String) throws(DatabaseFault) {
       guard !path.isEmpty, !path.utf8.contains(0) else {
-        throw StorageError(.notFound, at: path, "A path is not empty and has no zero byte.")
+        throw DatabaseFault(.notFound, at: path, "A path is not empty and has no zero byte.")
       }
       self.path = path
     }
 
     /// What SQLite is given: never one of the names that it takes for something else (`:memory:`, `file:…`).
-    var databasePath: String { path.hasPrefix("/") ? path : "./" + path }
+    package var databasePath: String { path.hasPrefix("/") ? path : "./" + path }
 
-    var logPath: String { databasePath + "-wal" }
+    package var logPath: String { databasePath + "-wal" }
 
     /// The file, its log and the index of the log.
-    var allPaths: [String] { [databasePath, logPath, databasePath + "-shm"] }
+    package var allPaths: [String] { [databasePath, logPath, databasePath + "-shm"] }
 
     /// Which file a path leads to.
-    struct Identity: Sendable, Hashable {
-      let device: UInt64
-      let number: UInt64
+    package struct Identity: Sendable, Hashable {
+      package let device: UInt64
+      package let number: UInt64
     }
 
-    static func status(_ path: String) -> (identity: Identity, size: UInt64, isRegular: Bool)? {
+    package static func status(_ path: String) -> (identity: Identity, size: UInt64, isRegular: Bool)? {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return nil }
       return (
@@ -50,10 +48,10 @@
     }
 
     /// Makes an empty file next to this one under a name that nobody has, readable by its owner alone.
-    func makeSibling() throws -> TrailFile {
+    package func makeSibling() throws(DatabaseFault) -> DatabaseFile {
       for _ in 0..<16 {
         let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
-        let sibling = try TrailFile(path + ".new-" + suffix)
+        let sibling = try DatabaseFile(path + ".new-" + suffix)
         let descriptor = unsafe open(
           sibling.databasePath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         if descriptor >= 0 {
@@ -62,11 +60,11 @@
         }
         if errno != EEXIST { throw failure("cannot be created") }
       }
-      throw StorageError(.inputOutput, at: path, "No free name for a new file was found next to it.")
+      throw DatabaseFault(.inputOutput, at: path, "No free name for a new file was found next to it.")
     }
 
     /// Gives the finished `sibling` this name, which must be free, and has the name on disk when it returns.
-    func take(_ sibling: TrailFile) throws {
+    package func take(_ sibling: DatabaseFile) throws(DatabaseFault) {
       guard unsafe link(sibling.databasePath, databasePath) == 0 else {
         if errno == EEXIST { throw Self.taken(path) }
         throw failure("cannot be created")
@@ -76,26 +74,26 @@
     }
 
     /// Removes the file and what SQLite keeps next to it.
-    func remove() {
+    package func remove() {
       for path in allPaths { _ = unsafe unlink(path) }
     }
 
-    func synchronizeDirectory() throws {
+    func synchronizeDirectory() throws(DatabaseFault) {
       let directory = databasePath.prefix(through: databasePath.lastIndex(of: "/") ?? databasePath.startIndex)
       let descriptor = unsafe open(String(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard descriptor >= 0 else { throw failure("is in a directory that cannot be opened") }
       defer { _ = Self.closeDescriptor(descriptor) }
       guard fsync(descriptor) == 0 else {
-        throw StorageError(.syncFailed, at: path, "Its directory cannot be synced: \(Self.reason()).")
+        throw DatabaseFault(.syncFailed, at: path, "Its directory cannot be synced: \(Self.reason()).")
       }
     }
 
-    static func taken(_ path: String) -> StorageError {
-      StorageError(.notATrail, at: path, "A new trail is not put over what is there. Choose another path.")
+    package static func taken(_ path: String) -> DatabaseFault {
+      DatabaseFault(.occupied, at: path, "Nothing new is put over what is there. Choose another path.")
     }
 
-    private func failure(_ what: String) -> StorageError {
-      StorageError(errno == ENOSPC ? .full : .inputOutput, at: path, "The file \(what): \(Self.reason()).")
+    private func failure(_ what: String) -> DatabaseFault {
+      DatabaseFault(errno == ENOSPC ? .full : .inputOutput, at: path, "The file \(what): \(Self.reason()).")
     }
 
     private static func reason() -> String {
@@ -104,7 +102,7 @@
       return unsafe String(cString: text)
     }
 
-    static func currentThread() -> UInt {
+    package static func currentThread() -> UInt {
       #if canImport(Darwin)
         return UInt(bitPattern: pthread_self())
       #else
@@ -112,7 +110,7 @@
       #endif
     }
 
-    static func sleep(microseconds: UInt32) { _ = usleep(microseconds) }
+    package static func sleep(microseconds: UInt32) { _ = usleep(microseconds) }
 
     private static func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
   }

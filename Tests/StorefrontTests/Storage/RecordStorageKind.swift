@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Storefront
+import StorefrontSQLite
+import Testing
+
+/// A storage that the conformance suite runs on. Adding one is one line in `all`.
+struct RecordStorageKind: Sendable, CustomTestStringConvertible {
+  let name: String
+  let make: @Sendable () throws -> RecordStorageFixture
+
+  var testDescription: String { name }
+
+  static let all: [RecordStorageKind] = {
+    var kinds = [RecordStorageKind(name: "memory") { .memory() }]
+    #if SQLite
+      kinds.append(RecordStorageKind(name: "SQLite") { try .sqlite() })
+    #endif
+    return kinds
+  }()
+}
+
+/// An empty storage for one test.
+struct RecordStorageFixture: Sendable {
+  let storage: any RecordStorage
+  /// What was stored as the next process finds it; the storage before is closed.
+  let reopened: @Sendable () throws -> any RecordStorage
+  /// Kept for as long as the storage: a folder.
+  let place: (any Sendable)?
+
+  static func memory() -> RecordStorageFixture {
+    let storage = MemoryRecordStorage()
+    return RecordStorageFixture(
+      storage: storage,
+      reopened: {
+        try storage.close()
+        return storage.reopened()
+      }, place: nil)
+  }
+
+  #if SQLite
+    static func sqlite() throws -> RecordStorageFixture {
+      let folder = try TemporaryFolder()
+      let path = folder.file("records.sqlite")
+      let storage = try SQLiteRecordStorage(creatingAt: path)
+      return RecordStorageFixture(
+        storage: storage,
+        reopened: {
+          try storage.close()
+          return try SQLiteRecordStorage(openingAt: path)
+        }, place: folder)
+    }
+  #endif
+}
+
+/// A folder of one test's own, removed with it.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "/storefront-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { path + "/" + name }
+
+  func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+}
+
+extension RecordCollection {
+  static let first = RecordCollection(rawValue: "first")
+  static let second = RecordCollection(rawValue: "second")
+}
+
+extension RecordStorage {
+  func put(_ key: String, _ value: [UInt8], in collection: RecordCollection = .first) throws {
+    try commit([.put(collection, key: key, value: value)])
+  }
+
+  func keys(
+    in collection: RecordCollection = .first, after key: String? = nil, limit: Int = .max
+  ) throws -> [String] {
+    try records(in: collection, after: key, limit: limit).map { $0.key }
+  }
+}
+
+/// The code of the storage error that `body` throws; `nil` where it throws none.
+func recordCode(_ body: () throws -> Void) -> RecordStorageError.Code? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return (error as? RecordStorageError)?.code
+  }
+}
