@@ -96,9 +96,10 @@ extension PaymentTransaction {
   public var transactionDate: Timestamp? { storeTransaction?.transactionDate }
 
   /// The signed receipt (`transactionReceipt`): defined only in ``State/purchased``. Unverified bytes: have them
-  /// verified before they unlock anything.
+  /// verified before they unlock anything. It is `nil`, too, of a snapshot without receipts, such as those of
+  /// ``PaymentQueue/transactions``.
   public var transactionReceipt: [UInt8]? {
-    guard case .purchased(let sold) = outcome else { return nil }
+    guard case .purchased(let sold) = outcome, !sold.receipt.isEmpty else { return nil }
     return sold.receipt
   }
 

@@ -78,7 +78,9 @@ extension PaymentQueue {
     for id in mailboxes.keys {
       for number in changed { mailboxes[id]?.post(number) }
     }
-    for ended in changes.outcomes { endPurchase(ended.0, ended.outcome) }
+    for (number, payment, outcome, _) in changes.outcomes {
+      endPurchase(number, .success(PaymentTransaction(id: number.id, payment: payment, outcome: outcome)))
+    }
     return changed
   }
 }
@@ -100,17 +102,17 @@ extension PaymentQueue {
     try Task.checkCancellation()
     try requireOpen()
     try check(payment)
-    purchaserCount += 1
-    let waiter = purchaserCount
     let number = try enqueue([payment])[0]
+    purchases[number] = PurchaseWait()
+    startSynchronizing()
+    defer {
+      purchases[number] = nil
+      wakeIfUnwatched()
+    }
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
-        purchasers[number, default: [:]][waiter] = continuation
-        startSynchronizing()
-      }
+      try await withCheckedThrowingContinuation { purchases[number]?.wait($0) }
     } onCancel: {
-      Task { await self.abandonPurchase(number, waiter) }
+      Task { await self.endPurchase(number, .failure(CancellationError())) }
     }
   }
 
@@ -123,19 +125,26 @@ extension PaymentQueue {
     try await purchase(Payment(payment))
   }
 
-  private func abandonPurchase(_ number: SequenceNumber, _ waiter: UInt64) {
-    guard let continuation = purchasers[number]?.removeValue(forKey: waiter) else { return }
-    if purchasers[number]?.isEmpty == true { purchasers[number] = nil }
-    continuation.resume(throwing: CancellationError())
-    wakeIfUnwatched()
+  private func endPurchase(_ number: SequenceNumber, _ result: Result<PaymentTransaction, any Error>) {
+    purchases[number]?.end(result)
+  }
+}
+
+/// The end of a payment, or whoever waits for it.
+struct PurchaseWait {
+  private var result: Result<PaymentTransaction, any Error>?
+  private var continuation: CheckedContinuation<PaymentTransaction, any Error>?
+
+  /// Takes the end, now or when it comes.
+  mutating func wait(_ continuation: CheckedContinuation<PaymentTransaction, any Error>) {
+    if let result { continuation.resume(with: result) } else { self.continuation = continuation }
   }
 
-  private func endPurchase(_ number: SequenceNumber, _ outcome: PaymentTransaction.Outcome) {
-    guard let waiting = purchasers.removeValue(forKey: number),
-      let payment = ledger.transactions[number]?.payment
-    else { return }
-    let transaction = PaymentTransaction(id: number.id, payment: payment, outcome: outcome)
-    for continuation in waiting.values { continuation.resume(returning: transaction) }
-    wakeIfUnwatched()
+  /// Takes the first end; there is one for everybody.
+  mutating func end(_ result: Result<PaymentTransaction, any Error>) {
+    guard self.result == nil else { return }
+    self.result = result
+    continuation?.resume(with: result)
+    continuation = nil
   }
 }

@@ -32,8 +32,8 @@ public actor PaymentQueue {
 
   var mailboxes: [ObserverMailbox.ID: ObserverMailbox] = [:]
   var mailboxCount: UInt64 = 0
-  var purchasers: [SequenceNumber: [UInt64: CheckedContinuation<PaymentTransaction, any Error>]] = [:]
-  var purchaserCount: UInt64 = 0
+  /// What those who wait for the end of a payment know, by its transaction.
+  var purchases: [SequenceNumber: PurchaseWait] = [:]
 
   /// Content of what was bought, on its way; `nil` until it is said where it goes.
   var downloadQueue: DownloadQueue?
@@ -117,8 +117,7 @@ public actor PaymentQueue {
     fault = error
     for id in mailboxes.keys { mailboxes[id]?.wake() }
     mailboxes = [:]
-    for continuation in purchasers.values.flatMap({ $0.values }) { continuation.resume(throwing: error) }
-    purchasers = [:]
+    for number in purchases.keys { purchases[number]?.end(.failure(error)) }
     closeDownloads()
     wake()
   }

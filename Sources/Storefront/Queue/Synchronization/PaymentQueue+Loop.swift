@@ -4,7 +4,7 @@ internal import ReceiptHTTP
 
 extension PaymentQueue {
   /// Whether somebody watches.
-  private var isWatched: Bool { fault == nil && (!mailboxes.isEmpty || !purchasers.isEmpty) }
+  package var isWatched: Bool { fault == nil && (!mailboxes.isEmpty || !purchases.isEmpty) }
 
   /// Begins to speak with the store, if somebody watches.
   func startSynchronizing() {

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import ReceiptCodec
+import Storefront
+
+/// A simple store: it charges at most once for each request, remembers every answer, and lists what was sold and not
+/// finished. Products that begin with `book` are non-consumable.
+///
+/// Any of its calls can be made to lose the question or the answer on the way.
+actor FakeStore: Store {
+  /// What is lost.
+  enum Loss: Sendable { case question, answer }
+
+  /// What is decided about a payment.
+  enum Decision: Sendable { case approve, decline(StoreError), ask }
+
+  struct Sale: Sendable {
+    var transaction: StoreTransaction
+    var isFinished = false
+    /// Whether it can be restored: neither is a copy of another.
+    var isRestorable = false
+  }
+
+  /// What is charged, by request: 1 where everything is right.
+  private(set) var charges: [String: Int] = [:]
+  /// The answer to each request that has one.
+  private(set) var decided: [String: PurchaseOutcome] = [:]
+  private(set) var waiting: [String: PurchaseRequest] = [:]
+  private(set) var sales: [Sale] = []
+  /// The store's identifiers of what it was told to be finished, as often as it was.
+  private(set) var finishes: [String] = []
+  /// Each call, in order.
+  private(set) var calls: [String] = []
+  private var restorations: [String: [RestoredTransaction]] = [:]
+  private var losses: [Int: Loss] = [:]
+  private var restorationLosses: [Int: Loss] = [:]
+  private var pages = 0
+  private var decide: @Sendable (Payment) -> Decision = { _ in .approve }
+  private var restoreError: StoreError?
+  private var isDown = false
+  private var holding = false
+  private var held: [CheckedContinuation<Void, Never>] = []
+  private var listeners: [CheckedContinuation<Void, Never>] = []
+  private var largestPage = Int.max
+
+  // MARK: What tests say
+
+  func decide(_ decide: @escaping @Sendable (Payment) -> Decision) { self.decide = decide }
+
+  /// Loses something of a call, counted from now as 1.
+  func lose(_ loss: Loss, ofCall number: Int) { losses[calls.count + number] = loss }
+
+  /// Loses something of a page of a restoration, counted from now as 1.
+  func lose(_ loss: Loss, ofRestoration number: Int) { restorationLosses[pages + number] = loss }
+
+  func loseNothing() {
+    losses = [:]
+    restorationLosses = [:]
+  }
+
+  func setDown(_ isDown: Bool) { self.isDown = isDown }
+
+  func fail(restoring error: StoreError?) { restoreError = error }
+
+  func limitPages(to count: Int) { largestPage = count }
+
+  /// Keeps purchases from being answered, until `release()`.
+  func hold() { holding = true }
+
+  func release() {
+    holding = false
+    for continuation in held { continuation.resume() }
+    held = []
+  }
+
+  /// Decides a payment that waits.
+  func settle(_ request: String, _ decision: Decision) {
+    guard let waiting = waiting[request] else { return }
+    _ = process(waiting, decision)
+  }
+
+  /// Sells something that nobody here asked for, such as a renewal.
+  @discardableResult
+  func renew(_ product: String) -> StoreTransaction {
+    sell(Payment(productIdentifier: product), request: nil)
+  }
+
+  /// Waits until there have been so many calls.
+  func calls(reach count: Int) async {
+    while calls.count < count { await withCheckedContinuation { listeners.append($0) } }
+  }
+
+  var unfinished: [StoreTransaction] { sales.filter { !$0.isFinished }.map { $0.transaction } }
+
+  // MARK: Store
+
+  func products(
+    for identifiers: Set<String>, preferredLocales: [Locale]
+  ) async throws(StoreError) -> ProductsResponse {
+    ProductsResponse(products: [], invalidProductIdentifiers: identifiers.sorted())
+  }
+
+  func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome {
+    let loss = count("purchase \(request.id)")
+    if holding { await withCheckedContinuation { held.append($0) } }
+    try lose(loss, .question)
+    let answer = decided[request.id] ?? process(request, decide(request.payment))
+    try lose(loss, .answer)
+    return answer
+  }
+
+  func unfinishedTransactions(
+    after position: StorePosition?, limit: Int
+  ) async throws(StoreUnavailable) -> StoreTransactionPage {
+    let loss = count("unfinished \(position?.rawValue ?? "")")
+    try lose(loss, .question)
+    let start = position.flatMap { Int($0.rawValue) } ?? 0
+    let end = min(sales.count, start + min(limit, largestPage))
+    let page = sales[min(start, end)..<end].filter { !$0.isFinished }.map { $0.transaction }
+    try lose(loss, .answer)
+    return StoreTransactionPage(
+      transactions: page, next: end < sales.count ? StorePosition(rawValue: "\(end)") : nil)
+  }
+
+  func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
+    let loss = count("finish \(transactionIdentifier)")
+    try lose(loss, .question)
+    finishes.append(transactionIdentifier)
+    for index in sales.indices where sales[index].transaction.transactionIdentifier == transactionIdentifier {
+      sales[index].isFinished = true
+    }
+    try lose(loss, .answer)
+  }
+
+  func restore(
+    _ request: RestoreRequest, after position: StorePosition?, limit: Int
+  ) async throws(StoreError) -> RestoredTransactionPage {
+    let counted = count("restore \(request.id) \(position?.rawValue ?? "")")
+    pages += 1
+    let loss = counted ?? restorationLosses[pages]
+    do { try lose(loss, .question) } catch { throw StoreError(.unknown, error.message) }
+    if let restoreError { throw restoreError }
+    let all = restorations[request.id] ?? restoration(request)
+    restorations[request.id] = all
+    let start = position.flatMap { Int($0.rawValue) } ?? 0
+    let end = min(all.count, start + min(limit, largestPage))
+    do { try lose(loss, .answer) } catch { throw StoreError(.unknown, error.message) }
+    return RestoredTransactionPage(
+      transactions: Array(all[min(start, end)..<end]),
+      next: end < all.count ? StorePosition(rawValue: "\(end)") : nil)
+  }
+
+  // MARK: What it does
+
+  private func count(_ call: String) -> Loss? {
+    calls.append(call)
+    for listener in listeners { listener.resume() }
+    listeners = []
+    return losses[calls.count]
+  }
+
+  private func lose(_ planned: Loss?, _ loss: Loss) throws(StoreUnavailable) {
+    if isDown, loss == .question { throw StoreUnavailable("The store is down.") }
+    if planned == loss { throw StoreUnavailable("The \(loss) was lost.") }
+  }
+
+  private func process(_ request: PurchaseRequest, _ decision: Decision) -> PurchaseOutcome {
+    switch decision {
+    case .ask:
+      waiting[request.id] = request
+      return .pending
+    case .decline(let error):
+      waiting[request.id] = nil
+      decided[request.id] = .failed(error)
+      return .failed(error)
+    case .approve:
+      waiting[request.id] = nil
+      charges[request.id, default: 0] += isOwned(request.payment.productIdentifier) ? 0 : 1
+      let sale = sell(request.payment, request: request.id)
+      decided[request.id] = .purchased(sale)
+      return .purchased(sale)
+    }
+  }
+
+  private func isOwned(_ product: String) -> Bool {
+    product.hasPrefix("book") && sales.contains { $0.transaction.payment.productIdentifier == product }
+  }
+
+  private func sell(_ payment: Payment, request: String?) -> StoreTransaction {
+    let product = payment.productIdentifier
+    let number = "s\(1000 + sales.count)"
+    let first = sales.first { $0.isRestorable && $0.transaction.payment.productIdentifier == product }
+    let transaction = StoreTransaction(
+      transactionIdentifier: number,
+      originalTransactionIdentifier: first?.transaction.transactionIdentifier ?? number,
+      transactionDate: Timestamp(secondsSince1970: 1_760_000_000 + Int64(sales.count)), payment: payment,
+      requestIdentifier: request, receipt: Array("receipt of \(number)".utf8))
+    sales.append(Sale(transaction: transaction, isRestorable: product.hasPrefix("book") && first == nil))
+    return transaction
+  }
+
+  private func restoration(_ request: RestoreRequest) -> [RestoredTransaction] {
+    let username = request.applicationUsername
+    return sales.filter { sale in
+      sale.isRestorable && sale.isFinished
+        && (username == nil || sale.transaction.payment.applicationUsername == username)
+    }.enumerated().map { offset, sale in
+      var copy = sale.transaction
+      copy.transactionIdentifier = "\(request.id)-\(offset)"
+      copy.requestIdentifier = nil
+      copy.receipt = Array("receipt of \(copy.transactionIdentifier)".utf8)
+      return RestoredTransaction(transaction: copy, original: sale.transaction)
+    }
+  }
+}

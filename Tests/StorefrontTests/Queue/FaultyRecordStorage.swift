@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storefront
+import Synchronization
+
+/// A storage in memory whose commits fail on demand, as a disk's or a killed process's do.
+final class FaultyRecordStorage: RecordStorage {
+  /// What becomes of a commit.
+  enum Fault: Sendable, CaseIterable {
+    /// It finds the disk full: nothing is stored, and the next may succeed.
+    case full
+    /// It cannot be written: nothing is stored.
+    case inputOutput
+    /// Its sync fails and it is not stored; nothing else is from then on. For what was stored, as a kill before it.
+    case lost
+    /// Its sync fails, and yet it is stored; nothing else is from then on. For what was stored, as a kill after it.
+    case stored
+
+    var endsTheStorage: Bool { self == .lost || self == .stored }
+  }
+
+  private let base: MemoryRecordStorage
+  private let state = Mutex(State())
+
+  private struct State {
+    var count = 0
+    var plan: [Int: Fault] = [:]
+    var hasEnded = false
+  }
+
+  init(_ base: MemoryRecordStorage = MemoryRecordStorage()) { self.base = base }
+
+  /// Lets a commit fail, counted from now as 1.
+  func fail(_ fault: Fault, atCommit number: Int) {
+    state.withLock { $0.plan[$0.count + number] = fault }
+  }
+
+  func failNothing() { state.withLock { $0.plan = [:] } }
+
+  /// How many commits were tried.
+  var commitCount: Int { state.withLock { $0.count } }
+
+  /// What the next process finds.
+  func reopened() -> FaultyRecordStorage { FaultyRecordStorage(base.reopened()) }
+
+  func records(
+    in collection: RecordCollection, after key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord] {
+    try requireUse()
+    return try base.records(in: collection, after: key, limit: limit)
+  }
+
+  func value(of key: String, in collection: RecordCollection) throws(RecordStorageError) -> [UInt8]? {
+    try requireUse()
+    return try base.value(of: key, in: collection)
+  }
+
+  func commit(_ changes: [RecordChange]) throws(RecordStorageError) {
+    try requireUse()
+    let fault = state.withLock { state in
+      state.count += 1
+      let fault = state.plan[state.count]
+      if fault?.endsTheStorage == true { state.hasEnded = true }
+      return fault
+    }
+    switch fault {
+    case nil: try base.commit(changes)
+    case .full: throw RecordStorageError(.full, "no space")
+    case .inputOutput: throw RecordStorageError(.inputOutput, "cannot be written")
+    case .lost: throw RecordStorageError(.syncFailed, "not synced")
+    case .stored:
+      try base.commit(changes)
+      throw RecordStorageError(.syncFailed, "not synced")
+    }
+  }
+
+  func close() throws(RecordStorageError) { try base.close() }
+
+  private func requireUse() throws(RecordStorageError) {
+    if state.withLock({ $0.hasEnded }) { throw RecordStorageError(.syncFailed, "an earlier sync failed") }
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Storefront
+
+/// A store that has always sold the same, and answers as it is told to.
+struct FixedSales: Store {
+  var sales: [StoreTransaction] = []
+  var next: StorePosition?
+  var restored: [RestoredTransaction] = []
+  var answer = PurchaseOutcome.pending
+
+  func products(
+    for identifiers: Set<String>, preferredLocales: [Locale]
+  ) async throws(StoreError) -> ProductsResponse { ProductsResponse(products: []) }
+
+  func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome { answer }
+
+  func unfinishedTransactions(
+    after position: StorePosition?, limit: Int
+  ) async throws(StoreUnavailable) -> StoreTransactionPage {
+    StoreTransactionPage(transactions: sales, next: next)
+  }
+
+  func finish(transactionIdentifier: String) async throws(StoreUnavailable) {}
+
+  func restore(
+    _ request: RestoreRequest, after position: StorePosition?, limit: Int
+  ) async throws(StoreError) -> RestoredTransactionPage {
+    RestoredTransactionPage(transactions: restored, next: next)
+  }
+}

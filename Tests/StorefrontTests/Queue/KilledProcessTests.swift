@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SQLite && os(Linux)
+  import Foundation
+  import Storefront
+  import StorefrontSQLite
+  import Testing
+
+  @Suite("Payment queue: a process that is killed", .timeLimit(.minutes(10)))
+  struct KilledProcessTests {
+    private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("store-bench")
+
+    private static let isPresent: Bool = {
+      if FileManager.default.isExecutableFile(atPath: executable.path) { return true }
+      FileHandle.standardError.write(
+        Data("SKIPPED: store-bench is not beside the tests; looked for \(executable.path).\n".utf8))
+      return false
+    }()
+
+    @Test(
+      "has everything that was acknowledged, and charges nothing twice",
+      .enabled(if: isPresent, "store-bench is not beside the tests"))
+    func killed() async throws {
+      let folder = try TemporaryFolder()
+      var added: Set<String> = []
+      var finished: Set<String> = []
+      var delivered: [String: Set<String>] = [:]
+      var numbers = SeededNumbers(seed: 11)
+      for _ in 0..<(fullSweeps ? 100 : 8) {
+        let lines = try run(in: folder.path, milliseconds: .random(in: 30...400, using: &numbers))
+        for words in lines.map({ $0.split(separator: " ").map(String.init) }) {
+          switch words[0] {
+          case "added":
+            #expect(added.insert(words[1]).inserted, "The number \(words[1]) was given twice.")
+          case "delivered": delivered[words[1], default: []].insert(words[2])
+          case "finished": finished.insert(words[1])
+          default: Issue.record("The process said: \(words)")
+          }
+        }
+        // The queue as the next process finds it.
+        let storage = try SQLiteRecordStorage(
+          at: folder.file("worker.queue"), patience: .seconds(30))
+        let queue = try PaymentQueue(store: FixedSales(), storage: storage)
+        let open = Set(await queue.transactions.map { $0.id.rawValue })
+        try await queue.close()
+        #expect(open.isDisjoint(with: finished))
+        // What was added is there, or was delivered: its finish may have been stored and not acknowledged.
+        for id in added where !open.contains(id) { #expect(delivered[id] != nil, "\(id) was lost.") }
+      }
+      #expect(added.count > 8)
+      let notes = try String(contentsOfFile: folder.file("charges"), encoding: .utf8)
+      let charges = notes.split(separator: "\n").filter { $0.hasPrefix("charge") }
+        .map { $0.split(separator: " ").map(String.init) }
+      #expect(Set(charges.map { $0[1] }).count == charges.count, "A request was charged twice.")
+      // One sale for each transaction, one transaction for each sale.
+      let receipts = delivered.values.flatMap { $0 }
+      #expect(delivered.values.allSatisfy { $0.count == 1 })
+      #expect(Set(receipts).count == receipts.count)
+      #expect(charges.count >= delivered.count)
+    }
+
+    /// Lets the process work for a while, and kills it.
+    private func run(in directory: String, milliseconds: Int) throws -> [String] {
+      let process = Process()
+      let output = Pipe()
+      process.executableURL = Self.executable
+      process.arguments = ["work", directory]
+      process.standardOutput = output
+      try process.run()
+      let killing = Thread {
+        usleep(UInt32(milliseconds) * 1000)
+        kill(process.processIdentifier, SIGKILL)
+      }
+      killing.start()
+      let printed = output.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      #expect(process.terminationReason == .uncaughtSignal, "It ended of itself.")
+      // The last line may be cut off.
+      return String(decoding: printed, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        .dropLast().map(String.init)
+    }
+  }
+#endif

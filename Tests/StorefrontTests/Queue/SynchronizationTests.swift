@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storefront
+import Synchronization
+import Testing
+
+@Suite("Payment queue: speaking with the store", .timeLimit(.minutes(1)))
+struct SynchronizationTests {
+  let store = FakeStore()
+  let storage = MemoryRecordStorage()
+  let time = ManualTime()
+  let coins = Payment(productIdentifier: "coins")
+
+  private func makeQueue(_ options: PaymentQueue.Options? = nil) throws -> PaymentQueue {
+    try PaymentQueue(store: store, storage: storage, options: options ?? testOptions(time))
+  }
+
+  @Test("tries a store that cannot be reached again, with growing waits, and never fails the payment for it")
+  func backsOff() async throws {
+    let lines = Mutex<[String]>([])
+    let queue = try makeQueue(testOptions(time, log: { line in lines.withLock { $0.append(line) } }))
+    await store.setDown(true)
+    let observer = RecordingObserver()
+    await queue.addObserver(observer)
+    let id = try await queue.add(coins)
+    for count in 1...12 {
+      await time.waits(reach: count)
+      #expect(try await queue.transaction(id)?.transactionState == .purchasing)
+      await time.pass()
+    }
+    await time.waits(reach: 13)
+    let waits = await time.waits
+    #expect(waits.prefix(10) == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map { Duration.seconds($0) }[...])
+    #expect(waits[10...].allSatisfy { $0 == .seconds(300) })
+    #expect(lines.withLock { $0.count } == 13)
+    // What is added meanwhile does not end the wait.
+    let calls = await store.calls.count
+    try await queue.add(coins)
+    for _ in 0..<50 { await Task.yield() }
+    #expect(await store.calls.count == calls)
+    await store.setDown(false)
+    await time.pass()
+    await observer.wait { $0.states.values.count { $0 == .purchased } == 2 }
+    #expect(await store.charges == ["r1": 1, "r2": 1])
+    await queue.removeObserver(observer)
+  }
+
+  @Test("waits as long as the store asks, but not for ever")
+  func retryAfter() {
+    let options = testOptions(time)
+    #expect(options.delay(afterFailures: 1, asked: .seconds(77)) == .seconds(77))
+    #expect(options.delay(afterFailures: 9, asked: .seconds(77)) == .seconds(256))
+    #expect(options.delay(afterFailures: 1, asked: .seconds(1_000_000)) == .seconds(3600))
+    #expect(options.delay(afterFailures: 1, asked: .seconds(-5)) == .seconds(1))
+    #expect(options.delay(afterFailures: Int.max, asked: nil) == .seconds(300))
+  }
+
+  @Test("sends a payment again with the same identifier, when the answer was lost and after a relaunch")
+  func sameIdentifier() async throws {
+    let queue = try makeQueue()
+    let id = try await queue.add(coins)
+    await store.lose(.answer, ofCall: 1)
+    // The list of sales is lost, too.
+    await store.lose(.question, ofCall: 2)
+    #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
+    #expect(try await queue.transaction(id)?.transactionState == .purchasing)
+    try await queue.close()
+    let next = try PaymentQueue(
+      store: store, storage: storage.reopened(), options: testOptions(prefix: "other"))
+    try await next.synchronize()
+    #expect(try await next.transaction(id)?.transactionIdentifier == "s1000")
+    #expect(await store.calls.filter { $0.hasPrefix("purchase") } == ["purchase r1", "purchase r1"])
+    #expect(await store.charges == ["r1": 1])
+  }
+
+  @Test("takes the answer from the list of sales, where that comes first")
+  func feedCompletes() async throws {
+    let queue = try makeQueue()
+    let id = try await queue.add(coins)
+    await store.lose(.answer, ofCall: 1)
+    #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
+    #expect(try await queue.transaction(id)?.transactionReceipt == Array("receipt of s1000".utf8))
+    #expect(await queue.transactions.count == 1)
+    try await queue.synchronize()
+    #expect(await queue.transactions.count == 1)
+  }
+
+  @Test("keeps a payment that waits for approval in Purchasing, and learns both answers")
+  func approval() async throws {
+    await store.decide { _ in .ask }
+    let queue = try makeQueue()
+    let observer = RecordingObserver()
+    await queue.addObserver(observer)
+    let approved = try await queue.add(coins)
+    let declined = try await queue.add(coins)
+    await store.calls(reach: 3)
+    #expect(await queue.transactions.allSatisfy { $0.transactionState == .purchasing })
+    await store.settle("r1", .approve)
+    await store.settle("r2", .decline(StoreError(.paymentNotAllowed, "not today")))
+    // Nothing is asked before its time.
+    await time.waits(reach: 1)
+    while await observer.states[approved] != .purchased {
+      await time.pass()
+      await Task.yield()
+    }
+    await observer.wait { $0.states[declined] == .failed }
+    #expect(await time.waits.allSatisfy { $0 == .seconds(60) })
+    await queue.removeObserver(observer)
+  }
+
+  @Test("delivers what the store began by itself once")
+  func renewals() async throws {
+    let queue = try makeQueue()
+    await store.limitPages(to: 2)
+    for number in 0..<7 { await store.renew("plan \(number)") }
+    for _ in 0..<3 { try await queue.synchronize() }
+    let transactions = await queue.transactions
+    #expect(transactions.map { $0.payment.productIdentifier } == (0..<7).map { "plan \($0)" })
+    #expect(transactions.allSatisfy { $0.transactionState == .purchased })
+    for transaction in transactions { try await queue.finish(transaction) }
+    // The list is asked for before the store knows: a finish that was lost.
+    await store.lose(.question, ofCall: 1)
+    #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
+    #expect(await queue.transactions.isEmpty)
+    try await queue.synchronize()
+    #expect(await store.unfinished.isEmpty)
+    #expect(await Set(store.finishes).count == 7)
+  }
+
+  @Test("tells the store of a finish after a relaunch, until it has heard")
+  func pendingFinishes() async throws {
+    let queue = try makeQueue()
+    let transaction = try await queue.purchase(coins)
+    await store.setDown(true)
+    try await queue.finish(transaction)
+    #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
+    try await queue.close()
+    await store.setDown(false)
+    await store.lose(.answer, ofCall: 1)
+    let second = storage.reopened()
+    var next = try PaymentQueue(store: store, storage: second, options: testOptions())
+    #expect(await queueCode { try await next.synchronize() } == .storeUnavailable)
+    try await next.close()
+    let third = second.reopened()
+    next = try PaymentQueue(store: store, storage: third, options: testOptions())
+    try await next.synchronize()
+    try await next.synchronize()
+    #expect(await store.finishes == ["s1000", "s1000"])
+    #expect(try third.records(in: .queueFinishes, after: nil, limit: 9).isEmpty)
+    #expect(await next.transactions.isEmpty)
+  }
+
+  @Test("turns to other payments where one has no answer")
+  func oneWithoutAnAnswer() async throws {
+    let queue = try makeQueue()
+    try await queue.add(contentsOf: [coins, coins, coins])
+    await store.lose(.question, ofCall: 1)
+    #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
+    await store.lose(.question, ofCall: 3)
+    #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
+    let states = await queue.transactions.map { $0.transactionState }
+    #expect(states == [.purchasing, .purchased, .purchased])
+    try await queue.synchronize()
+    #expect(await queue.transactions.allSatisfy { $0.transactionState == .purchased })
+    #expect(await store.charges.values.allSatisfy { $0 == 1 })
+  }
+
+  @Test("waits for a purchase without an observer, and not for one that was cancelled")
+  func purchasing() async throws {
+    let queue = try makeQueue()
+    let bought = try await queue.purchase(coins)
+    #expect(bought.transactionReceipt == Array("receipt of s1000".utf8))
+    #expect(await !queue.isWatched)
+    await store.hold()
+    let task = Task { try await queue.purchase(coins) }
+    await store.calls(reach: 2)
+    while await store.calls.filter({ $0.hasPrefix("purchase") }).count < 2 { await Task.yield() }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(await queue.transactions.map { $0.transactionState } == [.purchased, .purchasing])
+    await store.release()
+    // The payment itself goes on: its answer was on the way.
+    while await queue.transactions.last?.transactionState != .purchased { await Task.yield() }
+    let cancelled = Task {
+      try? await Task.sleep(for: .seconds(100))
+      return try await queue.purchase(coins)
+    }
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    #expect(await queue.transactions.count == 2)
+  }
+
+  @Test("stops after a failed sync, and says why, until it is opened anew")
+  func stops() async throws {
+    let storage = FaultyRecordStorage()
+    let queue = try PaymentQueue(store: store, storage: storage, options: testOptions(time))
+    let id = try await queue.add(coins)
+    let waiting = Task { for await _ in await queue.updates {} }
+    while await queue.transactions.first?.transactionState != .purchased { await Task.yield() }
+    storage.fail(.stored, atCommit: 1)
+    let code = await queueCode { try await queue.finish(id) }
+    #expect(code == .storage)
+    await waiting.value
+    #expect(await queue.fault?.storageError?.code == .syncFailed)
+    for _ in 0..<2 {
+      #expect(await queueCode { _ = try await queue.add(coins) } == .storage)
+      #expect(await queueCode { try await queue.finish(id) } == .storage)
+      #expect(await queueCode { _ = try await queue.purchase(coins) } == .storage)
+      #expect(await queueCode { _ = try await queue.transaction(id) } == .storage)
+      #expect(await queueCode { try await queue.synchronize() } == .storage)
+      await #expect(throws: StoreError.self) { try await queue.restoreCompletedTransactions() }
+    }
+    let next = try PaymentQueue(store: store, storage: storage.reopened(), options: testOptions())
+    #expect(await next.transactions.isEmpty)
+    try await next.synchronize()
+    #expect(await store.finishes == ["s1000"])
+  }
+
+  @Test("goes on when the disk was full")
+  func full() async throws {
+    let storage = FaultyRecordStorage()
+    let queue = try PaymentQueue(store: store, storage: storage, options: testOptions(time))
+    storage.fail(.full, atCommit: 1)
+    #expect(await queueCode { _ = try await queue.add(coins) } == .storage)
+    #expect(await queue.transactions.isEmpty)
+    let observer = RecordingObserver()
+    let id = try await queue.add(coins)
+    // The answer cannot be stored: nobody hears of it, and it is asked for again.
+    storage.fail(.full, atCommit: 1)
+    await queue.addObserver(observer)
+    await time.waits(reach: 1)
+    while await observer.states[id] != .purchased {
+      await time.pass()
+      await Task.yield()
+    }
+    #expect(await queue.fault == nil)
+    #expect(await store.charges == ["r2": 1])
+    await queue.removeObserver(observer)
+  }
+
+  @Test("ends everything that waits when it is closed, and closes twice")
+  func closes() async throws {
+    await store.decide { _ in .ask }
+    let queue = try makeQueue()
+    let purchase = Task { try await queue.purchase(coins) }
+    await store.calls(reach: 2)
+    try await queue.close()
+    try await queue.close()
+    do {
+      _ = try await purchase.value
+      Issue.record("It was not purchased.")
+    } catch {
+      #expect((error as? PaymentQueueError)?.code == .closed)
+    }
+    #expect(await queueCode { _ = try await queue.add(coins) } == .closed)
+    #expect(await queueCode { try await queue.synchronize() } == .closed)
+    await queue.addObserver(RecordingObserver())
+    #expect(await !queue.isWatched)
+    let next = try PaymentQueue(store: store, storage: storage.reopened())
+    #expect(await next.transactions.map { $0.transactionState } == [.purchasing])
+  }
+
+  @Test("takes an answer only for a payment that has none")
+  func lateAnswers() async throws {
+    let queue = try makeQueue()
+    let id = try await queue.add(coins)
+    await store.hold()
+    let observer = RecordingObserver()
+    await queue.addObserver(observer)
+    await store.calls(reach: 1)
+    // The store is answering when the queue is closed: the answer comes too late, and is asked for again later.
+    try await queue.close()
+    await store.release()
+    let next = try PaymentQueue(store: store, storage: storage.reopened(), options: testOptions(prefix: "n"))
+    try await next.synchronize()
+    #expect(try await next.transaction(id)?.transactionIdentifier == "s1000")
+    #expect(await store.charges == ["r1": 1])
+  }
+}
