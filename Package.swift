@@ -149,7 +149,8 @@ let package = Package(
       ],
       path: "Benchmarks/audit-bench"),
     .executableTarget(
-      name: "store-bench", dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptSigning", "Storefront"],
+      name: "store-bench",
+      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptSigning", "Storefront", "StorefrontSQLite"],
       path: "Benchmarks/store-bench"),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 

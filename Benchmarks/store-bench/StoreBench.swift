@@ -3,6 +3,8 @@
 /// Measures the store and what is before it.
 ///
 /// usage: store-bench simulate SUBSCRIPTIONS SEED     a year of a store with so many subscriptions
+///        store-bench queue DIRECTORY TRANSACTIONS    a payment queue with so many unfinished transactions
+///        store-bench work DIRECTORY                  buys until it is killed, for the crash test; see ``Worker``
 @main
 enum StoreBench {
   static func main() async throws {
@@ -11,7 +13,14 @@ enum StoreBench {
     case (4, "simulate"):
       try SimulationMeasurement.run(
         subscriptions: Int(arguments[2]) ?? 10_000, seed: UInt64(arguments[3]) ?? 1)
-    default: throw Failure("usage: store-bench simulate SUBSCRIPTIONS SEED")
+    #if SQLite
+      case (4, "queue"):
+        try await QueueMeasurement.run(directory: arguments[2], count: Int(arguments[3]) ?? 100_000)
+      case (3, "work"): try await Worker.run(directory: arguments[2])
+    #endif
+    default:
+      throw Failure(
+        "usage: store-bench simulate SUBSCRIPTIONS SEED | queue DIRECTORY TRANSACTIONS (with the trait SQLite)")
     }
   }
 }
