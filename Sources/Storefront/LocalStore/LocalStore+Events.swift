@@ -64,7 +64,7 @@ extension LocalStore {
     var payment = PaymentRecord()
     payment.product = event.transaction.productId ?? ""
     payment.quantity = event.transaction.quantity ?? 1
-    payment.username = event.transaction.appAccountToken?.rawValue
+    payment.username = event.applicationUsername
     return payment
   }
 

@@ -13,7 +13,7 @@ public struct RecordedPurchase: Sendable, Hashable {
   public let isFinished: Bool
   /// Whether it gives again what was bought before.
   public let isRestoration: Bool
-  /// What was charged, times 1000, in ``JWSTransaction/currency``: the price of all that the payment bought; 0 for what
+  /// What was charged, times 1000, in the currency of the transaction: the price of all that the payment bought; 0 for what
   /// the customer had already, and for what the family shares.
   public var charged: Int64 {
     let (total, isTooGreat) = (current.price ?? 0).multipliedReportingOverflow(by: current.quantity ?? 1)

@@ -9,6 +9,8 @@ public struct StoreEvent: Sendable, Hashable {
   public var number: Int64
   /// Whose purchase it is.
   public var account: String
+  /// The account's name with the app, as the payment for the subscription gave it.
+  public var applicationUsername: String?
   /// When it happened, and was signed. No two events of one original transaction share a millisecond, so that their
   /// order can be told from what is signed.
   public var signedDate: Timestamp

@@ -68,7 +68,8 @@ extension SubscriptionEngine {
     if past == nil { subscription.transaction.signedDate = stamp }
     let uuid = nextUUID()
     let event = StoreEvent(
-      number: ledger.eventCount, account: subscription.account, signedDate: stamp, type: type,
+      number: ledger.eventCount, account: subscription.account,
+      applicationUsername: subscription.applicationUsername, signedDate: stamp, type: type,
       subtype: subtype, uuid: uuid,
       transaction: past ?? subscription.transaction, renewalInfo: renewalInfo(of: subscription, at: stamp),
       status: subscription.statusCode(at: stamp), consumptionRequestReason: reason,

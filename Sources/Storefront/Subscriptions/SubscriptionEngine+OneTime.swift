@@ -89,7 +89,8 @@ extension SubscriptionEngine {
   ) {
     let uuid = nextUUID()
     let event = StoreEvent(
-      number: ledger.eventCount, account: account, signedDate: transaction.signedDate ?? ledger.time,
+      number: ledger.eventCount, account: account, applicationUsername: nil,
+      signedDate: transaction.signedDate ?? ledger.time,
       type: type, subtype: nil,
       uuid: uuid, transaction: transaction, renewalInfo: nil, status: nil,
       consumptionRequestReason: reason, isNewTransaction: isNewTransaction, replacedTransaction: nil)

@@ -12,7 +12,7 @@ import Testing
 
   @Test func renewalsAreDeliveredAtTheNextCall() async throws {
     let session = try fixture.store().session(account: "alice")
-    let bought = try await session.own("gold", request: "1")
+    let bought = try await session.own("gold", request: "1", username: "someone")
     fixture.clock.advance(seconds: 70 * 86_400)
     // A store that was away meanwhile.
     let store = try fixture.store()
@@ -20,7 +20,7 @@ import Testing
     #expect(page.transactions.count == 2)
     for renewal in page.transactions {
       #expect(renewal.requestIdentifier == nil)
-      #expect(renewal.payment == Payment(productIdentifier: "gold"))
+      #expect(renewal.payment == bought.payment)
       #expect(renewal.originalTransactionIdentifier == bought.transactionIdentifier)
       let transaction = try StoreFixture.verified(renewal.receipt, at: fixture.clock.now)
       #expect(transaction.transactionReason == .renewal)
