@@ -15,6 +15,7 @@ struct ReceiptTool: AsyncParsableCommand {
         receipt-tool verify --trust my-store/root.cer purchase.jws
         receipt-tool inspect purchase.jws
         receipt-tool verify --audit verdicts.audit receipt.b64      (after: receipt-tool audit init verdicts.audit)
+        receipt-tool store buy --store shop com.example.pro -o pro.jws      (after: receipt-tool store init --store shop)
 
       EXIT CODES:
         0   success; for verify: every receipt is valid
@@ -31,7 +32,7 @@ struct ReceiptTool: AsyncParsableCommand {
     version: toolVersion,
     subcommands: [
       VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self, AuditCommand.self,
-      APICommand.self, TokenCommand.self, VersionCommand.self,
+      StoreCommand.self, APICommand.self, TokenCommand.self, VersionCommand.self,
     ])
 
   static func main() async {

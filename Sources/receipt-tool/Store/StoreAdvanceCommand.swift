@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import ReceiptVerification
+import Storefront
+
+/// `receipt-tool store advance`.
+struct StoreAdvanceCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "advance",
+    abstract: "Let time pass in the store: renewals, failures, expiries happen when they are due.",
+    discussion: """
+      What a store signs ahead of the time of day does not verify before that day. To have time to let pass, create the
+      store with its clock set back: receipt-tool store init --clock 2025-01-01T00:00:00Z
+
+      EXAMPLES:
+        receipt-tool store advance --store shop --by P1M
+        receipt-tool store advance --store shop --to 2025-06-01T00:00:00Z --billing-issue
+
+      EXIT CODES:
+        0 done; 64 wrong command line; 66 no such store; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+
+  @Option(help: ArgumentHelp("How long: P3D, P1W, P1M, P1Y.", valueName: "PERIOD")) var by: String?
+  @Option(help: ArgumentHelp("Until when.", valueName: "ISO8601")) var to: String?
+  @Flag(
+    name: .customLong("billing-issue"), help: "Meanwhile the customer's renewals cannot be charged for.")
+  var hasBillingIssue = false
+
+  func validate() throws {
+    guard (by == nil) != (to == nil) else { throw ValidationError("Give --by or --to.") }
+    guard by.map({ SubscriptionPeriod($0) != nil }) ?? true else {
+      throw ValidationError("--by takes a period such as P3D, P1W, P1M or P1Y.")
+    }
+  }
+
+  func run() async throws {
+    let folder = options.folder
+    var settings = try folder.settings()
+    let now = settings.clock()
+    let target = try target(from: now)
+    guard target >= now else {
+      throw ToolExit.failure(ToolExit.usage, "the store's clock shows \(now.iso8601) and does not go back")
+    }
+    let notifications = try await OpenStore.with(options) { open in
+      let before = try await Self.lastNumber(open.store)
+      if hasBillingIssue { try await open.store.setBillingIssue(true, of: options.account) }
+      try await open.store.advance(to: target)
+      if hasBillingIssue { try await open.store.setBillingIssue(false, of: options.account) }
+      return try await Self.notifications(open.store, after: before)
+    }
+    settings.clockOffset = target.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
+    do throws(NewFile.Failure) {
+      try NewFile.write(settings.encoded(), to: folder.settingsFile, overwriting: true)
+    } catch {
+      throw ToolExit.failure(ToolExit.inputOutput, error.description)
+    }
+    NotificationReport.write(notifications, json: output.json)
+    note("receipt-tool: the store's clock shows \(target.iso8601)")
+  }
+
+  private func target(from now: Timestamp) throws -> Timestamp {
+    if let to { return try APIOptions.instant(to, "--to") }
+    guard let period = by.flatMap({ SubscriptionPeriod($0) }) else { return now }
+    return SubscriptionCalendar().end(of: period, from: now)
+  }
+
+  static func lastNumber(_ store: LocalStore) async throws -> Int64 {
+    var last: Int64 = 0
+    while let end = try await store.notifications(after: last).last { last = end.number }
+    return last
+  }
+
+  static func notifications(_ store: LocalStore, after number: Int64) async throws -> [SignedNotification] {
+    var all: [SignedNotification] = []
+    while true {
+      let page = try await store.notifications(after: all.last?.number ?? number)
+      if page.isEmpty { return all }
+      all += page
+    }
+  }
+}
+
+/// `receipt-tool store notifications`.
+struct StoreNotificationsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "notifications",
+    abstract: "Show the signed notifications that the store has made for the app's server.",
+    discussion: """
+      With --json each line has the signed payload, as it is posted: {"signedPayload": …}.
+
+      EXAMPLES:
+        receipt-tool store notifications --store shop
+        receipt-tool store notifications --store shop --after 12 --json
+
+      EXIT CODES:
+        0 shown; 64 wrong command line; 66 no such store.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+  @Option(help: ArgumentHelp("Only those with a greater number.", valueName: "NUMBER")) var after: Int64 = 0
+
+  func run() async throws {
+    try await OpenStore.with(options) { open in
+      var last = after
+      while true {
+        let page = try await open.store.notifications(after: last)
+        NotificationReport.write(page, json: output.json, signed: true)
+        guard let end = page.last else { return }
+        last = end.number
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import Storefront
+
+/// `receipt-tool store buy`.
+struct StoreBuyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "buy",
+    abstract: "Add a payment to the customer's queue and have the store process it.",
+    discussion: """
+      The transaction stays in the queue until it is finished: receipt-tool store finish. A payment that waits for an
+      approval is not lost either: receipt-tool store approve.
+
+      EXAMPLES:
+        receipt-tool store buy --store shop com.example.pro -o pro.jws
+        receipt-tool store buy --store shop com.example.coins --quantity 3 --json
+        receipt-tool store buy --store shop com.example.plan.monthly --account alice \\
+          --username 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
+
+      EXIT CODES:
+        0 sold; 1 refused or failed; 2 waiting for an approval; 64 wrong command line; 66 no such store; 73 the receipt
+        cannot be written; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(help: ArgumentHelp("What to buy.", valueName: "product")) var product: String
+  @Option(help: ArgumentHelp("How many.", valueName: "N")) var quantity = 1
+  @Option(
+    help: ArgumentHelp(
+      "An opaque identifier of the user's account; a UUID becomes the appAccountToken.", valueName: "TEXT"))
+  var username: String?
+  @Option(name: .customLong("offer-code"), help: ArgumentHelp("A code to redeem.", valueName: "CODE"))
+  var offerCode: String?
+  @Option(name: .customLong("win-back-offer"), help: ArgumentHelp("A win-back offer.", valueName: "ID"))
+  var winBackOffer: String?
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("Write the receipt to this file.", valueName: "FILE"))
+  var file: String?
+
+  func validate() throws {
+    guard offerCode == nil || winBackOffer == nil else {
+      throw ValidationError("Give --offer-code or --win-back-offer, not both.")
+    }
+  }
+
+  func run() async throws {
+    var payment = MutablePayment(productIdentifier: product)
+    payment.quantity = quantity
+    payment.applicationUsername = username
+    payment.offer = offerCode.map { .code($0) } ?? winBackOffer.map { .winBack($0) }
+    let transaction = try await OpenStore.withQueue(options) { _, queue in
+      let id = try await queue.add(payment)
+      try await queue.synchronize()
+      return try await queue.transaction(id)
+    }
+    guard let transaction else {
+      throw ToolExit.failure(ToolExit.internalFault, "the queue does not know what was just added")
+    }
+    let receipt = transaction.storeTransaction?.receipt
+    if let file, let receipt {
+      do throws(NewFile.Failure) {
+        try NewFile.write(receipt, to: file, overwriting: true)
+      } catch {
+        throw ToolExit.failure(ToolExit.cannotCreate, error.description)
+      }
+    }
+    TransactionReport(transaction).write(json: output.json, receipt: file == nil ? receipt : nil)
+    switch transaction.transactionState {
+    case .purchased, .restored: break
+    case .failed: throw ToolExit.invalid
+    case .purchasing:
+      note("receipt-tool: it waits for an approval: receipt-tool store pending --store \(options.directory)")
+      throw ToolExit.undetermined
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `receipt-tool store`: a store in a folder.
+struct StoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "store",
+    abstract: "Sell from a store of your own: buy, finish, restore, refund, renew.",
+    discussion: """
+      A store is a folder: what it sells (products.json or products.storekit), who signs (root.cer, chain.pem, key.pem),
+      its books (store.sqlite), and the payment queue of each customer (queue-NAME.sqlite). What it sells is signed, and
+      passes: receipt-tool verify --trust DIR/root.cer
+
+      EXAMPLES:
+        receipt-tool store init --store shop                       (sells some samples)
+        receipt-tool store init --store shop --catalog Products.storekit --bundle com.example.app
+        receipt-tool store products --store shop
+        receipt-tool store buy --store shop com.example.pro -o pro.jws
+        receipt-tool verify --trust shop/root.cer pro.jws
+        receipt-tool store pending --store shop
+        receipt-tool store finish --store shop --all
+        receipt-tool store restore --store shop
+        receipt-tool store subscription --store shop
+        receipt-tool store notifications --store shop --json
+
+      EXIT CODES:
+        0 done; 1 refused, or not sold; 2 waiting for an approval; 64 wrong command line; 66 no such store or an unusable
+        file; 73 something is there already; 74 it could not be stored.
+      """,
+    subcommands: [
+      StoreInitCommand.self, StoreProductsCommand.self, StoreBuyCommand.self, StorePendingCommand.self,
+      StoreApproveCommand.self, StoreDeclineCommand.self, StoreFinishCommand.self, StoreRestoreCommand.self,
+      StorePurchasesCommand.self, StoreRefundCommand.self, StoreSubscriptionCommand.self, StoreRenewCommand.self,
+      StoreAdvanceCommand.self, StoreNotificationsCommand.self,
+    ])
+}
+
+/// Which store, and whose purchases.
+struct StoreOptions: ParsableArguments {
+  @Option(name: .customLong("store"), help: ArgumentHelp("The store's folder.", valueName: "DIR"))
+  var directory: String
+
+  @Option(
+    help: ArgumentHelp(
+      "The signed-in customer: letters, digits, dots, hyphens and underscores.", valueName: "NAME"))
+  var account = "customer"
+
+  func validate() throws {
+    let isAllowed = account.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    guard isAllowed, 1...64 ~= account.utf8.count else {
+      throw ValidationError("--account takes 1 to 64 letters, digits, dots, hyphens and underscores.")
+    }
+  }
+
+  var folder: StoreFolder { StoreFolder(directory) }
+}

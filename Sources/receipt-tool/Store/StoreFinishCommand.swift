@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import Storefront
+
+/// `receipt-tool store finish`.
+struct StoreFinishCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "finish",
+    abstract: "Say that the customer has what was bought: the transaction leaves the queue.",
+    discussion: """
+      EXAMPLES:
+        receipt-tool store finish --store shop 2000000000000001
+        receipt-tool store finish --store shop --all
+
+      EXIT CODES:
+        0 finished; 1 no such transaction in the queue, or it is still being processed; 64 wrong command line; 66 no
+        such store; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(
+    help: ArgumentHelp(
+      "Transactions, by the store's identifier or by that of the queue.", valueName: "transaction"))
+  var identifiers: [String] = []
+
+  @Flag(name: .customLong("all"), help: "Finish all that are not still being processed.") var all = false
+
+  func validate() throws {
+    guard all != !identifiers.isEmpty else { throw ValidationError("Name transactions, or give --all.") }
+  }
+
+  func run() async throws {
+    let (finished, missing) = try await OpenStore.withQueue(options) { _, queue in
+      try await queue.synchronize()
+      let transactions = await queue.transactions
+      var finished: [PaymentTransaction] = []
+      var missing: [String] = []
+      if all {
+        finished = transactions.filter { $0.transactionState != .purchasing }
+      } else {
+        for identifier in identifiers {
+          let found = transactions.first {
+            $0.transactionIdentifier == identifier || $0.id.rawValue == identifier
+          }
+          if let found { finished.append(found) } else { missing.append(identifier) }
+        }
+      }
+      for transaction in finished { try await queue.finish(transaction) }
+      return (finished, missing)
+    }
+    for transaction in finished {
+      if output.json {
+        var object = JSONWriter()
+        object.beginObject()
+        object.member("finished", transaction.id.rawValue)
+        object.member("transaction", transaction.transactionIdentifier)
+        object.member("product", transaction.payment.productIdentifier)
+        object.endObject()
+        writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      } else {
+        let line =
+          "finished  \(transaction.payment.productIdentifier)  "
+          + (transaction.transactionIdentifier ?? transaction.id.rawValue)
+        writeAll(Array(PrintableText.sanitized(line).utf8) + [0x0A], to: STDOUT_FILENO)
+      }
+    }
+    for identifier in missing {
+      note("receipt-tool: the queue has no transaction \(PrintableText.sanitized(identifier))")
+    }
+    if !missing.isEmpty { throw ToolExit.invalid }
+  }
+}

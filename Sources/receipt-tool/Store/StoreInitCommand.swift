@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import ReceiptSigning
+import ReceiptVerification
+import Storefront
+
+/// `receipt-tool store init`.
+struct StoreInitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init",
+    abstract: "Create a store: its identity, its products, its books.",
+    discussion: """
+      Without --catalog it sells samples: com.example.coins (consumable), com.example.pro (non-consumable),
+      com.example.plan.monthly and com.example.plan.yearly (subscriptions of one group).
+
+      --clock sets the store's clock back, so that there is time to let pass: see receipt-tool store advance.
+
+      EXAMPLES:
+        receipt-tool store init --store shop
+        receipt-tool store init --store shop --catalog Products.storekit --bundle com.example.app
+        receipt-tool store init --store shop --clock 2025-01-01T00:00:00Z --ask
+
+      EXIT CODES:
+        0 created; 64 wrong command line; 66 the catalogue cannot be used; 73 something is there already.
+      """)
+
+  @Option(name: .customLong("store"), help: ArgumentHelp("The folder to make.", valueName: "DIR"))
+  var directory: String
+
+  @Option(
+    help: ArgumentHelp("What it sells: JSON, or an Xcode file that ends in .storekit.", valueName: "FILE"))
+  var catalog: String?
+
+  @Option(help: ArgumentHelp("The app that is sold for.", valueName: "ID")) var bundle = "com.example.app"
+
+  @Option(help: "The environment that receipts name.") var environment = ReceiptEnvironment.Category.sandbox
+
+  @Option(help: ArgumentHelp("The country, by three letters.", valueName: "CODE")) var storefront = "USA"
+
+  @Option(
+    name: .customLong("grace-period"),
+    help: ArgumentHelp(
+      "For how many days service goes on when a renewal cannot be charged for.", valueName: "DAYS"))
+  var gracePeriod: Int?
+
+  @Flag(name: .customLong("ask"), help: "Have every purchase wait until it is approved.") var asks = false
+
+  @Option(help: ArgumentHelp("What the store's clock shows now.", valueName: "ISO8601")) var clock: String?
+
+  @Option(
+    help: ArgumentHelp("What identifiers come of, for the same ones each time.", valueName: "N"))
+  var seed: Int64?
+
+  @OptionGroup var output: JSONOption
+
+  func validate() throws {
+    guard gracePeriod.map({ 1...60 ~= $0 }) ?? true else {
+      throw ValidationError("--grace-period takes 1 to 60 days.")
+    }
+    guard storefront.utf8.count == 3, storefront.utf8.allSatisfy({ 0x41...0x5A ~= $0 }) else {
+      throw ValidationError("--storefront takes three capital letters, such as USA or DEU.")
+    }
+  }
+
+  func run() async throws {
+    let folder = StoreFolder(directory)
+    let isStoreKit = catalog?.hasSuffix(".storekit") == true
+    let products = try catalog.map { try InputFile.contents(of: $0, limit: 64 << 20) } ?? SampleCatalog.json()
+    _ = try StoreFolder.catalog(products, isStoreKit: isStoreKit, path: catalog ?? "the samples")
+    for file in [folder.settingsFile, folder.ledgerFile] where NewFile.exists(file) {
+      throw ToolExit.failure(ToolExit.cannotCreate, "\(file) is there already")
+    }
+    let settings = try settings()
+    do throws(SigningError) {
+      let identity = try SigningIdentity.create(
+        CertificateAuthority.Options(
+          organization: bundle, algorithm: .es256, start: SystemClock.now(), days: 3650))
+      try IdentityDirectory(directory).write(identity)
+    } catch {
+      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+    }
+    do throws(NewFile.Failure) {
+      try NewFile.write(products, to: isStoreKit ? folder.storeKitCatalogFile : folder.ownCatalogFile)
+    } catch {
+      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
+    }
+    do {
+      try StoreFolder.storage(folder.ledgerFile, creating: true).close()
+      // Last: a folder without it is no store.
+      try NewFile.write(settings.encoded(), to: folder.settingsFile)
+    } catch let error as NewFile.Failure {
+      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
+    } catch {
+      throw StoreFolder.failure(error)
+    }
+    try await report(folder)
+  }
+
+  private func settings() throws -> StoreSettings {
+    var settings = StoreSettings()
+    settings.bundleId = bundle
+    settings.environment =
+      switch environment {
+      case .production: .production
+      case .sandbox: .sandbox
+      case .xcode: .xcode
+      case .localTesting: .localTesting
+      }
+    settings.storefront = storefront
+    settings.asks = asks
+    settings.gracePeriodDays = gracePeriod.map(Int64.init)
+    settings.seed = seed ?? Int64.random(in: 0...(1 << 53))
+    if let clock {
+      let instant = try APIOptions.instant(clock, "--clock")
+      settings.clockOffset = instant.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
+    }
+    return settings
+  }
+
+  private func report(_ folder: StoreFolder) async throws {
+    let count = try folder.catalog().products.count
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("store", directory)
+      object.member("products", Int64(count))
+      object.member("root", "\(directory)/\(IdentityDirectory.rootFileName)")
+      object.endObject()
+      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+    } else {
+      writeAll(
+        Array(
+          """
+          \(directory) sells \(count) products for \(bundle).
+          Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws
+          Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws
+
+          """.utf8), to: STDOUT_FILENO)
+    }
+  }
+}

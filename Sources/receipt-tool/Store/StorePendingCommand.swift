@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import Storefront
+
+/// `receipt-tool store pending`.
+struct StorePendingCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pending",
+    abstract: "Show the transactions of the customer's queue that are not finished, and what waits for approval.",
+    discussion: """
+      EXAMPLES:
+        receipt-tool store pending --store shop
+        receipt-tool store pending --store shop --json
+
+      EXIT CODES:
+        0 shown; 64 wrong command line; 66 no such store; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+
+  func run() async throws {
+    try await OpenStore.withQueue(options) { open, queue in
+      try await queue.synchronize()
+      for transaction in await queue.transactions { TransactionReport(transaction).write(json: output.json) }
+      var last: PendingPurchase?
+      while true {
+        let page = try await open.store.pendingPurchases(after: last)
+        for purchase in page { write(purchase) }
+        guard let end = page.last else { return }
+        last = end
+      }
+    }
+  }
+
+  private func write(_ purchase: PendingPurchase) {
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("state", "waiting")
+      object.member("request", purchase.requestIdentifier)
+      object.member("account", purchase.account)
+      object.member("product", purchase.payment.productIdentifier)
+      object.member("quantity", Int64(purchase.payment.quantity))
+      object.member("date", purchase.date.iso8601)
+      object.endObject()
+      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+    } else {
+      let line =
+        "waiting for approval  \(purchase.payment.productIdentifier)  \(purchase.account)  "
+        + purchase.requestIdentifier
+      writeAll(Array(PrintableText.sanitized(line).utf8) + [0x0A], to: STDOUT_FILENO)
+    }
+  }
+}
+
+/// `receipt-tool store approve`.
+struct StoreApproveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "approve", abstract: "Approve a purchase that waits.",
+    discussion: """
+      EXAMPLE:
+        receipt-tool store approve --store shop REQUEST
+
+      EXIT CODES:
+        0 sold; 1 no such purchase waits, or it could not be sold after all; 64 wrong command line; 66 no such store.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+  @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request")) var request: String
+
+  func run() async throws {
+    let transactions = try await OpenStore.withQueue(options) { open, queue in
+      let outcome = try await open.store.approve(request, account: options.account)
+      if case .failed(let error) = outcome { throw error }
+      try await queue.synchronize()
+      return await queue.transactions.filter { $0.storeTransaction?.requestIdentifier == request }
+    }
+    for transaction in transactions { TransactionReport(transaction).write(json: output.json) }
+  }
+}
+
+/// `receipt-tool store decline`.
+struct StoreDeclineCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "decline", abstract: "Decline a purchase that waits.",
+    discussion: """
+      EXAMPLE:
+        receipt-tool store decline --store shop REQUEST
+
+      EXIT CODES:
+        0 declined; 1 no such purchase waits; 64 wrong command line; 66 no such store.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+  @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request")) var request: String
+
+  func run() async throws {
+    let failed = try await OpenStore.withQueue(options) { open, queue in
+      try await open.store.decline(request, account: options.account)
+      try await queue.synchronize()
+      return await queue.transactions.filter { $0.transactionState == .failed }
+    }
+    for transaction in failed { TransactionReport(transaction).write(json: output.json) }
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import ReceiptCodec
+import Storefront
+
+/// `receipt-tool store products`.
+struct StoreProductsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "products",
+    abstract: "Show products as a customer sees them, and which identifiers are invalid.",
+    discussion: """
+      EXAMPLES:
+        receipt-tool store products --store shop
+        receipt-tool store products --store shop com.example.pro no.such.product --locale de_DE
+
+      EXIT CODES:
+        0 all are valid; 1 some are not; 64 wrong command line; 66 no such store.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(help: ArgumentHelp("The products asked for; all that the store has if none is named.", valueName: "id"))
+  var identifiers: [String] = []
+
+  @Option(help: ArgumentHelp("A language of the customer, best first. May be repeated.", valueName: "LOCALE"))
+  var locale: [String] = []
+
+  func run() async throws {
+    let invalid = try await OpenStore.with(options) { open in
+      let wanted =
+        identifiers.isEmpty ? open.store.catalog.products.map(\.productIdentifier) : identifiers
+      let response = try await open.store.session(account: options.account).products(
+        for: Set(wanted), preferredLocales: locale.map { Locale(identifier: $0) })
+      for product in response.products { write(product) }
+      for identifier in response.invalidProductIdentifiers.sorted() {
+        if output.json {
+          var object = JSONWriter()
+          object.beginObject()
+          object.member("invalidProduct", identifier)
+          object.endObject()
+          writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+        } else {
+          writeAll(Array(PrintableText.sanitized("\(identifier)  INVALID").utf8) + [0x0A], to: STDOUT_FILENO)
+        }
+      }
+      return response.invalidProductIdentifiers
+    }
+    if !invalid.isEmpty { throw ToolExit.invalid }
+  }
+
+  private func write(_ product: Product) {
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("product", product.productIdentifier)
+      object.member("type", product.type.rawValue)
+      object.member("title", product.localizedTitle)
+      object.member("description", product.localizedDescription)
+      object.member("price", product.price.description)
+      object.member("currency", product.currency)
+      object.member("localizedPrice", product.localizedPrice)
+      object.member("period", product.subscription?.period.description)
+      object.endObject()
+      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      return
+    }
+    var parts = [product.productIdentifier, product.localizedPrice]
+    if let period = product.subscription?.period { parts[1] += " / \(period)" }
+    parts += [product.localizedTitle, "(\(product.type.rawValue))"]
+    writeAll(Array(PrintableText.sanitized(parts.joined(separator: "  ")).utf8) + [0x0A], to: STDOUT_FILENO)
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ReceiptCodec
+import Storefront
+
+/// `receipt-tool store refund`.
+struct StoreRefundCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "refund",
+    abstract: "Refund a purchase, or take a refund back; prints the notifications that this makes.",
+    discussion: """
+      EXAMPLES:
+        receipt-tool store refund --store shop 2000000000000001
+        receipt-tool store refund --store shop 2000000000000001 --reverse
+
+      EXIT CODES:
+        0 done; 1 no such transaction, or refused; 64 wrong command line; 66 no such store; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(help: ArgumentHelp("The transaction.", valueName: "transaction")) var transaction: String
+  @Flag(name: .customLong("issue"), help: "Give an issue with the app as the reason.") var hasIssue = false
+  @Flag(name: .customLong("reverse"), help: "Take the refund back.") var reverses = false
+  @Flag(name: .customLong("decline"), help: "Say that a refund that was asked for is not granted.")
+  var declines = false
+
+  func validate() throws {
+    guard !(reverses && declines) else { throw ValidationError("Give --reverse or --decline, not both.") }
+  }
+
+  func run() async throws {
+    let notifications = try await OpenStore.with(options) { open in
+      if reverses { return try await open.store.reverseRefund(transaction) }
+      if declines { return try await open.store.declineRefund(transaction) }
+      return try await open.store.refund(transaction, reason: hasIssue ? .issue : .other)
+    }
+    NotificationReport.write(notifications, json: output.json)
+  }
+}

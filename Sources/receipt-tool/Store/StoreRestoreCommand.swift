@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import Storefront
+
+/// `receipt-tool store restore`.
+struct StoreRestoreCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Have finished purchases given again: each as a new transaction in the queue.",
+    discussion: """
+      Which products can be restored is chosen when they are made: by default non-consumables. Everything that was ever
+      bought is shown by: receipt-tool store purchases
+
+      EXAMPLES:
+        receipt-tool store restore --store shop
+        receipt-tool store restore --store shop --username 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
+
+      EXIT CODES:
+        0 restored, also where there was nothing to restore; 1 refused; 64 wrong command line; 66 no such store; 74 it
+        could not be stored.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+
+  @Option(help: ArgumentHelp("Only what was bought with this username.", valueName: "TEXT"))
+  var username: String?
+
+  func run() async throws {
+    let restored = try await OpenStore.withQueue(options) { _, queue in
+      let known = Set(await queue.transactions.map(\.id))
+      try await queue.restoreCompletedTransactions(applicationUsername: username)
+      return await queue.transactions.filter { $0.transactionState == .restored && !known.contains($0.id) }
+    }
+    for transaction in restored { TransactionReport(transaction).write(json: output.json) }
+    if restored.isEmpty { note("receipt-tool: nothing new to restore") }
+  }
+}
+
+/// `receipt-tool store purchases`.
+struct StorePurchasesCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "purchases",
+    abstract: "Show everything that the customer ever bought, as the store's books have it.",
+    discussion: """
+      With --receipt it prints the present signed transaction of one purchase: after a refund it says so.
+
+      EXAMPLES:
+        receipt-tool store purchases --store shop
+        receipt-tool store purchases --store shop --receipt 2000000000000001 > now.jws
+
+      EXIT CODES:
+        0 shown; 1 no such transaction; 64 wrong command line; 66 no such store.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+
+  @Option(
+    help: ArgumentHelp("Print the present signed transaction of this purchase.", valueName: "TRANSACTION"))
+  var receipt: String?
+
+  func run() async throws {
+    try await OpenStore.with(options) { open in
+      if let receipt {
+        let signed = try await open.store.signedTransaction(receipt)
+        writeAll(Array((signed + "\n").utf8), to: STDOUT_FILENO)
+        return
+      }
+      var last: String?
+      while true {
+        let page = try await open.store.purchaseRecord(of: options.account, after: last)
+        for purchase in page { write(purchase) }
+        guard let end = page.last else { return }
+        last = end.transaction.transactionIdentifier
+      }
+    }
+  }
+
+  private func write(_ purchase: RecordedPurchase) {
+    let sold = purchase.transaction
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("transaction", sold.transactionIdentifier)
+      object.member("original", sold.originalTransactionIdentifier)
+      object.member("product", sold.payment.productIdentifier)
+      object.member("quantity", Int64(sold.payment.quantity))
+      object.member("date", sold.transactionDate.iso8601)
+      object.member("expires", purchase.current.expiresDate?.iso8601)
+      object.member("revoked", purchase.current.revocationDate?.iso8601)
+      object.member("chargedMilliunits", purchase.charged)
+      object.member("finished", purchase.isFinished)
+      object.member("restoration", purchase.isRestoration)
+      object.endObject()
+      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      return
+    }
+    var parts = [sold.transactionIdentifier, sold.transactionDate.iso8601, sold.payment.productIdentifier]
+    if let expires = purchase.current.expiresDate { parts.append("expires \(expires.iso8601)") }
+    if let revoked = purchase.current.revocationDate { parts.append("REVOKED \(revoked.iso8601)") }
+    if purchase.isRestoration { parts.append("restored") }
+    if !purchase.isFinished { parts.append("not finished") }
+    writeAll(Array(PrintableText.sanitized(parts.joined(separator: "  ")).utf8) + [0x0A], to: STDOUT_FILENO)
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptCodec
+import Storefront
+
+/// `receipt-tool store subscription`.
+struct StoreSubscriptionCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "subscription",
+    abstract: "Show the customer's subscriptions, or change one.",
+    discussion: """
+      EXAMPLES:
+        receipt-tool store subscription --store shop
+        receipt-tool store subscription --store shop 2000000000000003 --cancel
+        receipt-tool store subscription --store shop 2000000000000003 --change-to com.example.plan.yearly
+
+      EXIT CODES:
+        0 done; 1 no such subscription, or refused; 64 wrong command line; 66 no such store; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+
+  @Argument(help: ArgumentHelp("One of them, by its original transaction.", valueName: "original"))
+  var original: String?
+  @Flag(name: .customLong("cancel"), help: "Let it end with its period.") var cancels = false
+  @Flag(name: .customLong("resume"), help: "Let it renew after all.") var resumes = false
+  @Option(
+    name: .customLong("change-to"),
+    help: ArgumentHelp("Another product of its group: at once for a higher service.", valueName: "PRODUCT"))
+  var change: String?
+  @Option(
+    name: .customLong("extend-by"), help: ArgumentHelp("Move the end of its period.", valueName: "DAYS"))
+  var extensionDays: Int?
+
+  func validate() throws {
+    let changes = [cancels, resumes, change != nil, extensionDays != nil].filter { $0 }.count
+    guard changes <= 1 else { throw ValidationError("One change at a time.") }
+    guard changes == 0 || original != nil else {
+      throw ValidationError("Name the subscription that is to change, by its original transaction.")
+    }
+  }
+
+  func run() async throws {
+    try await OpenStore.with(options) { open in
+      if let original {
+        let notifications = try await changed(original, open.store)
+        if let notifications {
+          NotificationReport.write(notifications, json: output.json)
+          return
+        }
+        guard let subscription = try await open.store.subscription(original) else {
+          throw ToolExit.failure(ToolExit.invalid, "there is no subscription \(original)")
+        }
+        write(subscription, at: open.settings.clock())
+        return
+      }
+      for subscription in try await open.store.subscriptions(of: options.account) {
+        write(subscription, at: open.settings.clock())
+      }
+    }
+  }
+
+  private func changed(_ original: String, _ store: LocalStore) async throws -> [SignedNotification]? {
+    if cancels || resumes { return try await store.setAutoRenew(resumes, of: original) }
+    if let change { return try await store.changeRenewal(of: original, to: change) }
+    if let extensionDays { return try await store.extend(original, byDays: extensionDays) }
+    return nil
+  }
+
+  private func write(_ subscription: Subscription, at now: Timestamp) {
+    let status = subscription.status(at: now).rawValue
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("original", subscription.originalTransactionIdentifier)
+      object.member("product", subscription.productIdentifier)
+      object.member("status", status)
+      object.member("expires", subscription.expiresDate.iso8601)
+      object.member("renews", subscription.autoRenews)
+      object.member("renewsTo", subscription.autoRenewProductIdentifier)
+      object.member("transaction", subscription.transaction.transactionId)
+      object.member("familyShared", subscription.isFamilyShared)
+      object.endObject()
+      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      return
+    }
+    let renewal =
+      subscription.autoRenews
+      ? "renews to \(subscription.autoRenewProductIdentifier)" : "does not renew"
+    let line =
+      "\(subscription.originalTransactionIdentifier)  \(subscription.productIdentifier)  \(status)  until "
+      + "\(subscription.expiresDate.iso8601)  \(renewal)"
+    writeAll(Array(PrintableText.sanitized(line).utf8) + [0x0A], to: STDOUT_FILENO)
+  }
+}
+
+/// `receipt-tool store renew`.
+struct StoreRenewCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "renew",
+    abstract: "Charge for a subscription's next period now; prints the notifications that this makes.",
+    discussion: """
+      The new transaction is in the customer's queue: receipt-tool store pending
+
+      EXAMPLE:
+        receipt-tool store renew --store shop 2000000000000003
+
+      EXIT CODES:
+        0 renewed; 1 no such subscription, or refused; 64 wrong command line; 66 no such store; 74 it could not be
+        stored.
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var output: JSONOption
+  @Argument(help: ArgumentHelp("Which, by its original transaction.", valueName: "original")) var original: String
+
+  func run() async throws {
+    let notifications = try await OpenStore.with(options) { try await $0.store.renewNow(original) }
+    NotificationReport.write(notifications, json: output.json)
+  }
+}

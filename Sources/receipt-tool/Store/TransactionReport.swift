@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import ReceiptCodec
+import Storefront
+
+/// A transaction of a queue, as it is printed.
+struct TransactionReport {
+  let transaction: PaymentTransaction
+
+  init(_ transaction: PaymentTransaction) { self.transaction = transaction }
+
+  /// A few lines for a person.
+  func text() -> String {
+    var lines = [
+      "\(state)  \(transaction.payment.productIdentifier)"
+        + (transaction.payment.quantity == 1 ? "" : "  \(transaction.payment.quantity) of it")
+    ]
+    func add(_ name: String, _ value: String?) {
+      guard let value else { return }
+      lines.append("  " + name + String(repeating: " ", count: max(1, 14 - name.count)) + value)
+    }
+    add("in the queue", transaction.id.rawValue)
+    add("transaction", transaction.transactionIdentifier)
+    add("original", originalIdentifier)
+    add("sold", transaction.transactionDate?.iso8601)
+    add("username", transaction.payment.applicationUsername)
+    add("error", transaction.error?.description)
+    return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
+  }
+
+  /// One JSON object and a line feed. Absent fields are left out.
+  func jsonLine(receipt: [UInt8]? = nil) -> [UInt8] {
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("id", transaction.id.rawValue)
+    object.member("state", state)
+    object.member("product", transaction.payment.productIdentifier)
+    object.member("quantity", Int64(transaction.payment.quantity))
+    object.member("username", transaction.payment.applicationUsername)
+    object.member("transaction", transaction.transactionIdentifier)
+    object.member("original", originalIdentifier)
+    object.member("date", transaction.transactionDate?.iso8601)
+    object.member("errorCode", transaction.error.map { Int64($0.code.rawValue) })
+    object.member("error", transaction.error?.message)
+    object.member("receipt", receipt.map { String(decoding: $0, as: UTF8.self) })
+    object.endObject()
+    return object.bytes + [UInt8(ascii: "\n")]
+  }
+
+  func write(json: Bool, receipt: [UInt8]? = nil) {
+    writeAll(json ? jsonLine(receipt: receipt) : Array(text().utf8), to: STDOUT_FILENO)
+  }
+
+  private var state: String {
+    switch transaction.transactionState {
+    case .purchasing: "purchasing"
+    case .purchased: "purchased"
+    case .failed: "failed"
+    case .restored: "restored"
+    }
+  }
+
+  private var originalIdentifier: String? {
+    guard let original = transaction.storeTransaction?.originalTransactionIdentifier,
+      original != transaction.transactionIdentifier
+    else { return nil }
+    return original
+  }
+}
+
+/// Notifications that an operation made, as they are printed.
+enum NotificationReport {
+  static func write(_ notifications: [SignedNotification], json: Bool, signed: Bool = false) {
+    for notification in notifications {
+      writeAll(
+        json ? jsonLine(notification, signed: signed) : Array(line(notification).utf8), to: STDOUT_FILENO)
+    }
+  }
+
+  private static func line(_ notification: SignedNotification) -> String {
+    let event = [notification.type.rawValue, notification.subtype?.rawValue].compactMap { $0 }
+    return PrintableText.sanitized(
+      "\(notification.number)  \(notification.signedDate.iso8601)  \(event.joined(separator: " "))  "
+        + "\(notification.account)  \(notification.transactionIdentifier)") + "\n"
+  }
+
+  private static func jsonLine(_ notification: SignedNotification, signed: Bool) -> [UInt8] {
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("number", notification.number)
+    object.member("notificationType", notification.type.rawValue)
+    object.member("subtype", notification.subtype?.rawValue)
+    object.member("notificationUUID", notification.uuid.rawValue)
+    object.member("signedDate", notification.signedDate.iso8601)
+    object.member("account", notification.account)
+    object.member("transaction", notification.transactionIdentifier)
+    object.member("original", notification.originalTransactionIdentifier)
+    if signed { object.member("signedPayload", notification.signedPayload) }
+    object.endObject()
+    return object.bytes + [UInt8(ascii: "\n")]
+  }
+}

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""receipt-tool store: the whole journey in a terminal, and what a kill in the middle of it leaves."""
+
+import json
+import os
+import pathlib
+import random
+import shlex
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tool import INVALID, UNDETERMINED, UNREADABLE, USAGE, VALID
+
+CANNOT_CREATE = 73
+README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+TOKEN = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
+
+
+@pytest.fixture
+def shop(receipt_tool, tmp_path):
+    """A new store whose clock began a year ago."""
+    path = tmp_path / "shop"
+    run = receipt_tool.run("store", "init", "--store", path, "--clock", "2025-01-01T00:00:00Z")
+    assert run.code == VALID, run.err
+    return path
+
+
+@pytest.fixture
+def call(receipt_tool, shop):
+    """Runs a command of the store; it must end as expected. Returns the lines of JSON."""
+
+    def call(command, *arguments, code=VALID):
+        run = receipt_tool.run("store", command, "--store", shop, "--json", *arguments)
+        assert run.code == code, f"{run.code}\n{run.out}{run.err}"
+        return run.lines
+
+    return call
+
+
+@pytest.fixture
+def accepts(receipt_tool, shop):
+    return lambda receipt: receipt_tool.accepts(receipt, "--trust", shop / "root.cer")
+
+
+def test_the_walk_through_of_the_readme(receipt_tool, tmp_path):
+    text = README.read_text().split("store walk-through", 1)[1]
+    block = text.split("```console\n", 1)[1].split("```", 1)[0]
+    commands = [shlex.split(line[2:]) for line in block.splitlines() if line.startswith("$ ")]
+    assert len(commands) >= 10
+    seen = ""
+    for command in commands:
+        assert command[0] == "receipt-tool"
+        run = receipt_tool.run(*command[1:], cwd=tmp_path)
+        assert run.code == VALID, f"{command}\n{run.out}{run.err}"
+        seen += run.out
+    for word in ["VALID", "purchased  com.example.pro", "restored  com.example.pro", "DID_RENEW", "active"]:
+        assert word in seen, seen
+
+
+class TestBuying:
+    def test_a_sale_is_signed_and_stays_until_it_is_finished(self, call, accepts):
+        (sold,) = call("buy", "com.example.coins", "--quantity", 3, "--username", TOKEN)
+        assert (sold["state"], sold["quantity"]) == ("purchased", 3)
+        transaction = accepts(sold["receipt"])["transactions"][0]
+        assert transaction["transactionId"] == sold["transaction"]
+        assert transaction["productId"] == "com.example.coins"
+        (pending,) = call("pending")
+        assert pending["transaction"] == sold["transaction"]
+        (finished,) = call("finish", sold["transaction"])
+        assert finished["transaction"] == sold["transaction"]
+        assert call("pending") == []
+        (bought,) = call("purchases")
+        assert bought["finished"] and bought["chargedMilliunits"] == 2970
+
+    def test_an_unknown_product_fails_with_payment_invalid(self, call):
+        (failed,) = call("buy", "no.such.product", code=INVALID)
+        assert (failed["state"], failed["errorCode"]) == ("failed", 3)
+        assert "receipt" not in failed and "transaction" not in failed
+
+    @pytest.mark.parametrize("quantity", ["0", "-1"])
+    def test_a_quantity_below_one_is_refused(self, receipt_tool, shop, call, quantity):
+        run = receipt_tool.run("store", "buy", "--store", shop, "com.example.coins", f"--quantity={quantity}")
+        assert run.code == INVALID
+        assert run.out == ""
+        assert call("pending") == []
+
+    def test_a_non_consumable_that_is_owned_is_not_charged_again(self, call, accepts):
+        (first,) = call("buy", "com.example.pro")
+        call("finish", "--all")
+        (second,) = call("buy", "com.example.pro")
+        assert second["state"] == "purchased"
+        assert second["transaction"] != first["transaction"]
+        accepts(second["receipt"])
+        assert sum(line["chargedMilliunits"] for line in call("purchases")) == 9990
+
+    def test_products_that_are_invalid_are_told_apart(self, call):
+        lines = call("products", "com.example.pro", "no.such.product", code=INVALID)
+        assert [line.get("product") or line["invalidProduct"] for line in lines] == ["com.example.pro", "no.such.product"]
+        assert lines[0]["localizedPrice"] == "$9.99"
+
+
+class TestRestoring:
+    def test_non_consumables_come_again_with_an_identifier_of_their_own(self, call):
+        (pro,) = call("buy", "com.example.pro")
+        call("buy", "com.example.coins")
+        call("finish", "--all")
+        (restored,) = call("restore")
+        assert restored["state"] == "restored"
+        assert restored["original"] == pro["transaction"] != restored["transaction"]
+
+    def test_what_is_not_finished_is_not_restored(self, call):
+        call("buy", "com.example.pro")
+        assert call("restore") == []
+
+    def test_by_username(self, call):
+        call("buy", "com.example.pro", "--username", TOKEN)
+        call("finish", "--all")
+        assert call("restore", "--username", "somebody else") == []
+        assert len(call("restore", "--username", TOKEN)) == 1
+
+
+class TestApproval:
+    def test_a_purchase_waits_and_is_approved(self, receipt_tool, tmp_path):
+        shop = tmp_path / "shop"
+        assert receipt_tool.run("store", "init", "--store", shop, "--ask").code == VALID
+        base = ["--store", shop, "--json"]
+        assert receipt_tool.run("store", "buy", *base, "com.example.pro").code == UNDETERMINED
+        lines = receipt_tool.run("store", "pending", *base).lines
+        (waiting,) = [line for line in lines if line["state"] == "waiting"]
+        approved = receipt_tool.run("store", "approve", *base, waiting["request"])
+        assert approved.code == VALID, approved.err
+        assert [line["state"] for line in approved.lines] == ["purchased"]
+        assert receipt_tool.run("store", "approve", *base, waiting["request"]).code == INVALID
+
+    def test_a_purchase_is_declined(self, receipt_tool, tmp_path):
+        shop = tmp_path / "shop"
+        assert receipt_tool.run("store", "init", "--store", shop, "--ask").code == VALID
+        base = ["--store", shop, "--json"]
+        assert receipt_tool.run("store", "buy", *base, "com.example.pro").code == UNDETERMINED
+        (waiting,) = [l for l in receipt_tool.run("store", "pending", *base).lines if l["state"] == "waiting"]
+        declined = receipt_tool.run("store", "decline", *base, waiting["request"])
+        assert [line["state"] for line in declined.lines] == ["failed"]
+        assert receipt_tool.run("store", "purchases", *base).lines == []
+
+
+class TestSubscriptions:
+    def test_a_year_of_one(self, call, accepts, shop, receipt_tool):
+        (sold,) = call("buy", "com.example.plan.monthly")
+        call("finish", "--all")
+        notifications = call("advance", "--by", "P3M")
+        assert {line["notificationType"] for line in notifications} == {"DID_RENEW"}
+        renewals = call("pending")
+        assert len(renewals) == len(notifications)
+        assert {line["original"] for line in renewals} == {sold["transaction"]}
+        (state,) = call("subscription")
+        assert (state["status"], state["renews"]) == ("active", True)
+        (change,) = call("subscription", sold["transaction"], "--cancel")
+        assert (change["notificationType"], change["subtype"]) == ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED")
+        (ended,) = call("advance", "--by", "P2M")
+        assert (ended["notificationType"], ended["subtype"]) == ("EXPIRED", "VOLUNTARY")
+        (state,) = call("subscription")
+        assert state["status"] == "expired"
+        signed = call("notifications")
+        assert [line["number"] for line in signed] == sorted(line["number"] for line in signed)
+        for line in signed:
+            verdict = accepts(line["signedPayload"])
+            assert verdict["format"] == "signed-notification"
+
+    def test_renewing_now_and_refunding(self, call):
+        (sold,) = call("buy", "com.example.plan.yearly")
+        (renewed,) = call("renew", sold["transaction"])
+        assert renewed["notificationType"] == "DID_RENEW"
+        refunded = call("refund", renewed["transaction"])
+        assert [line["notificationType"] for line in refunded] == ["REFUND"]
+        assert call("subscription")[0]["status"] == "refunded"
+        assert [l["notificationType"] for l in call("refund", renewed["transaction"], "--reverse")] == ["REFUND_REVERSED"]
+
+    def test_a_billing_issue(self, call):
+        call("buy", "com.example.plan.monthly")
+        notifications = call("advance", "--by", "P1M", "--billing-issue")
+        assert "DID_FAIL_TO_RENEW" in [line["notificationType"] for line in notifications]
+
+    def test_time_does_not_run_backwards(self, receipt_tool, shop):
+        run = receipt_tool.run("store", "advance", "--store", shop, "--to", "2024-01-01T00:00:00Z")
+        assert run.code == USAGE
+
+
+class TestFiles:
+    def test_the_key_is_the_owners(self, shop):
+        assert (shop / "key.pem").stat().st_mode & 0o077 == 0
+        assert (shop / "store.sqlite").stat().st_mode & 0o077 == 0
+
+    def test_a_store_is_not_made_over_another(self, receipt_tool, shop):
+        before = (shop / "key.pem").read_bytes()
+        assert receipt_tool.run("store", "init", "--store", shop).code == CANNOT_CREATE
+        assert (shop / "key.pem").read_bytes() == before
+
+    def test_no_store_no_catalogue(self, receipt_tool, tmp_path):
+        assert receipt_tool.run("store", "products", "--store", tmp_path / "none").code == UNREADABLE
+        bad = tmp_path / "bad.json"
+        bad.write_text('{"products": 1}')
+        run = receipt_tool.run("store", "init", "--store", tmp_path / "x", "--catalog", bad)
+        assert run.code == UNREADABLE
+        assert "$.products" in run.err
+        assert not (tmp_path / "x" / "store.json").exists()
+
+    def test_another_account_has_a_queue_of_its_own(self, call):
+        call("buy", "com.example.pro", "--account", "alice")
+        assert call("pending") == []
+        assert len(call("pending", "--account", "alice")) == 1
+
+    @pytest.mark.parametrize("name", ["", "../x", "a/b", "a" * 65])
+    def test_accounts_that_are_no_names(self, receipt_tool, shop, name):
+        assert receipt_tool.run("store", "pending", "--store", shop, f"--account={name}").code == USAGE
+
+
+def test_a_kill_at_any_moment_loses_and_doubles_nothing(receipt_tool, call, shop):
+    """Purchases that are killed half-way: each is in the queue at most once, each sale is in the queue or finished."""
+    generator = random.Random(6)
+    rounds = 200 if os.environ.get("RECEIPTKIT_FULL_SWEEPS") else 12
+    acknowledged = 0
+    for _ in range(rounds):
+        process = subprocess.Popen(
+            [receipt_tool.path, "store", "buy", "--store", str(shop), "--json", "com.example.coins"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(generator.uniform(0, 0.25))
+        process.send_signal(signal.SIGKILL)
+        out, _ = process.communicate()
+        lines = [json.loads(line) for line in out.splitlines() if line.endswith(b"}")]
+        acknowledged += any(line["state"] == "purchased" for line in lines)
+    pending = call("pending")
+    bought = call("purchases")
+    assert {line["state"] for line in pending} <= {"purchased"}
+    identifiers = [line["transaction"] for line in pending]
+    assert len(set(identifiers)) == len(identifiers)
+    assert sorted(identifiers) == sorted(line["transaction"] for line in bought if not line["finished"])
+    assert acknowledged <= len(pending) <= rounds
+    call("finish", "--all")
+    assert call("pending") == []
+    assert all(line["finished"] for line in call("purchases"))
