@@ -118,6 +118,8 @@ let package = Package(
         "ReceiptRemoteCurl",
         "ReceiptSigning",
         "ReceiptVerification",
+        "Storefront",
+        "StorefrontSQLite",
         "TransparencyLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
