@@ -30,7 +30,9 @@ enum SampleCatalog {
     _ identifier: String, _ price: String, _ title: String, level: Int, _ unit: SubscriptionPeriod.Unit
   ) -> CatalogProduct {
     var product = product(identifier, .autoRenewableSubscription, price, title)
-    guard let period = SubscriptionPeriod(1, unit), let week = SubscriptionPeriod(1, .week) else { return product }
+    guard let period = SubscriptionPeriod(1, unit), let week = SubscriptionPeriod(1, .week) else {
+      return product
+    }
     product.subscription = SubscriptionTerms(
       groupIdentifier: "plans", level: level, period: period,
       offers: [SubscriptionOffer(type: .introductory, paymentMode: .freeTrial, period: week)])

@@ -31,7 +31,8 @@ struct StoreCommand: ParsableCommand {
     subcommands: [
       StoreInitCommand.self, StoreProductsCommand.self, StoreBuyCommand.self, StorePendingCommand.self,
       StoreApproveCommand.self, StoreDeclineCommand.self, StoreFinishCommand.self, StoreRestoreCommand.self,
-      StorePurchasesCommand.self, StoreRefundCommand.self, StoreSubscriptionCommand.self, StoreRenewCommand.self,
+      StorePurchasesCommand.self, StoreRefundCommand.self, StoreSubscriptionCommand.self,
+      StoreRenewCommand.self,
       StoreAdvanceCommand.self, StoreNotificationsCommand.self,
     ])
 }

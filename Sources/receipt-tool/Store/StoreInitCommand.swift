@@ -74,10 +74,12 @@ struct StoreInitCommand: AsyncParsableCommand {
       throw ToolExit.failure(ToolExit.cannotCreate, "\(file) is there already")
     }
     let settings = try settings()
+    var authority = CertificateAuthority.Options(
+      organization: bundle, algorithm: .es256, start: SystemClock.now(), days: 3650)
+    // Like 'identity create': what a clock that was set back signs verifies, too.
+    authority.validFrom = Timestamp(secondsSince1970: 1_199_145_600)
     do throws(SigningError) {
-      let identity = try SigningIdentity.create(
-        CertificateAuthority.Options(
-          organization: bundle, algorithm: .es256, start: SystemClock.now(), days: 3650))
+      let identity = try SigningIdentity.create(authority)
       try IdentityDirectory(directory).write(identity)
     } catch {
       throw ToolExit.failure(ToolExit.code(for: error), error.description)

@@ -9,7 +9,8 @@ import Storefront
 struct StorePendingCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pending",
-    abstract: "Show the transactions of the customer's queue that are not finished, and what waits for approval.",
+    abstract:
+      "Show the transactions of the customer's queue that are not finished, and what waits for approval.",
     discussion: """
       EXAMPLES:
         receipt-tool store pending --store shop

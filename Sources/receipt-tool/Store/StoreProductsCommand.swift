@@ -23,7 +23,8 @@ struct StoreProductsCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The products asked for; all that the store has if none is named.", valueName: "id"))
+  @Argument(
+    help: ArgumentHelp("The products asked for; all that the store has if none is named.", valueName: "id"))
   var identifiers: [String] = []
 
   @Option(help: ArgumentHelp("A language of the customer, best first. May be repeated.", valueName: "LOCALE"))

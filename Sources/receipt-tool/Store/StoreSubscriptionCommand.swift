@@ -115,7 +115,8 @@ struct StoreRenewCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
-  @Argument(help: ArgumentHelp("Which, by its original transaction.", valueName: "original")) var original: String
+  @Argument(help: ArgumentHelp("Which, by its original transaction.", valueName: "original")) var original:
+    String
 
   func run() async throws {
     let notifications = try await OpenStore.with(options) { try await $0.store.renewNow(original) }
