@@ -20,7 +20,8 @@ enum StoreBench {
     #endif
     default:
       throw Failure(
-        "usage: store-bench simulate SUBSCRIPTIONS SEED | queue DIRECTORY TRANSACTIONS (with the trait SQLite)")
+        "usage: store-bench simulate SUBSCRIPTIONS SEED | queue DIRECTORY TRANSACTIONS (with the trait SQLite)"
+      )
     }
   }
 }
