@@ -36,15 +36,15 @@ struct PaymentRecord: JSONObject {
     offer = payment.offer.map { OfferRecord($0) }
   }
 
-  func payment(of place: String) throws(PaymentQueueError) -> Payment {
+  func payment(of place: @autoclosure () -> String) throws(PaymentQueueError) -> Payment {
     var payment = MutablePayment(productIdentifier: product)
     guard let quantity = Int(exactly: quantity) else {
-      throw RecordFault.error("the quantity is larger than this machine's numbers", at: place)
+      throw RecordFault.error("the quantity is larger than this machine's numbers", at: place())
     }
     payment.quantity = quantity
     payment.requestData = requestData?.bytes
     payment.applicationUsername = username
-    payment.offer = try offer?.offer(of: place)
+    payment.offer = try offer?.offer(of: place())
     return Payment(payment)
   }
 }
@@ -95,19 +95,19 @@ struct OfferRecord: JSONObject {
     }
   }
 
-  func offer(of place: String) throws(PaymentQueueError) -> PaymentOffer {
+  func offer(of place: @autoclosure () -> String) throws(PaymentQueueError) -> PaymentOffer {
     switch kind {
     case "code": return .code(identifier)
     case "win-back": return .winBack(identifier)
     case "promotional":
       guard let keyIdentifier, let nonce, let signature, let timestamp else {
-        throw RecordFault.error("a promotional offer is incomplete", at: place)
+        throw RecordFault.error("a promotional offer is incomplete", at: place())
       }
       return .promotional(
         PromotionalOfferRedemption(
           identifier: identifier, keyIdentifier: keyIdentifier, nonce: nonce, signature: signature.bytes,
           timestamp: timestamp))
-    default: throw RecordFault.error("the kind of offer \"\(kind)\" is unknown", at: place)
+    default: throw RecordFault.error("the kind of offer \"\(kind)\" is unknown", at: place())
     }
   }
 }

@@ -40,12 +40,14 @@ struct SaleRecord: JSONObject {
     downloads = sale.downloads.isEmpty ? nil : sale.downloads.map { ContentRecord($0) }
   }
 
-  func sale(of payment: Payment, at place: String) throws(PaymentQueueError) -> StoreTransaction {
+  func sale(
+    of payment: Payment, at place: @autoclosure () -> String
+  ) throws(PaymentQueueError) -> StoreTransaction {
     var contents: [DownloadableContent] = []
     for record in downloads ?? [] { contents.append(record.content) }
     return StoreTransaction(
       transactionIdentifier: transaction, originalTransactionIdentifier: original, transactionDate: date,
-      payment: try self.payment?.payment(of: place) ?? payment, requestIdentifier: request, receipt: [],
+      payment: try self.payment?.payment(of: place()) ?? payment, requestIdentifier: request, receipt: [],
       downloads: contents)
   }
 

@@ -21,8 +21,13 @@ struct SequenceNumber: Sendable, Hashable, Comparable {
 
   /// The key of its records.
   var key: String {
-    let digits = String(value)
-    return String(repeating: "0", count: max(0, Self.digits - digits.utf8.count)) + digits
+    var digits = [UInt8](repeating: UInt8(ascii: "0"), count: Self.digits)
+    var rest = value
+    for index in digits.indices.reversed() where rest > 0 {
+      digits[index] += UInt8(rest % 10)
+      rest /= 10
+    }
+    return String(decoding: digits, as: UTF8.self)
   }
 
   /// The key of its original's receipt.

@@ -164,10 +164,16 @@ extension TransactionLedger {
     ledger.reserved = SequenceNumber(value: record?.reserved ?? 0)
     // Numbers up to the reserved one may have been given and finished.
     ledger.next = SequenceNumber(value: max(1, ledger.reserved.value))
-    try ledger.forEach(in: .queueTransactions) { (ledger, number, stored) throws(PaymentQueueError) in
+    // First all, then the tables, which are made in their size: growing them costs as much as reading.
+    var found: [(SequenceNumber, PaymentTransaction, request: String?)] = []
+    try ledger.forEach(in: .queueTransactions) { (_, number, stored) throws(PaymentQueueError) in
       let record = try TransactionRecord(stored)
-      let transaction = try record.transaction(number)
-      ledger.index(number, transaction.payment, transaction.outcome, record.request)
+      found.append((number, try record.transaction(number), record.request))
+    }
+    ledger.transactions.reserveCapacity(found.count)
+    ledger.sales.reserveCapacity(found.count)
+    for (number, transaction, request) in found {
+      ledger.index(number, transaction.payment, transaction.outcome, request)
     }
     try ledger.forEach(in: .queueFinishes) { (ledger, number, stored) throws(PaymentQueueError) in
       guard let sale = String(validating: stored.value, as: UTF8.self) else {

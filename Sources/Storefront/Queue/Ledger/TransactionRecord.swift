@@ -81,32 +81,37 @@ extension TransactionRecord {
     }
   }
 
+  /// Where errors are. Put into words only where there is one.
+  private static func place(_ sequence: SequenceNumber) -> String {
+    "\(RecordCollection.queueTransactions) \(sequence.key)"
+  }
+
   func transaction(_ sequence: SequenceNumber) throws(PaymentQueueError) -> PaymentTransaction {
-    let place = "\(RecordCollection.queueTransactions) \(sequence.key)"
-    let payment = try payment.payment(of: place)
+    let payment = try payment.payment(of: Self.place(sequence))
     return PaymentTransaction(
-      id: sequence.id, payment: payment, outcome: try outcome(sequence, of: payment, at: place))
+      id: sequence.id, payment: payment, outcome: try outcome(sequence, of: payment))
   }
 
   private func outcome(
-    _ sequence: SequenceNumber, of payment: Payment, at place: String
+    _ sequence: SequenceNumber, of payment: Payment
   ) throws(PaymentQueueError) -> PaymentTransaction.Outcome {
     switch (state, sale) {
     case ("purchasing", nil) where request != nil: return .purchasing
-    case ("purchased", let sale?): return .purchased(try sale.sale(of: payment, at: place))
+    case ("purchased", let sale?): return .purchased(try sale.sale(of: payment, at: Self.place(sequence)))
     case ("failed", nil):
       guard let code = errorCode.flatMap({ Int(exactly: $0) }), let errorMessage else { break }
       return .failed(StoreError(StoreError.Code(rawValue: code), errorMessage))
     case ("restored", let sale?):
       guard let originalSale, let originalPayment else { break }
-      let earlier = try originalPayment.payment(of: place)
+      let earlier = try originalPayment.payment(of: Self.place(sequence))
       let original = PaymentTransaction(
         id: sequence.originalID, payment: earlier,
-        outcome: .purchased(try originalSale.sale(of: earlier, at: place)))
-      return .restored(try sale.sale(of: payment, at: place), original: original)
+        outcome: .purchased(try originalSale.sale(of: earlier, at: Self.place(sequence))))
+      return .restored(try sale.sale(of: payment, at: Self.place(sequence)), original: original)
     default: break
     }
-    throw RecordFault.error("$.state is \"\(state)\", and what belongs to that is not there", at: place)
+    throw RecordFault.error(
+      "$.state is \"\(state)\", and what belongs to that is not there", at: Self.place(sequence))
   }
 }
 
