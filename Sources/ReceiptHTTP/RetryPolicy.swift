@@ -39,8 +39,11 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The longest wait after so many failed tries.
   package func greatestDelay(afterAttempts attempts: Int) -> Duration {
     var delay = min(firstDelay, maximumDelay)
-    for _ in 1..<max(attempts, 1) where delay < maximumDelay {
+    var doublings = max(attempts, 1) - 1
+    // However many attempts: doubling ends where it changes nothing any more.
+    while doublings > 0, delay > .zero, delay < maximumDelay {
       delay = delay > maximumDelay / 2 ? maximumDelay : delay * 2
+      doublings -= 1
     }
     return delay
   }

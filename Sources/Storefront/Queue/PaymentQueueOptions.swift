@@ -57,7 +57,7 @@ extension PaymentQueue {
       let policy = RetryPolicy(firstDelay: retryDelays.lowerBound, maximumDelay: retryDelays.upperBound)
       // At least a tenth, so that bad luck with the dice does not make a storm.
       let share = 0.1 + 0.9 * min(max(time.random(), 0), 1)
-      let own = policy.greatestDelay(afterAttempts: min(failures, 64)) * share
+      let own = policy.greatestDelay(afterAttempts: failures) * share
       // A store may ask for more patience than ours, but not for ever.
       return max(own, min(asked ?? .zero, .seconds(3600)))
     }
