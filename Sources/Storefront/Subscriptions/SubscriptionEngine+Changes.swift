@@ -26,6 +26,18 @@ extension SubscriptionEngine {
     return subscription
   }
 
+  /// The subscription, if it is the customer's own and its present period has been paid for.
+  private func paid(_ originalTransactionIdentifier: String, at now: Timestamp) throws(SubscriptionError)
+    -> Subscription
+  {
+    let subscription = try current(originalTransactionIdentifier, at: now)
+    guard subscription.status(at: now) == .active else {
+      throw SubscriptionError(
+        .notActive, at: originalTransactionIdentifier, "The renewal has not been paid for.")
+    }
+    return subscription
+  }
+
   /// Switches renewal on or off. Off while the store still tries to charge, the subscription expires.
   ///
   /// - Returns: `DID_CHANGE_RENEWAL_STATUS`; nothing where it is so already.
@@ -38,11 +50,8 @@ extension SubscriptionEngine {
     if isOn {
       enableRenewal(of: &subscription, at: now)
     } else if subscription.autoRenews {
-      subscription.autoRenews = false
       let wasUnpaid = subscription.isInBillingRetry
-      let stamp = Self.stamp(&subscription, at: now)
-      emit(.didChangeRenewalStatus, .autoRenewDisabled, of: &subscription, at: stamp)
-      followFamily(of: &subscription, .didChangeRenewalStatus, .autoRenewDisabled, isNewTransaction: false)
+      disableRenewal(of: &subscription, at: now)
       if wasUnpaid { expire(&subscription, .cancelled, .voluntary, at: now) }
     }
     return finish()
@@ -57,11 +66,7 @@ extension SubscriptionEngine {
     of originalTransactionIdentifier: String, to productIdentifier: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)
-    var subscription = try current(originalTransactionIdentifier, at: now)
-    guard subscription.status(at: now) == .active else {
-      throw SubscriptionError(
-        .notActive, at: originalTransactionIdentifier, "The renewal has not been paid for.")
-    }
+    var subscription = try paid(originalTransactionIdentifier, at: now)
     guard let product = product(productIdentifier), let terms = product.subscription, product.isForSale,
       let price = price(of: productIdentifier), terms.groupIdentifier == subscription.groupIdentifier
     else {
@@ -144,11 +149,8 @@ extension SubscriptionEngine {
       let stamp = Self.stamp(&subscription, at: now)
       emit(.priceIncrease, .accepted, of: &subscription, at: stamp)
     } else {
-      subscription.autoRenews = false
       subscription.hasRefusedPrice = true
-      let stamp = Self.stamp(&subscription, at: now)
-      emit(.didChangeRenewalStatus, .autoRenewDisabled, of: &subscription, at: stamp)
-      followFamily(of: &subscription, .didChangeRenewalStatus, .autoRenewDisabled, isNewTransaction: false)
+      disableRenewal(of: &subscription, at: now)
     }
     return finish()
   }
@@ -166,11 +168,7 @@ extension SubscriptionEngine {
     _ originalTransactionIdentifier: String, byDays days: Int, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)
-    var subscription = try current(originalTransactionIdentifier, at: now)
-    guard subscription.status(at: now) == .active else {
-      throw SubscriptionError(
-        .notActive, at: originalTransactionIdentifier, "The renewal has not been paid for.")
-    }
+    var subscription = try paid(originalTransactionIdentifier, at: now)
     guard 1...90 ~= days else {
       throw SubscriptionError(
         .invalidValue, at: originalTransactionIdentifier, "A subscription is extended by 1 to 90 days.")

@@ -169,4 +169,11 @@ extension SubscriptionEngine {
     emit(.didChangeRenewalStatus, .autoRenewEnabled, of: &subscription, at: stamp)
     followFamily(of: &subscription, .didChangeRenewalStatus, .autoRenewEnabled, isNewTransaction: false)
   }
+
+  mutating func disableRenewal(of subscription: inout Subscription, at now: Timestamp) {
+    subscription.autoRenews = false
+    let stamp = Self.stamp(&subscription, at: now)
+    emit(.didChangeRenewalStatus, .autoRenewDisabled, of: &subscription, at: stamp)
+    followFamily(of: &subscription, .didChangeRenewalStatus, .autoRenewDisabled, isNewTransaction: false)
+  }
 }
