@@ -60,28 +60,10 @@ extension JWSHeader: JSONObject {
     case .kid: try coder.code(&kid)
     case .typ: try coder.code(&typ)
     case .x5c:
-      var certificates: [Base64String]? = x5c.isEmpty ? nil : x5c.map(Base64String.init)
+      var certificates: [Base64Bytes]? = x5c.isEmpty ? nil : x5c.map(Base64Bytes.init)
       try coder.code(&certificates)
       x5c = (certificates ?? []).map(\.bytes)
     case .crit: try coder.code(&crit)
     }
   }
-}
-
-/// Bytes that JSON carries as standard base64, as `x5c` does (section 4.1.6).
-private struct Base64String: JSONFieldValue {
-  var bytes: [UInt8]
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  init(from json: inout JSONReader) throws(MalformedReceipt) {
-    let text = try json.stringBytes()
-    do throws(MalformedReceipt) {
-      self.bytes = try Base64.decode(text)
-    } catch {
-      throw json.fieldFailure(.invalidBase64, "expected standard base64. \(error.message)")
-    }
-  }
-
-  func write(to json: inout JSONWriter) { json.string(Base64.encodeToString(bytes)) }
 }

@@ -8,7 +8,7 @@ struct WireContent: WireForm, Hashable {
   var contentVersion = ""
   var url = ""
   var contentLength: Int64 = 0
-  var sha256 = WireBytes([])
+  var sha256 = Base64Bytes([])
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case contentIdentifier, contentVersion, url, contentLength, sha256 }
@@ -32,7 +32,7 @@ extension WireContent {
     contentVersion = value.contentVersion
     url = value.url
     contentLength = value.contentLength
-    sha256 = WireBytes(value.sha256)
+    sha256 = Base64Bytes(value.sha256)
   }
 
   var value: DownloadableContent {

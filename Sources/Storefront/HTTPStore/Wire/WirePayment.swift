@@ -6,7 +6,7 @@ internal import ReceiptCodec
 struct WirePayment: WireForm {
   var productIdentifier = ""
   var quantity: Int64 = 1
-  var requestData: WireBytes?
+  var requestData: Base64Bytes?
   var applicationUsername: String?
   var offer: WirePaymentOffer?
   var unknownFields: [JSONMember] = []
@@ -32,7 +32,7 @@ extension WirePayment {
   init(_ value: Payment) {
     productIdentifier = value.productIdentifier
     quantity = Int64(value.quantity)
-    requestData = value.requestData.map { WireBytes($0) }
+    requestData = value.requestData.map { Base64Bytes($0) }
     applicationUsername = value.applicationUsername
     offer = value.offer.map { WirePaymentOffer($0) }
   }
@@ -97,7 +97,7 @@ struct WirePromotionalOffer: WireForm {
   var identifier = ""
   var keyIdentifier = ""
   var nonce = ""
-  var signature = WireBytes([])
+  var signature = Base64Bytes([])
   var timestamp: Int64 = 0
   var unknownFields: [JSONMember] = []
 
@@ -121,7 +121,7 @@ extension WirePromotionalOffer {
     identifier = value.identifier
     keyIdentifier = value.keyIdentifier
     nonce = value.nonce
-    signature = WireBytes(value.signature)
+    signature = Base64Bytes(value.signature)
     timestamp = value.timestamp
   }
 

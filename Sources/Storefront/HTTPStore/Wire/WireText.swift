@@ -3,24 +3,6 @@
 internal import FoundationEssentials
 internal import ReceiptCodec
 
-/// Bytes, written in base64.
-struct WireBytes: JSONFieldValue, Sendable, Hashable {
-  let bytes: [UInt8]
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  init(from json: inout JSONReader) throws(MalformedReceipt) {
-    let text = try String(from: &json)
-    do throws(MalformedReceipt) {
-      bytes = try Base64.decode(Array(text.utf8))
-    } catch {
-      throw json.fieldFailure(.invalidBase64, "expected base64. \(error.message)")
-    }
-  }
-
-  func write(to json: inout JSONWriter) { json.string(Base64.encodeToString(bytes)) }
-}
-
 /// A price, written as a decimal string: binary floating point has no 4.99.
 struct WireDecimal: JSONFieldValue, Sendable, Hashable {
   /// What a `Decimal` holds exactly.

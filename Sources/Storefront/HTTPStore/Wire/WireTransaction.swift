@@ -9,7 +9,7 @@ struct WireTransaction: WireForm {
   var transactionDate = Timestamp(millisecondsSince1970: 0)
   var payment = WirePayment()
   var requestIdentifier: String?
-  var receipt = WireBytes([])
+  var receipt = Base64Bytes([])
   var downloads: [WireContent]?
   var unknownFields: [JSONMember] = []
 
@@ -42,7 +42,7 @@ extension WireTransaction {
     transactionDate = value.transactionDate
     payment = WirePayment(value.payment)
     requestIdentifier = value.requestIdentifier
-    receipt = WireBytes(value.receipt)
+    receipt = Base64Bytes(value.receipt)
     downloads = value.downloads.isEmpty ? nil : value.downloads.map { WireContent($0) }
   }
 

@@ -6,7 +6,7 @@ internal import ReceiptCodec
 struct PaymentRecord: JSONObject {
   var product = ""
   var quantity: Int64 = 0
-  var requestData: RecordBytes?
+  var requestData: Base64Bytes?
   var username: String?
   var offer: OfferRecord?
   var unknownFields: [JSONMember] = []
@@ -31,7 +31,7 @@ struct PaymentRecord: JSONObject {
   init(_ payment: Payment) {
     product = payment.productIdentifier
     quantity = Int64(payment.quantity)
-    requestData = payment.requestData.map { RecordBytes($0) }
+    requestData = payment.requestData.map { Base64Bytes($0) }
     username = payment.applicationUsername
     offer = payment.offer.map { OfferRecord($0) }
   }
@@ -55,7 +55,7 @@ struct OfferRecord: JSONObject {
   var identifier = ""
   var keyIdentifier: String?
   var nonce: String?
-  var signature: RecordBytes?
+  var signature: Base64Bytes?
   var timestamp: Int64?
   var unknownFields: [JSONMember] = []
 
@@ -90,7 +90,7 @@ struct OfferRecord: JSONObject {
       identifier = redemption.identifier
       keyIdentifier = redemption.keyIdentifier
       nonce = redemption.nonce
-      signature = RecordBytes(redemption.signature)
+      signature = Base64Bytes(redemption.signature)
       timestamp = redemption.timestamp
     }
   }
@@ -110,19 +110,6 @@ struct OfferRecord: JSONObject {
     default: throw RecordFault.error("the kind of offer \"\(kind)\" is unknown", at: place())
     }
   }
-}
-
-/// Bytes as base64 in a record.
-struct RecordBytes: JSONFieldValue {
-  let bytes: [UInt8]
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  init(from json: inout JSONReader) throws(MalformedReceipt) {
-    bytes = try Base64.decode(Array(try String(from: &json).utf8), part: "base64 in the record")
-  }
-
-  func write(to json: inout JSONWriter) { json.string(Base64.encodeToString(bytes)) }
 }
 
 /// What is wrong with a record.

@@ -65,7 +65,7 @@ struct ContentRecord: JSONObject {
   var version = ""
   var url = ""
   var length: Int64 = 0
-  var sha256 = RecordBytes([])
+  var sha256 = Base64Bytes([])
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case identifier, version, url, length, sha256 }
@@ -90,7 +90,7 @@ struct ContentRecord: JSONObject {
     version = content.contentVersion
     url = content.url
     length = content.contentLength
-    sha256 = RecordBytes(content.sha256)
+    sha256 = Base64Bytes(content.sha256)
   }
 
   var content: DownloadableContent {
