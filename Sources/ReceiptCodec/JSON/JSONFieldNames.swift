@@ -3,12 +3,18 @@
 /// The names of an object's fields, laid out for matching against bytes.
 package struct JSONFieldNames<Field: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
   let fields: [Field]
+  /// A bit for each field, by its place in `fields`: whether an object without it is refused.
+  let required: UInt64
   private let names: [[UInt8]]
   private let fingerprints: [UInt64]
 
   /// At most 64 fields: an object notes in one word which it has seen.
-  package init() {
-    self.fields = Array(Field.allCases)
+  package init(required: [Field] = []) {
+    let fields = Array(Field.allCases)
+    self.fields = fields
+    self.required = required.reduce(0) { bits, field in
+      bits | 1 &<< UInt64(fields.firstIndex { $0.rawValue == field.rawValue } ?? 0)
+    }
     self.names = fields.map { Array($0.rawValue.utf8) }
     self.fingerprints = names.map { ByteSearch.fingerprint($0.span) }
   }

@@ -22,9 +22,8 @@
 /// The compiler refuses a field without a case. Members are written in the order of the cases.
 package protocol JSONObject: JSONFieldValue {
   associatedtype Field: RawRepresentable<String> & CaseIterable & Sendable
+  /// The names of the fields, and without which of them the object is refused.
   static var fieldNames: JSONFieldNames<Field> { get }
-  /// Fields without which the object is refused.
-  static var requiredFields: [Field] { get }
   /// Whether `null` stands for an absent field; otherwise it is of the wrong type.
   static var acceptsNull: Bool { get }
   /// Members that are no field, in order.
@@ -34,7 +33,6 @@ package protocol JSONObject: JSONFieldValue {
 }
 
 extension JSONObject {
-  package static var requiredFields: [Field] { [] }
   package static var acceptsNull: Bool { true }
 
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
@@ -65,12 +63,8 @@ extension JSONObject {
       present |= bit
       try code(names.fields[index], with: &json)
     }
-    for field in Self.requiredFields {
-      guard let index = names.fields.firstIndex(where: { $0.rawValue == field.rawValue }),
-        present & (1 &<< UInt64(index)) == 0
-      else { continue }
-      throw json.missing(field.rawValue)
-    }
+    let missing = names.required & ~present
+    guard missing == 0 else { throw json.missing(names.fields[missing.trailingZeroBitCount].rawValue) }
   }
 
   package func write(to json: inout JSONWriter) {

@@ -45,9 +45,7 @@ public struct JWSHeader: Sendable, Hashable {
 extension JWSHeader: JSONObject {
   package enum Field: String, CaseIterable { case alg, kid, typ, x5c, crit }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.alg] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.alg])
 
   /// A `crit` of `null` must not pass for a header without one.
   package static var acceptsNull: Bool { false }

@@ -56,8 +56,7 @@ private struct LedgerDocument: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case version, purchases }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { [.version, .purchases] }
+  static let fieldNames = JSONFieldNames<Field>(required: [.version, .purchases])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .version: try coder.code(&version)
@@ -74,8 +73,7 @@ private struct LedgerRecord: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case environment, bundleId, originalTransactionId, facts }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { Array(Field.allCases) }
+  static let fieldNames = JSONFieldNames<Field>(required: Array(Field.allCases))
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .environment: try coder.code(&environment)

@@ -64,8 +64,7 @@ struct PurchaseEventFact: PurchaseFact, Sendable, Hashable {
   }
 
   enum Field: String, CaseIterable { case purchaseDate, transactionId, date, notificationType, reason }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { [.notificationType] }
+  static let fieldNames = JSONFieldNames<Field>(required: [.notificationType])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .purchaseDate: try coder.code(&purchaseDate)

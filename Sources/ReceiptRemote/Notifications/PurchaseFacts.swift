@@ -37,8 +37,7 @@ struct TransactionFact: PurchaseFact, Sendable, Hashable {
   }
 
   enum Field: String, CaseIterable { case signedDate, transaction }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { [.transaction] }
+  static let fieldNames = JSONFieldNames<Field>(required: [.transaction])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .signedDate: try coder.code(&signedDate)
@@ -56,8 +55,7 @@ struct RenewalFact: PurchaseFact, Sendable, Hashable {
   func isLower(than other: Self) -> Bool? { FactOrder.isLower(signedDate, other.signedDate) }
 
   enum Field: String, CaseIterable { case signedDate, renewalInfo }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { [.renewalInfo] }
+  static let fieldNames = JSONFieldNames<Field>(required: [.renewalInfo])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .signedDate: try coder.code(&signedDate)
@@ -78,8 +76,7 @@ struct StatusFact: PurchaseFact, Sendable, Hashable {
   }
 
   enum Field: String, CaseIterable { case signedDate, status }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { [.status] }
+  static let fieldNames = JSONFieldNames<Field>(required: [.status])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .signedDate: try coder.code(&signedDate)

@@ -37,8 +37,7 @@ extension SignedNotification: JSONObject {
       signedPayload
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static var requiredFields: [Field] { [.number, .signedPayload] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.number, .signedPayload])
 
   package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

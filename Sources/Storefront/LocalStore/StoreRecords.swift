@@ -73,8 +73,7 @@ struct StoreHeader: JSONObject, Sendable, Hashable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case version, seed, ledger }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { Field.allCases }
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .version: try coder.code(&version)
@@ -107,8 +106,7 @@ struct StoreSaleRecord: JSONObject, Sendable {
   enum Field: String, CaseIterable {
     case account, payment, requestIdentifier, transaction, receipt, isFinished, isRestoration, sharedFrom
   }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { [.account, .payment, .transaction, .receipt] }
+  static let fieldNames = JSONFieldNames<Field>(required: [.account, .payment, .transaction, .receipt])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .account: try coder.code(&account)
@@ -152,8 +150,7 @@ struct StorePendingRecord: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case account, requestIdentifier, payment, date }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { Field.allCases }
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .account: try coder.code(&account)
@@ -171,8 +168,7 @@ struct StoreRestorationRecord: JSONObject, Sendable, Hashable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case originals, made }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { Field.allCases }
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .originals: try coder.code(&originals)

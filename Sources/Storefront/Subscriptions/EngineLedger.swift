@@ -60,8 +60,7 @@ extension EngineLedger: JSONObject {
     case time, transactionCount, eventCount, prices, removedProducts, families, declinedAccounts
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static var requiredFields: [Field] { [.time, .transactionCount, .eventCount] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.time, .transactionCount, .eventCount])
 
   package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

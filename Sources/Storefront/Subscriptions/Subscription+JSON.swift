@@ -10,8 +10,9 @@ extension Subscription: JSONObject {
       hasRefusedPrice, anchorDay, retryCount, hasHadIntroductoryOffer, hasPaid, redeemedOffers, extensionDates
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static var requiredFields: [Field] { [.account, .transaction, .autoRenewProductIdentifier] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .account, .transaction, .autoRenewProductIdentifier,
+  ])
 
   package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

@@ -49,8 +49,7 @@ struct StoreSettings: JSONObject {
   enum Field: String, CaseIterable {
     case bundleId, environment, storefront, asks, gracePeriodDays, seed, clockOffset
   }
-  static let fieldNames = JSONFieldNames<Field>()
-  static var requiredFields: [Field] { [.bundleId, .environment, .seed] }
+  static let fieldNames = JSONFieldNames<Field>(required: [.bundleId, .environment, .seed])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .bundleId: try coder.code(&bundleId)

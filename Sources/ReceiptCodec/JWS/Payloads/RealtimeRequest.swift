@@ -57,9 +57,7 @@ extension RealtimeRequest: JSONObject {
       signedDate
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it: every field is required.
   package init() {

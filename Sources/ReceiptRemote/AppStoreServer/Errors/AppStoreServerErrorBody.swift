@@ -26,9 +26,7 @@ extension AppStoreServerErrorBody: JSONObject {
     case errorCode, errorMessage
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.errorCode] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.errorCode])
 
   /// Filled before anyone sees it.
   package init() {

@@ -14,8 +14,7 @@ struct CatalogDocument: JSONObject {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case format, version, subscriptionGroups, products }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.format, .version, .products]
+  static let fieldNames = JSONFieldNames<Field>(required: [.format, .version, .products])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .format: try coder.code(&format)
@@ -32,8 +31,7 @@ struct CatalogDocument: JSONObject {
     var unknownFields: [JSONMember] = []
 
     enum Field: String, CaseIterable { case id, referenceName, localizations }
-    static let fieldNames = JSONFieldNames<Field>()
-    static let requiredFields: [Field] = [.id]
+    static let fieldNames = JSONFieldNames<Field>(required: [.id])
     mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
       switch field {
       case .id: try coder.code(&id)
@@ -50,8 +48,7 @@ struct CatalogDocument: JSONObject {
     var unknownFields: [JSONMember] = []
 
     enum Field: String, CaseIterable { case locale, title, description }
-    static let fieldNames = JSONFieldNames<Field>()
-    static let requiredFields: [Field] = [.locale, .title]
+    static let fieldNames = JSONFieldNames<Field>(required: [.locale, .title])
     mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
       switch field {
       case .locale: try coder.code(&locale)
@@ -80,8 +77,7 @@ struct CatalogDocument: JSONObject {
       case productIdentifier, type, price, currency, referenceName, localizations, isFamilyShareable,
         isRestorable, isForSale, relatedProductIdentifiers, downloads, subscription
     }
-    static let fieldNames = JSONFieldNames<Field>()
-    static let requiredFields: [Field] = [.productIdentifier, .type, .price, .currency]
+    static let fieldNames = JSONFieldNames<Field>(required: [.productIdentifier, .type, .price, .currency])
     mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
       switch field {
       case .productIdentifier: try coder.code(&productIdentifier)
@@ -109,8 +105,9 @@ struct CatalogDocument: JSONObject {
     var unknownFields: [JSONMember] = []
 
     enum Field: String, CaseIterable { case contentIdentifier, contentVersion, url, contentLength, sha256 }
-    static let fieldNames = JSONFieldNames<Field>()
-    static let requiredFields: [Field] = [.contentIdentifier, .url, .contentLength, .sha256]
+    static let fieldNames = JSONFieldNames<Field>(required: [
+      .contentIdentifier, .url, .contentLength, .sha256,
+    ])
     mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
       switch field {
       case .contentIdentifier: try coder.code(&contentIdentifier)
@@ -130,8 +127,7 @@ struct CatalogDocument: JSONObject {
     var unknownFields: [JSONMember] = []
 
     enum Field: String, CaseIterable { case groupIdentifier, level, period, offers }
-    static let fieldNames = JSONFieldNames<Field>()
-    static let requiredFields: [Field] = [.groupIdentifier, .period]
+    static let fieldNames = JSONFieldNames<Field>(required: [.groupIdentifier, .period])
     mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
       switch field {
       case .groupIdentifier: try coder.code(&groupIdentifier)
@@ -156,8 +152,7 @@ struct CatalogDocument: JSONObject {
     enum Field: String, CaseIterable {
       case type, identifier, paymentMode, period, periodCount, price, codes, eligibility
     }
-    static let fieldNames = JSONFieldNames<Field>()
-    static let requiredFields: [Field] = [.type, .paymentMode, .period]
+    static let fieldNames = JSONFieldNames<Field>(required: [.type, .paymentMode, .period])
     mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
       switch field {
       case .type: try coder.code(&type)

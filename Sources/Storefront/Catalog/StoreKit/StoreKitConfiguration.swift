@@ -56,8 +56,7 @@ extension StoreKitConfiguration: JSONObject {
     case appPolicies
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static let requiredFields: [Field] = [.identifier, .version]
+  package static let fieldNames = JSONFieldNames<Field>(required: [.identifier, .version])
 
   package init() { self.init(identifier: "", version: StoreKitVersion()) }
 

@@ -30,8 +30,7 @@ extension StoreKitFailure: JSONObject {
     case current
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static let requiredFields: [Field] = [.name]
+  package static let fieldNames = JSONFieldNames<Field>(required: [.name])
 
   package init() { self.init(name: "") }
 

@@ -25,8 +25,7 @@ extension StoreKitKeyPair: JSONObject {
     case privateKey
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static let requiredFields: [Field] = [.id, .privateKey]
+  package static let fieldNames = JSONFieldNames<Field>(required: [.id, .privateKey])
 
   package init() { self.init(id: "", privateKey: "") }
 

@@ -31,8 +31,7 @@ extension StoreKitLocalization: JSONObject {
     case description
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static let requiredFields: [Field] = [.locale]
+  package static let fieldNames = JSONFieldNames<Field>(required: [.locale])
 
   package init() { self.init(locale: "") }
 

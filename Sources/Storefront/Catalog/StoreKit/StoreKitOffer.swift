@@ -63,8 +63,7 @@ extension StoreKitOffer: JSONObject {
     case isStackable
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static let requiredFields: [Field] = [.paymentMode, .subscriptionPeriod]
+  package static let fieldNames = JSONFieldNames<Field>(required: [.paymentMode, .subscriptionPeriod])
 
   package init() { self.init(paymentMode: "", subscriptionPeriod: "") }
 

@@ -89,8 +89,7 @@ extension StoreKitProduct: JSONObject {
     case billingPlans
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static let requiredFields: [Field] = [.productID, .type, .displayPrice]
+  package static let fieldNames = JSONFieldNames<Field>(required: [.productID, .type, .displayPrice])
 
   package init() { self.init(productID: "", type: "", displayPrice: "") }
 

@@ -36,8 +36,7 @@ extension StoreKitSubscriptionGroup: JSONObject {
     case subscriptions
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static let requiredFields: [Field] = [.id]
+  package static let fieldNames = JSONFieldNames<Field>(required: [.id])
 
   package init() { self.init(id: "") }
 

@@ -25,8 +25,7 @@ extension StoreKitVersion: JSONObject {
     case minor
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-  package static let requiredFields: [Field] = [.major, .minor]
+  package static let fieldNames = JSONFieldNames<Field>(required: [.major, .minor])
 
   package init() { self.init(major: 0, minor: 0) }
 

@@ -14,8 +14,7 @@ struct DownloadRecord: JSONObject, Sendable, Hashable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case transaction, index, content, state, validator, error }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.transaction, .index, .content, .state]
+  static let fieldNames = JSONFieldNames<Field>(required: [.transaction, .index, .content, .state])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -80,8 +79,7 @@ struct SavedError: WireForm, Hashable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case code, place, message }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields = Field.allCases
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

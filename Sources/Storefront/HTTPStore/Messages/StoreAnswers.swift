@@ -31,8 +31,7 @@ struct PurchaseAnswer: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case requestIdentifier, outcome, transaction, error }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.requestIdentifier, .outcome]
+  static let fieldNames = JSONFieldNames<Field>(required: [.requestIdentifier, .outcome])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -91,8 +90,7 @@ struct UnfinishedAnswer: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case transactions, next }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.transactions]
+  static let fieldNames = JSONFieldNames<Field>(required: [.transactions])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -111,8 +109,7 @@ struct RestoreAnswer: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case requestIdentifier, transactions, next, error }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.requestIdentifier]
+  static let fieldNames = JSONFieldNames<Field>(required: [.requestIdentifier])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -131,8 +128,7 @@ struct WireStoreError: WireForm {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case code, message }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields = Field.allCases
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

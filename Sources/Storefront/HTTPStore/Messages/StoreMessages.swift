@@ -9,8 +9,7 @@ struct ProductsMessage: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case productIdentifiers, preferredLocales }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.productIdentifiers]
+  static let fieldNames = JSONFieldNames<Field>(required: [.productIdentifiers])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -27,8 +26,7 @@ struct PurchaseMessage: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case requestIdentifier, payment }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields = Field.allCases
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -45,8 +43,7 @@ struct UnfinishedMessage: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case after, limit }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.limit]
+  static let fieldNames = JSONFieldNames<Field>(required: [.limit])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -62,8 +59,7 @@ struct FinishMessage: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case transactionIdentifier }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields = Field.allCases
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -81,8 +77,7 @@ struct RestoreMessage: JSONObject, Sendable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case requestIdentifier, applicationUsername, after, limit }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.requestIdentifier, .limit]
+  static let fieldNames = JSONFieldNames<Field>(required: [.requestIdentifier, .limit])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

@@ -13,8 +13,7 @@ struct StoreProblem: JSONObject, Sendable, Hashable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case code, message, place }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.code, .message]
+  static let fieldNames = JSONFieldNames<Field>(required: [.code, .message])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

@@ -12,8 +12,7 @@ struct WireContent: WireForm, Hashable {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case contentIdentifier, contentVersion, url, contentLength, sha256 }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields = Field.allCases
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

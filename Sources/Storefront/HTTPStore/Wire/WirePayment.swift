@@ -14,8 +14,7 @@ struct WirePayment: WireForm {
   enum Field: String, CaseIterable {
     case productIdentifier, quantity, requestData, applicationUsername, offer
   }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.productIdentifier, .quantity]
+  static let fieldNames = JSONFieldNames<Field>(required: [.productIdentifier, .quantity])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -102,8 +101,7 @@ struct WirePromotionalOffer: WireForm {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case identifier, keyIdentifier, nonce, signature, timestamp }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields = Field.allCases
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

@@ -20,10 +20,9 @@ struct WireProduct: WireForm {
     case productIdentifier, localizedTitle, localizedDescription, price, priceLocale, currency, type,
       isFamilyShareable, relatedProductIdentifiers, subscription
   }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [
+  static let fieldNames = JSONFieldNames<Field>(required: [
     .productIdentifier, .localizedTitle, .localizedDescription, .price, .priceLocale, .currency, .type,
-  ]
+  ])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

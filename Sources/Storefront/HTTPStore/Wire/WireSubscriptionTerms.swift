@@ -11,8 +11,7 @@ struct WireSubscriptionTerms: WireForm {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case groupIdentifier, level, period, offers }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.groupIdentifier, .level, .period]
+  static let fieldNames = JSONFieldNames<Field>(required: [.groupIdentifier, .level, .period])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -53,10 +52,9 @@ struct WireSubscriptionOffer: WireForm {
   enum Field: String, CaseIterable {
     case type, identifier, paymentMode, period, periodCount, price, eligibility
   }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [
+  static let fieldNames = JSONFieldNames<Field>(required: [
     .type, .paymentMode, .period, .periodCount, .price, .eligibility,
-  ]
+  ])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

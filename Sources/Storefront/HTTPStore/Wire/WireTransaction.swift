@@ -17,10 +17,9 @@ struct WireTransaction: WireForm {
     case transactionIdentifier, originalTransactionIdentifier, transactionDate, payment, requestIdentifier,
       receipt, downloads
   }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [
+  static let fieldNames = JSONFieldNames<Field>(required: [
     .transactionIdentifier, .originalTransactionIdentifier, .transactionDate, .payment, .receipt,
-  ]
+  ])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
@@ -62,8 +61,7 @@ struct WireRestoredTransaction: WireForm {
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case transaction, original }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields = Field.allCases
+  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

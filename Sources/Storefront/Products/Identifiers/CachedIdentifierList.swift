@@ -25,8 +25,9 @@ struct CachedIdentifierList: JSONObject, Equatable {
   enum Field: String, CaseIterable {
     case format, version, url, etag, lastModified, confirmedAt, identifiers, sha256
   }
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.format, .version, .url, .confirmedAt, .identifiers, .sha256]
+  static let fieldNames = JSONFieldNames<Field>(required: [
+    .format, .version, .url, .confirmedAt, .identifiers, .sha256,
+  ])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .format: try coder.code(&format)

@@ -13,8 +13,7 @@ struct PaymentRecord: JSONObject {
 
   enum Field: String, CaseIterable { case product, quantity, requestData, username, offer }
 
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.product, .quantity]
+  static let fieldNames = JSONFieldNames<Field>(required: [.product, .quantity])
 
   init() {}
 
@@ -61,8 +60,7 @@ struct OfferRecord: JSONObject {
 
   enum Field: String, CaseIterable { case kind, identifier, keyIdentifier, nonce, signature, timestamp }
 
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.kind, .identifier]
+  static let fieldNames = JSONFieldNames<Field>(required: [.kind, .identifier])
 
   init() {}
 

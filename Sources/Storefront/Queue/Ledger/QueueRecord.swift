@@ -15,8 +15,7 @@ struct QueueRecord: JSONObject {
 
   enum Field: String, CaseIterable { case version, reserved }
 
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.version, .reserved]
+  static let fieldNames = JSONFieldNames<Field>(required: [.version, .reserved])
 
   init() {}
 

@@ -15,8 +15,7 @@ struct SaleRecord: JSONObject {
 
   enum Field: String, CaseIterable { case transaction, original, date, payment, request, downloads }
 
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.transaction, .original, .date]
+  static let fieldNames = JSONFieldNames<Field>(required: [.transaction, .original, .date])
 
   init() {}
 
@@ -70,8 +69,7 @@ struct ContentRecord: JSONObject {
 
   enum Field: String, CaseIterable { case identifier, version, url, length, sha256 }
 
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.identifier, .version, .url, .length, .sha256]
+  static let fieldNames = JSONFieldNames<Field>(required: [.identifier, .version, .url, .length, .sha256])
 
   init() {}
 

@@ -27,8 +27,7 @@ struct TransactionRecord: JSONObject {
     case state, payment, request, sale, errorCode, errorMessage, originalSale, originalPayment
   }
 
-  static let fieldNames = JSONFieldNames<Field>()
-  static let requiredFields: [Field] = [.state, .payment]
+  static let fieldNames = JSONFieldNames<Field>(required: [.state, .payment])
 
   init() {}
 

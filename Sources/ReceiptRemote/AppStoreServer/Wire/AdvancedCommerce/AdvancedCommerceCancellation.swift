@@ -26,9 +26,7 @@ extension AdvancedCommerceSubscriptionCancelRequest: JSONObject {
     case requestInfo, storefront
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.requestInfo] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.requestInfo])
 
   /// Filled before anyone sees it.
   package init() {
@@ -78,11 +76,9 @@ extension AdvancedCommerceSubscriptionRevokeRequest: JSONObject {
     case requestInfo, refundReason, refundType, refundRiskingPreference, storefront
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] {
-    [.requestInfo, .refundReason, .refundType, .refundRiskingPreference]
-  }
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .requestInfo, .refundReason, .refundType, .refundRiskingPreference,
+  ])
 
   /// Filled before anyone sees it.
   package init() {

@@ -97,9 +97,7 @@ extension AdvancedCommerceMetadataChangeItem: JSONObject {
     case displayName, description, effective
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.currentSKU] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.currentSKU])
 
   /// Filled before anyone sees it.
   package init() {
@@ -152,9 +150,7 @@ extension AdvancedCommerceMetadataChangeRequest: JSONObject {
     case requestInfo, descriptors, items, taxCode, storefront
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.requestInfo] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.requestInfo])
 
   /// Filled before anyone sees it.
   package init() {

@@ -26,9 +26,7 @@ extension AdvancedCommerceMigrationDescriptors: JSONObject {
     case description, displayName
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it.
   package init() {
@@ -73,9 +71,7 @@ extension AdvancedCommerceMigrationItem: JSONObject {
     case description, displayName
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it.
   package init() {
@@ -133,11 +129,9 @@ extension AdvancedCommerceMigrationRequest: JSONObject {
     case requestInfo, targetProductId, descriptors, items, renewalItems, taxCode, storefront
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] {
-    [.requestInfo, .targetProductId, .descriptors, .items, .taxCode]
-  }
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .requestInfo, .targetProductId, .descriptors, .items, .taxCode,
+  ])
 
   /// Filled before anyone sees it.
   package init() {

@@ -32,9 +32,7 @@ extension AdvancedCommercePriceChangeItem: JSONObject {
     case price, dependentSKUs
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.SKU, .price] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.SKU, .price])
 
   /// Filled before anyone sees it.
   package init() {
@@ -81,9 +79,7 @@ extension AdvancedCommercePriceChangeRequest: JSONObject {
     case requestInfo, items, currency, storefront
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.requestInfo, .items] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.requestInfo, .items])
 
   /// Filled before anyone sees it.
   package init() {

@@ -39,9 +39,7 @@ extension AdvancedCommerceRefundRequestItem: JSONObject {
     case refundAmount, refundReason, refundType, revoke
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.SKU, .refundReason, .refundType, .revoke] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.SKU, .refundReason, .refundType, .revoke])
 
   /// Filled before anyone sees it.
   package init() {
@@ -96,9 +94,9 @@ extension AdvancedCommerceRefundRequest: JSONObject {
     case requestInfo, items, refundRiskingPreference, currency, storefront
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.requestInfo, .items, .refundRiskingPreference] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .requestInfo, .items, .refundRiskingPreference,
+  ])
 
   /// Filled before anyone sees it.
   package init() {

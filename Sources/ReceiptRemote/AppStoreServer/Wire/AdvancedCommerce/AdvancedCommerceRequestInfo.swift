@@ -31,9 +31,7 @@ extension AdvancedCommerceRequestInfo: JSONObject {
     case requestReferenceId, appAccountToken, consistencyToken
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.requestReferenceId] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.requestReferenceId])
 
   /// Filled before anyone sees it.
   package init() {

@@ -79,11 +79,9 @@ extension ConsumptionRequest: JSONObject {
     case customerConsented, deliveryStatus, sampleContentProvided, consumptionPercentage, refundPreference
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] {
-    [.customerConsented, .deliveryStatus, .sampleContentProvided]
-  }
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .customerConsented, .deliveryStatus, .sampleContentProvided,
+  ])
 
   /// Filled before anyone sees it.
   package init() {

@@ -40,9 +40,7 @@ extension NotificationHistoryRequest: JSONObject {
     case startDate, endDate, notificationType, notificationSubtype, transactionId, onlyFailures
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.startDate, .endDate] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.startDate, .endDate])
 
   /// Filled before anyone sees it.
   package init() {

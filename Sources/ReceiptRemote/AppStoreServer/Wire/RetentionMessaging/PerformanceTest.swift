@@ -41,9 +41,7 @@ extension PerformanceTestRequest: JSONObject {
     case originalTransactionId
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it.
   package init() {

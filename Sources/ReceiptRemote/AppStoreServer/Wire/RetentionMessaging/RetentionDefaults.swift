@@ -24,9 +24,7 @@ extension DefaultRetentionMessage: JSONObject {
     case messageIdentifier
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it.
   package init() {
@@ -61,9 +59,7 @@ extension RetentionRealtimeURL: JSONObject {
     case realtimeURL
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it.
   package init() {

@@ -42,9 +42,7 @@ extension RetentionMessageImage: JSONObject {
     case imageIdentifier, altText
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it.
   package init() {
@@ -86,9 +84,7 @@ extension RetentionBulletPoint: JSONObject {
     case text, imageIdentifier, altText
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it.
   package init() {
@@ -139,9 +135,7 @@ extension RetentionMessage: JSONObject {
     case header, body, image, headerPosition, bulletPoints
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { [.header, .body] }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.header, .body])
 
   /// Filled before anyone sees it.
   package init() {

@@ -50,9 +50,7 @@ extension ExtendRenewalDateRequest: JSONObject {
     case extendByDays, extendReasonCode, requestIdentifier
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it.
   package init() {

@@ -38,11 +38,9 @@ extension MassExtendRenewalDateRequest: JSONObject {
     case requestIdentifier, extendByDays, extendReasonCode, productId, storefrontCountryCodes
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] {
-    [.requestIdentifier, .extendByDays, .extendReasonCode, .productId]
-  }
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .requestIdentifier, .extendByDays, .extendReasonCode, .productId,
+  ])
 
   /// Filled before anyone sees it.
   package init() {

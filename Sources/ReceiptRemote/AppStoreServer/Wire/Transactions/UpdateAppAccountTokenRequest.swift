@@ -23,9 +23,7 @@ extension UpdateAppAccountTokenRequest: JSONObject {
     case appAccountToken
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
-
-  package static var requiredFields: [Field] { Field.allCases }
+  package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
 
   /// Filled before anyone sees it.
   package init() {
