@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCodec
+import ReceiptCrypto
 
 /// How an attribute of an app receipt is shown: by number, by name where it has one, and its value as text or
 /// number where it is one, otherwise in hexadecimal.
@@ -18,7 +19,7 @@ enum AttributeReport {
   private static func decoded(_ attribute: AppReceiptAttribute) -> JSONMember {
     let octets = Array(attribute.value)
     var reader = ASN1Reader(0..<octets.count, part: "attribute")
-    let hexadecimal = JSONMember(name: "hex", value: .string(Hexadecimal.text(octets)))
+    let hexadecimal = JSONMember(name: "hex", value: .string(Hexadecimal.encode(octets)))
     // Opaque octets may look like a value by chance.
     guard ![4, 5, 6, 7].contains(attribute.type) else { return hexadecimal }
     do throws(MalformedReceipt) {

@@ -67,7 +67,7 @@ struct Inspection {
     } catch {
       members.append(JSONMember(name: "payload", value: .string("malformed: \(error)")))
     }
-    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.text(jws.signature))))
+    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(jws.signature))))
     return members
   }
 
@@ -114,7 +114,7 @@ struct Inspection {
   private func signerInfo(_ info: CMSSignerInfo) -> JSONValue {
     var members = [
       JSONMember(name: "version", value: .integer(Int64(info.version))),
-      JSONMember(name: "serialNumber", value: .string(Hexadecimal.text(info.serialNumber))),
+      JSONMember(name: "serialNumber", value: .string(Hexadecimal.encode(info.serialNumber))),
       JSONMember(name: "digestAlgorithm", value: .string(info.digestAlgorithm)),
       JSONMember(name: "signatureAlgorithm", value: .string(info.signatureAlgorithm)),
     ]
@@ -123,7 +123,7 @@ struct Inspection {
         JSONMember(
           name: "signedAttributes", value: .array(attributes.attributes.map { .string($0.type) })))
     }
-    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.text(info.signature))))
+    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(info.signature))))
     return .object(members)
   }
 
@@ -143,7 +143,7 @@ struct Inspection {
         value: .object(entries.filter { !["signature", "purchase-info"].contains($0.name) }))
     }
     members += entries(of: receipt.purchaseInfo, named: "purchaseInfo")
-    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.text(receipt.signature))))
+    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(receipt.signature))))
     return members
   }
 
@@ -170,7 +170,7 @@ struct Inspection {
           return .object([
             JSONMember(name: "subject", value: .string(certificate.subject)),
             JSONMember(name: "issuer", value: .string(certificate.issuer)),
-            JSONMember(name: "serialNumber", value: .string(Hexadecimal.text(certificate.serialNumber))),
+            JSONMember(name: "serialNumber", value: .string(Hexadecimal.encode(certificate.serialNumber))),
             JSONMember(
               name: "notBefore",
               value: .string(Timestamp(secondsSince1970: certificate.notBefore).iso8601Seconds)),

@@ -124,10 +124,3 @@ struct PolicyOptions: ParsableArguments {
     return CertificateMarkers(leaf: parts[0], intermediate: parts[1])
   }
 }
-
-enum Hexadecimal {
-  static func text(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef")
-    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-  }
-}

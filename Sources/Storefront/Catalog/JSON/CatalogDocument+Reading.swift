@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import ReceiptCodec
+internal import ReceiptCrypto
 
 extension CatalogDocument {
   /// What the document says, not yet checked beyond what a value of each type can be.

@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import ReceiptCodec
+internal import ReceiptCrypto
 
 extension CatalogDocument {
   /// A valid catalogue as it is written: what is empty is left out, sets are sorted.

@@ -28,9 +28,7 @@ struct DownloadEntry {
   var fileName: String { Self.fileName(record.id) }
 
   static func fileName(_ id: Download.ID) -> String {
-    Digest.hash(Array(id.rawValue.utf8), using: .sha256).reduce(into: "") { name, byte in
-      name += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }
+    Hexadecimal.encode(Digest.hash(Array(id.rawValue.utf8), using: .sha256))
   }
 
   func snapshot(now: Duration, files: any DownloadFiles) -> Download {
