@@ -34,7 +34,7 @@ struct VersionCommand: ParsableCommand {
       object.member("libcrypto", capabilities.libcryptoVersion)
       object.member("fixedKeyTables", capabilities.hasFixedKeyTables)
       object.endObject()
-      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
       let tables = capabilities.hasFixedKeyTables ? "available" : "not available: the ordinary call is used"
       let text = """

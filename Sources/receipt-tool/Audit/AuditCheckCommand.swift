@@ -104,12 +104,12 @@ struct AuditCheckCommand: ParsableCommand {
         object.member("count", UInt64(history.entries.count))
         object.member("size", history.size)
         object.endObject()
-        writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+        writeLine(object)
       } else {
         let text =
           "COMPLETE  the \(history.entries.count) entries of original transaction \(history.original) among the first "
           + "\(history.size) of the trail\n"
-        writeAll(Array(PrintableText.sanitized(String(text.dropLast())).utf8) + [0x0A], to: STDOUT_FILENO)
+        writeLine(String(text.dropLast()))
       }
     } catch {
       throw ToolExit.failure(ToolExit.invalid, "not complete: \(error)")
@@ -132,7 +132,7 @@ struct AuditCheckCommand: ParsableCommand {
       report.append(to: &object)
       object.endObject()
       object.endObject()
-      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
       let head = PrintableText.sanitized(
         "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
@@ -149,10 +149,9 @@ struct AuditCheckCommand: ParsableCommand {
       object.member("proven", false)
       object.member("message", message)
       object.endObject()
-      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
-      writeAll(
-        Array(PrintableText.sanitized("NOT PROVEN  \(path)  \(message)").utf8) + [0x0A], to: STDOUT_FILENO)
+      writeLine("NOT PROVEN  \(path)  \(message)")
     }
   }
 

@@ -74,7 +74,7 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
         object.endArray()
       }
       object.endObject()
-      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
       writeAll(checkpoint.signed.encoded, to: STDOUT_FILENO)
     }

@@ -59,7 +59,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
       object.member("erased", index)
       object.member("index", erasure)
       object.endObject()
-      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
       writeAll(Array("erased entry \(index); entry \(erasure) says so\n".utf8), to: STDOUT_FILENO)
     }

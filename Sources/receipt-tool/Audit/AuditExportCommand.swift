@@ -54,7 +54,7 @@ struct AuditExportCommand: ParsableCommand {
         object.member("entries", written.size)
         object.member("root", written.root.base64)
         object.endObject()
-        writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+        writeLine(object)
       } else {
         writeAll(
           Array("\(folder)  \(written.size) entries, root \(written.root.base64)\n".utf8), to: STDOUT_FILENO)

@@ -106,7 +106,7 @@ struct AuditImportCommand: ParsableCommand {
       object.member("entries", checkpoint.size)
       object.member("root", checkpoint.root.base64)
       object.endObject()
-      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
       let line = "\(options.location.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)"
       writeAll(Array((PrintableText.sanitized(line) + "\n").utf8), to: STDOUT_FILENO)

@@ -116,7 +116,7 @@ struct AuditInitCommand: ParsableCommand {
       object.member("publicKeyFile", location.publicKey)
       object.member("checkpointFile", location.checkpointFile)
       object.endObject()
-      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      writeLine(object)
       return
     }
     let lines = [

@@ -90,7 +90,7 @@ struct AuditMigrateCommand: ParsableCommand {
       object.member("entries", checkpoint.size)
       object.member("root", checkpoint.root.base64)
       object.endObject()
-      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      writeLine(object)
       return
     }
     let lines = [

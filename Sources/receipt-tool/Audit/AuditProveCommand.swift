@@ -64,7 +64,7 @@ struct AuditProveCommand: ParsableCommand {
       object.member("size", checkpoint.size)
       object.member("root", checkpoint.root.base64)
       object.endObject()
-      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
       let text = "\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n"
       writeAll(Array(text.utf8), to: STDOUT_FILENO)

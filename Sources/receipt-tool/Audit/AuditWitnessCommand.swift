@@ -126,7 +126,7 @@ struct AuditWitnessCommand: ParsableCommand {
       object.member("name", key.name)
       object.member("publicKey", key.text)
       object.endObject()
-      writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
       writeAll(Array("\(key.text)\n".utf8), to: STDOUT_FILENO)
     }

@@ -58,6 +58,6 @@ struct TokenCommand: ParsableCommand {
     object.member("token", token)
     object.member("expires", now.addingSeconds(Double(lifetime)).iso8601)
     object.endObject()
-    writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+    writeLine(object)
   }
 }

@@ -61,12 +61,12 @@ struct StoreFinishCommand: AsyncParsableCommand {
         object.member("transaction", transaction.transactionIdentifier)
         object.member("product", transaction.payment.productIdentifier)
         object.endObject()
-        writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+        writeLine(object)
       } else {
         let line =
           "finished  \(transaction.payment.productIdentifier)  "
           + (transaction.transactionIdentifier ?? transaction.id.rawValue)
-        writeAll(Array(PrintableText.sanitized(line).utf8) + [0x0A], to: STDOUT_FILENO)
+        writeLine(line)
       }
     }
     for identifier in missing {

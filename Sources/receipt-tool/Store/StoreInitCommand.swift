@@ -131,7 +131,7 @@ struct StoreInitCommand: AsyncParsableCommand {
       object.member("products", Int64(count))
       object.member("root", "\(directory)/\(IdentityDirectory.rootFileName)")
       object.endObject()
-      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
       writeAll(
         Array(

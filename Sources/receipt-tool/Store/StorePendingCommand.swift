@@ -48,12 +48,12 @@ struct StorePendingCommand: AsyncParsableCommand {
       object.member("quantity", Int64(purchase.payment.quantity))
       object.member("date", purchase.date.iso8601)
       object.endObject()
-      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      writeLine(object)
     } else {
       let line =
         "waiting for approval  \(purchase.payment.productIdentifier)  \(purchase.account)  "
         + purchase.requestIdentifier
-      writeAll(Array(PrintableText.sanitized(line).utf8) + [0x0A], to: STDOUT_FILENO)
+      writeLine(line)
     }
   }
 }

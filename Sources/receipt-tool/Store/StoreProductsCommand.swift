@@ -43,9 +43,9 @@ struct StoreProductsCommand: AsyncParsableCommand {
           object.beginObject()
           object.member("invalidProduct", identifier)
           object.endObject()
-          writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+          writeLine(object)
         } else {
-          writeAll(Array(PrintableText.sanitized("\(identifier)  INVALID").utf8) + [0x0A], to: STDOUT_FILENO)
+          writeLine("\(identifier)  INVALID")
         }
       }
       return response.invalidProductIdentifiers
@@ -66,12 +66,12 @@ struct StoreProductsCommand: AsyncParsableCommand {
       object.member("localizedPrice", product.localizedPrice)
       object.member("period", product.subscription?.period.description)
       object.endObject()
-      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      writeLine(object)
       return
     }
     var parts = [product.productIdentifier, product.localizedPrice]
     if let period = product.subscription?.period { parts[1] += " / \(period)" }
     parts += [product.localizedTitle, "(\(product.type.rawValue))"]
-    writeAll(Array(PrintableText.sanitized(parts.joined(separator: "  ")).utf8) + [0x0A], to: STDOUT_FILENO)
+    writeLine(parts.joined(separator: "  "))
   }
 }

@@ -96,7 +96,7 @@ struct StorePurchasesCommand: AsyncParsableCommand {
       object.member("finished", purchase.isFinished)
       object.member("restoration", purchase.isRestoration)
       object.endObject()
-      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      writeLine(object)
       return
     }
     var parts = [sold.transactionIdentifier, sold.transactionDate.iso8601, sold.payment.productIdentifier]
@@ -104,6 +104,6 @@ struct StorePurchasesCommand: AsyncParsableCommand {
     if let revoked = purchase.current.revocationDate { parts.append("REVOKED \(revoked.iso8601)") }
     if purchase.isRestoration { parts.append("restored") }
     if !purchase.isFinished { parts.append("not finished") }
-    writeAll(Array(PrintableText.sanitized(parts.joined(separator: "  ")).utf8) + [0x0A], to: STDOUT_FILENO)
+    writeLine(parts.joined(separator: "  "))
   }
 }

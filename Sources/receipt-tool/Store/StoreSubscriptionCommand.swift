@@ -84,7 +84,7 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
       object.member("transaction", subscription.transaction.transactionId)
       object.member("familyShared", subscription.isFamilyShared)
       object.endObject()
-      writeAll(object.bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+      writeLine(object)
       return
     }
     let renewal =
@@ -93,7 +93,7 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
     let line =
       "\(subscription.originalTransactionIdentifier)  \(subscription.productIdentifier)  \(status)  until "
       + "\(subscription.expiresDate.iso8601)  \(renewal)"
-    writeAll(Array(PrintableText.sanitized(line).utf8) + [0x0A], to: STDOUT_FILENO)
+    writeLine(line)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import ReceiptCodec
 
 /// The exit codes of `sysexits.h` that the tool uses, besides those of a verification.
 enum ToolExit {
@@ -22,6 +23,16 @@ enum ToolExit {
 /// Writes a line to standard error, where notes and progress go.
 func note(_ line: String) {
   writeAll(Array((line + "\n").utf8), to: STDERR_FILENO)
+}
+
+/// A line of JSON on standard output.
+func writeLine(_ object: JSONWriter) {
+  writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
+}
+
+/// A line for people on standard output: what could command a terminal is shown, not sent.
+func writeLine(_ text: String) {
+  writeAll(Array(PrintableText.sanitized(text).utf8) + [0x0A], to: STDOUT_FILENO)
 }
 
 /// Writes all bytes to a file descriptor; a reader that has gone away ends the tool quietly.
