@@ -140,20 +140,28 @@ let package = Package(
     .executableTarget(
       name: "receipt-bench",
       dependencies: [
-        "AppStoreEmulator", "CAllocationCounter", "ReceiptRemote", "ReceiptSigning", "ReceiptTesting",
-        "ReceiptVerification",
+        "AppStoreEmulator", "CAllocationCounter", "Measuring", "ReceiptRemote", "ReceiptSigning",
+        "ReceiptTesting", "ReceiptVerification",
       ],
       path: "Benchmarks/receipt-bench"),
     .executableTarget(
       name: "audit-bench",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "ReceiptCrypto", "TransparencyLog",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Measuring", "ReceiptCrypto",
+        "TransparencyLog",
       ],
       path: "Benchmarks/audit-bench"),
     .executableTarget(
       name: "store-bench",
-      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptSigning", "Storefront", "StorefrontSQLite"],
+      dependencies: [
+        "Measuring", "ReceiptCodec", "ReceiptCrypto", "ReceiptRemote", "ReceiptSigning",
+        "ReceiptVerification", "StoreSimulation", "Storefront", "StorefrontSQLite",
+      ],
       path: "Benchmarks/store-bench"),
+    .target(name: "Measuring", path: "Benchmarks/Measuring"),
+    .target(
+      name: "StoreSimulation", dependencies: ["ReceiptCodec", "ReceiptRemote", "Storefront"],
+      path: "Benchmarks/StoreSimulation"),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 
     // Writes TestVectors/. Not a product: for whoever changes the vectors.
@@ -173,7 +181,8 @@ let package = Package(
     .testTarget(
       name: "StorefrontTests",
       dependencies: [
-        "ReceiptRemote", "ReceiptTesting", "ReceiptVerification", "Storefront", "StorefrontSQLite",
+        "ReceiptRemote", "ReceiptTesting", "ReceiptVerification", "StoreSimulation", "Storefront",
+        "StorefrontSQLite",
       ],
       exclude: ["Catalog/Fixtures", "Conformance/rows.tsv"]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),

@@ -4,6 +4,7 @@
   import AuditTrail
   import AuditTrailSQLite
   import Glibc
+  import Measuring
   import TransparencyLog
 
   /// Measures an audit trail beside a raw probe of the same disk, in one run.

@@ -4,6 +4,7 @@
   import AuditTrail
   import AuditTrailPostgreSQL
   import Glibc
+  import Measuring
   import Synchronization
   import TransparencyLog
 

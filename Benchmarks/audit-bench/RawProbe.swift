@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Measuring
 import ReceiptCrypto
 
 /// What a disk and a processor can do at most: records are hashed, written one after the other, and synced by
@@ -57,39 +58,4 @@ final class RawProbe {
     }
     return Double(records) / seconds
   }
-}
-
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
-}
-
-enum Clock {
-  /// Seconds of the monotonic clock.
-  static func seconds() -> Double {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-  }
-}
-
-/// Memory of this process, from /proc/self/status, in MiB: `VmRSS` for now, `VmHWM` for the most there was.
-func memory(_ name: String) -> Int {
-  guard let file = unsafe fopen("/proc/self/status", "r") else { return 0 }
-  defer { unsafe fclose(file) }
-  var line: UnsafeMutablePointer<CChar>?
-  var capacity = 0
-  defer { unsafe free(line) }
-  while unsafe getline(&line, &capacity, file) > 0, let text = unsafe line {
-    let text = unsafe String(cString: text)
-    if text.hasPrefix(name) { return (text.split(separator: " ").compactMap { Int($0) }.first ?? 0) / 1024 }
-  }
-  return 0
-}
-
-/// A number with three decimals.
-func rounded(_ value: Double) -> String {
-  let scaled = Int((value * 1000).rounded())
-  let fraction = String(scaled % 1000)
-  return "\(scaled / 1000).\(String(repeating: "0", count: 3 - fraction.utf8.count))\(fraction)"
 }

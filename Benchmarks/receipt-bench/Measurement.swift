@@ -2,6 +2,7 @@
 
 import Dispatch
 import Glibc
+import Measuring
 
 /// Operations a second, taken in rounds: these machines are noisy, so what is compared is measured in turn
 /// within each round, and medians are quoted.
@@ -26,14 +27,6 @@ struct Subject {
   /// How many threads run it side by side.
   let threads: Int
   let work: @Sendable () -> Int
-}
-
-enum Clock {
-  static func seconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
-    var time = timespec()
-    unsafe clock_gettime(clock, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-  }
 }
 
 /// Runs a subject for about the given time on its threads and returns operations a second: of processor time
@@ -72,11 +65,4 @@ func residentByteCount() -> Int {
   let fields = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     .split(separator: " ")
   return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * Int(getpagesize())
-}
-
-/// The value with two decimals.
-func rounded(_ value: Double) -> String {
-  let hundredths = Int((value * 100).rounded())
-  let fraction = abs(hundredths) % 100
-  return "\(hundredths < 0 ? "-" : "")\(abs(hundredths) / 100).\(fraction < 10 ? "0" : "")\(fraction)"
 }

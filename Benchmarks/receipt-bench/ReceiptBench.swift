@@ -2,6 +2,7 @@
 
 import CAllocationCounter
 import Glibc
+import Measuring
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
@@ -64,7 +65,7 @@ enum ReceiptBench {
       policy: VerificationPolicy(bundleIds: .any, environments: [.production, .sandbox]))
     let bytes = contents(of: receipt)
     demandValid(verifier.verify(bytes), receipt)
-    print("first receipt of a process: \(rounded((Clock.seconds() - start) * 1000)) ms")
+    print("first receipt of a process: \(rounded((Clock.seconds() - start) * 1000, decimals: 2)) ms")
   }
 
   /// Writes signed transactions, each with an identifier of its own, one a line.
@@ -73,26 +74,23 @@ enum ReceiptBench {
     try store(samples.elliptic.chain.last?.der ?? [], to: root)
     let signer = try JWSSigner(identity: samples.elliptic)
     let now = SystemClock.now()
-    guard let file = unsafe fopen(receipts, "w") else { throw Failure(path: receipts) }
+    guard let file = unsafe fopen(receipts, "w") else { throw unwritable(receipts) }
     for number in 0..<count {
       let line = Array(try signer.sign(.transaction(Samples.transaction(number, at: now))).utf8) + [0x0A]
-      guard unsafe fwrite(line, 1, line.count, file) == line.count else { throw Failure(path: receipts) }
+      guard unsafe fwrite(line, 1, line.count, file) == line.count else { throw unwritable(receipts) }
       if number.isMultiple(of: 10_000) { progress("receipt \(number) of \(count)") }
     }
-    guard unsafe fclose(file) == 0 else { throw Failure(path: receipts) }
+    guard unsafe fclose(file) == 0 else { throw unwritable(receipts) }
     progress("")
   }
 
   private static func store(_ bytes: [UInt8], to path: String) throws {
-    guard let file = unsafe fopen(path, "w") else { throw Failure(path: path) }
+    guard let file = unsafe fopen(path, "w") else { throw unwritable(path) }
     let written = unsafe fwrite(bytes, 1, bytes.count, file)
-    guard unsafe fclose(file) == 0, written == bytes.count else { throw Failure(path: path) }
+    guard unsafe fclose(file) == 0, written == bytes.count else { throw unwritable(path) }
   }
 
-  private struct Failure: Error, CustomStringConvertible {
-    let path: String
-    var description: String { "\(path) could not be written." }
-  }
+  private static func unwritable(_ path: String) -> Failure { Failure("\(path) could not be written.") }
 
   private static func contents(of path: String) -> [UInt8] {
     guard let file = unsafe fopen(path, "r") else { return [] }
@@ -206,7 +204,7 @@ enum ReceiptBench {
       {
         let ratios = zip(measurement.rates, measurements[index].rates).map { $0 / $1 }.sorted()
         let median = ratios[ratios.count / 2]
-        line += "   \(rounded(median)) × \(reference)"
+        line += "   \(rounded(median, decimals: 2)) × \(reference)"
       }
       print(line)
     }
@@ -215,7 +213,8 @@ enum ReceiptBench {
       let alone = String(subject.name.dropLast(", \(cores) cores".count))
       guard let index = measurements.firstIndex(where: { $0.name == alone }) else { continue }
       let ratio = measurement.median / measurements[index].median
-      print("\(cores) cores against one, " + padded(alone, 52 - 20) + leftPadded(rounded(ratio), 12) + " ×")
+      let figure = leftPadded(rounded(ratio, decimals: 2), 12)
+      print("\(cores) cores against one, " + padded(alone, 52 - 20) + figure + " ×")
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Measuring
 import ReceiptCodec
 import ReceiptRemote
 import ReceiptSigning
@@ -41,9 +42,10 @@ struct RevocationMeasurement: Sendable {
     await measurement.checker.shutdown()
     let (alone, checked) = (without.median, with.median)
     print("\nmicroseconds a verdict, median of rounds")
-    print("verify signed transaction, warm, async              \(rounded(alone))")
-    print("the same with warm OCSP cache                       \(rounded(checked))")
-    print("added by warm OCSP cache                            \(rounded((checked / alone - 1) * 100)) %")
+    print("verify signed transaction, warm, async              \(rounded(alone, decimals: 2))")
+    print("the same with warm OCSP cache                       \(rounded(checked, decimals: 2))")
+    let added = rounded((checked / alone - 1) * 100, decimals: 2)
+    print("added by warm OCSP cache                            \(added) %")
   }
 
   private func demandValid() async {

@@ -3,6 +3,7 @@
 #if SQLite
   import FoundationEssentials
   import Glibc
+  import Measuring
   import ReceiptCodec
   import Storefront
   import StorefrontSQLite

@@ -1,148 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+import Measuring
 import ReceiptCodec
 import ReceiptCrypto
+import ReceiptRemote
 import ReceiptSigning
+import ReceiptVerification
+import StoreSimulation
 import Storefront
 
-/// A year of a store with many subscriptions: renewals, failures, offers, changes and refunds, each signed as
-/// transaction, renewal information and notification. Nothing is kept of an event once it was signed.
+/// A simulated year, each event signed as transaction, renewal information and notification. Nothing is kept of an
+/// event once it was signed, unless the notifications are to be folded afterwards.
 enum SimulationMeasurement {
-  static func run(subscriptions count: Int, seed: UInt64) throws {
-    let now = Timestamp(secondsSince1970: 1_735_689_600)
-    let identity = try SigningIdentity.create(.init(organization: "Bench", start: now.addingSeconds(-86_400)))
-    let signer = try StoreEventSigner(identity: identity)
-    var year = Year(seed: seed, signer: signer)
+  static func run(subscriptions count: Int, seed: UInt64, folds: Bool) throws {
+    let identity = try SigningIdentity.create(
+      .init(organization: "Bench", start: SimulatedYear.start.addingSeconds(-86_400)))
+    let tally = Tally(signer: try StoreEventSigner(identity: identity), keeps: folds)
+    var year = SimulatedYear(subscriptions: count, seed: seed) { try tally.take($0) }
     let start = Clock.seconds()
-    try year.simulate(count, from: now)
+    try year.run()
     let seconds = Clock.seconds() - start
     print(
-      "\(count) subscriptions, a year, seed \(seed): \(year.events) events, \(year.events * 3) signatures at most"
+      "\(count) subscriptions, a year, seed \(seed): \(tally.events) events, \(tally.events * 3) signatures at most"
     )
-    for (name, number) in year.names.sorted(by: { $0.key < $1.key }) { print("  \(number)\t\(name)") }
-    let digest = year.digest.finalize().map { byte in
-      let text = String(byte, radix: 16)
-      return text.count == 1 ? "0" + text : text
-    }
-    print("payloads: \(year.payloadBytes >> 20) MiB, sha256 \(digest.joined())")
-    print("notifications: \(year.notificationBytes >> 20) MiB")
+    for (name, number) in tally.names.sorted(by: { $0.key < $1.key }) { print("  \(number)\t\(name)") }
+    let digest = Hexadecimal.encode(tally.takePayloadDigest())
+    print("payloads: \(tally.payloadBytes >> 20) MiB, sha256 \(digest)")
+    print("notifications: \(tally.notificationBytes >> 20) MiB")
     print(
-      "\((seconds * 100).rounded() / 100) s, resident \(memory("VmRSS")) MiB now, \(memory("VmHWM")) MiB at most"
+      "\(rounded(seconds, decimals: 2)) s, resident \(memory("VmRSS")) MiB now, \(memory("VmHWM")) MiB at most"
     )
+    if folds { try fold(tally, trusting: identity, into: year.engine, seed: seed) }
   }
 
-  private struct Year: ~Copyable {
-    var engine: SubscriptionEngine
-    let signer: StoreEventSigner
-    var random: SeededGenerator
+  /// Verifies the notifications as a server does that trusts the store's root, folds them in three random orders, and
+  /// compares what came of it with what the engine knows.
+  private static func fold(
+    _ tally: Tally, trusting identity: SigningIdentity, into engine: SubscriptionEngine, seed: UInt64
+  ) throws {
+    guard let root = identity.chain.last else { throw Failure("The identity has no root.") }
+    let receiver = NotificationReceiver(
+      verifier: ReceiptVerifier(
+        trust: TrustAnchors(certificates: [root]),
+        policy: VerificationPolicy(bundleIds: .any, environments: [.sandbox]), clock: { SimulatedYear.end }))
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<3 {
+      let start = Clock.seconds()
+      var ledger = EntitlementLedger()
+      for notification in tally.notifications.shuffled(using: &random) {
+        ledger.apply(try receiver.receive(Array(notification.utf8)))
+      }
+      let found = ledger.disagreements(
+        with: engine, lastSigned: tally.lastSigned, bundleIdentifier: SimulatedYear.bundleIdentifier,
+        at: SimulatedYear.end)
+      print(
+        "folded in a random order: \(tally.notifications.count) notifications in "
+          + "\(rounded(Clock.seconds() - start, decimals: 2)) s, \(ledger.count) subscriptions, "
+          + "\(found.count) otherwise than the engine has them")
+      guard found.isEmpty, ledger.count == engine.subscriptions.count else {
+        throw Failure(found.prefix(10).joined(separator: "\n"))
+      }
+    }
+  }
+
+  /// Signs events, and counts them.
+  private final class Tally {
+    private let signer: StoreEventSigner
+    private let keeps: Bool
     var events = 0
     var payloadBytes = 0
     var notificationBytes = 0
     var names: [String: Int] = [:]
-    var digest = IncrementalDigest(.sha256)
+    private var digest = IncrementalDigest(.sha256)
+    var notifications: [String] = []
+    var lastSigned: [String: Timestamp] = [:]
 
-    init(seed: UInt64, signer: StoreEventSigner) {
-      var options = SubscriptionEngine.Options(bundleIdentifier: "com.example.bench", seed: seed)
-      options.gracePeriodDays = 16
-      options.billing = .random(failures: 0.04, recoveries: 0.06)
-      engine = SubscriptionEngine(catalog: SimulationMeasurement.catalog, options: options)
+    init(signer: StoreEventSigner, keeps: Bool) {
       self.signer = signer
-      random = SeededGenerator(seed: seed)
+      self.keeps = keeps
     }
 
-    mutating func simulate(_ count: Int, from start: Timestamp) throws {
-      var lines: [String] = []
-      for day in 0..<365 {
-        let now = start.addingSeconds(Double(day) * 86_400)
-        try advance(to: now)
-        // All begin within the first month.
-        while day < 30, lines.count < count * (day + 1) / 30 {
-          let product = ["basic", "plus", "max", "basic.yearly"][Int.random(in: 0..<4, using: &random)]
-          let offer: PaymentOffer? =
-            Int.random(in: 0..<10, using: &random) == 0 && product == "basic" ? .code("HELLO") : nil
-          let purchase = try engine.subscribe(product, account: "a\(lines.count)", offer: offer, at: now)
-          lines.append(purchase.transaction.originalTransactionId ?? "")
-          try sign(purchase.events)
-        }
-        for _ in 0..<(lines.count / 300) {
-          try change(lines[Int.random(in: 0..<lines.count, using: &random)], at: now)
-        }
-        if day == 180 {
-          try sign(engine.changePrice(of: "plus", to: 8990, needsConsent: true, at: now))
-        }
-      }
+    /// Of all payloads so far; the next ones begin anew.
+    func takePayloadDigest() -> [UInt8] {
+      var taken = IncrementalDigest(.sha256)
+      swap(&taken, &digest)
+      return taken.finalize()
     }
 
-    private mutating func advance(to now: Timestamp) throws {
-      while true {
-        let (due, isDone) = engine.advance(to: now, atMost: 64)
-        try sign(due)
-        if isDone { return }
+    func take(_ event: StoreEvent) throws {
+      let signed = try signer.sign(event)
+      events += 1
+      notificationBytes += signed.notification.utf8.count
+      for payload in [event.transaction.encoded(), event.renewalInfo?.encoded() ?? []] {
+        payloadBytes += payload.count
+        digest.update(payload)
       }
-    }
-
-    /// What a customer does who changes their mind. What the rules refuse is left.
-    private mutating func change(_ id: String, at now: Timestamp) throws {
-      guard let subscription = engine[id] else { return }
-      let choice = Int.random(in: 0..<8, using: &random)
-      do {
-        switch choice {
-        case 0, 1: try sign(engine.setAutoRenew(!subscription.autoRenews, of: id, at: now))
-        case 2: try sign(engine.changeRenewal(of: id, to: "max", at: now))
-        case 3: try sign(engine.changeRenewal(of: id, to: "basic", at: now))
-        case 4: try sign(engine.answerPriceIncrease(of: id, consents: true, at: now))
-        case 5: try sign(engine.extend(id, byDays: 3, at: now))
-        case 6: try sign(engine.refund(subscription.transaction, account: subscription.account, at: now))
-        default:
-          let product = subscription.productIdentifier
-          try sign(engine.subscribe(product, account: subscription.account, at: now).events)
-        }
-      } catch is SubscriptionError {
-      } catch is StoreError {
-      }
-    }
-
-    private mutating func sign(_ new: [StoreEvent]) throws {
-      for event in new {
-        let signed = try signer.sign(event)
-        events += 1
-        notificationBytes += signed.notification.utf8.count
-        for payload in [event.transaction.encoded(), event.renewalInfo?.encoded() ?? []] {
-          payloadBytes += payload.count
-          digest.update(payload)
-        }
-        names[event.type.rawValue + (event.subtype.map { " " + $0.rawValue } ?? ""), default: 0] += 1
-      }
+      names[event.type.rawValue + (event.subtype.map { " " + $0.rawValue } ?? ""), default: 0] += 1
+      guard keeps else { return }
+      notifications.append(signed.notification)
+      lastSigned[event.originalTransactionIdentifier] = event.signedDate
     }
   }
-
-  private static let catalog: ProductCatalog = {
-    func product(_ identifier: String, level: Int, _ period: String, _ price: Int, trial: Bool)
-      -> CatalogProduct?
-    {
-      guard let period = SubscriptionPeriod(period), let week = SubscriptionPeriod("P1W"),
-        let month = SubscriptionPeriod("P1M")
-      else { return nil }
-      var offers: [SubscriptionOffer] = []
-      if trial {
-        offers.append(SubscriptionOffer(type: .introductory, paymentMode: .freeTrial, period: week))
-      }
-      offers.append(
-        SubscriptionOffer(
-          type: .offerCode, identifier: "hello", paymentMode: .payAsYouGo, period: month, periodCount: 3,
-          price: 1,
-          codes: ["HELLO"]))
-      return CatalogProduct(
-        productIdentifier: identifier, type: .autoRenewableSubscription, price: Decimal(price),
-        subscription: SubscriptionTerms(groupIdentifier: "g", level: level, period: period, offers: offers))
-    }
-    let products = [
-      product("max", level: 1, "P1M", 12, trial: false), product("plus", level: 2, "P1M", 8, trial: true),
-      product("basic", level: 3, "P1M", 4, trial: true),
-      product("basic.yearly", level: 3, "P1Y", 40, trial: false),
-    ]
-    return ProductCatalog(
-      products: products.compactMap(\.self), subscriptionGroups: [SubscriptionGroup(id: "g")])
-  }()
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Measuring
+
 /// Measures the store and what is before it.
 ///
-/// usage: store-bench simulate SUBSCRIPTIONS SEED     a year of a store with so many subscriptions
+/// usage: store-bench simulate SUBSCRIPTIONS SEED [fold]
+///                                                    a year of a store with so many subscriptions; `fold` has their
+///                                                    notifications verified and folded in random orders afterwards
 ///        store-bench queue DIRECTORY TRANSACTIONS    a payment queue with so many unfinished transactions
 ///        store-bench work DIRECTORY                  buys until it is killed, for the crash test; see ``Worker``
 @main
@@ -10,9 +14,11 @@ enum StoreBench {
   static func main() async throws {
     let arguments = CommandLine.arguments
     switch (arguments.count, arguments.dropFirst().first) {
-    case (4, "simulate"):
+    case (4, "simulate"),
+      (5, "simulate") where arguments.count == 4 || arguments[4] == "fold":
       try SimulationMeasurement.run(
-        subscriptions: Int(arguments[2]) ?? 10_000, seed: UInt64(arguments[3]) ?? 1)
+        subscriptions: Int(arguments[2]) ?? 10_000, seed: UInt64(arguments[3]) ?? 1,
+        folds: arguments.count == 5)
     #if SQLite
       case (4, "queue"):
         try await QueueMeasurement.run(directory: arguments[2], count: Int(arguments[3]) ?? 100_000)
@@ -20,7 +26,7 @@ enum StoreBench {
     #endif
     default:
       throw Failure(
-        "usage: store-bench simulate SUBSCRIPTIONS SEED | queue DIRECTORY TRANSACTIONS (with the trait SQLite)"
+        "usage: store-bench simulate SUBSCRIPTIONS SEED [fold] | queue DIRECTORY TRANSACTIONS (with the trait SQLite)"
       )
     }
   }

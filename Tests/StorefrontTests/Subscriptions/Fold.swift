@@ -4,6 +4,7 @@ import ReceiptCodec
 import ReceiptRemote
 import ReceiptTesting
 import ReceiptVerification
+import StoreSimulation
 import Storefront
 import Testing
 
@@ -60,44 +61,10 @@ struct Fold {
   ) {
     var ledger = EntitlementLedger()
     for notification in notifications.shuffled(using: &by) { ledger.apply(notification) }
-    for subscription in engine.subscriptions {
-      let id = Entitlement.ID(
-        environment: .sandbox, bundleId: StoreFixture.bundle, originalTransactionId: subscription.id)
-      guard let entitlement = ledger[id] else {
-        Issue.record("The ledger does not know \(subscription.id).", sourceLocation: sourceLocation)
-        continue
-      }
-      // What was signed a little later than asked, because it came at once with something else, is asked for then.
-      let last = events.last { $0.originalTransactionIdentifier == subscription.id }?.signedDate ?? instant
-      let instant = max(instant, last)
-      let trace = {
-        events.filter { $0.originalTransactionIdentifier == subscription.id }.suffix(6).map(\.name)
-          .joined(separator: ", ")
-      }
-      #expect(
-        entitlement.state(at: instant).rawValue == subscription.status(at: instant).rawValue,
-        "\(subscription.id): \(trace())", sourceLocation: sourceLocation)
-      #expect(
-        entitlement.transaction.productId == subscription.productIdentifier, "\(subscription.id): \(trace())",
-        sourceLocation: sourceLocation)
-      #expect(
-        entitlement.expiresDate == subscription.expiresDate, "\(subscription.id): \(trace())",
-        sourceLocation: sourceLocation)
-      #expect(
-        entitlement.autoRenewProductId == subscription.autoRenewProductIdentifier
-          && (entitlement.autoRenewStatus == .on) == subscription.autoRenews
-          && entitlement.expirationIntent == subscription.expirationIntent,
-        "\(subscription.id): \(trace())", sourceLocation: sourceLocation)
-      let reported: [Subscription.Status: SubscriptionStatus] = [
-        .active: .active, .expired: .expired, .inBillingRetry: .billingRetry, .inGracePeriod: .gracePeriod,
-        .refunded: .revoked, .revoked: .revoked,
-      ]
-      if instant == last {
-        #expect(
-          entitlement.reportedStatus == reported[subscription.status(at: instant)], "\(trace())",
-          sourceLocation: sourceLocation)
-      }
-    }
+    let lastSigned = Dictionary(events.map { ($0.originalTransactionIdentifier, $0.signedDate) }) { $1 }
+    let found = ledger.disagreements(
+      with: engine, lastSigned: lastSigned, bundleIdentifier: StoreFixture.bundle, at: instant)
+    #expect(found == [], "\(last(6))", sourceLocation: sourceLocation)
   }
 }
 

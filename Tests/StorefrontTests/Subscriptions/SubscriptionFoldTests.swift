@@ -2,7 +2,9 @@
 
 import FoundationEssentials
 import ReceiptCodec
+import ReceiptRemote
 import ReceiptTesting
+import StoreSimulation
 import Storefront
 import Testing
 
@@ -109,6 +111,34 @@ import Testing
       ? subscription.transaction.transactionId
       : past[Int.random(in: 0..<past.count, using: &random)].transaction.transactionId
     return fold.events.last { $0.transaction.transactionId == identifier }?.transaction
+  }
+
+  /// The year of the benchmark, which has 10,000 subscriptions.
+  @Test func aYearsNotificationsFoldInAnyOrder() throws {
+    let signer = try StoreEventSigner(identity: TestAuthority.es256().identity)
+    let receiver = NotificationReceiver(verifier: try StoreFixture.verifier())
+    var notifications: [AppStoreNotification] = []
+    var lastSigned: [String: Timestamp] = [:]
+    let count = 200
+    var year = SimulatedYear(subscriptions: count, seed: 11) { event in
+      notifications.append(try receiver.receive(Array(try signer.sign(event).notification.utf8)))
+      lastSigned[event.originalTransactionIdentifier] = event.signedDate
+    }
+    try year.run()
+    #expect(notifications.count > count * 4)
+    var random = SeededGenerator(seed: 12)
+    var first: EntitlementLedger?
+    for _ in 0..<5 {
+      var ledger = EntitlementLedger()
+      for notification in notifications.shuffled(using: &random) { ledger.apply(notification) }
+      #expect(ledger == first ?? ledger)
+      first = ledger
+      #expect(ledger.count == year.engine.subscriptions.count)
+      let found = ledger.disagreements(
+        with: year.engine, lastSigned: lastSigned, bundleIdentifier: SimulatedYear.bundleIdentifier,
+        at: SimulatedYear.end)
+      #expect(found == [])
+    }
   }
 
   @Test func theSameSeedGivesTheSameEvents() throws {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptCodec
+package import ReceiptRemote
+package import Storefront
+
+extension EntitlementLedger {
+  /// What a ledger, folded from a store's notifications, says otherwise than the store's engine; nothing where they
+  /// agree on every subscription.
+  ///
+  /// - Parameters:
+  ///   - engine: Knows the truth.
+  ///   - lastSigned: When the last event of each original transaction was signed.
+  ///   - bundleIdentifier: The app.
+  ///   - instant: When both are asked; time has passed until then in the engine.
+  /// - Returns: A line for each difference.
+  package func disagreements(
+    with engine: SubscriptionEngine, lastSigned: [String: Timestamp], bundleIdentifier: String,
+    at instant: Timestamp
+  ) -> [String] {
+    var found: [String] = []
+    for subscription in engine.subscriptions {
+      let id = Entitlement.ID(
+        environment: .sandbox, bundleId: bundleIdentifier, originalTransactionId: subscription.id)
+      guard let entitlement = self[id] else {
+        found.append("\(subscription.id): the ledger does not know it")
+        continue
+      }
+      // What was signed a little later than asked, because it came at once with something else, is asked for then.
+      let last = lastSigned[subscription.id] ?? instant
+      let instant = max(instant, last)
+      let status = subscription.status(at: instant)
+      func compare<Value: Equatable>(_ name: String, _ folded: Value, _ known: Value) {
+        if folded != known { found.append("\(subscription.id): \(name) is \(folded), not \(known)") }
+      }
+      compare("state", entitlement.state(at: instant).rawValue, status.rawValue)
+      compare("product", entitlement.transaction.productId, subscription.productIdentifier)
+      compare("expiry", entitlement.expiresDate, subscription.expiresDate)
+      compare("next product", entitlement.autoRenewProductId, subscription.autoRenewProductIdentifier)
+      compare("renewal", entitlement.autoRenewStatus == .on, subscription.autoRenews)
+      compare("expiration intent", entitlement.expirationIntent, subscription.expirationIntent)
+      // Notifications state the status of their own moment.
+      if instant == last { compare("reported status", entitlement.reportedStatus, Self.reported(status)) }
+    }
+    return found
+  }
+
+  private static func reported(_ status: Subscription.Status) -> SubscriptionStatus {
+    switch status {
+    case .active: .active
+    case .expired: .expired
+    case .inBillingRetry: .billingRetry
+    case .inGracePeriod: .gracePeriod
+    case .refunded, .revoked: .revoked
+    }
+  }
+}
