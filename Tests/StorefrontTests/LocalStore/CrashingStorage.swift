@@ -21,13 +21,13 @@ final class CrashingStorage: RecordStorage {
     var isKilled = false
   }
 
-  let base: MemoryRecordStorage
+  private let base: any RecordStorage
   private let crash: Crash?
   private let number: Int
   private let state = Mutex(State())
 
   /// Fails at the commit of this number, counted from 1.
-  init(_ base: MemoryRecordStorage, crash: Crash? = nil, at number: Int = 0) {
+  init(_ base: any RecordStorage, crash: Crash? = nil, at number: Int = 0) {
     self.base = base
     self.crash = crash
     self.number = number

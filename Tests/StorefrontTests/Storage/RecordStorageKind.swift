@@ -26,29 +26,43 @@ struct RecordStorageFixture: Sendable {
   let storage: any RecordStorage
   /// What was stored as the next process finds it; the storage before is closed.
   let reopened: @Sendable () throws -> any RecordStorage
+  /// What was stored as the next process finds it where this one is killed now: nothing is closed.
+  let afterKill: @Sendable () throws -> RecordStorageFixture
   /// Kept for as long as the storage: a folder.
   let place: (any Sendable)?
 
-  static func memory() -> RecordStorageFixture {
-    let storage = MemoryRecordStorage()
-    return RecordStorageFixture(
+  static func memory(_ storage: MemoryRecordStorage = MemoryRecordStorage()) -> RecordStorageFixture {
+    RecordStorageFixture(
       storage: storage,
       reopened: {
         try storage.close()
         return storage.reopened()
-      }, place: nil)
+      }, afterKill: { memory(storage.reopened()) }, place: nil)
   }
 
   #if SQLite
     static func sqlite() throws -> RecordStorageFixture {
       let folder = try TemporaryFolder()
-      let path = folder.file("records.sqlite")
-      let storage = try SQLiteRecordStorage(creatingAt: path)
+      return sqlite(try SQLiteRecordStorage(creatingAt: folder.file("records.sqlite")), in: folder)
+    }
+
+    private static func sqlite(
+      _ storage: SQLiteRecordStorage, in folder: TemporaryFolder
+    ) -> RecordStorageFixture {
+      let path = storage.path
       return RecordStorageFixture(
         storage: storage,
         reopened: {
           try storage.close()
           return try SQLiteRecordStorage(openingAt: path)
+        },
+        afterKill: {
+          // The files as they are, the log among them: whoever lets go of a connection empties that first.
+          let next = try TemporaryFolder()
+          for name in try folder.names() {
+            try FileManager.default.copyItem(atPath: folder.file(name), toPath: next.file(name))
+          }
+          return sqlite(try SQLiteRecordStorage(openingAt: next.file("records.sqlite")), in: next)
         }, place: folder)
     }
   #endif
