@@ -35,7 +35,7 @@ import Testing
       let broken = serverHolding(after: lostAt)
       let first = try await DownloadFixture.queue(broken, directory, book, storage: storage)
       let started = try await start(first)
-      let failed = await book.ended()
+      let failed = try await book.ended()
       #expect(failed.error?.code == .unreachable)
       #expect(failed.receivedByteCount == Int64(lostAt * 1024))
       await first.close()
@@ -47,7 +47,7 @@ import Testing
       #expect(await second.downloads.map(\.error?.code) == [.unreachable])
       #expect(await second.downloads.map(\.receivedByteCount) == [Int64(lostAt * 1024)])
       try await second.resume(started.map(\.id))
-      let finished = await book.first { $0.state == .finished }
+      let finished = try await book.first { $0.state == .finished }
       #expect(directory.read(finished.contentPath) == bytes)
       #expect(await server.ranges.first == "bytes=\(lostAt * 1024)-\(min(lostAt * 1024 + 1023, 4499))")
       #expect(await server.requests.count == 5 - lostAt)
@@ -78,11 +78,11 @@ import Testing
     let book = DownloadFixture.book(DownloadFixture.content())
     let first = try await DownloadFixture.queue(server, directory, book, storage: storage)
     _ = try await start(first)
-    _ = await book.first { $0.state == .active }
+    _ = try await book.first { $0.state == .active }
     await first.close()
     await server.release()
     let second = try await DownloadFixture.queue(server, directory, book, storage: storage.reopened())
-    let finished = await book.ended()
+    let finished = try await book.ended()
     #expect(directory.read(finished.contentPath) == bytes)
     #expect(await second.downloads.map(\.state) == [.finished])
   }
@@ -93,7 +93,7 @@ import Testing
     let book = DownloadFixture.book(DownloadFixture.content())
     let first = try await DownloadFixture.queue(server, directory, book, storage: storage)
     let started = try await start(first)
-    _ = await book.first { $0.state == .active }
+    _ = try await book.first { $0.state == .active }
     try await first.pause(started.map(\.id))
     #expect(await first.downloads.map(\.state) == [.paused])
     await server.release()
@@ -104,7 +104,7 @@ import Testing
     #expect(await second.downloads.map(\.state) == [.paused])
     #expect(await server.requests.count == 1)
     try await second.resume(started.map(\.id))
-    #expect(directory.read(await book.ended().contentPath) == bytes)
+    #expect(directory.read(try await book.ended().contentPath) == bytes)
   }
 
   @Test func cancelledLeavesNothing() async throws {
@@ -112,10 +112,10 @@ import Testing
     let book = DownloadFixture.book(DownloadFixture.content())
     let queue = try await DownloadFixture.queue(server, directory, book, storage: storage)
     let started = try await start(queue)
-    _ = await book.first { $0.state == .failed }
+    _ = try await book.first { $0.state == .failed }
     #expect(directory.names.count == 1)
     try await queue.cancel(started.map(\.id))
-    #expect(await book.first { $0.state == .cancelled }.receivedByteCount == 0)
+    #expect(try await book.first { $0.state == .cancelled }.receivedByteCount == 0)
     #expect(directory.names == [])
     #expect(await queue.downloads == [])
     #expect(try storage.records(in: RecordCollection(rawValue: "downloads"), after: nil, limit: 1) == [])
@@ -129,14 +129,14 @@ import Testing
     let book = DownloadFixture.book(DownloadFixture.content())
     let queue = try await DownloadFixture.queue(server, directory, book)
     let started = try await start(queue)
-    _ = await book.first { $0.state == .active }
+    _ = try await book.first { $0.state == .active }
     try await queue.cancel(started.map(\.id))
     await server.release()
-    _ = await book.first { $0.state == .cancelled }
+    _ = try await book.first { $0.state == .cancelled }
     for _ in 0..<50 { await Task.yield() }
     #expect(directory.names == [])
     try await queue.start(started)
-    #expect(directory.read(await book.first { $0.state == .finished }.contentPath) == bytes)
+    #expect(directory.read(try await book.first { $0.state == .finished }.contentPath) == bytes)
   }
 
   @Test func finishedStaysFinished() async throws {
@@ -144,7 +144,7 @@ import Testing
     let server = ContentServer(bytes)
     let queue = try await DownloadFixture.queue(server, directory, book, storage: storage)
     let started = try await start(queue)
-    _ = await book.ended()
+    _ = try await book.ended()
     try await queue.cancel(started.map(\.id))
     try await queue.pause(started.map(\.id))
     try await queue.resume(started.map(\.id))
@@ -173,7 +173,7 @@ import Testing
     _ = try await start(queue)
     #expect(await queue.downloads.map(\.state) == [.active, .active, .waiting, .waiting, .waiting])
     await server.release()
-    for index in 0..<5 { _ = await book.first { $0.index == index && $0.state == .finished } }
+    for index in 0..<5 { _ = try await book.first { $0.index == index && $0.state == .finished } }
     #expect(directory.names.count == 5)
   }
 
@@ -206,7 +206,7 @@ import Testing
     let book = DownloadFixture.book(DownloadFixture.content())
     let queue = try await DownloadFixture.queue(serverHolding(after: 1), directory, book)
     let started = try await start(queue)
-    _ = await book.first { $0.state == .failed }
+    _ = try await book.first { $0.state == .failed }
     await book.finish(DownloadFixture.transaction)
     let error = await #expect(throws: DownloadError.self) { try await queue.resume(started.map(\.id)) }
     #expect(error?.code == .notPurchased)
@@ -216,7 +216,7 @@ import Testing
     let book = DownloadFixture.book(DownloadFixture.content())
     let first = try await DownloadFixture.queue(serverHolding(after: 1), directory, book, storage: storage)
     _ = try await start(first)
-    _ = await book.first { $0.state == .failed }
+    _ = try await book.first { $0.state == .failed }
     await first.close()
     await book.finish(DownloadFixture.transaction)
     try Data([1]).write(to: URL(fileURLWithPath: directory.path + "/stray.part"))
@@ -242,7 +242,7 @@ import Testing
         files: FaultyFiles(files: try DownloadFolder(directory.path), plan: plan))
       let downloads = try await first.downloads(of: DownloadFixture.transaction)
       if (try? await first.start(downloads)) != nil {
-        let ended = await book.ended()
+        let ended = try await book.ended()
         if ended.state == .finished { #expect(directory.read(ended.contentPath) == bytes) }
       }
       await first.close()
@@ -252,7 +252,9 @@ import Testing
         ContentServer(bytes), directory, book, storage: storage.reopened())
       try await second.start(downloads)
       try await second.resume(downloads.map(\.id))
-      if await second.downloads.first?.state != .finished { _ = await book.first { $0.state == .finished } }
+      if await second.downloads.first?.state != .finished {
+        _ = try await book.first { $0.state == .finished }
+      }
       let download = try #require(await second.downloads.first)
       #expect(download.state == .finished, "step \(step)")
       #expect(directory.read(download.contentPath) == bytes, "step \(step)")
@@ -272,11 +274,11 @@ import Testing
     let server = ContentServer(bytes)
     let queue = try await DownloadFixture.queue(server, directory, book, files: files)
     let started = try await start(queue)
-    let failed = await book.ended()
+    let failed = try await book.ended()
     #expect(failed.error?.code == .diskFull)
     #expect(failed.receivedByteCount == 2048)
     try await queue.resume(started.map(\.id))
-    #expect(directory.read(await book.first { $0.state == .finished }.contentPath) == bytes)
+    #expect(directory.read(try await book.first { $0.state == .finished }.contentPath) == bytes)
     #expect(await server.requests.count == 6)
   }
 
@@ -296,7 +298,7 @@ import Testing
       let book = DownloadFixture.book(DownloadFixture.content())
       let first = try await DownloadFixture.queue(serverHolding(after: 2), directory, book, storage: storage)
       let started = try await start(first)
-      _ = await book.ended()
+      _ = try await book.ended()
       await first.close()
       await book.forget()
       let path = directory.path + "/" + (try #require(directory.names.first))
@@ -311,14 +313,14 @@ import Testing
       let second = try await DownloadFixture.queue(
         ContentServer(bytes), directory, book, storage: storage.reopened())
       try await second.resume(started.map(\.id))
-      let ended = await book.first { [.finished, .failed].contains($0.state) }
+      let ended = try await book.first { [.finished, .failed].contains($0.state) }
       if change == 0 {
         #expect(ended.error?.code == .checksumMismatch)
         #expect(directory.names == [])
         await book.forget()
         try await second.resume(started.map(\.id))
       }
-      let finished = await book.first { $0.state == .finished }
+      let finished = try await book.first { $0.state == .finished }
       #expect(directory.read(finished.contentPath) == bytes, "change \(change)")
     }
   }

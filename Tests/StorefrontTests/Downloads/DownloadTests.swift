@@ -49,7 +49,7 @@ import Testing
     #expect(before.map(\.state) == [.waiting])
     #expect(before.map(\.progress) == [0])
     try await queue.start(before)
-    _ = await book.ended()
+    _ = try await book.ended()
     let progress = await book.history.map(\.progress)
     #expect(progress == progress.sorted())
     #expect(progress.last == 1)
@@ -66,7 +66,7 @@ import Testing
       permission: book)
     try await queue.begin()
     try await queue.start(try await queue.downloads(of: DownloadFixture.transaction))
-    let end = await book.ended()
+    let end = try await book.ended()
     #expect(end.timeRemaining == nil)
     let active = await book.history.filter { $0.state == .active }
     #expect(active.allSatisfy { ($0.timeRemaining == nil) == ($0.receivedByteCount == 0) })

@@ -14,24 +14,16 @@ import Testing
 
   /// An observer that keeps what it hears of downloads.
   private actor Listener: TransactionObserver {
-    private(set) var heard: [Download] = []
-    private var waiters:
-      [(isMet: @Sendable (Download) -> Bool, continuation: CheckedContinuation<Download, Never>)] =
-        []
+    private let news = DownloadNews()
 
     func paymentQueue(_ queue: PaymentQueue, updated transactions: [PaymentTransaction]) async {}
 
     func paymentQueue(_ queue: PaymentQueue, updatedDownloads downloads: [Download]) async {
-      heard += downloads
-      for download in downloads {
-        for waiter in waiters where waiter.isMet(download) { waiter.continuation.resume(returning: download) }
-        waiters.removeAll { $0.isMet(download) }
-      }
+      await news.note(downloads)
     }
 
-    func first(_ state: Download.State) async -> Download {
-      if let met = heard.first(where: { $0.state == state }) { return met }
-      return await withCheckedContinuation { waiters.append(({ $0.state == state }, $0)) }
+    func first(_ state: Download.State) async throws -> Download {
+      try await news.first { $0.state == state }
     }
   }
 
@@ -68,7 +60,7 @@ import Testing
     let downloads = try await queue.downloads(of: purchased.id)
     #expect(downloads.map(\.content) == purchased.downloads)
     try await queue.startDownloads(downloads)
-    #expect(directory.read(await listener.first(.finished).contentPath) == bytes)
+    #expect(directory.read(try await listener.first(.finished).contentPath) == bytes)
 
     let failed = try await queue.purchase(Payment(productIdentifier: "dear"))
     let refused = await #expect(throws: DownloadError.self) { try await queue.downloads(of: failed.id) }
@@ -90,20 +82,20 @@ import Testing
     let purchased = try await queue.purchase(Payment(productIdentifier: "level-2"))
     let downloads = try await queue.downloads(of: purchased.id)
     try await queue.startDownloads(downloads)
-    _ = await listener.first(.active)
+    _ = try await listener.first(.active)
 
     try await queue.pauseDownloads(downloads)
     #expect(await queue.downloads.map(\.state) == [.paused])
     await server.release()
     try await queue.resumeDownloads(downloads)
-    #expect(directory.read(await listener.first(.finished).contentPath) == bytes)
+    #expect(directory.read(try await listener.first(.finished).contentPath) == bytes)
 
     let other = try await queue.purchase(Payment(productIdentifier: "level-3"))
     await server.hold()
     let others = try await queue.downloads(of: other.id)
     try await queue.startDownloads(others)
     try await queue.cancelDownloads(others)
-    #expect(await listener.first(.cancelled).transaction == other.id)
+    #expect(try await listener.first(.cancelled).transaction == other.id)
     #expect(await queue.downloads.map(\.transaction) == [purchased.id])
     #expect(directory.names.count == 1)
     await server.release()
@@ -129,7 +121,7 @@ import Testing
     let listener = Listener()
     await queue.addObserver(listener)
     try await queue.startDownloads([download])
-    let finished = await listener.first(.finished)
+    let finished = try await listener.first(.finished)
     #expect(finished.id == download.id)
     #expect(finished.progress == 1)
     #expect(directory.read(finished.contentPath) == bytes)
@@ -153,7 +145,7 @@ import Testing
     // Hosted by the store: queue the downloads, and finish when they are.
     let hosted = try await queue.purchase(Payment(productIdentifier: "level-2"))
     try await queue.startDownloads(try await queue.downloads(of: hosted.id))
-    #expect(directory.read(await listener.first(.finished).contentPath) == bytes)
+    #expect(directory.read(try await listener.first(.finished).contentPath) == bytes)
     try await queue.finish(hosted)
 
     // On the vendor's own server: the receipt is sent there, and the transaction stays until the content is here.
@@ -175,7 +167,7 @@ import Testing
     await first.addObserver(listener)
     let purchased = try await first.purchase(Payment(productIdentifier: "level-2"))
     try await first.startDownloads(try await first.downloads(of: purchased.id))
-    _ = await listener.first(.failed)
+    _ = try await listener.first(.failed)
     let reopened = storage.reopened()
     try await first.close()
 
@@ -185,7 +177,7 @@ import Testing
     await second.addObserver(again)
     #expect(await second.downloads.map(\.receivedByteCount) == [2048])
     try await second.resumeDownloads(await second.downloads)
-    #expect(directory.read(await again.first(.finished).contentPath) == bytes)
+    #expect(directory.read(try await again.first(.finished).contentPath) == bytes)
     #expect(await server.ranges.first == "bytes=2048-3071")
     try await second.close()
   }
@@ -199,7 +191,7 @@ import Testing
     let purchased = try await queue.purchase(Payment(productIdentifier: "level-2"))
     try await queue.startDownloads(try await queue.downloads(of: purchased.id))
     try await queue.finish(purchased)
-    _ = await listener.first(.cancelled)
+    _ = try await listener.first(.cancelled)
     await server.release()
     #expect(await queue.downloads == [])
     #expect(directory.names == [])

@@ -9,10 +9,7 @@ import Storefront
 /// Whoever has the transactions, and hears of downloads.
 actor TransactionBook: DownloadPermission {
   private var contents: [PaymentTransaction.ID: [DownloadableContent]] = [:]
-  private(set) var history: [Download] = []
-  private var waiters:
-    [(isMet: @Sendable (Download) -> Bool, continuation: CheckedContinuation<Download, Never>)] =
-      []
+  private let news = DownloadNews()
 
   init(_ contents: [PaymentTransaction.ID: [DownloadableContent]]) { self.contents = contents }
 
@@ -22,26 +19,21 @@ actor TransactionBook: DownloadPermission {
 
   func finish(_ transaction: PaymentTransaction.ID) { contents[transaction] = nil }
 
-  func downloadsChanged(_ downloads: [Download]) async {
-    history += downloads
-    for download in downloads {
-      for waiter in waiters where waiter.isMet(download) { waiter.continuation.resume(returning: download) }
-      waiters.removeAll { $0.isMet(download) }
-    }
-  }
+  func downloadsChanged(_ downloads: [Download]) async { await news.note(downloads) }
+
+  var history: [Download] { get async { await news.history } }
 
   /// The first download to be told of, from now on or before, that meets a condition.
-  func first(where isMet: @escaping @Sendable (Download) -> Bool) async -> Download {
-    if let met = history.first(where: isMet) { return met }
-    return await withCheckedContinuation { waiters.append((isMet, $0)) }
+  func first(where isMet: @escaping @Sendable (Download) -> Bool) async throws -> Download {
+    try await news.first(where: isMet)
   }
 
   /// The next one to end, in whatever way.
-  func ended() async -> Download {
-    await first { [.finished, .failed, .cancelled].contains($0.state) }
+  func ended() async throws -> Download {
+    try await first { [.finished, .failed, .cancelled].contains($0.state) }
   }
 
-  func forget() { history = [] }
+  func forget() async { await news.forget() }
 }
 
 /// A directory that goes with its owner.
@@ -115,6 +107,6 @@ enum DownloadFixture {
     let book = book(content)
     let queue = try await queue(server, directory, book, whole: whole)
     try await queue.start(try await queue.downloads(of: transaction))
-    return await book.ended()
+    return try await book.ended()
   }
 }
