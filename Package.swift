@@ -181,8 +181,8 @@ let package = Package(
     .testTarget(
       name: "StorefrontTests",
       dependencies: [
-        "ReceiptRemote", "ReceiptTesting", "ReceiptVerification", "StoreSimulation", "Storefront",
-        "StorefrontSQLite",
+        "ReceiptRemote", "ReceiptRemoteCurl", "ReceiptTesting", "ReceiptVerification", "StoreSimulation",
+        "Storefront", "StorefrontSQLite",
       ],
       exclude: ["Catalog/Fixtures", "Conformance/rows.tsv"]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
