@@ -2,6 +2,10 @@
 
 internal import Synchronization
 
+#if THREAD_SANITIZER
+  internal import ThreadSanitizing
+#endif
+
 /// A value that one of several tasks delivers, and that one task waits for.
 package final class FirstResult<Value: Sendable>: Sendable {
   private enum State {

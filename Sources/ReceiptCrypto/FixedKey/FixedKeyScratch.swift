@@ -3,6 +3,10 @@
 internal import COpenSSL
 internal import Synchronization
 
+#if THREAD_SANITIZER
+  internal import ThreadSanitizing
+#endif
+
 /// Numbers and points to calculate with: some 10 KB, whose allocation would cost as much as a signature does.
 @safe
 final class FixedKeyScratch {

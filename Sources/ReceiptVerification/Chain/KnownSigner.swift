@@ -3,6 +3,10 @@
 internal import ReceiptCrypto
 internal import Synchronization
 
+#if THREAD_SANITIZER
+  internal import ThreadSanitizing
+#endif
+
 /// A signer whose chain was found good, with what makes the next of its receipts cheap.
 final class KnownSigner: Sendable {
   /// The bytes of a receipt that name the signer.

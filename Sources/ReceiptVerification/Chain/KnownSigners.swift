@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if THREAD_SANITIZER
-  internal import ReceiptCrypto
-#endif
 internal import Synchronization
+
+#if THREAD_SANITIZER
+  internal import ThreadSanitizing
+#endif
 
 /// Remembers the certificate chains that were found good, by the very bytes that carried them, so that they
 /// are parsed and checked once and not for each receipt.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if THREAD_SANITIZER
-  internal import ReceiptCrypto
+  internal import ThreadSanitizing
 
   typealias Mutex = SanitizedMutex
 #endif

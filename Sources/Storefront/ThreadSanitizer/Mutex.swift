@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if THREAD_SANITIZER
-  internal import ReceiptCrypto
+  internal import ThreadSanitizing
 
   /// Stands in for Synchronization's `Mutex`; see `SanitizedMutex`. A type of this module, whose members are at hand in
   /// every file of it.

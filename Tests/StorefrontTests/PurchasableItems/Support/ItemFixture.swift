@@ -137,7 +137,7 @@ struct ItemFixture {
     let verifier = ReceiptVerifier(
       trust: authority.trustAnchors,
       policy: VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox]),
-      clock: FixedClock(Self.now).reading)
+      clock: { Self.now })
     let record = QueuePurchaseRecord(queue, remembering: notebook) { transaction in
       guard let sale = transaction.storeTransaction else { return nil }
       guard case .valid(let receipt) = verifier.verify(sale.receipt) else { return nil }

@@ -3,8 +3,6 @@
 #if THREAD_SANITIZER
   internal import Glibc
 
-  typealias Mutex = SanitizedMutex
-
   /// Stands in for Synchronization's `Mutex` under the thread sanitizer, which does not see that one
   /// where threads really wait: its slow path is in a library without instrumentation. It knows pthread's.
   @safe
