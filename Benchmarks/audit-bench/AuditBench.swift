@@ -191,6 +191,8 @@
     }
   }
 #else
+  import Measuring
+
   @main
   enum AuditBench {
     static func main() throws {
