@@ -11,6 +11,7 @@
   ///
   /// usage: audit-bench append DIRECTORY ENTRIES
   ///        audit-bench open DIRECTORY
+  ///        audit-bench read DIRECTORY
   ///        audit-bench one-by-one DIRECTORY ENTRIES
   ///        audit-bench check DIRECTORY
   ///        audit-bench postgresql ENTRIES    with the trait PostgreSQL, see ``PostgreSQLMeasurement``
@@ -21,6 +22,7 @@
       switch (arguments.count, arguments.dropFirst().first) {
       case (4, "append"): try await append(directory: arguments[2], entries: Int(arguments[3]) ?? 1_000_000)
       case (3, "open"): try open(directory: arguments[2])
+      case (3, "read"): try read(directory: arguments[2])
       case (4, "one-by-one"): try await oneByOne(directory: arguments[2], entries: Int(arguments[3]) ?? 1000)
       case (3, "check"): try check(directory: arguments[2])
       #if PostgreSQL
@@ -28,7 +30,8 @@
       #endif
       default:
         throw Failure(
-          "usage: audit-bench append DIRECTORY ENTRIES | open DIRECTORY | one-by-one DIRECTORY ENTRIES")
+          "usage: audit-bench append DIRECTORY ENTRIES | open DIRECTORY | read DIRECTORY | one-by-one DIRECTORY ENTRIES"
+        )
       }
     }
 
@@ -41,37 +44,36 @@
         checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
     }
 
-    /// Appends in batches of 1,024; the raw probe runs in between, so that both see the same disk.
+    /// Appends in batches of 1,024, of which each client has one under way, so that one is prepared while another is
+    /// stored. The raw probe runs in between, so that both see the same disk.
     private static func append(directory: String, entries: Int) async throws {
       let log = try create(directory)
       let probe = try RawProbe(path: directory + "/bench.raw")
       var workload = Workload(seed: 1, entries: entries)
-      let batchCount = (entries + 1023) / 1024
-      let section = max(1, batchCount / 10)
+      let roundCount = (entries + roundEntries - 1) / roundEntries
+      let section = max(1, roundCount / 10)
       var seconds = 0.0
       var longest = 0.0
       var ratios: [Double] = []
       var content = 0
       try probe.run(batches: 64)
       _ = probe.takeRate()
+      print("\(clients) clients, each with a batch of \(batchEntries) under way")
       print("      entries   appends/s   raw/s      of raw   longest batch   resident")
-      for batch in 0..<batchCount {
-        let records = workload.batch(1024)
-        content += try records.reduce(0) { try $0 + Workload.byteCount($1) }
+      for round in 0..<roundCount {
+        let batches = (0..<roundBatches).map { _ in workload.batch(batchEntries) }
+        content += try batches.joined().reduce(0) { try $0 + Workload.byteCount($1) }
         let start = Clock.seconds()
-        try await log.append(records)
-        let took = Clock.seconds() - start
-        seconds += took
-        longest = max(longest, took)
-        if batch % 16 == 15 { try probe.run(batches: 4) }
-        if (batch + 1).isMultiple(of: section) {
-          let rate = Double(section * 1024) / seconds
-          if probe.records == 0 { try probe.run(batches: 16) }
+        longest = max(longest, try await append(batches, to: log))
+        seconds += Clock.seconds() - start
+        try probe.run(batches: 2)
+        if (round + 1).isMultiple(of: section) {
+          let rate = Double(section * roundEntries) / seconds
           let raw = probe.takeRate()
           ratios.append(rate / raw)
           print(
             row([
-              ("\((batch + 1) * 1024)", 13), ("\(Int(rate))", 12), ("\(Int(raw))", 11),
+              ("\((round + 1) * roundEntries)", 13), ("\(Int(rate))", 12), ("\(Int(raw))", 11),
               (rounded(rate / raw), 9),
               ("\(rounded(longest * 1000)) ms", 16), ("\(memory("VmRSS")) MiB", 11),
             ]))
@@ -83,7 +85,6 @@
         "appends of raw: \(rounded(ratios.reduce(0, +) / Double(ratios.count))) mean, \(rounded(ratios.last ?? 0)) at the end"
       )
       try log.publishCheckpoint()
-      try await measureReading(log, &workload, entries: batchCount * 1024)
       let disk = try log.statistics()
       print(
         "disk: \(disk.storedByteCount / disk.entryCount) bytes an entry, \(content / Int(disk.entryCount)) of them the entry "
@@ -94,19 +95,55 @@
       _exit(0)
     }
 
-    private static func measureReading(_ log: AuditLog, _ workload: inout Workload, entries: Int) async throws
-    {
-      try percentiles("proof", 5000) {
+    private static let clients = 2
+    private static let batchEntries = 1024
+    private static let roundBatches = 8
+    private static let roundEntries = roundBatches * batchEntries
+
+    /// Returns how long the slowest batch took, in seconds.
+    private static func append(_ batches: [[AuditRecord]], to log: AuditLog) async throws -> Double {
+      try await withThrowingTaskGroup(of: Double.self) { group in
+        for client in 0..<clients {
+          group.addTask {
+            var longest = 0.0
+            for batch in stride(from: client, to: batches.count, by: clients) {
+              let start = Clock.seconds()
+              try await log.append(batches[batch])
+              longest = max(longest, Clock.seconds() - start)
+            }
+            return longest
+          }
+        }
+        return try await group.reduce(0) { max($0, $1) }
+      }
+    }
+
+    /// Reads what `append` left at random places, in a process of its own: as the system's cache is, and once more the
+    /// same, which is in the cache then.
+    private static func read(directory: String) throws {
+      let log = try openLog(directory)
+      let disk = try log.statistics()
+      for name in ["as the cache is", "the same again"] {
+        print("reading, \(name):")
+        var workload = Workload(seed: 2, entries: Int(disk.entryCount))
+        try measureReading(log, &workload, entries: Int(disk.entryCount))
+      }
+      print("resident: \(memory("VmRSS")) MiB now, \(memory("VmHWM")) MiB at most")
+      try log.close()
+    }
+
+    private static func measureReading(_ log: AuditLog, _ workload: inout Workload, entries: Int) throws {
+      try percentiles("  proof", 5000) {
         try log.withView { view in _ = try view.proof(of: UInt64(workload.choose(below: entries))) }
       }
-      try percentiles("entry by index", 5000) {
+      try percentiles("  entry by index", 5000) {
         try log.withView { view in _ = try view.entry(at: UInt64(workload.choose(below: entries))) }
       }
-      try percentiles("newest of an original transaction", 2000) {
+      try percentiles("  newest of an original transaction", 2000) {
         let original = Workload.original(UInt64(workload.choose(below: max(1, entries / 10))))
         try log.withView { view in _ = try view.history(original: original, limit: 1) }
       }
-      try percentiles("history, a page of 100", 200) {
+      try percentiles("  history, a page of 100", 200) {
         try log.withView { view in
           let page = try view.history(
             original: Workload.longHistory, before: UInt64(entries / 2 + workload.choose(below: entries / 2)),
@@ -131,13 +168,17 @@
       )
     }
 
-    /// Opens what `append` left, in a process of its own.
-    private static func open(directory: String) throws {
+    private static func openLog(_ directory: String) throws -> AuditLog {
       let key = try NoteVerifierKey(String(decoding: contents(of: directory + "/bench.pub"), as: UTF8.self))
-      let start = Clock.seconds()
-      let log = try AuditLog.open(
+      return try AuditLog.open(
         SQLiteStorage(openingAt: directory + "/bench.trail"), verifier: key,
         checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
+    }
+
+    /// Opens what `append` left, in a process of its own.
+    private static func open(directory: String) throws {
+      let start = Clock.seconds()
+      let log = try openLog(directory)
       print("opening after a crash: \(rounded((Clock.seconds() - start) * 1000)) ms")
       try log.close()
     }

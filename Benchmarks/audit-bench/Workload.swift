@@ -7,7 +7,8 @@ import AuditTrail
 struct Workload {
   private var state: UInt64
   private let originals: UInt64
-  private let filler: [UInt8]
+  /// The receipt of every record, so that the records themselves take little memory.
+  private let receiptBytes = (0..<430).map { UInt8(truncatingIfNeeded: $0 &* 31) }
   private(set) var made = 0
 
   static let longHistory = "100000000000000"
@@ -15,7 +16,6 @@ struct Workload {
   init(seed: UInt64, entries: Int) {
     state = seed
     originals = UInt64(max(1, entries / 10))
-    filler = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31) }
   }
 
   /// SplitMix64.
@@ -52,7 +52,7 @@ struct Workload {
       transaction: "3\(10_000_000_000_000 + made)",
       original: original, product: "com.example.plan.\(random() % 20)", bundle: "com.example.app",
       environment: "Production", verdict: .valid, signer: signer, root: root, policy: policy)
-    return AuditRecord(facts, receiptBytes: Array(filler[0..<430]))
+    return AuditRecord(facts, receiptBytes: receiptBytes)
   }
 
   /// The bytes of an entry and its erasable part.
