@@ -78,7 +78,8 @@ let package = Package(
     .target(name: "TransparencyLog", dependencies: ["ReceiptCrypto"]),
     .target(
       name: "AuditTrail",
-      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptVerification", "TransparencyLog"]),
+      dependencies: ["CMalloc", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification", "TransparencyLog"]),
+    .target(name: "CMalloc"),
     .target(
       name: "AuditTrailSQLite",
       dependencies: [

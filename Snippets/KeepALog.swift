@@ -56,7 +56,7 @@ struct Log {
     // snippet.append
     entries.append(entry)
     var full: [(TileCoordinates, [TreeHash])] = []
-    frontier.append(.leaf(entry)) { full.append(($0, $1)) }
+    frontier.append(.leaf(entry)) { full.append(($0, $1.hashes)) }
     for (tile, hashes) in full {
       try folder.write(TileCoordinates.encode(hashes), tile.path)
       if tile.level == 0 {

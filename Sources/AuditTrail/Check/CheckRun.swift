@@ -17,7 +17,7 @@ struct CheckRun {
   private var tailHashes: [TreeHash] = []
   private var ownRows: [UInt64] = []
   private var sums: IndexSums
-  private let sumKey: IndexSum.Key
+  private let points: IndexSum.Points
 
   /// Bundles that are read at a time, by all processors together.
   private static let windowCount = 64
@@ -26,11 +26,11 @@ struct CheckRun {
     self.storage = storage
     self.head = head
     self.key = key
-    guard let sumKey = IndexSum.Key(Random.bytes(16)) else {
-      throw AuditError(.invalidRecord, at: "index", "The key of the sums does not have 16 bytes.")
+    guard let points = IndexSum.Points(Random.bytes(IndexSum.Points.byteCount)) else {
+      throw AuditError(.invalidRecord, at: "index", "The points of the sums do not have the right length.")
     }
-    self.sumKey = sumKey
-    sums = IndexSums(key, sumKey, indexedSize: head.indexedSize)
+    self.points = points
+    sums = IndexSums(key, points, indexedSize: head.indexedSize)
   }
 
   private var bundleCount: Int { Int(head.size >> 8) }
@@ -39,37 +39,68 @@ struct CheckRun {
 
   mutating func checkEntries(progress: @Sendable (UInt64, UInt64) -> Void) throws {
     var first = 0
+    var next = checkBundles(window(from: 0))
     while first < bundleCount {
-      let window = first..<min(first + Self.windowCount, bundleCount)
-      for checked in try checkBundles(window) { try take(checked) }
-      first = window.upperBound
+      let checked = next
+      first = window(from: first).upperBound
+      next = checkBundles(window(from: first))
+      // Entries are held against each other one by one; meanwhile the next window is checked.
+      for checked in try checked.get() { try take(checked) }
       progress(UInt64(first) << 8, head.size)
       guard faults.count < TrailCheckReport.maximumFaults else { return }
     }
     try take(checkTail())
     progress(head.size, head.size)
     faults += lines.finish(sawErasableParts: true)
+    FreedMemory.giveBack()
   }
 
-  private func checkBundles(_ window: Range<Int>) throws -> [CheckedBundle] {
-    let results = Mutex<[Int: Result<CheckedBundle, any Error>]>([:])
-    let (storage, key, sumKey, indexedSize) = (storage, key, sumKey, head.indexedSize)
-    DispatchQueue.concurrentPerform(iterations: window.count) { offset in
-      let bundle = window.lowerBound + offset
-      let result = Result {
-        try storage.read { reader in
-          try CheckedBundle(Int64(bundle), reader, IndexSums(key, sumKey, indexedSize: indexedSize))
-        }
+  private func window(from first: Int) -> Range<Int> {
+    first..<min(first + Self.windowCount, bundleCount)
+  }
+
+  /// Begins to check the bundles of a window.
+  private func checkBundles(_ window: Range<Int>) -> Window {
+    let checked = Window(window)
+    let (storage, key, points, indexedSize) = (storage, key, points, head.indexedSize)
+    DispatchQueue.global().async(group: checked.group) {
+      DispatchQueue.concurrentPerform(iterations: window.count) { offset in
+        let bundle = window.lowerBound + offset
+        checked.set(
+          bundle,
+          Result {
+            try storage.read { reader in
+              try CheckedBundle(Int64(bundle), reader, IndexSums(key, points, indexedSize: indexedSize))
+            }
+          })
       }
+    }
+    return checked
+  }
+
+  /// Bundles that are being checked.
+  private final class Window: Sendable {
+    let group = DispatchGroup()
+    private let bundles: Range<Int>
+    private let results = Mutex<[Int: Result<CheckedBundle, any Error>]>([:])
+
+    init(_ bundles: Range<Int>) { self.bundles = bundles }
+
+    func set(_ bundle: Int, _ result: Result<CheckedBundle, any Error>) {
       results.withLock { $0[bundle] = result }
     }
-    return try results.withLock { results in try window.compactMap { try results[$0]?.get() } }
+
+    /// Waits for all of them, and gives them in order.
+    func get() throws -> [CheckedBundle] {
+      group.wait()
+      return try results.withLock { results in try bundles.compactMap { try results[$0]?.get() } }
+    }
   }
 
   private func checkTail() throws -> CheckedBundle {
     try storage.read { reader in
       try CheckedBundle(
-        tail: head.size & ~255..<head.size, reader, IndexSums(key, sumKey, indexedSize: head.indexedSize))
+        tail: head.size & ~255..<head.size, reader, IndexSums(key, points, indexedSize: head.indexedSize))
     }
   }
 
@@ -83,7 +114,7 @@ struct CheckRun {
       return
     }
     var tiles: [(TileCoordinates, [TreeHash])] = []
-    upper.append(TreeHash.root(ofComplete: checked.entries.hashes[...])) { tiles.append(($0, $1)) }
+    upper.append(checked.root) { tiles.append(($0, $1.hashes)) }
     for (above, hashes) in tiles {
       try compareTile(TileCoordinates(above.level + 1, above.number, above.width), hashes)
     }
@@ -186,7 +217,7 @@ struct CheckRun {
   // MARK: - The index
 
   mutating func checkIndex() throws {
-    let (indexedSize, sums, sumKey) = (head.indexedSize, sums, sumKey)
+    let (indexedSize, sums, points) = (head.indexedSize, sums, points)
     // A view of one moment: runs are merged while the trail is in use.
     faults += try storage.read { reader in
       do {
@@ -200,7 +231,7 @@ struct CheckRun {
         }
         var faults = try auditor.strayRows().map { TrailFault(.strayRow, at: "index", $0.description) }
         for kind in IndexKind.allCases {
-          let report = try auditor.audit(kind, key: sumKey)
+          let report = try auditor.audit(kind, at: points)
           faults += report.damage.map { TrailFault(.index, at: "index \(kind)", $0.description) }
           if report.damage.isEmpty, report.sum != sums.byKind[Int(kind.rawValue)] {
             faults.append(

@@ -8,6 +8,8 @@ struct CheckedBundle {
   var ownRows: [UInt64] = []
   var sums: IndexSums
   let isFull: Bool
+  /// The root of a full bundle's entries.
+  private(set) var root = TreeHash.empty
 
   /// Checks a full bundle.
   init(_ bundle: Int64, _ reader: any StorageReader, _ sums: IndexSums) throws {
@@ -15,14 +17,14 @@ struct CheckedBundle {
     entries = CheckedEntries(first: first)
     self.sums = sums
     isFull = true
-    let lengths = BundleRow.tileByteCount..<BundleRow.headerByteCount
     guard let row = try reader.value(.bundles, bundle) else {
       fail(
         .missingEntry, first,
         "The entries \(first) to \(first + 255) are missing: there is no bundle \(bundle).")
       return
     }
-    guard row.count >= BundleRow.headerByteCount, let layout = BundleRow.Layout(Array(row[lengths])),
+    guard row.count >= BundleRow.headerByteCount,
+      let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
       layout.byteCount == row.count
     else {
       fail(.missingEntry, first, "The bundle \(bundle) of the entries \(first) to \(first + 255) is damaged.")
@@ -40,6 +42,15 @@ struct CheckedBundle {
             .alteredEntry, entry: index, "The entry does not have the hash that the tree has at its place."))
       }
     }
+    let roots = TreeHash.hashes(in: Array(row[BundleRow.tileByteCount..<BundleRow.groupedTileByteCount]))
+    let groupRoots = GroupedTile.groupRoots(of: entries.hashes)
+    for group in groupRoots.indices where groupRoots[group] != roots[group] {
+      fail(
+        .alteredTile, first + UInt64(group * GroupedTile.groupWidth),
+        "The root over this entry and the \(GroupedTile.groupWidth - 1) after it is not that of their hashes."
+      )
+    }
+    root = TreeHash.root(ofComplete: groupRoots[...])
   }
 
   /// Checks the entries that are in no bundle yet.
@@ -71,15 +82,16 @@ struct CheckedBundle {
     _ entry: Span<UInt8>, _ erasable: Span<UInt8>, hasOwnRow: Bool, at index: UInt64,
     _ reader: any StorageReader
   ) throws {
-    guard hasOwnRow else {
-      entries.add(entry, erasable: erasable)
-      sums.add(entry, erasable: erasable, at: index)
-      return
-    }
+    guard hasOwnRow else { return add(entry, erasable, at: index) }
     ownRows.append(index)
     let payload = try reader.value(.payloads, Int64(index)) ?? []
-    entries.add(entry, erasable: payload.span)
-    sums.add(entry, erasable: payload.span, at: index)
+    add(entry, payload.span, at: index)
+  }
+
+  private mutating func add(_ entry: Span<UInt8>, _ erasable: Span<UInt8>, at index: UInt64) {
+    if let keys = entries.add(entry, erasable: erasable) {
+      sums.add(entry, erasable: erasable, keys, at: index)
+    }
   }
 }
 

@@ -51,7 +51,9 @@ struct CheckedEntries {
   /// - Parameters:
   ///   - entry: Its bytes.
   ///   - erasable: Its erasable part; `nil` where that is not at hand.
-  mutating func add(_ entry: Span<UInt8>, erasable: Span<UInt8>?) {
+  /// - Returns: Its keys; `nil` where it cannot be read.
+  @discardableResult
+  mutating func add(_ entry: Span<UInt8>, erasable: Span<UInt8>?) -> EntryIndexKeys? {
     let index = first + UInt64(hashes.count)
     hashes.append(.leaf(entry))
     var line = EntryLine(time: 0, original: nil, previous: nil, erased: nil, anchor: nil, isErased: false)
@@ -59,7 +61,7 @@ struct CheckedEntries {
     let keys: EntryIndexKeys
     do { keys = try EntryIndexKeys(entry) } catch {
       faults.append(TrailFault(.malformedEntry, entry: index, "\(error)"))
-      return
+      return nil
     }
     line.time = keys.time
     line.previous = keys.previous
@@ -68,6 +70,7 @@ struct CheckedEntries {
     if let erasable {
       line.isErased = checkErasable(erasable, commitment: keys.commitment, at: index)
     }
+    return keys
   }
 
   /// Erasures and anchors are few: they are read in full.
@@ -152,7 +155,9 @@ struct EntryLineChecker {
   ///
   /// - Parameter sawErasableParts: Whether the erasable parts were at hand.
   /// - Returns: The faults.
-  func finish(sawErasableParts: Bool) -> [TrailFault] {
+  mutating func finish(sawErasableParts: Bool) -> [TrailFault] {
+    // Most of the memory of a check, which goes on with the index.
+    lines = [:]
     guard sawErasableParts else { return [] }
     let unrecorded = erased.filter { erasures[$0] == nil }.sorted().map {
       TrailFault(

@@ -6,24 +6,26 @@ internal import ReceiptCrypto
 struct IndexSums {
   private(set) var byKind = [IndexSum](repeating: IndexSum(), count: IndexKind.allCases.count)
   private let key: IndexKey?
-  private let sumKey: IndexSum.Key
+  private let points: IndexSum.Points
   private let indexedSize: UInt64
   /// The products of the bundle: it has one record of each.
   private var products: Set<UInt64> = []
 
   /// - Parameters:
   ///   - key: What fingerprints are made with; `nil` where it is not known, and nothing is summed.
-  ///   - sumKey: What sums are made with, random for each check.
+  ///   - points: Where the sums are evaluated, random for each check.
   ///   - indexedSize: The entries below it have their records in runs.
-  init(_ key: IndexKey?, _ sumKey: IndexSum.Key, indexedSize: UInt64) {
+  init(_ key: IndexKey?, _ points: IndexSum.Points, indexedSize: UInt64) {
     self.key = key
-    self.sumKey = sumKey
+    self.points = points
     self.indexedSize = indexedSize
   }
 
   /// Adds the records of an entry. Those of one bundle must be added to sums of their own.
-  mutating func add(_ entry: Span<UInt8>, erasable: Span<UInt8>, at index: UInt64) {
-    guard let key, index < indexedSize, let keys = try? EntryIndexKeys(entry),
+  mutating func add(
+    _ entry: Span<UInt8>, erasable: Span<UInt8>, _ keys: EntryIndexKeys, at index: UInt64
+  ) {
+    guard let key, index < indexedSize,
       let fingerprints = try? EntryFingerprints(entry, erasable: erasable, keys, key)
     else { return }
     add(.receipt, fingerprints.receipt, index)
@@ -38,7 +40,7 @@ struct IndexSums {
   ) {
     guard let fingerprint else { return }
     byKind[Int(kind.rawValue)].add(
-      IndexRecord(fingerprint: fingerprint, index: index, check: check), of: kind, key: sumKey)
+      IndexRecord(fingerprint: fingerprint, index: index, check: check), of: kind, at: points)
   }
 
   /// Adds the sums of other bundles.

@@ -41,7 +41,7 @@ public struct TileDirectoryChecker: Sendable {
       number += 1
       if bundle.isFull {
         var tiles: [(TileCoordinates, [TreeHash])] = []
-        upper.append(TreeHash.root(ofComplete: checked.hashes[...])) { tiles.append(($0, $1)) }
+        upper.append(TreeHash.root(ofComplete: checked.hashes[...])) { tiles.append(($0, $1.hashes)) }
         for (above, hashes) in tiles {
           try compare(TileCoordinates(above.level + 1, above.number, above.width), hashes, &report)
         }

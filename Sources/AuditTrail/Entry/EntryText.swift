@@ -23,6 +23,13 @@ package enum EntryText {
     }
   }
 
+  /// The bytes that a value has in an entry, copied only where they differ from the text's.
+  static func withEncoded<Result>(_ text: String, _ body: (Span<UInt8>) -> Result) -> Result {
+    let bytes = text.utf8Span.span
+    for index in bytes.indices where isReserved(bytes[index]) { return body(encoded(text).span) }
+    return body(bytes)
+  }
+
   /// The bytes that a value has in an entry. Equal texts have equal bytes, so that indexes need not decode.
   package static func encoded(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []

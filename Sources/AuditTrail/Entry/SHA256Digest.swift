@@ -68,11 +68,10 @@ public struct SHA256Digest: Sendable, Hashable {
 
   /// Appends the 32 bytes.
   package func append(to bytes: inout [UInt8]) {
-    for word in [words.0, words.1, words.2, words.3] {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-      }
-    }
+    let inMemory = (
+      words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian
+    )
+    unsafe withUnsafeBytes(of: inMemory) { unsafe bytes.append(contentsOf: $0) }
   }
 
   /// Lower-case hexadecimal digits, as `sha256sum` prints them.

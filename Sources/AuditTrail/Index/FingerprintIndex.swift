@@ -75,15 +75,6 @@ package struct FingerprintIndex: Sendable {
     memtable.newest(kind, fingerprint, check: check, before: .max)
   }
 
-  /// The key of the page that looking a fingerprint up reads first, where it reads any.
-  func firstPage(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0) -> Int64? {
-    guard memtable.newest(kind, fingerprint, check: check, before: .max) == nil else { return nil }
-    let bits = BlockedFilter.bits(of: fingerprint)
-    guard let run = runs[kind].first(where: { $0.mayContain(fingerprint, bits) }) else { return nil }
-    let page = run.fences.partitioningIndex { $0 > fingerprint } - 1
-    return page < 0 ? nil : run.run.page(page).key
-  }
-
   func removeFromMemory(_ kind: IndexKind, _ record: IndexRecord) -> Bool { memtable.remove(kind, record) }
 
   /// Takes back the records in memory of entries from `size` on.

@@ -40,12 +40,12 @@ package struct IndexAuditor {
   ///
   /// - Parameters:
   ///   - kind: The kind.
-  ///   - key: What the sum is made with.
+  ///   - points: Where the sum is evaluated.
   ///   - record: Takes each record, by fingerprint, then by index.
   /// - Returns: What was found.
   /// - Throws: ``StorageError`` where the storage fails, and whatever `record` throws.
   package func audit(
-    _ kind: IndexKind, key: IndexSum.Key, record: (IndexRecord) throws -> Void = { _ in }
+    _ kind: IndexKind, at points: IndexSum.Points, record: (IndexRecord) throws -> Void = { _ in }
   ) throws -> Report {
     var report = Report()
     var found: [IndexDamage] = []
@@ -63,7 +63,7 @@ package struct IndexAuditor {
     var merge = try RunMerge(cursors, in: reader) { add($0) }
     while let next = try merge.next(in: reader) {
       report.records += 1
-      report.sum.add(next, of: kind, key: key)
+      report.sum.add(next, of: kind, at: points)
       try record(next)
     }
     if found.isEmpty, report.records != recordCount(kind) {

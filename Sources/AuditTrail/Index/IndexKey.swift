@@ -8,12 +8,13 @@ package struct IndexKey: Sendable {
   /// The length of a key, in bytes.
   package static let byteCount = 16
 
-  private let key: [UInt8]
+  /// For each kind, its byte and the key.
+  private let prefixes: [[UInt8]]
 
   /// A key of ``byteCount`` secret bytes; `nil` for any other count.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
-    key = bytes
+    prefixes = IndexKind.allCases.map { [$0.rawValue] + bytes }
   }
 
   /// The fingerprint of `value`: the first 48 bits of SHA-256 over the kind's byte, the key and the value.
@@ -33,10 +34,8 @@ package struct IndexKey: Sendable {
   package func checkedFingerprint(
     _ kind: IndexKind, _ value: Span<UInt8>
   ) -> (fingerprint: UInt64, check: UInt32) {
-    var message = key
-    message.reserveCapacity(key.count + value.count)
-    unsafe value.withUnsafeBufferPointer { unsafe message.append(contentsOf: $0) }
-    let words = PrefixedSHA256.hash(prefix: kind.rawValue, message.span)
+    let prefix = prefixes[Int(kind.rawValue)]
+    let words = PrefixedSHA256.hash(prefix: prefix.span, value)
     return (UInt64(bigEndian: words.0) >> 16, UInt32(truncatingIfNeeded: words.1))
   }
 }

@@ -13,7 +13,7 @@ package struct IndexMerger {
 
   static let fanIn = 8
   /// 2 MB of pages.
-  static let pagesPerStep = 240
+  static let pagesPerStep = 250
 
   private let storage: any TrailStorage
   private let owner: IndexMergeOwner

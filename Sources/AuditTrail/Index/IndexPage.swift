@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A page of an index run: up to 1,080 records in ascending order, of 8 bytes each; or 720 of 12, for a kind that has
+/// A page of an index run: up to 504 records in ascending order, of 8 bytes each; or 336 of 12, for a kind that has
 /// checks.
 ///
 /// | Bytes | |
@@ -13,8 +13,8 @@
 /// | rest | zeros, where records were removed |
 struct IndexPage: Sendable {
   static let headerByteCount = 16
-  /// 8,656 bytes fill an SQLite leaf cell and two overflow pages of 4,096 bytes with almost no rest.
-  static let recordLimit = 1_080
+  /// Four rows of 4,048 bytes fill a page of SQLite, of 16,384, with almost no rest: a lookup reads one page.
+  static let recordLimit = 504
 
   /// The most records of a page of this kind.
   static func recordLimit(_ kind: IndexKind) -> Int { recordLimit * 8 / recordByteCount(kind) }

@@ -25,6 +25,23 @@ package struct IndexSnapshot: Sendable {
     return IndexSnapshot(size: size, runs: runs, memtable: memtable)
   }
 
+  /// The runs alone.
+  var withoutMemory: IndexSnapshot {
+    IndexSnapshot(size: size, runs: runs, memtable: Memtable(base: runs.indexedSize))
+  }
+
+  /// Grows with every flush and merge.
+  var version: UInt64 { runs.version }
+
+  /// The key of the page that looking a fingerprint up reads first, where it reads any.
+  func firstPage(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0) -> Int64? {
+    guard memtable.newest(kind, fingerprint, check: check, before: size) == nil else { return nil }
+    let bits = BlockedFilter.bits(of: fingerprint)
+    guard let run = runs[kind].first(where: { $0.mayContain(fingerprint, bits) }) else { return nil }
+    let page = run.fences.partitioningIndex { $0 > fingerprint } - 1
+    return page < 0 ? nil : run.run.page(page).key
+  }
+
   /// The newest entry below `before` that may be about the fingerprint.
   ///
   /// - Throws: ``StorageError``.

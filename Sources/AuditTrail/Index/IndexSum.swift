@@ -1,45 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCrypto
-
-/// A sum of SHA-256 hashes of records under a key, in whatever order: two sets of records with the same sum are the same, except
-/// with a probability of 2^-128 for who does not know the key.
+/// What a set of index records comes to, in whatever order they are added: for comparing those that the index has with
+/// those that it ought to have, without holding them.
+///
+/// It is the value of a polynomial whose roots are the records, modulo the prime 2^61 - 1, at points that are drawn
+/// anew for each comparison. Two different sets of n records have different polynomials, of degree n, and so come to the
+/// same at both of two points with a probability of at most (n / 2^61)^2: for 80 million records, 2^-69. Who altered
+/// the index before the points were drawn can do nothing about it.
 package struct IndexSum: Sendable, Hashable {
-  private var low: UInt64 = 0
-  private var high: UInt64 = 0
+  /// The values at the two points.
+  package private(set) var first: UInt64 = 1
+  package private(set) var second: UInt64 = 1
 
-  /// The sum of no records.
+  /// What no records come to.
   package init() {}
 
   /// Adds a record.
   @inline(__always)
-  package mutating func add(_ record: IndexRecord, of kind: IndexKind, key: Key) {
+  package mutating func add(_ record: IndexRecord, of kind: IndexKind, at points: Points) {
     let labelled = UInt64(kind.rawValue) << 48 | record.fingerprint
-    let words = unsafe withUnsafeBytes(
-      of: (key.high, key.low, labelled, record.index, UInt64(record.check))
-    ) { unsafe PrefixedSHA256.hash(prefix: nil, Span(_unsafeBytes: $0)) }
-    let (sum, carried) = low.addingReportingOverflow(words.0)
-    low = sum
-    high &+= words.1 &+ (carried ? 1 : 0)
+    first = Field.product(
+      first, points.first.factor(labelled, Field.reduced(record.index), UInt64(record.check)))
+    second = Field.product(
+      second, points.second.factor(labelled, Field.reduced(record.index), UInt64(record.check)))
   }
 
-  /// Adds what another sum has.
+  /// Adds what another set comes to.
   package mutating func add(_ other: IndexSum) {
-    let (sum, carried) = low.addingReportingOverflow(other.low)
-    low = sum
-    high &+= other.high &+ (carried ? 1 : 0)
+    first = Field.product(first, other.first)
+    second = Field.product(second, other.second)
   }
 
-  /// What the hashes are keyed with: fresh random bytes for each comparison.
-  package struct Key: Sendable {
-    fileprivate let low: UInt64
-    fileprivate let high: UInt64
+  /// Where the polynomials are evaluated.
+  package struct Points: Sendable {
+    fileprivate let first: Point
+    fileprivate let second: Point
 
-    /// A key of 16 random bytes; `nil` for any other count.
+    /// Points of random bytes, fresh for each comparison; `nil` unless there are ``byteCount``.
     package init?(_ bytes: [UInt8]) {
-      guard bytes.count == 16 else { return nil }
-      high = bytes.span.bigEndianWord(at: 0)
-      low = bytes.span.bigEndianWord(at: 8)
+      guard bytes.count == Self.byteCount else { return nil }
+      let span = bytes.span
+      func word(_ number: Int) -> UInt64 { Field.reduced(span.bigEndianWord(at: 8 * number)) }
+      first = Point(main: word(0), index: word(1), check: word(2))
+      second = Point(main: word(3), index: word(4), check: word(5))
+    }
+
+    /// The bytes that points are made of.
+    package static let byteCount = 48
+  }
+
+  fileprivate struct Point: Sendable {
+    let main: UInt64
+    let index: UInt64
+    let check: UInt64
+
+    /// The linear factor of a record: the point less the record's numbers, each but the first times a variable of its
+    /// own.
+    @inline(__always)
+    func factor(_ labelled: UInt64, _ recordIndex: UInt64, _ recordCheck: UInt64) -> UInt64 {
+      let record = Field.sum(
+        Field.sum(labelled, Field.product(index, recordIndex)), Field.product(check, recordCheck))
+      return Field.sum(main, Field.modulus - record)
+    }
+  }
+
+  /// Numbers modulo 2^61 - 1, each less than that.
+  fileprivate enum Field {
+    static let modulus: UInt64 = 1 << 61 - 1
+
+    @inline(__always)
+    static func reduced(_ value: UInt64) -> UInt64 {
+      let folded = value & modulus + value >> 61
+      return folded >= modulus ? folded - modulus : folded
+    }
+
+    @inline(__always)
+    static func sum(_ left: UInt64, _ right: UInt64) -> UInt64 { reduced(left + right) }
+
+    @inline(__always)
+    static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
+      let (high, low) = left.multipliedFullWidth(by: right)
+      // 2^61 is 1: what is above the lower 61 bits counts once.
+      return reduced(low & modulus + (high << 3 | low >> 61))
     }
   }
 }

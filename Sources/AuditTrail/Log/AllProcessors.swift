@@ -15,16 +15,23 @@ enum AllProcessors {
   ///   - part: Does a part of them.
   /// - Returns: The results.
   /// - Throws: What a part threw, of several the first.
-  static func map<Element: Sendable>(
-    _ count: Int, _ part: @Sendable (Range<Int>) throws -> [Element]
-  ) throws -> [Element] {
+  static func map<Element: Sendable, Failure: Error>(
+    _ count: Int, _ part: @Sendable (Range<Int>) throws(Failure) -> [Element]
+  ) throws(Failure) -> [Element] {
     let parts = (count + share - 1) / share
-    guard parts > 1 else { return try part(0..<count) }
-    let results = Mutex<[Int: Result<[Element], any Error>]>([:])
+    guard parts > 1 else { return count == 0 ? [] : try part(0..<count) }
+    let results = Mutex<[Int: Result<[Element], Failure>]>([:])
     DispatchQueue.concurrentPerform(iterations: parts) { number in
-      let result = Result { try part(number * share..<min((number + 1) * share, count)) }
+      let range = number * share..<min((number + 1) * share, count)
+      let result = Result { () throws(Failure) in try part(range) }
       results.withLock { $0[number] = result }
     }
-    return try results.withLock { results in try (0..<parts).flatMap { try results[$0]?.get() ?? [] } }
+    var all: [Element] = []
+    all.reserveCapacity(count)
+    let finished = results.withLock { $0 }
+    for number in 0..<parts {
+      if let result = finished[number] { all += try result.get() }
+    }
+    return all
   }
 }

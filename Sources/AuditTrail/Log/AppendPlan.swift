@@ -35,7 +35,7 @@ struct AppendPlan {
   ///
   /// - Throws: ``AuditError/Code/invalidRecord`` when the trail is full.
   init(
-    _ records: [AuditRecord], _ found: [EarlierEntries], after head: TrailHead,
+    _ records: [PreparedRecord], _ found: [EarlierEntries], after head: TrailHead,
     once: TrailConfiguration.OnceWindow
   ) throws {
     start = head.size
@@ -45,12 +45,14 @@ struct AppendPlan {
     acknowledgements.reserveCapacity(records.count)
     stepsOfReceipt.reserveCapacity(records.count)
     newestOfOriginal.reserveCapacity(records.count)
-    for number in records.indices { try add(number, found[number], records) }
+    for number in records.indices { try add(records[number], number, found[number], records) }
   }
 
-  private mutating func add(_ number: Int, _ earlier: EarlierEntries, _ records: [AuditRecord]) throws {
+  private mutating func add(
+    _ record: PreparedRecord, _ number: Int, _ earlier: EarlierEntries, _ records: [PreparedRecord]
+  ) throws {
     // What this transaction enters is newer than what was found.
-    if let first = repeated(records[number], earlier.fingerprints.receipt, records) ?? earlier.first {
+    if let first = repeated(record, records) ?? earlier.first {
       acknowledgements.append(AuditAcknowledgement(index: first, isRepeat: true))
       return
     }
@@ -59,25 +61,25 @@ struct AppendPlan {
       throw AuditError(.invalidRecord, at: "entry \(position)", "The trail is full; begin another.")
     }
     var previous = earlier.previous
-    if let fingerprint = earlier.fingerprints.original {
-      let original = Original(fingerprint: fingerprint, check: earlier.fingerprints.originalCheck)
+    if let fingerprint = record.fingerprints.original {
+      let original = Original(fingerprint: fingerprint, check: record.fingerprints.originalCheck)
       previous = newestOfOriginal.updateValue(position, forKey: original) ?? previous
     }
-    if let receipt = earlier.fingerprints.receipt {
+    if let receipt = record.fingerprints.receipt {
       stepsOfReceipt[receipt, default: []].append(steps.count)
     }
-    lastTime = max(records[number].time, lastTime)
+    lastTime = max(record.facts.time, lastTime)
     steps.append(Step(record: number, time: lastTime, previous: previous))
     acknowledgements.append(AuditAcknowledgement(index: position, isRepeat: false))
   }
 
   /// The entry of this transaction that says the same already.
-  private func repeated(_ record: AuditRecord, _ receipt: UInt64?, _ records: [AuditRecord]) -> UInt64? {
-    guard let receipt, let earlier = stepsOfReceipt[receipt] else { return nil }
+  private func repeated(_ record: PreparedRecord, _ records: [PreparedRecord]) -> UInt64? {
+    guard let receipt = record.fingerprints.receipt, let earlier = stepsOfReceipt[receipt] else { return nil }
     let wanted = ExactlyOnce.key(record.facts)
     for number in earlier.reversed() {
       let step = steps[number]
-      if case .seconds(let seconds) = once, step.time < record.time - seconds * 1000 { return nil }
+      if case .seconds(let seconds) = once, step.time < record.facts.time - seconds * 1000 { return nil }
       if ExactlyOnce.key(records[step.record].facts) == wanted { return start + UInt64(number) }
     }
     return nil
@@ -85,18 +87,23 @@ struct AppendPlan {
 }
 
 extension AppendPlan.Step {
-  /// The entry, encoded, and its leaf hash.
+  /// Encodes the entry.
   ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - buffer: Used over and over, so that an entry takes no more memory than its length.
+  /// - Returns: The bytes of the entry, and its leaf hash.
   /// - Throws: ``AuditError/Code/invalidRecord``.
-  func entry(_ record: AuditRecord, _ erasable: CommittedErasable?) throws -> (bytes: [UInt8], leaf: TreeHash)
-  {
-    var bytes: [UInt8] = []
+  func entry(_ record: PreparedRecord, _ buffer: inout [UInt8]) throws -> (bytes: [UInt8], leaf: TreeHash) {
+    let erasable = try record.erasable.get()
+    buffer.removeAll(keepingCapacity: true)
     do {
       try AuditEntry.encode(
-        record.facts, time: time, previous: previous, commitment: erasable?.commitment, into: &bytes)
+        record.facts, time: time, previous: previous, commitment: erasable?.commitment, into: &buffer)
     } catch {
       throw AuditError(.invalidRecord, at: "entry", "\(error)")
     }
+    let bytes = Array(buffer[...])
     guard bytes.count <= TrailLimits.entryByteCount else {
       throw AuditError(
         .invalidRecord, at: "entry",

@@ -67,8 +67,9 @@ extension TrailState {
   private mutating func append(_ record: AuditRecord, in writer: any StorageWriter) throws
     -> AuditAcknowledgement
   {
-    let found = try lookUp([record], once: .forever, in: writer)
-    return try append([record], found: found, once: .forever, in: writer)[0]
+    let records = PreparedRecord.prepare([record], key)
+    let found = try lookUp(records, once: .forever, in: writer)
+    return try append(records, found: found, once: .forever, in: writer)[0]
   }
 
   private mutating func overwrite(_ index: UInt64, count: Int, in writer: any StorageWriter) throws {

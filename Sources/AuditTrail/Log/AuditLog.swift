@@ -37,6 +37,7 @@ public final class AuditLog: Sendable {
   /// The key that checkpoints are checked with.
   public let verifier: NoteVerifierKey
   let storage: any TrailStorage
+  let key: IndexKey
   let options: Options
   let rounds: WitnessRounds?
   let writer: Mutex<TrailWriter>
@@ -49,6 +50,7 @@ public final class AuditLog: Sendable {
   private let lastIndexedSize = Atomic<UInt64>(0)
   private let merger: Mutex<IndexMerger>
   private let merging = DispatchQueue(label: "receiptkit.audit-log.index-merger")
+  private let preparing = DispatchQueue(label: "receiptkit.audit-log.preparing")
   private let work = DispatchQueue(label: "receiptkit.audit-log.writer")
 
   /// Creates a trail and opens it.
@@ -129,6 +131,7 @@ public final class AuditLog: Sendable {
     guard let published = writer.published else { throw AuditError(.closed, "The trail is closed.") }
     self.storage = storage
     self.configuration = configuration
+    key = try configuration.fingerprintKey
     self.verifier = verifier
     self.options = options
     rounds = options.witnesses.map { WitnessRounds($0) }
@@ -178,10 +181,11 @@ public final class AuditLog: Sendable {
     if mode == .witnessed { try admitWitnessed() }
     let result = await withCheckedContinuation { continuation in
       let request = AppendQueue.Request(records: records, mode: mode, continuation: continuation)
-      switch appends.withLock({ $0.add(request) }) {
-      case .waits: break
-      case .startsWork: work.async { self.drain() }
-      case .refused(let error): continuation.resume(returning: .failure(error))
+      do throws(AuditError) {
+        let isToStart = try appends.withLock { appends throws(AuditError) in try appends.add(request) }
+        if isToStart { preparing.async { self.prepare() } }
+      } catch {
+        continuation.resume(returning: .failure(error))
       }
     }
     let acknowledgements = try result.get()
@@ -189,16 +193,33 @@ public final class AuditLog: Sendable {
     return acknowledgements
   }
 
-  /// Commits what waits, until nothing does.
-  private func drain() {
+  /// Prepares what arrived, until nothing is left, while others are committed.
+  private func prepare() {
     while true {
-      let batch = appends.withLock { $0.next(options.maximumBatch) }
+      let requests = appends.withLock { $0.nextToPrepare(options.maximumBatch) }
+      guard !requests.isEmpty else { return }
+      let runs = RunsLookup(
+        index: published.withLock { $0.index }, once: configuration.once, storage: storage)
+      var records = PreparedRecord.prepare(requests.flatMap(\.records), key, lookingUpIn: runs)[...]
+      let prepared = requests.map { request in
+        let own = Array(records.prefix(request.records.count))
+        records = records.dropFirst(request.records.count)
+        return AppendQueue.PreparedRequest(request, own)
+      }
+      if appends.withLock({ $0.add(prepared) }) { work.async { self.commitPrepared() } }
+    }
+  }
+
+  /// Commits what is prepared, until nothing is left.
+  private func commitPrepared() {
+    while true {
+      let batch = appends.withLock { $0.nextToCommit(options.maximumBatch) }
       guard !batch.isEmpty else { return }
       commit(batch)
     }
   }
 
-  private func commit(_ batch: [AppendQueue.Request]) {
+  private func commit(_ batch: [AppendQueue.PreparedRequest]) {
     let records = batch.flatMap(\.records)
     let flushInterval = options.flushInterval
     do {
@@ -256,6 +277,7 @@ public final class AuditLog: Sendable {
       while !isClosing.load(ordering: .sequentiallyConsistent),
         (try? merger.withLock({ merger in try merger.step() })) == true
       {}
+      FreedMemory.giveBack()
     }
   }
 
@@ -299,7 +321,8 @@ public final class AuditLog: Sendable {
     isClosing.store(true, ordering: .sequentiallyConsistent)
     appends.withLock { $0.close() }
     merging.sync {}
-    work.sync { drain() }
+    preparing.sync { prepare() }
+    work.sync { commitPrepared() }
     defer { try? storage.close() }
     do throws(AuditError) { try publishCheckpoint() } catch { if error.code != .readOnly { throw error } }
   }

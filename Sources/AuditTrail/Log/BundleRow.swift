@@ -15,6 +15,7 @@ struct StoredEntry {
 /// A row of `bundles`: 256 entries with their leaf hashes and erasable parts.
 ///
 ///     256 × 32 bytes   leaf hashes: the tile of level 0
+///     8 × 32 bytes     the root of each 32 of them, so that a proof needs fewer hashes
 ///     256 × 2 bytes    the length of each entry
 ///     256 × 2 bytes    the length of each erasable part, or 65,535 for one in a row of its own
 ///     entries, then erasable parts, without separators
@@ -23,15 +24,19 @@ struct StoredEntry {
 enum BundleRow {
   static let entryCount = 256
   static let tileByteCount = entryCount * TreeHash.byteCount
+  /// The tile and the roots of its groups.
+  static let groupedTileByteCount = tileByteCount + GroupedTile.groupCount * TreeHash.byteCount
   static let lengthsByteCount = entryCount * 4
-  static let headerByteCount = tileByteCount + lengthsByteCount
+  static let headerByteCount = groupedTileByteCount + lengthsByteCount
+  static let lengthsRange = groupedTileByteCount..<headerByteCount
   static let ownRow: UInt16 = .max
 
-  static func encode(_ hashes: [TreeHash], _ entries: ArraySlice<StoredEntry>) -> [UInt8] {
+  static func encode(_ tile: GroupedTile, _ entries: ArraySlice<StoredEntry>) -> [UInt8] {
     var row: [UInt8] = []
     row.reserveCapacity(
       entries.reduce(headerByteCount) { $0 + $1.entry.count + $1.erasable.count })
-    for hash in hashes { hash.append(to: &row) }
+    for hash in tile.hashes { hash.append(to: &row) }
+    for root in tile.groupRoots { root.append(to: &row) }
     for entry in entries { row.append(bigEndian: UInt16(entry.entry.count)) }
     for entry in entries { row.append(bigEndian: entry.hasOwnRow ? ownRow : UInt16(entry.erasable.count)) }
     for entry in entries { row += entry.entry }
@@ -39,7 +44,7 @@ enum BundleRow {
     return row
   }
 
-  /// Where one entry lies, by the lengths that a row has after its tile.
+  /// Where one entry lies, by the lengths that a row has.
   static func entryRange(_ lengths: [UInt8], _ position: Int) -> Range<Int> {
     var offset = headerByteCount
     for earlier in 0..<position { offset += Int(lengths[2 * earlier]) << 8 | Int(lengths[2 * earlier + 1]) }
@@ -55,7 +60,7 @@ enum BundleRow {
     /// Which erasable parts have rows of their own.
     let ownRows: [Bool]
 
-    /// Reads the lengths: the bytes `tileByteCount ..< headerByteCount` of a row.
+    /// Reads the lengths: the bytes ``lengthsRange`` of a row.
     init?(_ lengths: [UInt8]) {
       guard lengths.count == lengthsByteCount else { return nil }
       var entries: [Range<Int>] = []

@@ -13,16 +13,23 @@ struct EntryFingerprints {
 
   /// Those of a record.
   init(_ record: AuditRecord, _ key: IndexKey) {
-    receipt = record.receipt.map {
+    let facts = record.facts
+    receipt = facts.receipt.map {
       key.fingerprint(
-        .receipt, Self.receiptValue($0, purchase: record.kind == .purchase ? record.original : nil))
+        .receipt, Self.receiptValue($0, purchase: facts.kind == .purchase ? facts.original : nil))
     }
-    let checked = record.original.map { key.checkedFingerprint(.original, EntryText.encoded($0).span) }
+    let checked = facts.original.map { original in
+      EntryText.withEncoded(original) { key.checkedFingerprint(.original, $0) }
+    }
     original = checked?.fingerprint
     originalCheck = checked?.check ?? 0
-    transaction = record.transaction.map { key.fingerprint(.transaction, EntryText.encoded($0)) }
+    transaction = facts.transaction.map { transaction in
+      EntryText.withEncoded(transaction) { key.fingerprint(.transaction, $0) }
+    }
     customer = record.customerToken.map { key.fingerprint(.customer, $0) }
-    product = record.product.map { key.fingerprint(.product, EntryText.encoded($0)) }
+    product = facts.product.map { product in
+      EntryText.withEncoded(product) { key.fingerprint(.product, $0) }
+    }
   }
 
   /// Those of a stored entry.

@@ -67,7 +67,7 @@ struct StoredEntries {
   /// The 256 entries of a bundle's row.
   static func entries(of row: [UInt8], bundle: Int64) throws -> [StoredEntry] {
     guard row.count >= BundleRow.headerByteCount,
-      let layout = BundleRow.Layout(Array(row[BundleRow.tileByteCount..<BundleRow.headerByteCount])),
+      let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
       layout.byteCount == row.count
     else { throw damaged(bundle) }
     return (0..<BundleRow.entryCount).map {
@@ -85,8 +85,7 @@ struct StoredEntries {
   }
 
   private func lengths(of bundle: Int64) throws -> [UInt8]? {
-    let lengths = try reader.value(
-      .bundles, bundle, bytes: BundleRow.tileByteCount..<BundleRow.headerByteCount)
+    let lengths = try reader.value(.bundles, bundle, bytes: BundleRow.lengthsRange)
     guard lengths?.count ?? BundleRow.lengthsByteCount == BundleRow.lengthsByteCount else {
       throw Self.damaged(bundle)
     }
@@ -140,6 +139,19 @@ struct StoredTiles: TileReader {
     return try Self.fullTile(coordinates, reader)
   }
 
+  func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile {
+    guard coordinates.level == 0, coordinates.number < edge.size >> 8 else {
+      return GroupedTile(hashes: try tile(coordinates))
+    }
+    let row = try reader.value(
+      .bundles, Int64(coordinates.number), bytes: 0..<BundleRow.groupedTileByteCount)
+    guard let row, row.count == BundleRow.groupedTileByteCount else { throw Self.missing(coordinates) }
+    let hashes = TreeHash.hashes(in: row)
+    return GroupedTile(
+      hashes: Array(hashes.prefix(BundleRow.entryCount)),
+      groupRoots: Array(hashes.dropFirst(BundleRow.entryCount)))
+  }
+
   /// A tile that is stored.
   static func fullTile(_ coordinates: TileCoordinates, _ reader: any StorageReader) throws -> [TreeHash] {
     let row =
@@ -148,11 +160,12 @@ struct StoredTiles: TileReader {
       } else {
         try reader.value(.tiles, Self.key(coordinates))
       }
-    guard let row, row.count == BundleRow.tileByteCount else {
-      throw AuditError(
-        .tampered, at: coordinates.path, "The tile is not there; restore the trail from a backup.")
-    }
+    guard let row, row.count == BundleRow.tileByteCount else { throw missing(coordinates) }
     return TreeHash.hashes(in: row)
+  }
+
+  private static func missing(_ coordinates: TileCoordinates) -> AuditError {
+    AuditError(.tampered, at: coordinates.path, "The tile is not there; restore the trail from a backup.")
   }
 
   /// Where a full tile of a level above 0 is stored.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// Where a record stands in the trail.
@@ -29,21 +28,20 @@ extension TrailState {
   /// - Returns: For each record where it stands.
   /// - Throws: ``AuditError``, ``StorageError``.
   mutating func append(
-    _ records: [AuditRecord], found: [EarlierEntries], once: TrailConfiguration.OnceWindow,
+    _ records: [PreparedRecord], found: [EarlierEntries], once: TrailConfiguration.OnceWindow,
     in writer: any StorageWriter
   ) throws -> [AuditAcknowledgement] {
     let plan = try AppendPlan(records, found, after: head, once: once)
     let entries = try AllProcessors.map(plan.steps.count) { range in
-      try plan.steps[range].map { step in
-        try step.entry(records[step.record], found[step.record].erasable.get())
-      }
+      var buffer: [UInt8] = []
+      return try range.map { try plan.steps[$0].entry(records[plan.steps[$0].record], &buffer) }
     }
     var unsavedFrom = head.size
     for (step, entry) in zip(plan.steps, entries) {
       let position = head.size
-      let erasable = try found[step.record].erasable.get()?.bytes ?? []
-      try place(
-        entry.bytes, entry.leaf, erasable, time: step.time, found[step.record].fingerprints, in: writer)
+      let record = records[step.record]
+      let erasable = try record.erasable.get()?.bytes ?? []
+      try place(entry.bytes, entry.leaf, erasable, time: step.time, record.fingerprints, in: writer)
       try closeBundle(after: position, &unsavedFrom, in: writer)
     }
     try writeTail(from: unsavedFrom, in: writer)
@@ -74,11 +72,11 @@ extension TrailState {
     let hasOwnRow = erasable.count > TrailLimits.inlineErasableByteCount
     if hasOwnRow { try writer.put(.payloads, Int64(position), erasable) }
     tail.append(StoredEntry(entry: entry, erasable: hasOwnRow ? [] : erasable, hasOwnRow: hasOwnRow))
-    try frontier.append(leaf) { coordinates, hashes in
+    try frontier.append(leaf) { coordinates, tile in
       if coordinates.level == 0 {
-        try writer.put(.bundles, Int64(coordinates.number), BundleRow.encode(hashes, tail[...]))
+        try writer.put(.bundles, Int64(coordinates.number), BundleRow.encode(tile, tail[...]))
       } else {
-        try writer.put(.tiles, StoredTiles.key(coordinates), TileCoordinates.encode(hashes))
+        try writer.put(.tiles, StoredTiles.key(coordinates), TileCoordinates.encode(tile.hashes))
       }
     }
     fingerprints.insert(into: &index, at: position)
@@ -127,63 +125,32 @@ extension TrailState {
     tail.removeAll(keepingCapacity: true)
   }
 
-  /// The first of the candidates that says the same as the record.
-  private func repeated(
-    _ record: AuditRecord, _ candidates: inout IndexCandidates, once: TrailConfiguration.OnceWindow,
-    _ bytes: (UInt64) throws -> [UInt8]
-  ) throws -> UInt64? {
-    var wanted: SHA256Digest?
-    while let candidate = try candidates.next() {
-      let entry = try bytes(candidate)
-      let keys = try Self.keys(of: entry, at: candidate)
-      if case .seconds(let seconds) = once, keys.time < record.time - seconds * 1000 { return nil }
-      if wanted == nil { wanted = ExactlyOnce.key(record.facts) }
-      if ExactlyOnce.key(keys, in: entry.span) == wanted { return candidate }
+  /// What earlier entries have to do with a record, where nothing has to be read to know it: it was looked up in the
+  /// same runs before, and only the entries in memory are left to be asked.
+  func known(_ record: PreparedRecord) -> EarlierEntries? {
+    guard let inRuns = record.inRuns, inRuns.version == index.catalogueVersion else { return nil }
+    // Whether a newer one says the same has to be read.
+    if let receipt = record.fingerprints.receipt, index.newestInMemory(.receipt, receipt) != nil {
+      return nil
     }
-    return nil
+    var earlier = inRuns.earlier
+    if earlier.first == nil, let original = record.fingerprints.original,
+      let newest = index.newestInMemory(.original, original, check: record.fingerprints.originalCheck)
+    {
+      earlier.previous = newest
+    }
+    return earlier
   }
 
   /// Finds what earlier entries have to do with records. It may be called on several threads at a time.
   func lookUp(
-    _ records: ArraySlice<AuditRecord>, once: TrailConfiguration.OnceWindow, in reader: any StorageReader
+    _ records: [PreparedRecord], once: TrailConfiguration.OnceWindow, in reader: any StorageReader
   ) throws -> [EarlierEntries] {
-    let fingerprints = records.map { EntryFingerprints($0, key) }
-    try reader.prefetch(.pages) {
-      fingerprints.flatMap { record in
-        [
-          record.receipt.flatMap { index.firstPage(.receipt, $0) },
-          record.original.flatMap { index.firstPage(.original, $0, check: record.originalCheck) },
-        ].compactMap { $0 }
-      }
-    }
-    // The generator is slow to start, and the hashing is most of what is left: here it is on all processors.
-    let salts = Random.bytes(ErasablePart.saltByteCount * records.count)
-    return try zip(records, fingerprints).enumerated().map { number, record in
-      var earlier = try lookUp(record.0, record.1, once: once, in: reader)
-      if earlier.first == nil {
-        let start = ErasablePart.saltByteCount * number
-        let salt = salts[start..<start + ErasablePart.saltByteCount]
-        earlier.erasable = Result { () throws(AuditError) in try CommittedErasable(record.0, salt: salt) }
-      }
-      return earlier
-    }
-  }
-
-  private func lookUp(
-    _ record: AuditRecord, _ fingerprints: EntryFingerprints, once: TrailConfiguration.OnceWindow,
-    in reader: any StorageReader
-  ) throws -> EarlierEntries {
-    var earlier = EarlierEntries(fingerprints: fingerprints)
-    if let receipt = fingerprints.receipt {
-      var candidates = index.candidates(.receipt, receipt, before: head.size, in: reader)
-      earlier.first = try repeated(record, &candidates, once: once) { try bytes(of: $0, in: reader) }
-    }
-    if earlier.first == nil, let original = fingerprints.original {
-      // At its word: see IndexKind.hasCheck.
-      earlier.previous = try index.newest(
-        .original, original, check: fingerprints.originalCheck, before: head.size, in: reader)
-    }
-    return earlier
+    let search = EarlierEntriesSearch(
+      index: index.snapshot(size: head.size), once: once, reader: reader,
+      bytes: { try bytes(of: $0, in: reader) })
+    try search.prefetch(records.map(\.fingerprints))
+    return try records.map { try search.find($0.facts, $0.fingerprints) }
   }
 
   static func keys(of entry: [UInt8], at index: UInt64) throws -> EntryIndexKeys {
@@ -201,41 +168,5 @@ extension TrailState {
       throw StoredEntries.missing(index)
     }
     return entry
-  }
-}
-
-/// What can be said of a record before it is entered: what earlier entries have to do with it, and what of it is
-/// erasable.
-struct EarlierEntries {
-  let fingerprints: EntryFingerprints
-  /// The entry that says the same already.
-  var first: UInt64?
-  /// The newest entry of the same original transaction.
-  var previous: UInt64?
-  /// The erasable part; looked at only where the record is entered.
-  var erasable: Result<CommittedErasable?, AuditError> = .success(nil)
-}
-
-/// The bytes of an erasable part, and what its entry says of them.
-struct CommittedErasable {
-  let bytes: [UInt8]
-  let commitment: SHA256Digest
-
-  /// `nil` where nothing of the record is erasable.
-  init?(_ record: AuditRecord, salt: ArraySlice<UInt8>) throws(AuditError) {
-    guard record.hasErasablePart else { return nil }
-    var bytes: [UInt8] = []
-    do {
-      try ErasablePart.encode(record, salt: salt, into: &bytes)
-    } catch {
-      throw AuditError(.invalidRecord, at: "erasable part", "\(error)")
-    }
-    guard bytes.count <= TrailLimits.erasableByteCount else {
-      throw AuditError(
-        .invalidRecord, at: "erasable part",
-        "The receipt and tokens are \(bytes.count) bytes; at most \(TrailLimits.erasableByteCount) are kept.")
-    }
-    self.bytes = bytes
-    commitment = SHA256Digest(of: bytes)
   }
 }

@@ -98,7 +98,7 @@ struct TrailWriter {
 
   /// Enters records.
   mutating func append(
-    _ records: [AuditRecord], flushInterval: UInt64
+    _ records: [PreparedRecord], flushInterval: UInt64
   ) throws(AuditError) -> [AuditAcknowledgement] {
     let once = configuration.once
     let storage = storage
@@ -110,14 +110,17 @@ struct TrailWriter {
     }
   }
 
-  /// Looks records up with all processors: most of the time of an append is reading what is already there.
+  /// What earlier entries have to do with records. Those that are not known yet are looked up with all processors.
   private static func lookUp(
-    _ records: [AuditRecord], once: TrailConfiguration.OnceWindow, _ state: TrailState,
+    _ records: [PreparedRecord], once: TrailConfiguration.OnceWindow, _ state: TrailState,
     _ storage: any TrailStorage
   ) throws -> [EarlierEntries] {
-    try AllProcessors.map(records.count) { range in
-      try storage.read { reader in try state.lookUp(records[range], once: once, in: reader) }
-    }
+    let known = records.map { state.known($0) }
+    let unknown = zip(records, known).compactMap { $1 == nil ? $0 : nil }
+    var found = try AllProcessors.map(unknown.count) { range in
+      try storage.read { reader in try state.lookUp(Array(unknown[range]), once: once, in: reader) }
+    }[...]
+    return known.compactMap { $0 ?? found.popFirst() }
   }
 
   /// Follows what other processes wrote.

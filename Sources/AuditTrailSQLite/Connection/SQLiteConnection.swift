@@ -61,7 +61,7 @@
     /// Bytes of pages that the writer keeps.
     var writerCache = 8 << 20
     /// Bytes of pages that each reader keeps.
-    var readerCache = 2 << 20
+    var readerCache = 1 << 20
     /// How many readers are kept while nobody uses them.
     var idleReaders = 4
   }

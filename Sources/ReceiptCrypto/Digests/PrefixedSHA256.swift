@@ -2,7 +2,7 @@
 
 internal import COpenSSL
 
-/// SHA-256 of one byte followed by others, without an allocation: what the hashes of a Merkle tree are made of.
+/// SHA-256 of a prefix and what follows it, without an allocation: what the hashes of a Merkle tree are made of.
 package enum PrefixedSHA256 {
   /// The 32 bytes of a digest as they lie in memory, in four words.
   package typealias Words = (UInt64, UInt64, UInt64, UInt64)
@@ -10,6 +10,13 @@ package enum PrefixedSHA256 {
   /// The digest of `prefix` followed by `bytes`; of `bytes` alone without a prefix.
   package static func hash(prefix: UInt8?, _ bytes: Span<UInt8>) -> Words {
     unsafe bytes.withUnsafeBytes { unsafe hash(prefix: prefix, $0) }
+  }
+
+  /// The digest of `prefix` followed by `bytes`.
+  package static func hash(prefix: Span<UInt8>, _ bytes: Span<UInt8>) -> Words {
+    unsafe prefix.withUnsafeBytes { prefix in
+      unsafe bytes.withUnsafeBytes { unsafe hash(prefix, $0) }
+    }
   }
 
   /// The digest of `prefix` followed by the 64 bytes of two digests.
@@ -30,10 +37,14 @@ package enum PrefixedSHA256 {
   }
 
   private static func hash(prefix: UInt8?, _ bytes: UnsafeRawBufferPointer) -> Words {
-    var first = prefix ?? 0
+    guard let prefix else { return unsafe hash(UnsafeRawBufferPointer(start: nil, count: 0), bytes) }
+    return unsafe withUnsafeBytes(of: prefix) { unsafe hash($0, bytes) }
+  }
+
+  private static func hash(_ prefix: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer) -> Words {
     var words: Words = (0, 0, 0, 0)
     let status = unsafe COpenSSL_SHA256(
-      &first, prefix == nil ? 0 : 1, bytes.baseAddress, bytes.count, &words)
+      prefix.baseAddress, prefix.count, bytes.baseAddress, bytes.count, &words)
     // Not reachable by input: hashing has no way to fail.
     precondition(status == 1, "libcrypto could not compute SHA-256")
     return words

@@ -6,6 +6,18 @@ public protocol TileReader {
   ///
   /// - Throws: What the reader wants to; it reaches whoever asked for the proof as it is.
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash]
+
+  /// The same with the roots of its groups, where the reader has them; they are believed as the hashes are.
+  ///
+  /// Without an implementation of its own, a reader gives the tile alone.
+  func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile
+}
+
+extension TileReader {
+  /// The tile, without the roots of its groups.
+  public func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile {
+    GroupedTile(hashes: try tile(coordinates))
+  }
 }
 
 /// A tile that is not what it should be.
@@ -46,15 +58,27 @@ public struct TileError: Error, Sendable, Hashable, CustomStringConvertible {
 extension TileReader {
   /// The first `coordinates.width` hashes, checked to be as many.
   func hashes(_ coordinates: TileCoordinates) throws -> ArraySlice<TreeHash> {
-    let hashes = try tile(coordinates)
-    guard hashes.count >= coordinates.width else {
-      throw TileError(code: .tooShort, coordinates: coordinates, found: hashes.count)
+    try coordinates.hashes(of: try tile(coordinates))
+  }
+
+  /// The nodes of a tile: those of a partial tile, or of one whose groups are not known, are hashed at once.
+  func nodes(_ coordinates: TileCoordinates) throws -> TileNodes {
+    let tile = try groupedTile(coordinates)
+    let hashes = Array(try coordinates.hashes(of: tile.hashes))
+    guard hashes.count == TileCoordinates.fullWidth, tile.groupRoots.count == GroupedTile.groupCount else {
+      return TileNodes(hashes)
     }
-    return hashes.prefix(coordinates.width)
+    return TileNodes(hashes, groupRoots: tile.groupRoots)
   }
 }
 
 extension TileCoordinates {
+  /// As many of the hashes as the tile has.
+  fileprivate func hashes(of tile: [TreeHash]) throws(TileError) -> ArraySlice<TreeHash> {
+    guard tile.count >= width else { throw TileError(code: .tooShort, coordinates: self, found: tile.count) }
+    return tile.prefix(width)
+  }
+
   /// The bytes of a tile as logs serve it: its hashes, one after the other.
   public static func encode(_ hashes: some Collection<TreeHash>) -> [UInt8] {
     var bytes: [UInt8] = []

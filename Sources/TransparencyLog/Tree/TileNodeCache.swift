@@ -34,6 +34,7 @@ public final class TileNodeCache: Sendable {
   func keep(_ nodes: TileNodes, of coordinates: TileCoordinates) {
     // Full tiles of the lowest level are as many as the entries by 256: few proofs share one.
     guard coordinates.level > 0 || coordinates.width < 256 else { return }
+    let nodes = nodes.complete
     state.withLock { state in
       if state.tiles.count >= capacity, state.tiles[coordinates] == nil {
         // Half at a time, so that making room costs little for each.
@@ -49,8 +50,9 @@ public final class TileNodeCache: Sendable {
 
 /// The hashes of a tile, and those of the complete nodes between it and the next level.
 struct TileNodes: Sendable {
-  /// By height within the tile.
+  /// By height within the tile; where the roots of groups are known, the hashes alone.
   private let rows: [[TreeHash]]
+  private let groupRoots: [TreeHash]
 
   init(_ hashes: [TreeHash]) {
     var rows = [hashes]
@@ -58,8 +60,28 @@ struct TileNodes: Sendable {
       rows.append((0..<(row.count / 2)).map { TreeHash.node(row[2 * $0], row[2 * $0 + 1]) })
     }
     self.rows = rows
+    groupRoots = []
   }
 
+  /// Those of a full tile, hashed as they are asked for.
+  init(_ hashes: [TreeHash], groupRoots: [TreeHash]) {
+    rows = [hashes]
+    self.groupRoots = groupRoots
+  }
+
+  /// The same with all nodes hashed.
+  var complete: TileNodes { groupRoots.isEmpty ? self : TileNodes(rows[0]) }
+
   /// The node of a height within the tile. It is there where it is complete.
-  subscript(height: Int, number: Int) -> TreeHash { rows[height][number] }
+  subscript(height: Int, number: Int) -> TreeHash {
+    if groupRoots.isEmpty { return rows[height][number] }
+    let heightOfGroups = GroupedTile.groupWidth.trailingZeroBitCount
+    return height < heightOfGroups
+      ? Self.node(over: rows[0], height, number)
+      : Self.node(over: groupRoots, height - heightOfGroups, number)
+  }
+
+  private static func node(over hashes: [TreeHash], _ height: Int, _ number: Int) -> TreeHash {
+    TreeHash.root(ofComplete: hashes[number << height..<(number + 1) << height])
+  }
 }

@@ -11,6 +11,8 @@ public struct TreeFrontier: Sendable, Hashable {
   /// The roots of the complete subtrees, one for each bit of `size`, the greatest first.
   private var peaks: [TreeHash] = []
   private var partialTiles: [[TreeHash]] = []
+  /// The roots of the full groups of each partial tile.
+  private var groupRoots: [[TreeHash]] = []
 
   /// The tree without entries.
   public init() {}
@@ -37,6 +39,7 @@ public struct TreeFrontier: Sendable, Hashable {
         rest = rest.dropFirst(count)
       }
     }
+    groupRoots = partialTiles.map(GroupedTile.groupRoots)
     self.size = size
   }
 
@@ -47,25 +50,36 @@ public struct TreeFrontier: Sendable, Hashable {
   ///
   /// - Throws: What `completed` throws. The entry has been appended nevertheless: to go back, keep a copy.
   public mutating func append(
-    _ leafHash: TreeHash, completed: (TileCoordinates, [TreeHash]) throws -> Void
+    _ leafHash: TreeHash, completed: (TileCoordinates, GroupedTile) throws -> Void
   ) rethrows {
     var full: [(TileCoordinates, [TreeHash])] = []
     var hash = leafHash
     var height: UInt64 = 0
     while true {
-      if height % 8 == 0, let tile = add(hash, atLevel: Int(height / 8)) { full.append(tile) }
+      let level = Int(height / 8)
+      if height % 8 == 0, let tile = add(hash, atLevel: level) { full.append(tile) }
+      if 1 << (height % 8) == GroupedTile.groupWidth { groupRoots[level].append(hash) }
       guard size >> height & 1 == 1, let left = peaks.popLast() else { break }
       hash = TreeHash.node(left, hash)
       height += 1
     }
     peaks.append(hash)
     size += 1
-    for (coordinates, hashes) in full { try completed(coordinates, hashes) }
+    // The last group of a tile is full after the tile is.
+    let tiles = full.map { coordinates, hashes in
+      let tile = GroupedTile(hashes: hashes, groupRoots: groupRoots[coordinates.level])
+      groupRoots[coordinates.level] = []
+      return (coordinates, tile)
+    }
+    for (coordinates, tile) in tiles { try completed(coordinates, tile) }
   }
 
   /// Adds a hash to the partial tile of a level, and takes the tile out when that makes it full.
   private mutating func add(_ hash: TreeHash, atLevel level: Int) -> (TileCoordinates, [TreeHash])? {
-    if level == partialTiles.count { partialTiles.append([]) }
+    if level == partialTiles.count {
+      partialTiles.append([])
+      groupRoots.append([])
+    }
     partialTiles[level].append(hash)
     guard partialTiles[level].count == TileCoordinates.fullWidth else { return nil }
     let hashes = partialTiles[level]

@@ -108,7 +108,7 @@ public struct TreeProver<Reader: TileReader> {
       throw MerkleTreeError(.indexOutOfRange, "a tree of \(size) entries has no tile \(level)/\(number)")
     }
     if let known = tiles[coordinates] ?? cache?.nodes(of: coordinates) { return known }
-    let nodes = TileNodes(Array(try reader.hashes(coordinates)))
+    let nodes = try reader.nodes(coordinates)
     tiles[coordinates] = nodes
     cache?.keep(nodes, of: coordinates)
     return nodes

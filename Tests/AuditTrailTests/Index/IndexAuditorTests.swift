@@ -47,7 +47,7 @@ private func damage(in storage: MemoryStorage) throws -> [String] {
   try storage.read { reader in
     do {
       let auditor = try IndexAuditor(reading: reader)
-      let found = try IndexKind.allCases.flatMap { try auditor.audit($0, key: try sumKey()).damage }
+      let found = try IndexKind.allCases.flatMap { try auditor.audit($0, at: try points()).damage }
       return (try found + auditor.strayRows()).map(\.description)
     } catch let error as StorageError where error.code == .corrupt {
       return [error.description]
@@ -119,7 +119,7 @@ private func damage(in storage: MemoryStorage) throws -> [String] {
       IndexChecksum.seal(&row, at: run.page(0))
       try writer.put(.pages, run.page(0).key, row)
     }
-    let report = try storage.read { try IndexAuditor(reading: $0).audit(run.kind, key: try sumKey()) }
+    let report = try storage.read { try IndexAuditor(reading: $0).audit(run.kind, at: try points()) }
     #expect(report.damage.map(\.run) == [run.number])
     #expect(report.damage.map(\.page) == [0])
     #expect(report.damage.map(\.record) == [5])
@@ -193,7 +193,7 @@ private func damage(in storage: MemoryStorage) throws -> [String] {
     let records = (0..<100 as Range<UInt64>).map { IndexRecord(fingerprint: $0 * 77, index: $0) }
     func sum(_ records: [IndexRecord], _ kind: IndexKind = .receipt) throws -> IndexSum {
       var sum = IndexSum()
-      for record in records { sum.add(record, of: kind, key: try sumKey()) }
+      for record in records { sum.add(record, of: kind, at: try points()) }
       return sum
     }
     #expect(try sum(records) == sum(records.reversed()))
@@ -205,6 +205,37 @@ private func damage(in storage: MemoryStorage) throws -> [String] {
     var halves = try sum(Array(records[..<50]))
     halves.add(try sum(Array(records[50...])))
     #expect(halves == (try sum(records)))
-    #expect(IndexSum.Key([1]) == nil)
+    #expect(IndexSum.Points([1]) == nil)
+  }
+
+  /// With the arithmetic of the standard library, which is too slow for more than a test.
+  @Test func `A sum is the value of the polynomial whose roots are the records`() throws {
+    var random = SystemRandomNumberGenerator()
+    let modulus = UInt128(1) << 61 - 1
+    for _ in 0..<200 {
+      let words = (0..<6).map { _ in UInt64.random(in: 0...UInt64.max, using: &random) }
+      let bytes = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+      let points = try #require(IndexSum.Points(bytes))
+      var sum = IndexSum()
+      var expected: [UInt128] = [1, 1]
+      for number in 0..<Int.random(in: 0...9, using: &random) {
+        let kind = IndexKind.allCases[number % IndexKind.allCases.count]
+        let record = IndexRecord(
+          fingerprint: number == 0 ? .max : UInt64.random(in: 0...UInt64.max, using: &random),
+          index: number == 1 ? .max : UInt64.random(in: 0...UInt64.max, using: &random),
+          check: number == 2 ? .max : UInt32.random(in: 0...UInt32.max, using: &random))
+        sum.add(record, of: kind, at: points)
+        for point in 0..<2 {
+          let (main, index, check) = (words[3 * point], words[3 * point + 1], words[3 * point + 2])
+          let root =
+            UInt128(kind.rawValue) << 48 + UInt128(record.fingerprint)
+            + UInt128(index) % modulus * (UInt128(record.index) % modulus)
+            + UInt128(check) % modulus * UInt128(record.check)
+          expected[point] = expected[point] * ((UInt128(main) + modulus - root % modulus) % modulus) % modulus
+        }
+      }
+      #expect(UInt128(sum.first) == expected[0])
+      #expect(UInt128(sum.second) == expected[1])
+    }
   }
 }

@@ -30,7 +30,7 @@ private func records(_ kind: IndexKind, in storage: MemoryStorage) throws -> [In
   try storage.read { reader in
     var records: [IndexRecord] = []
     let auditor = try IndexAuditor(reading: reader)
-    #expect(try auditor.audit(kind, key: try sumKey()) { records.append($0) }.damage == [])
+    #expect(try auditor.audit(kind, at: try points()) { records.append($0) }.damage == [])
     #expect(try auditor.strayRows() == [])
     return records
   }

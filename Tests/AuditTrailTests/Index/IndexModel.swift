@@ -67,8 +67,10 @@ extension IndexSnapshot {
   }
 }
 
-/// The key of the sums in tests.
-func sumKey() throws -> IndexSum.Key {
-  guard let key = IndexSum.Key(Array(0..<16)) else { throw StorageError(.unsupported, "a key of 32 bytes") }
-  return key
+/// Where the sums are evaluated in tests.
+func points() throws -> IndexSum.Points {
+  guard let points = IndexSum.Points((0..<IndexSum.Points.byteCount).map { UInt8($0 * 5) }) else {
+    throw StorageError(.unsupported, "points of another length")
+  }
+  return points
 }

@@ -133,11 +133,11 @@ private struct Trial {
       #expect(try auditor.strayRows() == [])
       for kind in IndexKind.allCases {
         var records: [IndexRecord] = []
-        let report = try auditor.audit(kind, key: try sumKey()) { records.append($0) }
+        let report = try auditor.audit(kind, at: try points()) { records.append($0) }
         #expect(report.damage == [])
         #expect(records == model.records(kind, below: auditor.indexedSize))
         var sum = IndexSum()
-        for record in records.shuffled() { sum.add(record, of: kind, key: try sumKey()) }
+        for record in records.shuffled() { sum.add(record, of: kind, at: try points()) }
         #expect(sum == report.sum)
       }
     }

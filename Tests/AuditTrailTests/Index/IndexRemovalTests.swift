@@ -21,7 +21,7 @@ import Testing
       #expect(removed)
       let run = try #require(try storage.read { try IndexCatalogue.read(in: $0) }.runs.first)
       let left = try storage.read { reader in
-        #expect(try IndexAuditor(reading: reader).audit(.customer, key: try sumKey()).damage == [])
+        #expect(try IndexAuditor(reading: reader).audit(.customer, at: try points()).damage == [])
         #expect(try index.newest(.customer, fingerprints[entry], in: reader) == nil)
         let fences = try IndexRows.words(at: run.fenceRow(0), in: reader)
         return (try IndexPage.read(0, of: run, in: reader), fences)
@@ -37,7 +37,7 @@ import Testing
       #expect(removed)
     }
     let rows = try storage.read { reader in
-      #expect(try IndexAuditor(reading: reader).audit(.customer, key: try sumKey()).damage == [])
+      #expect(try IndexAuditor(reading: reader).audit(.customer, at: try points()).damage == [])
       return try reader.value(.pages, 1 << 24)?.dropFirst(8)
     }
     #expect(try #require(rows).allSatisfy { $0 == 0 })

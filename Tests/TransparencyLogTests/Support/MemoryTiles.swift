@@ -7,6 +7,9 @@ final class MemoryTiles: TileReader {
   struct Missing: Error, Equatable { let coordinates: TileCoordinates }
 
   var full: [String: [TreeHash]] = [:]
+  /// Of each full tile the roots of its groups; given to who asks for them, where `givesGroups` is set.
+  var groupRoots: [String: [TreeHash]] = [:]
+  var givesGroups = false
   var frontier = TreeFrontier()
   /// What was read, in order.
   var reads: [TileCoordinates] = []
@@ -16,7 +19,15 @@ final class MemoryTiles: TileReader {
   }
 
   func append(_ leafHash: TreeHash) {
-    frontier.append(leafHash) { coordinates, hashes in full[coordinates.path] = hashes }
+    frontier.append(leafHash) { coordinates, tile in
+      full[coordinates.path] = tile.hashes
+      groupRoots[coordinates.path] = tile.groupRoots
+    }
+  }
+
+  func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile {
+    let roots = givesGroups && coordinates.width == 256 ? groupRoots[coordinates.path] : nil
+    return GroupedTile(hashes: try tile(coordinates), groupRoots: roots ?? [])
   }
 
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {

@@ -71,9 +71,10 @@ import TransparencyLog
     var completed: [String] = []
     let hashes = leafHashes(65_537)
     for hash in hashes {
-      frontier.append(hash) { tile, hashes in
-        completed.append(tile.path)
-        #expect(hashes.count == 256)
+      frontier.append(hash) { coordinates, tile in
+        completed.append(coordinates.path)
+        #expect(tile.hashes.count == 256)
+        #expect(tile.groupRoots == GroupedTile.groupRoots(of: tile.hashes))
       }
     }
     #expect(completed.count == 257)

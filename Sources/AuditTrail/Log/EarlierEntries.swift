@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What earlier entries have to do with a record.
+struct EarlierEntries {
+  /// The entry that says the same already.
+  var first: UInt64?
+  /// The newest entry of the same original transaction.
+  var previous: UInt64?
+}
+
+/// Finds what the entries of an index have to do with records. It may be used on several threads at a time.
+struct EarlierEntriesSearch {
+  let index: IndexSnapshot
+  let once: TrailConfiguration.OnceWindow
+  let reader: any StorageReader
+  /// The bytes of an entry that the index knows.
+  let bytes: (UInt64) throws -> [UInt8]
+
+  /// Has the storage read at once what looking records up reads one by one.
+  func prefetch(_ fingerprints: some Sequence<EntryFingerprints>) throws {
+    try reader.prefetch(.pages) {
+      fingerprints.flatMap { fingerprints in
+        [
+          fingerprints.receipt.flatMap { index.firstPage(.receipt, $0) },
+          fingerprints.original.flatMap { index.firstPage(.original, $0, check: fingerprints.originalCheck) },
+        ].compactMap { $0 }
+      }
+    }
+  }
+
+  /// Looks a record up.
+  func find(_ facts: EntryFacts, _ fingerprints: EntryFingerprints) throws -> EarlierEntries {
+    var earlier = EarlierEntries()
+    if let receipt = fingerprints.receipt {
+      var candidates = index.candidates(.receipt, receipt, in: reader)
+      earlier.first = try repeated(facts, &candidates)
+    }
+    if earlier.first == nil, let original = fingerprints.original {
+      // At its word: see IndexKind.hasCheck.
+      earlier.previous = try index.newest(.original, original, check: fingerprints.originalCheck, in: reader)
+    }
+    return earlier
+  }
+
+  /// The first of the candidates that says the same.
+  private func repeated(_ facts: EntryFacts, _ candidates: inout IndexCandidates) throws -> UInt64? {
+    var wanted: SHA256Digest?
+    while let candidate = try candidates.next() {
+      let entry = try bytes(candidate)
+      let keys = try TrailState.keys(of: entry, at: candidate)
+      if case .seconds(let seconds) = once, keys.time < facts.time - seconds * 1000 { return nil }
+      if wanted == nil { wanted = ExactlyOnce.key(facts) }
+      if ExactlyOnce.key(keys, in: entry.span) == wanted { return candidate }
+    }
+    return nil
+  }
+}
