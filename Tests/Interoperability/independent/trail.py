@@ -72,8 +72,14 @@ class StoredTrail:
 
     @staticmethod
     def _bundle(row: bytes) -> list[bytes]:
-        lengths = struct.unpack(">256H", row[8192:8704])
-        offset = 8192 + 1024
+        # 256 leaf hashes, the root of each 32 of them, two lengths for each entry.
+        for group in range(8):
+            tree = Tree()
+            for position in range(32 * group, 32 * group + 32):
+                tree.append(row[32 * position : 32 * position + 32])
+            assert row[8192 + 32 * group :][:32] == tree.roots[32], f"group {group} does not have its root"
+        lengths = struct.unpack(">256H", row[8448:8960])
+        offset = 8448 + 1024
         entries = []
         for position, length in enumerate(lengths):
             entry = row[offset : offset + length]
