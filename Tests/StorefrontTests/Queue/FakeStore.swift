@@ -41,8 +41,10 @@ actor FakeStore: Store {
   private var isDown = false
   private var holding = false
   private var held: [CheckedContinuation<Void, Never>] = []
-  private var listeners: [CheckedContinuation<Void, Never>] = []
+  private let listeners = Watchers()
   private var largestPage = Int.max
+  /// The lists that were begun, where each stays what it was at its beginning.
+  private var lists: [[StoreTransaction]]?
 
   // MARK: What tests say
 
@@ -65,7 +67,10 @@ actor FakeStore: Store {
 
   func limitPages(to count: Int) { largestPage = count }
 
-  /// Keeps purchases from being answered, until `release()`.
+  /// From now on a list of sales says on all of its pages what was so when its first was asked for.
+  func freezeLists() { lists = [] }
+
+  /// Keeps purchases from being answered, and lists that are frozen, until `release()`.
   func hold() { holding = true }
 
   func release() {
@@ -87,8 +92,8 @@ actor FakeStore: Store {
   }
 
   /// Waits until there have been so many calls.
-  func calls(reach count: Int) async {
-    while calls.count < count { await withCheckedContinuation { listeners.append($0) } }
+  func calls(reach count: Int) async throws {
+    while calls.count < count { try await listeners.change() }
   }
 
   var unfinished: [StoreTransaction] { sales.filter { !$0.isFinished }.map { $0.transaction } }
@@ -115,12 +120,24 @@ actor FakeStore: Store {
   ) async throws(StoreUnavailable) -> StoreTransactionPage {
     let loss = count("unfinished \(position?.rawValue ?? "")")
     try lose(loss, .question)
+    if lists != nil { return await frozenPage(after: position, limit: min(limit, largestPage)) }
     let start = position.flatMap { Int($0.rawValue) } ?? 0
     let end = min(sales.count, start + min(limit, largestPage))
     let page = sales[min(start, end)..<end].filter { !$0.isFinished }.map { $0.transaction }
     try lose(loss, .answer)
     return StoreTransactionPage(
       transactions: page, next: end < sales.count ? StorePosition(rawValue: "\(end)") : nil)
+  }
+
+  private func frozenPage(after position: StorePosition?, limit: Int) async -> StoreTransactionPage {
+    let place = position?.rawValue.split(separator: "/").compactMap { Int($0) } ?? [lists?.count ?? 0, 0]
+    if position == nil { lists?.append(unfinished) }
+    if holding { await withCheckedContinuation { held.append($0) } }
+    let list = lists?[place[0]] ?? []
+    let end = min(list.count, place[1] + limit)
+    return StoreTransactionPage(
+      transactions: Array(list[min(place[1], end)..<end]),
+      next: end < list.count ? StorePosition(rawValue: "\(place[0])/\(end)") : nil)
   }
 
   func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
@@ -155,8 +172,7 @@ actor FakeStore: Store {
 
   private func count(_ call: String) -> Loss? {
     calls.append(call)
-    for listener in listeners { listener.resume() }
-    listeners = []
+    listeners.wake()
     return losses[calls.count]
   }
 

@@ -54,7 +54,7 @@ struct PaymentQueueTests {
     #expect(await queue.transactions.map { $0.id } == [id])
     let observer = RecordingObserver()
     await queue.addObserver(observer)
-    await observer.wait { $0.states[id] == .purchased }
+    try await observer.wait { $0.states[id] == .purchased }
     #expect(await store.calls.first == "purchase r1")
     #expect(await store.charges == ["r1": 1])
     await queue.removeObserver(observer)
@@ -129,7 +129,7 @@ struct PaymentQueueTests {
     let observers = [RecordingObserver(), RecordingObserver()]
     for observer in observers { await queue.addObserver(observer) }
     for observer in observers {
-      await observer.wait {
+      try await observer.wait {
         $0.states == [ids[0]: .purchased, ids[1]: .purchased, gems: .failed]
       }
     }
@@ -156,13 +156,13 @@ struct PaymentQueueTests {
     for observer in observers {
       // Added again, it is told no more often.
       await queue.addObserver(observer)
-      await observer.wait { $0.states[id] == .purchased }
+      try await observer.wait { $0.states[id] == .purchased }
       #expect(await observer.updated.count { $0.transactionState == .purchased } == 1)
     }
     // One that comes later hears of all that is not finished.
     let late = RecordingObserver()
     await queue.addObserver(late)
-    await late.wait { !$0.updated.isEmpty }
+    try await late.wait { !$0.updated.isEmpty }
     let heard = await late.updated
     #expect(heard.map { $0.id } == [id])
     #expect(heard.map { $0.transactionReceipt } == [Array("receipt of s1000".utf8)])
@@ -175,11 +175,11 @@ struct PaymentQueueTests {
     let queue = try makeQueue(testOptions(time))
     let observers = [RecordingObserver(), RecordingObserver()]
     for observer in observers { await queue.addObserver(observer) }
-    await time.waits(reach: 1)
+    try await time.waits(reach: 1)
     await queue.removeObserver(observers[0])
     // One is left: it goes on.
     let first = try await queue.add(coins)
-    await observers[1].wait { $0.states[first] == .purchased }
+    try await observers[1].wait { $0.states[first] == .purchased }
     await queue.removeObserver(observers[1])
     for _ in 0..<50 { await Task.yield() }
     let calls = await store.calls
@@ -192,7 +192,7 @@ struct PaymentQueueTests {
     #expect(await observers[1].states[second] == nil)
     // It begins again with the next one.
     await queue.addObserver(observers[0])
-    await observers[0].wait { $0.states[second] == .purchased }
+    try await observers[0].wait { $0.states[second] == .purchased }
     await queue.removeObserver(observers[0])
   }
 

@@ -10,7 +10,7 @@ actor ManualTime {
   private var sleepers: [(id: Int, duration: Duration, continuation: CheckedContinuation<Void, Never>)] = []
   private var cancelled: Set<Int> = []
   private var count = 0
-  private var watchers: [CheckedContinuation<Void, Never>] = []
+  private let watchers = Watchers()
   /// Everything that was ever waited for.
   private(set) var waits: [Duration] = []
 
@@ -24,8 +24,7 @@ actor ManualTime {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         waits.append(duration)
-        for watcher in watchers { watcher.resume() }
-        watchers = []
+        watchers.wake()
         if cancelled.remove(id) != nil {
           continuation.resume()
         } else {
@@ -47,8 +46,8 @@ actor ManualTime {
   }
 
   /// Waits until so many waits have begun, ever.
-  func waits(reach count: Int) async {
-    while waits.count < count { await withCheckedContinuation { watchers.append($0) } }
+  func waits(reach count: Int) async throws {
+    while waits.count < count { try await watchers.change() }
   }
 
   /// Ends every wait.
@@ -99,7 +98,7 @@ actor RecordingObserver: TransactionObserver {
   /// Whether two calls ever overlapped.
   private(set) var hasOverlapped = false
   private let finishes: @Sendable (PaymentTransaction) -> Bool
-  private var watchers: [CheckedContinuation<Void, Never>] = []
+  private let watchers = Watchers()
 
   init(finishes: @escaping @Sendable (PaymentTransaction) -> Bool = { _ in false }) {
     self.finishes = finishes
@@ -143,13 +142,12 @@ actor RecordingObserver: TransactionObserver {
 
   private func end() {
     isBusy = false
-    for watcher in watchers { watcher.resume() }
-    watchers = []
+    watchers.wake()
   }
 
   /// Waits until what was heard fulfils a condition.
-  func wait(until condition: @Sendable (isolated RecordingObserver) -> Bool) async {
-    while !condition(self) { await withCheckedContinuation { watchers.append($0) } }
+  func wait(until condition: @Sendable (isolated RecordingObserver) -> Bool) async throws {
+    while !condition(self) { try await watchers.change() }
   }
 
   /// Of each transaction the state that was heard last.

@@ -82,7 +82,7 @@ struct RestoringTests {
     try await queue.synchronize()
     #expect(await queue.transactions.isEmpty)
     try await queue.restoreCompletedTransactions()
-    await observer.wait { $0.restoreFinishedCount == 1 }
+    try await observer.wait { $0.restoreFinishedCount == 1 }
     #expect(await observer.updated.map { $0.payment.productIdentifier } == ["book 1"])
     await queue.removeObserver(observer)
   }
@@ -104,12 +104,12 @@ struct RestoringTests {
     for loss in [FakeStore.Loss.question, .answer] {
       let observer = RecordingObserver()
       await queue.addObserver(observer)
-      await store.calls(reach: 1)
+      try await store.calls(reach: 1)
       await store.loseNothing()
       // The loop of the new observer may ask first: every call after the first page is lost.
       await store.lose(loss, ofRestoration: 2)
       await #expect(throws: StoreError.self) { try await queue.restoreCompletedTransactions() }
-      await observer.wait { !$0.restoreErrors.isEmpty }
+      try await observer.wait { !$0.restoreErrors.isEmpty }
       #expect(await observer.restoreErrors.map { $0.code } == [.unknown])
       #expect(await observer.restoreFinishedCount == 0)
       #expect(await queue.transactions.count == 2)
@@ -131,7 +131,7 @@ struct RestoringTests {
     }
     task.cancel()
     await #expect(throws: StoreError.self) { try await task.value }
-    await observer.wait { !$0.restoreErrors.isEmpty }
+    try await observer.wait { !$0.restoreErrors.isEmpty }
     #expect(await observer.restoreErrors.map { $0.code } == [.paymentCancelled])
     await queue.removeObserver(observer)
   }

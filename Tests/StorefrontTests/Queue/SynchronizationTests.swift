@@ -24,11 +24,11 @@ struct SynchronizationTests {
     await queue.addObserver(observer)
     let id = try await queue.add(coins)
     for count in 1...12 {
-      await time.waits(reach: count)
+      try await time.waits(reach: count)
       #expect(try await queue.transaction(id)?.transactionState == .purchasing)
       await time.pass()
     }
-    await time.waits(reach: 13)
+    try await time.waits(reach: 13)
     let waits = await time.waits
     #expect(waits.prefix(10) == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map { Duration.seconds($0) }[...])
     #expect(waits[10...].allSatisfy { $0 == .seconds(300) })
@@ -40,7 +40,7 @@ struct SynchronizationTests {
     #expect(await store.calls.count == calls)
     await store.setDown(false)
     await time.pass()
-    await observer.wait { $0.states.values.count { $0 == .purchased } == 2 }
+    try await observer.wait { $0.states.values.count { $0 == .purchased } == 2 }
     #expect(await store.charges == ["r1": 1, "r2": 1])
     await queue.removeObserver(observer)
   }
@@ -93,17 +93,17 @@ struct SynchronizationTests {
     await queue.addObserver(observer)
     let approved = try await queue.add(coins)
     let declined = try await queue.add(coins)
-    await store.calls(reach: 3)
+    try await store.calls(reach: 3)
     #expect(await queue.transactions.allSatisfy { $0.transactionState == .purchasing })
     await store.settle("r1", .approve)
     await store.settle("r2", .decline(StoreError(.paymentNotAllowed, "not today")))
     // Nothing is asked before its time.
-    await time.waits(reach: 1)
+    try await time.waits(reach: 1)
     while await observer.states[approved] != .purchased {
       await time.pass()
       await Task.yield()
     }
-    await observer.wait { $0.states[declined] == .failed }
+    try await observer.wait { $0.states[declined] == .failed }
     #expect(await time.waits.allSatisfy { $0 == .seconds(60) })
     await queue.removeObserver(observer)
   }
@@ -173,7 +173,7 @@ struct SynchronizationTests {
     #expect(await !queue.isWatched)
     await store.hold()
     let task = Task { try await queue.purchase(coins) }
-    await store.calls(reach: 2)
+    try await store.calls(reach: 2)
     while await store.calls.filter({ $0.hasPrefix("purchase") }).count < 2 { await Task.yield() }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
@@ -228,7 +228,7 @@ struct SynchronizationTests {
     // The answer cannot be stored: nobody hears of it, and it is asked for again.
     storage.fail(.full, atCommit: 1)
     await queue.addObserver(observer)
-    await time.waits(reach: 1)
+    try await time.waits(reach: 1)
     while await observer.states[id] != .purchased {
       await time.pass()
       await Task.yield()
@@ -243,7 +243,7 @@ struct SynchronizationTests {
     await store.decide { _ in .ask }
     let queue = try makeQueue()
     let purchase = Task { try await queue.purchase(coins) }
-    await store.calls(reach: 2)
+    try await store.calls(reach: 2)
     try await queue.close()
     try await queue.close()
     do {
@@ -267,7 +267,7 @@ struct SynchronizationTests {
     await store.hold()
     let observer = RecordingObserver()
     await queue.addObserver(observer)
-    await store.calls(reach: 1)
+    try await store.calls(reach: 1)
     // The store is answering when the queue is closed: the answer comes too late, and is asked for again later.
     try await queue.close()
     await store.release()
@@ -275,5 +275,30 @@ struct SynchronizationTests {
     try await next.synchronize()
     #expect(try await next.transaction(id)?.transactionIdentifier == "s1000")
     #expect(await store.charges == ["r1": 1])
+  }
+
+  @Test("takes no sale again that was finished while a long list was on its way")
+  func staleList() async throws {
+    let store = FakeStore()
+    await store.limitPages(to: 1)
+    for plan in ["first", "second"] { await store.renew(plan) }
+    let queue = try PaymentQueue(store: store, storage: MemoryRecordStorage(), options: testOptions())
+    try await queue.synchronize()
+    let second = try #require(await queue.transactions.last)
+    await store.freezeLists()
+    await store.hold()
+    let calls = await store.calls.count
+    let listing = Task { try await queue.synchronize() }
+    try await store.calls(reach: calls + 1)
+    // The store hears of the finish after the first page and before the second, which is of before.
+    try await queue.finish(second)
+    let telling = Task { try await queue.synchronize() }
+    await settle()
+    await store.release()
+    try await listing.value
+    try await telling.value
+    #expect(await queue.transactions.map { $0.payment.productIdentifier } == ["first"])
+    #expect(await store.finishes == [second.transactionIdentifier])
+    try await queue.close()
   }
 }

@@ -19,7 +19,7 @@ struct TransactionObserverTests {
     let observer = RecordingObserver { $0.transactionState == .purchased }
     await queue.addObserver(observer)
     let id = try await queue.add(Payment(productIdentifier: "coins"))
-    await observer.wait { $0.removed.map { $0.id } == [id] }
+    try await observer.wait { $0.removed.map { $0.id } == [id] }
     try await queue.synchronize()
     #expect(await queue.transactions.isEmpty)
     #expect(await store.finishes == ["s1000"])
@@ -37,12 +37,12 @@ struct TransactionObserverTests {
     await queue.addObserver(observer)
     await store.hold()
     let coins = try await queue.add(Payment(productIdentifier: "coins"))
-    await observer.wait { $0.states[coins] == .purchasing }
+    try await observer.wait { $0.states[coins] == .purchasing }
     await store.release()
-    await observer.wait { $0.states[coins] == .purchased }
+    try await observer.wait { $0.states[coins] == .purchased }
     let ruby = try await queue.add(Payment(productIdentifier: "ruby"))
-    await observer.wait { $0.states[ruby] == .failed }
-    await observer.wait { $0.removed.count == 2 }
+    try await observer.wait { $0.states[ruby] == .failed }
+    try await observer.wait { $0.removed.count == 2 }
     #expect(await queue.transactions.isEmpty)
     // With the receipt, and in the order of the events.
     let receipts = await observer.updated.compactMap { $0.transactionReceipt }
@@ -62,12 +62,12 @@ struct TransactionObserverTests {
     let ids = try await queue.add(
       contentsOf: ["coins", "gems"].map { Payment(productIdentifier: $0) })
     for observer in observers {
-      await observer.wait { $0.states.values.allSatisfy { $0 == .purchased } && $0.states.count == 2 }
+      try await observer.wait { $0.states.values.allSatisfy { $0 == .purchased } && $0.states.count == 2 }
     }
     for id in ids { try await queue.finish(id) }
     try await queue.finish(ids[0])
     for observer in observers {
-      await observer.wait { $0.removed.count == 2 }
+      try await observer.wait { $0.removed.count == 2 }
       #expect(await observer.removed.map { $0.id } == ids)
       #expect(await observer.removed.map { $0.transactionIdentifier } == ["s1000", "s1001"])
     }
@@ -83,7 +83,7 @@ struct TransactionObserverTests {
     await store.fail(restoring: error)
     await #expect(throws: error) { try await queue.restoreCompletedTransactions() }
     for observer in observers {
-      await observer.wait { !$0.restoreErrors.isEmpty }
+      try await observer.wait { !$0.restoreErrors.isEmpty }
       #expect(await observer.restoreErrors == [error])
       #expect(await observer.restoreFinishedCount == 0)
     }
@@ -101,7 +101,7 @@ struct TransactionObserverTests {
     let observer = RecordingObserver()
     await queue.addObserver(observer)
     try await queue.restoreCompletedTransactions()
-    await observer.wait { $0.restoreFinishedCount > 0 }
+    try await observer.wait { $0.restoreFinishedCount > 0 }
     let events = await observer.events
     #expect(events.last == .restoreFinished)
     #expect(await observer.updated.count == 10)
@@ -134,7 +134,7 @@ struct TransactionObserverTests {
     let queue = try makeQueue()
     let cancelled = Task { for await _ in await queue.updates {} }
     let closed = Task { for await _ in await queue.updates {} }
-    await store.calls(reach: 1)
+    try await store.calls(reach: 1)
     cancelled.cancel()
     await cancelled.value
     try await queue.close()
