@@ -31,13 +31,17 @@
     package func step() -> Int32 { unsafe sqlite3_step(pointer) }
 
     /// Runs the statement to its end with `bytes`, which are not copied, as the second value.
-    package func step(binding bytes: [UInt8]) -> Int32 {
+    package func step(binding bytes: [UInt8]) -> Int32 { step(binding: bytes, bytes.indices) }
+
+    /// The same with some of the bytes.
+    package func step(binding bytes: [UInt8], _ range: Range<Int>) -> Int32 {
       unsafe bytes.withUnsafeBytes { buffer in
-        guard let start = buffer.baseAddress, !bytes.isEmpty else {
+        let part = unsafe UnsafeRawBufferPointer(rebasing: buffer[range])
+        guard let start = part.baseAddress, !range.isEmpty else {
           unsafe sqlite3_bind_zeroblob(pointer, 2, 0)
           return step()
         }
-        let bound = unsafe sqlite3_bind_blob64(pointer, 2, start, UInt64(buffer.count), nil)
+        let bound = unsafe sqlite3_bind_blob64(pointer, 2, start, UInt64(range.count), nil)
         return bound == SQLITE_OK ? step() : bound
       }
     }
@@ -50,6 +54,19 @@
       guard let bytes = unsafe sqlite3_column_blob(pointer, column) else { return [] }
       let count = Int(unsafe sqlite3_column_bytes(pointer, column))
       return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+
+    /// The length of the blob in a column; `nil` for NULL.
+    package func blobByteCount(_ column: Int32) -> Int? {
+      guard unsafe sqlite3_column_type(pointer, column) == SQLITE_BLOB else { return nil }
+      return Int(unsafe sqlite3_column_bytes(pointer, column))
+    }
+
+    /// Appends some bytes of the blob in a column, which has as many.
+    package func appendBlob(_ column: Int32, _ range: Range<Int>, to bytes: inout [UInt8]) {
+      guard let start = unsafe sqlite3_column_blob(pointer, column) else { return }
+      unsafe bytes.append(
+        contentsOf: UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count))
     }
 
     /// Ends the use; what was lent to SQLite is taken back.

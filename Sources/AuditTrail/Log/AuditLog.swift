@@ -276,7 +276,9 @@ public final class AuditLog: Sendable {
       // Appends meet the same fault of the storage if there is one; what is left to merge can wait.
       while !isClosing.load(ordering: .sequentiallyConsistent),
         (try? merger.withLock({ merger in try merger.step() })) == true
-      {}
+      {
+        FreedMemory.giveBack()
+      }
       FreedMemory.giveBack()
     }
   }

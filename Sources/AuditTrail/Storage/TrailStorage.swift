@@ -77,7 +77,7 @@ extension StorageReader {
 
 /// A state of a trail's tables that is being changed.
 public protocol StorageWriter: StorageReader {
-  /// Sets the value at `key`.
+  /// Sets the value at `key`, which is one of the table's ``StorageTable/keys``.
   func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws
 
   /// Overwrites part of the value at `key` where it lies, so that what stood there is gone.
@@ -113,4 +113,7 @@ public enum StorageTable: Int, Sendable, CaseIterable {
   case runs
   /// The pages of index runs, by run number << 24 | page number.
   case pages
+
+  /// The keys that values may have. No key at all is an error to look for.
+  public var keys: ClosedRange<Int64> { self == .bundles ? 0...Int64(UInt32.max) : .min ... .max }
 }

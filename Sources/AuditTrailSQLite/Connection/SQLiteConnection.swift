@@ -11,7 +11,7 @@
     static let applicationID: Int32 = 0x524B_4154
 
     /// The layout of the tables (`PRAGMA user_version`).
-    static let layoutVersion: Int32 = 1
+    static let layoutVersion: Int32 = 2
 
     /// The only connection that writes.
     ///
@@ -59,7 +59,7 @@
     /// How long the log grows before commits wait for it to be copied into the file, in bytes.
     var logLimit = 32 << 20
     /// Bytes of pages that the writer keeps.
-    var writerCache = 8 << 20
+    var writerCache = 4 << 20
     /// Bytes of pages that each reader keeps.
     var readerCache = 1 << 20
     /// How many readers are kept while nobody uses them.

@@ -8,6 +8,7 @@
 
   extension SQLiteAccess: StorageWriter {
     func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws {
+      guard !TableStatements[table].isSegmented else { return try putSegments(table, key, value) }
       try withStatement(TableStatements[table].put) { statement in
         statement.bind(key)
         let code = statement.step(binding: value)
@@ -16,22 +17,35 @@
     }
 
     func overwrite(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws {
+      guard !TableStatements[table].isSegmented else {
+        return try overwriteSegments(table, key, at: offset, with: bytes)
+      }
       try withBlob(table, key, writing: true) { blob in
-        guard let blob else {
-          throw StorageError(.corrupt, at: place(table, key), "There is no value to overwrite.")
-        }
-        guard offset >= 0, offset <= blob.count, bytes.count <= blob.count - offset else {
-          throw StorageError(
-            .corrupt, at: place(table, key),
-            "The value has \(blob.count) bytes and ends before what is to be overwritten.")
-        }
+        guard let blob else { throw nothingToOverwrite(table, key) }
+        try requireRoom(for: bytes, at: offset, of: blob.count, table, key)
         let code = blob.write(bytes, at: offset)
         guard code == SQLITE_OK else { throw failure(code, at: place(table, key)) }
       }
     }
 
+    func nothingToOverwrite(_ table: StorageTable, _ key: Int64) -> StorageError {
+      StorageError(.corrupt, at: place(table, key), "There is no value to overwrite.")
+    }
+
+    /// Refuses to overwrite beyond the end of a value of `count` bytes.
+    func requireRoom(
+      for bytes: [UInt8], at offset: Int, of count: Int, _ table: StorageTable, _ key: Int64
+    ) throws {
+      guard offset >= 0, offset <= count, bytes.count <= count - offset else {
+        throw StorageError(
+          .corrupt, at: place(table, key),
+          "The value has \(count) bytes and ends before what is to be overwritten.")
+      }
+    }
+
     func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws {
       let statements = TableStatements[table]
+      guard let keys = statements.isSegmented ? Segments.rows(of: keys) : keys else { return }
       guard erasing else { return try run(statements.remove, table, keys) }
       try setSecureDelete("ON")
       defer { try? setSecureDelete("FAST") }

@@ -84,7 +84,10 @@
 
   extension SQLiteAccess: StorageReader {
     func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]? {
-      try withStatement(TableStatements[table].value) { statement in
+      guard !TableStatements[table].isSegmented else {
+        return try segmentedValue(table, key, bytes: 0..<Int.max)
+      }
+      return try withStatement(TableStatements[table].value) { statement in
         statement.bind(key)
         switch statement.step() {
         case SQLITE_ROW: return statement.blob(0)
@@ -95,7 +98,8 @@
     }
 
     func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]? {
-      try withBlob(table, key, writing: false) { blob in
+      guard !TableStatements[table].isSegmented else { return try segmentedValue(table, key, bytes: range) }
+      return try withBlob(table, key, writing: false) { blob in
         guard let blob else { return nil }
         let lower = min(max(0, range.lowerBound), blob.count)
         let upper = min(max(lower, range.upperBound), blob.count)
@@ -106,6 +110,7 @@
     func forEach(
       _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool
     ) throws {
+      guard !TableStatements[table].isSegmented else { return try forEachSegmented(table, in: keys, body) }
       try withStatement(TableStatements[table].range) { statement in
         statement.bind(keys.lowerBound, keys.upperBound)
         while true {
@@ -121,7 +126,11 @@
     }
 
     func lastKey(_ table: StorageTable, in keys: ClosedRange<Int64>) throws -> Int64? {
-      try integer(TableStatements[table].lastKey, table, keys)
+      guard TableStatements[table].isSegmented else {
+        return try integer(TableStatements[table].lastKey, table, keys)
+      }
+      guard let rows = Segments.rows(of: keys) else { return nil }
+      return try integer(TableStatements[table].lastKey, table, rows).map(Segments.key(ofRow:))
     }
   }
 #endif

@@ -10,6 +10,8 @@
   /// reaches. Rows are not moved when a value only shrinks.
   struct TableStatements: Sendable {
     let name: String
+    /// Whether a value is several rows; ``Segments``.
+    let isSegmented: Bool
     let create: String
     let value: String
     let range: String
@@ -22,6 +24,7 @@
 
     private init(_ table: StorageTable) {
       name = "\(table)"
+      isSegmented = table == .bundles
       create = "CREATE TABLE \(name)(key INTEGER PRIMARY KEY, value BLOB) STRICT"
       value = "SELECT value FROM \(name) WHERE key = ?1"
       range = "SELECT key, value FROM \(name) WHERE key BETWEEN ?1 AND ?2 ORDER BY key"

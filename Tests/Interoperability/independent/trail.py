@@ -3,6 +3,7 @@
 
 import base64
 import hashlib
+import itertools
 import sqlite3
 import struct
 
@@ -49,7 +50,7 @@ class StoredTrail:
         self.size = struct.unpack(">Q", head[1:9])[0]
         self.root = head[25:57]
         self.entries: list[bytes] = []
-        for number, row in database.execute("SELECT key, value FROM bundles ORDER BY key"):
+        for number, row in self._bundles(database):
             assert number * 256 == len(self.entries), f"bundle {number} is out of order"
             self.entries += self._bundle(row)
         for index, row in database.execute("SELECT key, value FROM tail WHERE value IS NOT NULL ORDER BY key"):
@@ -69,6 +70,18 @@ class StoredTrail:
             self.tree.append(leaf_hash(entry))
             self.transactions.append(self._field(entry, "transaction"))
         assert self.tree.roots[self.size] == self.root, "the head's root is not that of the entries"
+
+    @staticmethod
+    def _bundles(database):
+        """Each bundle, put together from its rows: segments of 4,064 bytes, of which the last may be shorter."""
+        rows = database.execute("SELECT key >> 17, key & 131071, value FROM bundles ORDER BY key").fetchall()
+        for number, segments in itertools.groupby(rows, key=lambda row: row[0]):
+            parts = []
+            for position, (_, segment, value) in enumerate(segments):
+                assert segment == position, f"bundle {number} has no segment {position}"
+                assert all(len(part) == 4064 for part in parts) and len(value) <= 4064
+                parts.append(value)
+            yield number, b"".join(parts)
 
     @staticmethod
     def _bundle(row: bytes) -> list[bytes]:

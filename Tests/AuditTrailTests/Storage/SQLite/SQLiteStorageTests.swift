@@ -72,7 +72,7 @@
     @Test(
       "opens no trail whose layout it does not know",
       arguments: [
-        ("PRAGMA user_version = 2", StorageError.Code.unsupported), ("PRAGMA application_id = 7", .notATrail),
+        ("PRAGMA user_version = 1", StorageError.Code.unsupported), ("PRAGMA application_id = 7", .notATrail),
         ("DROP TABLE tiles", .corrupt), ("CREATE TABLE more(a)", .corrupt),
         ("ALTER TABLE head ADD COLUMN more ANY", .corrupt),
       ])
