@@ -15,7 +15,7 @@
   ///
   /// Durable means: ``write(_:)`` returns after `fdatasync` (`F_FULLFSYNC` on Apple systems) of all that it wrote.
   ///
-  /// Memory: at most about 8 MB of pages for writing and 1 MB for each read that is under way, four readers being
+  /// Memory: at most about 4 MB of pages for writing and 1 MB for each read that is under way, four readers being
   /// kept.
   public final class SQLiteStorage: TrailStorage {
     let file: DatabaseFile

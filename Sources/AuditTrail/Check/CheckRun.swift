@@ -2,7 +2,6 @@
 
 internal import Dispatch
 internal import ReceiptCrypto
-internal import Synchronization
 internal import TransparencyLog
 
 /// One check of a stored trail: what was seen so far.
@@ -60,40 +59,34 @@ struct CheckRun {
   }
 
   /// Begins to check the bundles of a window.
-  private func checkBundles(_ window: Range<Int>) -> Window {
-    let checked = Window(window)
+  private func checkBundles(_ window: Range<Int>) -> BegunWindow {
+    let begun = BegunWindow()
     let (storage, key, points, indexedSize) = (storage, key, points, head.indexedSize)
-    DispatchQueue.global().async(group: checked.group) {
-      DispatchQueue.concurrentPerform(iterations: window.count) { offset in
-        let bundle = window.lowerBound + offset
-        checked.set(
-          bundle,
-          Result {
+    DispatchQueue.global().async(group: begun.group) {
+      begun.result = Result {
+        try AllProcessors.map(window.count, share: 1) { part in
+          try part.map { offset in
             try storage.read { reader in
-              try CheckedBundle(Int64(bundle), reader, IndexSums(key, points, indexedSize: indexedSize))
+              try CheckedBundle(
+                Int64(window.lowerBound + offset), reader, IndexSums(key, points, indexedSize: indexedSize))
             }
-          })
+          }
+        }
       }
     }
-    return checked
+    return begun
   }
 
   /// Bundles that are being checked.
-  private final class Window: Sendable {
+  private final class BegunWindow: @unchecked Sendable {
     let group = DispatchGroup()
-    private let bundles: Range<Int>
-    private let results = Mutex<[Int: Result<CheckedBundle, any Error>]>([:])
-
-    init(_ bundles: Range<Int>) { self.bundles = bundles }
-
-    func set(_ bundle: Int, _ result: Result<CheckedBundle, any Error>) {
-      results.withLock { $0[bundle] = result }
-    }
+    /// Set by the group's only work, and read after it.
+    var result: Result<[CheckedBundle], any Error> = .success([])
 
     /// Waits for all of them, and gives them in order.
     func get() throws -> [CheckedBundle] {
       group.wait()
-      return try results.withLock { results in try bundles.compactMap { try results[$0]?.get() } }
+      return try result.get()
     }
   }
 

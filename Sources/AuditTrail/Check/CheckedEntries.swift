@@ -106,9 +106,24 @@ struct CheckedEntries {
   }
 }
 
+/// What is known of each original transaction. The table is in parts, for one that grows is there twice for a moment.
+private struct LineTable {
+  private var parts = [[LineKey: Line]](repeating: [:], count: 256)
+
+  struct Line {
+    let newest: UInt64
+    let count: UInt64
+  }
+
+  subscript(key: LineKey) -> Line? {
+    get { parts[Int(key.first >> 56)][key] }
+    set { parts[Int(key.first >> 56)][key] = newValue }
+  }
+}
+
 /// Compares entries with each other, in order: lines, times, statements.
 struct EntryLineChecker {
-  private var lines: [LineKey: (newest: UInt64, count: UInt64)] = [:]
+  private var lines = LineTable()
   private var lastTime = Int64.min
   private var erased: Set<UInt64> = []
   private var erasures: [UInt64: UInt64] = [:]
@@ -144,7 +159,9 @@ struct EntryLineChecker {
             "It says \(Self.name(anchor.newest)) is the newest of \(anchor.count ?? 0); it is \(Self.name(known?.newest)) "
               + "of \(known?.count ?? 0)."))
       }
-      if let key = line.original { lines[key] = (index, (known?.count ?? 0) + 1) }
+      if let key = line.original {
+        lines[key] = LineTable.Line(newest: index, count: (known?.count ?? 0) + 1)
+      }
       if line.isErased { erased.insert(index) }
       if let target = line.erased { erasures[target] = index }
     }
@@ -157,7 +174,7 @@ struct EntryLineChecker {
   /// - Returns: The faults.
   mutating func finish(sawErasableParts: Bool) -> [TrailFault] {
     // Most of the memory of a check, which goes on with the index.
-    lines = [:]
+    lines = LineTable()
     guard sawErasableParts else { return [] }
     let unrecorded = erased.filter { erasures[$0] == nil }.sorted().map {
       TrailFault(

@@ -20,18 +20,7 @@ public struct SHA256Digest: Sendable, Hashable {
 
   /// The digest that 64 hexadecimal digits spell; `nil` for any other text.
   public init?(hexadecimal text: some StringProtocol) {
-    var bytes: [UInt8] = []
-    var high: UInt8?
-    for digit in text.utf8 {
-      guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { return nil }
-      if let first = high {
-        bytes.append(first << 4 | UInt8(value))
-        high = nil
-      } else {
-        high = UInt8(value)
-      }
-    }
-    guard high == nil else { return nil }
+    guard let bytes = Hexadecimal.decode(text) else { return nil }
     self.init(bytes)
   }
 

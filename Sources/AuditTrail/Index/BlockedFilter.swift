@@ -60,49 +60,20 @@ final class BlockedFilter {
     return (mixed ^ mixed &>> 32) &* 0xd6e8_feb8_6659_fd93 &>> 16
   }
 
-  /// Whether the fingerprint, whose ``bits(of:)`` are given, may have been inserted.
+  /// Whether the fingerprint, whose ``bits(of:)`` are given, may have been inserted. One branch for all words, since
+  /// what the processor waits for is the block.
   @inline(__always)
   func mayContain(_ fingerprint: UInt64, _ bits: UInt64) -> Bool {
     let block = Self.block(of: fingerprint, among: blockCount) &* Self.wordsPerBlock
-    return unsafe words[block] &>> (bits & 63) & rest(of: block, bits) & 1 == 1
-  }
-
-  /// Sets `flag` in `found` for each of a batch of fingerprints that may have been inserted.
-  ///
-  /// First all blocks are touched, which takes so few steps that the processor fetches many at once.
-  func mark(
-    _ fingerprints: Span<UInt64>, _ bits: Span<UInt64>, _ flag: UInt64, in found: inout MutableSpan<UInt64>
-  ) {
-    var blocks = InlineArray<64, Int>(repeating: 0)
-    var first = InlineArray<64, UInt64>(repeating: 0)
-    var start = 0
-    while start < fingerprints.count {
-      let count = min(64, fingerprints.count - start)
-      for position in 0..<count {
-        let block = Self.block(of: fingerprints[start + position], among: blockCount) &* Self.wordsPerBlock
-        blocks[position] = block
-        first[position] = unsafe words[block] &>> (bits[start + position] & 63)
-      }
-      for position in 0..<count {
-        let isFound = first[position] & rest(of: blocks[position], bits[start + position]) & 1
-        found[start + position] |= (0 &- isFound) & flag
-      }
-      start += count
-    }
-  }
-
-  /// The lowest bit says whether all words of the block but the first have the bits. Without a branch, so that
-  /// blocks of several runs are fetched at once.
-  @inline(__always)
-  private func rest(of block: Int, _ bits: UInt64) -> UInt64 {
-    var found = unsafe words[block &+ 1] &>> (bits &>> 6 & 63)
+    var found = unsafe words[block] &>> (bits & 63)
+    found &= unsafe words[block &+ 1] &>> (bits &>> 6 & 63)
     found &= unsafe words[block &+ 2] &>> (bits &>> 12 & 63)
     found &= unsafe words[block &+ 3] &>> (bits &>> 18 & 63)
     found &= unsafe words[block &+ 4] &>> (bits &>> 24 & 63)
     found &= unsafe words[block &+ 5] &>> (bits &>> 30 & 63)
     found &= unsafe words[block &+ 6] &>> (bits &>> 36 & 63)
     found &= unsafe words[block &+ 7] &>> (bits &>> 42 & 63)
-    return found
+    return found & 1 == 1
   }
 }
 

@@ -5,18 +5,16 @@ internal import Synchronization
 
 /// Work that is shared among all processors.
 enum AllProcessors {
-  /// How many records one processor takes at a time.
-  private static let share = 128
-
   /// Does a work part by part, and puts the results together in order. Little work is done on this thread.
   ///
   /// - Parameters:
   ///   - count: How many records there are.
+  ///   - share: How many of them a processor takes at a time.
   ///   - part: Does a part of them.
   /// - Returns: The results.
   /// - Throws: What a part threw, of several the first.
   static func map<Element: Sendable, Failure: Error>(
-    _ count: Int, _ part: @Sendable (Range<Int>) throws(Failure) -> [Element]
+    _ count: Int, share: Int = 128, _ part: @Sendable (Range<Int>) throws(Failure) -> [Element]
   ) throws(Failure) -> [Element] {
     let parts = (count + share - 1) / share
     guard parts > 1 else { return count == 0 ? [] : try part(0..<count) }

@@ -45,12 +45,13 @@ struct AppendPlan {
     acknowledgements.reserveCapacity(records.count)
     stepsOfReceipt.reserveCapacity(records.count)
     newestOfOriginal.reserveCapacity(records.count)
-    for number in records.indices { try add(records[number], number, found[number], records) }
+    for number in records.indices { try add(number, found[number], of: records) }
   }
 
   private mutating func add(
-    _ record: PreparedRecord, _ number: Int, _ earlier: EarlierEntries, _ records: [PreparedRecord]
+    _ number: Int, _ earlier: EarlierEntries, of records: [PreparedRecord]
   ) throws {
+    let record = records[number]
     // What this transaction enters is newer than what was found.
     if let first = repeated(record, records) ?? earlier.first {
       acknowledgements.append(AuditAcknowledgement(index: first, isRepeat: true))

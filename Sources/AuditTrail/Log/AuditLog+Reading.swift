@@ -20,7 +20,6 @@ extension AuditLog {
 
   /// The same, blocking the thread.
   public func withView<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
-    let key = try configuration.fingerprintKey
     var attempts = 0
     while true {
       attempts += 1

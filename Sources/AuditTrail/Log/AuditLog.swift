@@ -199,7 +199,7 @@ public final class AuditLog: Sendable {
       let requests = appends.withLock { $0.nextToPrepare(options.maximumBatch) }
       guard !requests.isEmpty else { return }
       let runs = RunsLookup(
-        index: published.withLock { $0.index }, once: configuration.once, storage: storage)
+        index: published.withLock { $0.index }.withoutMemory, once: configuration.once, storage: storage)
       var records = PreparedRecord.prepare(requests.flatMap(\.records), key, lookingUpIn: runs)[...]
       let prepared = requests.map { request in
         let own = Array(records.prefix(request.records.count))

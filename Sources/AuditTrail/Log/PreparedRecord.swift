@@ -2,8 +2,8 @@
 
 internal import ReceiptCrypto
 
-/// A record with all that can be said of it before it is its turn: under which fingerprints it will be found, what of
-/// it is erasable, and what the entries have to do with it that the runs of the index know. Made by who appends, so
+/// A record with all that can be said of it before it is its turn: under which fingerprints it will be found, what of it
+/// is erasable, and what entries that the runs of the index know have to do with it. Made by who appends, so
 /// that one batch is prepared while another is stored.
 final class PreparedRecord: Sendable {
   let facts: EntryFacts
@@ -11,17 +11,11 @@ final class PreparedRecord: Sendable {
   /// Looked at only where the record is entered: a repetition is acknowledged whatever comes with it.
   let erasable: Result<CommittedErasable?, AuditError>
   /// `nil` where it has not been looked up yet.
-  let inRuns: RunsAnswer?
-
-  /// What the runs of one version of the index know: the entries that were in memory then, and those that have been
-  /// entered since, are still to be asked.
-  struct RunsAnswer {
-    let version: UInt64
-    let earlier: EarlierEntries
-  }
+  let inRuns: RunsLookup.Answer?
 
   private init(
-    _ record: AuditRecord, _ fingerprints: EntryFingerprints, salt: ArraySlice<UInt8>, inRuns: RunsAnswer?
+    _ record: AuditRecord, _ fingerprints: EntryFingerprints, salt: ArraySlice<UInt8>,
+    inRuns: RunsLookup.Answer?
   ) {
     facts = record.facts
     self.fingerprints = fingerprints
@@ -39,48 +33,26 @@ final class PreparedRecord: Sendable {
   static func prepare(_ records: [AuditRecord], _ key: IndexKey, lookingUpIn runs: RunsLookup? = nil)
     -> [PreparedRecord]
   {
-    AllProcessors.map(records.count) { range in
-      let fingerprints = records[range].map { EntryFingerprints($0, key) }
-      let answers = runs?.answers(records[range], fingerprints)
+    let fingerprints = AllProcessors.map(records.count) { range in
+      records[range].map { EntryFingerprints($0, key) }
+    }
+    // In the order of the runs: records whose neighbours lie in the same page have it read once.
+    let order = records.indices.sorted { fingerprints[$0].original ?? 0 < fingerprints[$1].original ?? 0 }
+    let prepared = AllProcessors.map(records.count) { range in
+      let numbers = order[range]
+      let answers = runs?.answers(numbers.map { records[$0] }, numbers.map { fingerprints[$0] })
       // The generator is slow to start: one draw for many.
       let salts = Random.bytes(ErasablePart.saltByteCount * range.count)
-      return range.map { number in
-        let start = ErasablePart.saltByteCount * (number - range.lowerBound)
+      return zip(numbers, 0..<range.count).map { number, position in
+        let start = ErasablePart.saltByteCount * position
         return PreparedRecord(
-          records[number], fingerprints[number - range.lowerBound],
-          salt: salts[start..<start + ErasablePart.saltByteCount],
-          inRuns: answers?[number - range.lowerBound])
+          records[number], fingerprints[number], salt: salts[start..<start + ErasablePart.saltByteCount],
+          inRuns: answers?[position])
       }
     }
-  }
-}
-
-/// Looks records up in the runs of the index, which never change, while others write: most of the time of an append is
-/// reading what is already there.
-struct RunsLookup: Sendable {
-  let index: IndexSnapshot
-  let once: TrailConfiguration.OnceWindow
-  let storage: any TrailStorage
-
-  /// What the runs know of records; `nil` where they are to be looked up later instead, as where runs were merged in
-  /// between, or cannot be read: then the append says so.
-  func answers(
-    _ records: ArraySlice<AuditRecord>, _ fingerprints: [EntryFingerprints]
-  ) -> [PreparedRecord.RunsAnswer]? {
-    let index = index.withoutMemory
-    return try? storage.read { reader in
-      guard try IndexCatalogue.version(in: reader) == index.version else { return nil }
-      let entries = StoredEntries(reader: reader)
-      let search = EarlierEntriesSearch(index: index, once: once, reader: reader) { number in
-        guard let entry = try entries.entry(at: number) else { throw StoredEntries.missing(number) }
-        return entry
-      }
-      try search.prefetch(fingerprints)
-      return try zip(records, fingerprints).map { record, fingerprints in
-        PreparedRecord.RunsAnswer(
-          version: index.version, earlier: try search.find(record.facts, fingerprints))
-      }
-    }
+    var inOrder: [PreparedRecord?] = Array(repeating: nil, count: records.count)
+    for (number, record) in zip(order, prepared) { inOrder[number] = record }
+    return inOrder.compactMap { $0 }
   }
 }
 

@@ -149,7 +149,7 @@ extension TrailState {
     let search = EarlierEntriesSearch(
       index: index.snapshot(size: head.size), once: once, reader: reader,
       bytes: { try bytes(of: $0, in: reader) })
-    try search.prefetch(records.map(\.fingerprints))
+    try search.prefetch(records.lazy.map(\.fingerprints))
     return try records.map { try search.find($0.facts, $0.fingerprints) }
   }
 

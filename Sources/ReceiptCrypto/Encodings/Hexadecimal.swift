@@ -16,7 +16,7 @@ package enum Hexadecimal {
   }
 
   /// The bytes; `nil` for anything but pairs of digits, of either case.
-  package static func decode(_ text: String) -> [UInt8]? {
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let text = Array(text.utf8)
     guard text.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []

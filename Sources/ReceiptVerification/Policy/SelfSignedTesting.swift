@@ -22,8 +22,7 @@ public enum SelfSignedTesting: Sendable, Hashable {
   /// SHA-256 of the certificate, the same in every Xcode, that signs app receipts under StoreKit testing
   /// (subject "StoreKit", 2020 to 2040). Xcode's JWS are signed by another, made anew on each machine.
   public static let storeKitTestCertificate: [UInt8] =
-    TrustAnchors.bytes(
-      hexadecimal: "ff0ba36e721d2db741d2aa11e6112ef78bf7131b46c7f035b00891d045c864fe") ?? []
+    Hexadecimal.decode("ff0ba36e721d2db741d2aa11e6112ef78bf7131b46c7f035b00891d045c864fe") ?? []
 
   func admits(_ certificate: Certificate) -> Bool {
     switch self {

@@ -31,7 +31,7 @@ public struct TrustAnchors: Sendable, Hashable {
   /// Apple's three published roots, by fingerprint: Apple Root CA, Apple Root CA - G2, Apple Root CA - G3.
   public static let apple: TrustAnchors = {
     let rootCA = (try? Certificate.certificates(in: Array(AppleRootCA.pem.utf8))) ?? []
-    let pinned = appleFingerprints.compactMap(bytes(hexadecimal:))
+    let pinned = appleFingerprints.compactMap { Hexadecimal.decode($0) }
     return TrustAnchors(
       certificates: rootCA.filter { pinned.contains($0.sha256Fingerprint) }, fingerprints: pinned)
   }()
@@ -53,11 +53,5 @@ public struct TrustAnchors: Sendable, Hashable {
   /// Whether exactly this certificate is a trusted root.
   public func contains(_ certificate: Certificate) -> Bool {
     fingerprints.contains(certificate.sha256Fingerprint)
-  }
-
-  static func bytes(hexadecimal text: String) -> [UInt8]? {
-    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
 }

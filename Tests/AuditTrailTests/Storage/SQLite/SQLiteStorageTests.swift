@@ -243,6 +243,26 @@
       }
     }
 
+    @Test(
+      "refuses a value whose segments are not those that were written",
+      arguments: [
+        "DELETE FROM bundles WHERE key = (3 << 17) + 1", "DELETE FROM bundles WHERE key = 3 << 17",
+        "UPDATE bundles SET value = substr(value, 2) WHERE key = (3 << 17) + 1",
+        "UPDATE bundles SET value = CAST(value || x'00' AS BLOB) WHERE key = 3 << 17",
+        "UPDATE bundles SET value = NULL WHERE key = (3 << 17) + 2",
+        "INSERT INTO bundles VALUES ((3 << 17) + 90, x'00')",
+      ])
+    func damagedSegments(sql: String) throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      for key in 2..<5 { try storage.put(.bundles, Int64(key), sampleBytes(20_000, seed: UInt64(key))) }
+      try storage.close()
+      try change(path, sql)
+      let opened = try SQLiteStorage(openingAt: path)
+      #expect(storageCode { _ = try opened.stored(.bundles, 3) } == .corrupt)
+      #expect(try opened.stored(.bundles, 2) == sampleBytes(20_000, seed: 2))
+      #expect(try opened.stored(.bundles, 4) == sampleBytes(20_000, seed: 4))
+    }
+
     @Test("finds damage to its own structure")
     func structure() throws {
       let storage = try SQLiteStorage(creatingAt: path)
