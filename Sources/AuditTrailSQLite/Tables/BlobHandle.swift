@@ -48,7 +48,9 @@
       defer { unsafe sqlite3_blob_close(handle) }
       guard code == SQLITE_OK, let open = unsafe handle else {
         // The same code tells of a missing row, of NULL and of anything wrong with the table: look at the row.
-        if code & 0xFF == SQLITE_ERROR, try integer(TableStatements[table].lastKey, table, key...key) == nil { return try body(nil) }
+        if code & 0xFF == SQLITE_ERROR, try integer(TableStatements[table].lastKey, table, key...key) == nil {
+          return try body(nil)
+        }
         throw failure(code, at: place(table, key))
       }
       return try body(unsafe BlobHandle(open))

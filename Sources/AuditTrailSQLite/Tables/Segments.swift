@@ -147,7 +147,8 @@
     }
 
     fileprivate func incomplete(_ table: StorageTable, _ key: Int64, _ number: Int) -> StorageError {
-      StorageError(.corrupt, at: place(table, key), "The segment \(number) of the value is missing or damaged.")
+      StorageError(
+        .corrupt, at: place(table, key), "The segment \(number) of the value is missing or damaged.")
     }
   }
 
