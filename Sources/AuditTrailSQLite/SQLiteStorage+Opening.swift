@@ -102,8 +102,8 @@
       guard version == SQLiteConnection.layoutVersion else {
         throw StorageError(
           .unsupported, at: path,
-          "Its layout is of version \(version ?? 0); this build knows version \(SQLiteConnection.layoutVersion)."
-        )
+          "Its layout is of version \(version ?? 0), and this build knows version \(SQLiteConnection.layoutVersion): use "
+            + "the version of ReceiptKit that made it.")
       }
       let tables = try String.fetchSet(database, sql: "SELECT sql FROM sqlite_schema WHERE type = 'table'")
       guard tables == Set(StorageTable.allCases.map { TableStatements[$0].create }) else {
