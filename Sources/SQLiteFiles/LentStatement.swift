@@ -50,9 +50,8 @@
 
     /// The blob in a column; `nil` for NULL.
     package func blob(_ column: Int32) -> [UInt8]? {
-      guard unsafe sqlite3_column_type(pointer, column) == SQLITE_BLOB else { return nil }
+      guard let count = blobByteCount(column) else { return nil }
       guard let bytes = unsafe sqlite3_column_blob(pointer, column) else { return [] }
-      let count = Int(unsafe sqlite3_column_bytes(pointer, column))
       return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
@@ -62,11 +61,13 @@
       return Int(unsafe sqlite3_column_bytes(pointer, column))
     }
 
-    /// Appends some bytes of the blob in a column, which has as many.
-    package func appendBlob(_ column: Int32, _ range: Range<Int>, to bytes: inout [UInt8]) {
-      guard let start = unsafe sqlite3_column_blob(pointer, column) else { return }
+    /// Appends some bytes of the blob in a column, which has as many; `false` where SQLite cannot give them.
+    package func appendBlob(_ column: Int32, _ range: Range<Int>, to bytes: inout [UInt8]) -> Bool {
+      guard !range.isEmpty else { return true }
+      guard let start = unsafe sqlite3_column_blob(pointer, column) else { return false }
       unsafe bytes.append(
         contentsOf: UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count))
+      return true
     }
 
     /// Ends the use; what was lent to SQLite is taken back.

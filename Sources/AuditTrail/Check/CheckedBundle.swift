@@ -17,19 +17,19 @@ struct CheckedBundle {
     entries = CheckedEntries(first: first)
     self.sums = sums
     isFull = true
-    let stored: [UInt8]?
-    do { stored = try reader.value(.bundles, bundle) } catch let error as StorageError
-      where error.code == .corrupt
-    {
+    let row: [UInt8]
+    do {
+      guard let stored = try reader.value(.bundles, bundle) else {
+        fail(
+          .missingEntry, first,
+          "The entries \(first) to \(first + 255) are missing: there is no bundle \(bundle).")
+        return
+      }
+      row = stored
+    } catch let error as StorageError where error.code == .corrupt {
       fail(
         .missingEntry, first,
         "The entries \(first) to \(first + 255) cannot be read. At \(error.place): \(error.message)")
-      return
-    }
-    guard let row = stored else {
-      fail(
-        .missingEntry, first,
-        "The entries \(first) to \(first + 255) are missing: there is no bundle \(bundle).")
       return
     }
     guard row.count >= BundleRow.headerByteCount,

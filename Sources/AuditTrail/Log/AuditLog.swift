@@ -198,8 +198,7 @@ public final class AuditLog: Sendable {
     while true {
       let requests = appends.withLock { $0.nextToPrepare(options.maximumBatch) }
       guard !requests.isEmpty else { return }
-      let runs = RunsLookup(
-        index: published.withLock { $0.index }.withoutMemory, once: configuration.once, storage: storage)
+      let runs = RunsLookup(published.withLock { $0.index }, once: configuration.once, storage: storage)
       var records = PreparedRecord.prepare(requests.flatMap(\.records), key, lookingUpIn: runs)[...]
       let prepared = requests.map { request in
         let own = Array(records.prefix(request.records.count))
@@ -274,12 +273,11 @@ public final class AuditLog: Sendable {
   private func mergeIndex() {
     merging.async { [self] in
       // Appends meet the same fault of the storage if there is one; what is left to merge can wait.
-      while !isClosing.load(ordering: .sequentiallyConsistent),
-        (try? merger.withLock({ merger in try merger.step() })) == true
-      {
+      var isMore = true
+      while isMore, !isClosing.load(ordering: .sequentiallyConsistent) {
+        isMore = (try? merger.withLock { merger in try merger.step() }) ?? false
         FreedMemory.giveBack()
       }
-      FreedMemory.giveBack()
     }
   }
 

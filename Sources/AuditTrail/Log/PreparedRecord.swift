@@ -3,8 +3,8 @@
 internal import ReceiptCrypto
 
 /// A record with all that can be said of it before it is its turn: under which fingerprints it will be found, what of it
-/// is erasable, and what entries that the runs of the index know have to do with it. Made by who appends, so
-/// that one batch is prepared while another is stored.
+/// is erasable, and what entries that the runs of the index know have to do with it. Made by who appends, so that one
+/// batch is prepared while another is stored.
 final class PreparedRecord: Sendable {
   let facts: EntryFacts
   let fingerprints: EntryFingerprints
@@ -40,7 +40,7 @@ final class PreparedRecord: Sendable {
     let order = records.indices.sorted { fingerprints[$0].original ?? 0 < fingerprints[$1].original ?? 0 }
     let prepared = AllProcessors.map(records.count) { range in
       let numbers = order[range]
-      let answers = runs?.answers(numbers.map { records[$0] }, numbers.map { fingerprints[$0] })
+      let answers = runs?.answers(numbers, of: records, fingerprints)
       // The generator is slow to start: one draw for many.
       let salts = Random.bytes(ErasablePart.saltByteCount * range.count)
       return zip(numbers, 0..<range.count).map { number, position in
@@ -50,9 +50,7 @@ final class PreparedRecord: Sendable {
           inRuns: answers?[position])
       }
     }
-    var inOrder: [PreparedRecord?] = Array(repeating: nil, count: records.count)
-    for (number, record) in zip(order, prepared) { inOrder[number] = record }
-    return inOrder.compactMap { $0 }
+    return zip(order, prepared).sorted { $0.0 < $1.0 }.map(\.1)
   }
 }
 

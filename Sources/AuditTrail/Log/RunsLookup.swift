@@ -11,27 +11,36 @@ struct RunsLookup: Sendable {
     let earlier: EarlierEntries
   }
 
-  /// The runs alone.
-  let index: IndexSnapshot
-  let once: TrailConfiguration.OnceWindow
-  let storage: any TrailStorage
+  private let runs: IndexSnapshot
+  private let once: TrailConfiguration.OnceWindow
+  private let storage: any TrailStorage
 
-  /// What the runs know of records; `nil` where they are to be looked up later instead, as where runs were merged in
-  /// between, or cannot be read: then the append says so.
+  /// - Parameters:
+  ///   - index: Whose runs are asked; what it has in memory is not.
+  ///   - once: For how long a record is entered only once.
+  ///   - storage: Where the runs are.
+  init(_ index: IndexSnapshot, once: TrailConfiguration.OnceWindow, storage: any TrailStorage) {
+    runs = index.withoutMemory
+    self.once = once
+    self.storage = storage
+  }
+
+  /// What the runs know of the records with these numbers; `nil` where they are to be looked up later instead, as where
+  /// runs were merged in between, or cannot be read: then the append says so.
   func answers(
-    _ records: [AuditRecord], _ fingerprints: [EntryFingerprints]
+    _ numbers: ArraySlice<Int>, of records: [AuditRecord], _ fingerprints: [EntryFingerprints]
   ) -> [Answer]? {
-    return try? storage.read { reader in
-      guard try IndexCatalogue.version(in: reader) == index.version else { return nil }
+    try? storage.read { reader in
+      guard try IndexCatalogue.version(in: reader) == runs.version else { return nil }
       let entries = StoredEntries(reader: reader)
-      let search = EarlierEntriesSearch(index: index, once: once, reader: reader) { number in
+      let search = EarlierEntriesSearch(index: runs, once: once, reader: reader) { number in
         guard let entry = try entries.entry(at: number) else { throw StoredEntries.missing(number) }
         return entry
       }
-      try search.prefetch(fingerprints)
-      return try zip(records, fingerprints).map { record, fingerprints in
+      try search.prefetch(numbers.lazy.map { fingerprints[$0] })
+      return try numbers.map { number in
         Answer(
-          version: index.version, earlier: try search.find(record.facts, fingerprints))
+          version: runs.version, earlier: try search.find(records[number].facts, fingerprints[number]))
       }
     }
   }

@@ -114,6 +114,6 @@ public enum StorageTable: Int, Sendable, CaseIterable {
   /// The pages of index runs, by run number << 24 | page number.
   case pages
 
-  /// The keys that values may have. No key at all is an error to look for.
+  /// The keys that values may have. Any key may be looked for.
   public var keys: ClosedRange<Int64> { self == .bundles ? 0...Int64(UInt32.max) : .min ... .max }
 }

@@ -60,6 +60,15 @@
       }
     }
 
+    /// Steps to the next row; whether there is one.
+    func hasRow(_ statement: LentStatement, _ table: StorageTable, _ key: Int64) throws -> Bool {
+      switch statement.step() {
+      case SQLITE_ROW: return true
+      case SQLITE_DONE: return false
+      case let code: throw failure(code, at: place(table, key))
+      }
+    }
+
     /// Runs a statement that gives no rows.
     func run(_ sql: String, _ table: StorageTable, _ keys: ClosedRange<Int64>) throws {
       try withStatement(sql) { statement in
@@ -73,11 +82,7 @@
     func integer(_ sql: String, _ table: StorageTable, _ keys: ClosedRange<Int64>) throws -> Int64? {
       try withStatement(sql) { statement in
         statement.bind(keys.lowerBound, keys.upperBound)
-        switch statement.step() {
-        case SQLITE_ROW: return statement.integer(0)
-        case SQLITE_DONE: return nil
-        case let code: throw failure(code, at: place(table, keys.lowerBound))
-        }
+        return try hasRow(statement, table, keys.lowerBound) ? statement.integer(0) : nil
       }
     }
   }
@@ -89,11 +94,7 @@
       }
       return try withStatement(TableStatements[table].value) { statement in
         statement.bind(key)
-        switch statement.step() {
-        case SQLITE_ROW: return statement.blob(0)
-        case SQLITE_DONE: return nil
-        case let code: throw failure(code, at: place(table, key))
-        }
+        return try hasRow(statement, table, key) ? statement.blob(0) : nil
       }
     }
 
@@ -113,14 +114,9 @@
       guard !TableStatements[table].isSegmented else { return try forEachSegmented(table, in: keys, body) }
       try withStatement(TableStatements[table].range) { statement in
         statement.bind(keys.lowerBound, keys.upperBound)
-        while true {
-          switch statement.step() {
-          case SQLITE_ROW:
-            guard let value = statement.blob(1) else { continue }
-            guard try body(statement.integer(0), value) else { return }
-          case SQLITE_DONE: return
-          case let code: throw failure(code, at: place(table, keys.lowerBound))
-          }
+        while try hasRow(statement, table, keys.lowerBound) {
+          guard let value = statement.blob(1) else { continue }
+          guard try body(statement.integer(0), value) else { return }
         }
       }
     }

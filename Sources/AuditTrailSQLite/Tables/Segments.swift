@@ -53,15 +53,16 @@
     func segmentedValue(_ table: StorageTable, _ key: Int64, bytes: Range<Int>) throws -> [UInt8]? {
       guard Segments.keys.contains(key) else { return nil }
       let numbers = Segments.numbers(of: bytes)
-      guard !numbers.isEmpty else { return try hasSegments(table, key) ? [] : nil }
+      guard !numbers.isEmpty else { return try lastSegment(table, key) == nil ? nil : [] }
       return try withStatement(TableStatements[table].range) { statement in
         statement.bind(Segments.row(key, numbers.lowerBound), Segments.row(key, numbers.upperBound - 1))
-        var value = SegmentedValue(table: table, key: key, next: numbers.lowerBound)
-        while try step(statement, table, key) {
+        var value = SegmentedValue(table: table, key: key, from: numbers.lowerBound)
+        while try hasRow(statement, table, key) {
           try value.append(statement, bytes, in: self)
         }
-        if value.isEmpty, numbers.lowerBound > 0 { return try hasSegments(table, key) ? [] : nil }
-        return value.isEmpty ? nil : value.bytes
+        // Beyond its end a value has no bytes.
+        if value.isEmpty, try lastSegment(table, key) == nil { return nil }
+        return value.bytes
       }
     }
 
@@ -73,13 +74,13 @@
       try withStatement(TableStatements[table].range) { statement in
         statement.bind(rows.lowerBound, rows.upperBound)
         var value: SegmentedValue?
-        while try step(statement, table, keys.lowerBound) {
+        while try hasRow(statement, table, keys.lowerBound) {
           let key = Segments.key(ofRow: statement.integer(0))
           if let finished = value, finished.key != key {
             if !finished.isEmpty, try !body(finished.key, finished.bytes) { return }
             value = nil
           }
-          var current = value ?? SegmentedValue(table: table, key: key, next: 0)
+          var current = value ?? SegmentedValue(table: table, key: key, from: 0)
           value = nil
           try current.append(statement, 0..<Int.max, in: self)
           value = current
@@ -125,25 +126,14 @@
     }
 
     private func segmentedByteCount(_ table: StorageTable, _ key: Int64) throws -> Int? {
-      guard let rows = Segments.rows(of: key...key),
-        let last = try integer(TableStatements[table].lastKey, table, rows)
-      else { return nil }
+      guard let last = try lastSegment(table, key) else { return nil }
       let count = try withBlob(table, last, writing: false) { $0?.count }
       return count.map { Segments.number(ofRow: last) * Segments.byteCount + $0 }
     }
 
-    private func hasSegments(_ table: StorageTable, _ key: Int64) throws -> Bool {
-      guard let rows = Segments.rows(of: key...key) else { return false }
-      return try integer(TableStatements[table].lastKey, table, rows) != nil
-    }
-
-    /// Whether there is another row.
-    private func step(_ statement: LentStatement, _ table: StorageTable, _ key: Int64) throws -> Bool {
-      switch statement.step() {
-      case SQLITE_ROW: return true
-      case SQLITE_DONE: return false
-      case let code: throw failure(code, at: place(table, key))
-      }
+    /// The key of the row of the last segment; `nil` where there is no such value.
+    private func lastSegment(_ table: StorageTable, _ key: Int64) throws -> Int64? {
+      try Segments.rows(of: key...key).flatMap { try integer(TableStatements[table].lastKey, table, $0) }
     }
 
     fileprivate func incomplete(_ table: StorageTable, _ key: Int64, _ number: Int) -> StorageError {
@@ -156,17 +146,22 @@
   private struct SegmentedValue {
     let table: StorageTable
     let key: Int64
+    private(set) var bytes: [UInt8] = []
+    /// The number of the first segment that is read.
+    private let first: Int
     /// The number of the segment that has to follow.
-    var next: Int
-    var bytes: [UInt8] = []
-    var isEmpty = true
+    private var next: Int
     private var isEnded = false
 
-    init(table: StorageTable, key: Int64, next: Int) {
+    init(table: StorageTable, key: Int64, from first: Int) {
       self.table = table
       self.key = key
-      self.next = next
+      self.first = first
+      next = first
     }
+
+    /// Whether there was no segment.
+    var isEmpty: Bool { next == first }
 
     /// Appends what of the segment in the statement's row belongs to `range` of the value.
     mutating func append(_ statement: LentStatement, _ range: Range<Int>, in access: SQLiteAccess) throws {
@@ -177,9 +172,11 @@
         throw access.incomplete(table, key, next)
       }
       if isEmpty { bytes.reserveCapacity(min(range.count, Segments.byteCount * 64)) }
-      statement.appendBlob(1, Segments.part(range, of: number).clamped(to: 0..<count), to: &bytes)
+      let part = Segments.part(range, of: number).clamped(to: 0..<count)
+      guard statement.appendBlob(1, part, to: &bytes) else {
+        throw access.failure(SQLITE_IOERR, at: access.place(table, key))
+      }
       next += 1
-      isEmpty = false
       isEnded = count < Segments.byteCount
     }
   }

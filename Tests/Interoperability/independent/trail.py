@@ -79,7 +79,8 @@ class StoredTrail:
             parts = []
             for position, (_, segment, value) in enumerate(segments):
                 assert segment == position, f"bundle {number} has no segment {position}"
-                assert all(len(part) == 4064 for part in parts) and len(value) <= 4064
+                assert not parts or len(parts[-1]) == 4064, f"bundle {number} goes on after its last segment"
+                assert len(value) <= 4064
                 parts.append(value)
             yield number, b"".join(parts)
 

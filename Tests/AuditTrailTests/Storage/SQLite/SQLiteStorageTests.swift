@@ -5,6 +5,7 @@
   import Foundation
   import GRDB
   import Testing
+  import TransparencyLog
 
   @testable import AuditTrailSQLite
 
@@ -72,7 +73,8 @@
     @Test(
       "opens no trail whose layout it does not know",
       arguments: [
-        ("PRAGMA user_version = 1", StorageError.Code.unsupported), ("PRAGMA application_id = 7", .notATrail),
+        ("PRAGMA user_version = 1", StorageError.Code.unsupported), ("PRAGMA user_version = 3", .unsupported),
+        ("PRAGMA application_id = 7", .notATrail),
         ("DROP TABLE tiles", .corrupt), ("CREATE TABLE more(a)", .corrupt),
         ("ALTER TABLE head ADD COLUMN more ANY", .corrupt),
       ])
@@ -261,6 +263,33 @@
       #expect(storageCode { _ = try opened.stored(.bundles, 3) } == .corrupt)
       #expect(try opened.stored(.bundles, 2) == sampleBytes(20_000, seed: 2))
       #expect(try opened.stored(.bundles, 4) == sampleBytes(20_000, seed: 4))
+    }
+
+    @Test("takes no bundle under a key that there is no room for, and finds none there")
+    func keysWithoutRoom() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      try storage.put(.bundles, 7, [7])
+      for key in [Int64.min, .max] {
+        #expect(storageCode { try storage.put(.bundles, key, [1]) } == .unsupported)
+        #expect(try storage.stored(.bundles, key) == nil)
+        #expect(try storage.keys(.bundles, in: key...key) == [])
+        try storage.write { try $0.remove(.bundles, in: key...key, erasing: true) }
+      }
+      #expect(try storage.keys(.bundles) == [7])
+    }
+
+    @Test("a bundle without one of its segments is found by the check, which goes on")
+    func missingSegment() async throws {
+      let fixture = try TrailFixture(storage: SQLiteStorage(creatingAt: path))
+      let log = try fixture.create()
+      try await log.append(TrailFixture.records(0..<600))
+      try log.close()
+      try change(path, "DELETE FROM bundles WHERE key IN (1, (1 << 17) + 2)")
+      let checker = TrailChecker(
+        storage: try SQLiteStorage(openingAt: path), verifier: fixture.signer.verifierKey,
+        checkpoints: fixture.checkpoints)
+      let missing = try checker.check().faults.filter { $0.code == .missingEntry }
+      #expect(missing.map(\.index) == [0, 256])
     }
 
     @Test("finds damage to its own structure")
