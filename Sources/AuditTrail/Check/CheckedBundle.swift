@@ -91,16 +91,28 @@ struct CheckedBundle {
     _ entry: Span<UInt8>, _ erasable: Span<UInt8>, hasOwnRow: Bool, at index: UInt64,
     _ reader: any StorageReader
   ) throws {
-    guard hasOwnRow else { return add(entry, erasable, at: index) }
+    guard hasOwnRow else {
+      add(entry, erasable, at: index)
+      return
+    }
     ownRows.append(index)
     let payload = try reader.value(.payloads, Int64(index)) ?? []
-    add(entry, payload.span, at: index)
+    let keys = add(entry, payload.span, at: index)
+    // Where the entry commits to something, it shows that the row is not there.
+    if payload.isEmpty, let keys, keys.commitment == nil {
+      fail(
+        .alteredErasablePart, index,
+        "Its erasable part is said to have a row of its own, and the entry commits to none.")
+    }
   }
 
-  private mutating func add(_ entry: Span<UInt8>, _ erasable: Span<UInt8>, at index: UInt64) {
-    if let keys = entries.add(entry, erasable: erasable) {
-      sums.add(entry, erasable: erasable, keys, at: index)
-    }
+  @discardableResult
+  private mutating func add(_ entry: Span<UInt8>, _ erasable: Span<UInt8>, at index: UInt64)
+    -> EntryIndexKeys?
+  {
+    let keys = entries.add(entry, erasable: erasable)
+    if let keys { sums.add(entry, erasable: erasable, keys, at: index) }
+    return keys
   }
 }
 

@@ -60,6 +60,54 @@ import TransparencyLog
     }
   }
 
+  @Test("a flip of each byte of a short trail is found", arguments: [StorageTable.head, .notes, .tail])
+  func everyFlip(table: StorageTable) async throws {
+    let (fixture, storage) = try await trail(entries: 4)
+    var rows: [(Int64, [UInt8])] = []
+    try storage.read { reader in
+      try reader.forEach(table, in: .min ... .max) { key, value in
+        rows.append((key, value))
+        return true
+      }
+    }
+    for (key, value) in rows {
+      for offset in value.indices {
+        // Flags and lengths are in front.
+        for bit in offset < 8 ? 0..<8 : offset % 8..<offset % 8 + 1 {
+          var changed = value
+          changed[offset] ^= 1 << UInt8(bit)
+          let copy = storage.copy()
+          try copy.write { try $0.put(table, key, changed) }
+          #expect(try !check(fixture, copy).isClean, "\(table) \(key), byte \(offset), bit \(bit)")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "an entry that commits to nothing has no erasable part, wherever it is said to be", arguments: [4, 300])
+  func erasablePartOfNothing(count: Int) async throws {
+    let storage = MemoryStorage()
+    let fixture = try TrailFixture(storage: storage)
+    let log = try fixture.create()
+    // Without receipts.
+    try await log.append(TrailFixture.records(0..<count).map { AuditRecord($0.facts) })
+    try log.publishCheckpoint()
+    #expect(try check(fixture, storage).isClean)
+    try storage.write { writer in
+      if count < 256 {
+        try writer.overwrite(.tail, 3, at: 0, with: [1])
+      } else {
+        // After the hashes of the entries, the roots of their groups, and the lengths of the entries.
+        let lengths = 256 * 32 + 8 * 32 + 256 * 2
+        try writer.overwrite(.bundles, 0, at: lengths + 2 * 3, with: [255, 255])
+      }
+    }
+    #expect(
+      try check(fixture, storage).faults.map { [$0.code.rawValue, $0.index.map(String.init) ?? ""] }
+        == [["altered-erasable-part", "3"]])
+  }
+
   @Test(
     "an altered entry is named, in a bundle and after the last one", arguments: [UInt64(100), 300, 520, 599])
   func named(index: UInt64) async throws {
