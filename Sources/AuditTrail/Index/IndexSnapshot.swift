@@ -42,6 +42,13 @@ package struct IndexSnapshot: Sendable {
     return page < 0 ? nil : run.run.page(page).key
   }
 
+  /// Whether there may be entries about the fingerprint; nothing is read to tell.
+  func mayContain(_ kind: IndexKind, _ fingerprint: UInt64) -> Bool {
+    if memtable.newest(kind, fingerprint, check: 0, before: size) != nil { return true }
+    let bits = BlockedFilter.bits(of: fingerprint)
+    return runs[kind].contains { $0.mayContain(fingerprint, bits) }
+  }
+
   /// The newest entry below `before` that may be about the fingerprint.
   ///
   /// - Throws: ``StorageError``.

@@ -13,6 +13,8 @@ struct AppendPlan {
     let time: Int64
     /// The newest entry of the same original transaction.
     let previous: UInt64?
+    /// The step before of the same receipt.
+    let earlierOfReceipt: Int?
   }
 
   /// What is entered, in order: the first becomes entry `start`.
@@ -23,7 +25,7 @@ struct AppendPlan {
   private let start: UInt64
   private let once: TrailConfiguration.OnceWindow
   private var lastTime: Int64
-  private var stepsOfReceipt: [UInt64: [Int]] = [:]
+  private var newestOfReceipt: [UInt64: Int] = [:]
   private var newestOfOriginal: [Original: UInt64] = [:]
 
   private struct Original: Hashable {
@@ -43,7 +45,7 @@ struct AppendPlan {
     self.once = once
     steps.reserveCapacity(records.count)
     acknowledgements.reserveCapacity(records.count)
-    stepsOfReceipt.reserveCapacity(records.count)
+    newestOfReceipt.reserveCapacity(records.count)
     newestOfOriginal.reserveCapacity(records.count)
     for number in records.indices { try add(number, found[number], of: records) }
   }
@@ -66,22 +68,25 @@ struct AppendPlan {
       let original = Original(fingerprint: fingerprint, check: record.fingerprints.originalCheck)
       previous = newestOfOriginal.updateValue(position, forKey: original) ?? previous
     }
-    if let receipt = record.fingerprints.receipt {
-      stepsOfReceipt[receipt, default: []].append(steps.count)
+    let earlierOfReceipt = record.fingerprints.receipt.flatMap {
+      newestOfReceipt.updateValue(steps.count, forKey: $0)
     }
     lastTime = max(record.facts.time, lastTime)
-    steps.append(Step(record: number, time: lastTime, previous: previous))
+    steps.append(
+      Step(record: number, time: lastTime, previous: previous, earlierOfReceipt: earlierOfReceipt))
     acknowledgements.append(AuditAcknowledgement(index: position, isRepeat: false))
   }
 
   /// The entry of this transaction that says the same already.
   private func repeated(_ record: PreparedRecord, _ records: [PreparedRecord]) -> UInt64? {
-    guard let receipt = record.fingerprints.receipt, let earlier = stepsOfReceipt[receipt] else { return nil }
+    var earlier = record.fingerprints.receipt.flatMap { newestOfReceipt[$0] }
+    guard earlier != nil else { return nil }
     let wanted = ExactlyOnce.key(record.facts)
-    for number in earlier.reversed() {
+    while let number = earlier {
       let step = steps[number]
       if case .seconds(let seconds) = once, step.time < record.facts.time - seconds * 1000 { return nil }
       if ExactlyOnce.key(records[step.record].facts) == wanted { return start + UInt64(number) }
+      earlier = step.earlierOfReceipt
     }
     return nil
   }

@@ -199,13 +199,15 @@ public final class AuditLog: Sendable {
       let requests = appends.withLock { $0.nextToPrepare(options.maximumBatch) }
       guard !requests.isEmpty else { return }
       let runs = RunsLookup(published.withLock { $0.index }, once: configuration.once, storage: storage)
-      var records = PreparedRecord.prepare(requests.flatMap(\.records), key, lookingUpIn: runs)[...]
-      let prepared = requests.map { request in
-        let own = Array(records.prefix(request.records.count))
-        records = records.dropFirst(request.records.count)
+      // Records are large to copy, and a batch mostly comes in one request.
+      let records = requests.count == 1 ? requests[0].records : requests.flatMap(\.records)
+      var prepared = PreparedRecord.prepare(records, key, lookingUpIn: runs)[...]
+      let finished = requests.map { request in
+        let own = Array(prepared.prefix(request.records.count))
+        prepared = prepared.dropFirst(request.records.count)
         return AppendQueue.PreparedRequest(request, own)
       }
-      if appends.withLock({ $0.add(prepared) }) { work.async { self.commitPrepared() } }
+      if appends.withLock({ $0.add(finished) }) { work.async { self.commitPrepared() } }
     }
   }
 

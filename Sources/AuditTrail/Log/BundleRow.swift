@@ -32,15 +32,20 @@ enum BundleRow {
   static let ownRow: UInt16 = .max
 
   static func encode(_ tile: GroupedTile, _ entries: ArraySlice<StoredEntry>) -> [UInt8] {
+    // Lent, not copied, as a sequence would.
+    let entries = entries.span
+    var byteCount = headerByteCount
+    for index in entries.indices { byteCount += entries[index].entry.count + entries[index].erasable.count }
     var row: [UInt8] = []
-    row.reserveCapacity(
-      entries.reduce(headerByteCount) { $0 + $1.entry.count + $1.erasable.count })
+    row.reserveCapacity(byteCount)
     for hash in tile.hashes { hash.append(to: &row) }
     for root in tile.groupRoots { root.append(to: &row) }
-    for entry in entries { row.append(bigEndian: UInt16(entry.entry.count)) }
-    for entry in entries { row.append(bigEndian: entry.hasOwnRow ? ownRow : UInt16(entry.erasable.count)) }
-    for entry in entries { row += entry.entry }
-    for entry in entries { row += entry.erasable }
+    for index in entries.indices { row.append(bigEndian: UInt16(entries[index].entry.count)) }
+    for index in entries.indices {
+      row.append(bigEndian: entries[index].hasOwnRow ? ownRow : UInt16(entries[index].erasable.count))
+    }
+    for index in entries.indices { row += entries[index].entry }
+    for index in entries.indices { row += entries[index].erasable }
     return row
   }
 

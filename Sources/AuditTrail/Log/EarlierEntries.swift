@@ -28,12 +28,14 @@ struct EarlierEntriesSearch {
     }
   }
 
-  /// Looks a record up.
-  func find(_ facts: EntryFacts, _ fingerprints: EntryFingerprints) throws -> EarlierEntries {
+  /// Looks a record up. Its facts are large to copy, and needed only where the index may know the receipt.
+  func find(_ fingerprints: EntryFingerprints, _ facts: @autoclosure () -> EntryFacts) throws
+    -> EarlierEntries
+  {
     var earlier = EarlierEntries()
-    if let receipt = fingerprints.receipt {
+    if let receipt = fingerprints.receipt, index.mayContain(.receipt, receipt) {
       var candidates = index.candidates(.receipt, receipt, in: reader)
-      earlier.first = try repeated(facts, &candidates)
+      earlier.first = try repeated(facts(), &candidates)
     }
     if earlier.first == nil, let original = fingerprints.original {
       // At its word: see IndexKind.hasCheck.

@@ -12,22 +12,21 @@ struct EntryFingerprints {
   let product: UInt64?
 
   /// Those of a record.
-  init(_ record: AuditRecord, _ key: IndexKey) {
-    let facts = record.facts
-    receipt = facts.receipt.map {
-      key.fingerprint(
-        .receipt, Self.receiptValue($0, purchase: facts.kind == .purchase ? facts.original : nil))
+  init(_ record: borrowing AuditRecord, _ key: IndexKey) {
+    let purchase = record.facts.kind == .purchase ? record.facts.original : nil
+    receipt = record.facts.receipt.map {
+      key.fingerprint(.receipt, Self.receiptValue($0, purchase: purchase))
     }
-    let checked = facts.original.map { original in
+    let checked = record.facts.original.map { original in
       EntryText.withEncoded(original) { key.checkedFingerprint(.original, $0) }
     }
     original = checked?.fingerprint
     originalCheck = checked?.check ?? 0
-    transaction = facts.transaction.map { transaction in
+    transaction = record.facts.transaction.map { transaction in
       EntryText.withEncoded(transaction) { key.fingerprint(.transaction, $0) }
     }
     customer = record.customerToken.map { key.fingerprint(.customer, $0) }
-    product = facts.product.map { product in
+    product = record.facts.product.map { product in
       EntryText.withEncoded(product) { key.fingerprint(.product, $0) }
     }
   }

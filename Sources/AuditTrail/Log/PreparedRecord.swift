@@ -14,12 +14,12 @@ final class PreparedRecord: Sendable {
   let inRuns: RunsLookup.Answer?
 
   private init(
-    _ record: AuditRecord, _ fingerprints: EntryFingerprints, salt: ArraySlice<UInt8>,
-    inRuns: RunsLookup.Answer?
+    _ facts: EntryFacts, _ fingerprints: EntryFingerprints,
+    _ erasable: Result<CommittedErasable?, AuditError>, inRuns: RunsLookup.Answer?
   ) {
-    facts = record.facts
+    self.facts = facts
     self.fingerprints = fingerprints
-    erasable = Result { () throws(AuditError) in try CommittedErasable(record, salt: salt) }
+    self.erasable = erasable
     self.inRuns = inRuns
   }
 
@@ -34,7 +34,9 @@ final class PreparedRecord: Sendable {
     -> [PreparedRecord]
   {
     let fingerprints = AllProcessors.map(records.count) { range in
-      records[range].map { EntryFingerprints($0, key) }
+      // Lent, not copied, as a sequence would.
+      let records = records.span
+      return range.map { EntryFingerprints(records[$0], key) }
     }
     // In the order of the runs: records whose neighbours lie in the same page have it read once.
     let order = records.indices.sorted { fingerprints[$0].original ?? 0 < fingerprints[$1].original ?? 0 }
@@ -43,11 +45,13 @@ final class PreparedRecord: Sendable {
       let answers = runs?.answers(numbers, of: records, fingerprints)
       // The generator is slow to start: one draw for many.
       let salts = Random.bytes(ErasablePart.saltByteCount * range.count)
+      let records = records.span
       return zip(numbers, 0..<range.count).map { number, position in
         let start = ErasablePart.saltByteCount * position
+        let salt = salts[start..<start + ErasablePart.saltByteCount]
+        let erasable = Result { () throws(AuditError) in try CommittedErasable(records[number], salt: salt) }
         return PreparedRecord(
-          records[number], fingerprints[number], salt: salts[start..<start + ErasablePart.saltByteCount],
-          inRuns: answers?[position])
+          records[number].facts, fingerprints[number], erasable, inRuns: answers?[position])
       }
     }
     return zip(order, prepared).sorted { $0.0 < $1.0 }.map(\.1)
@@ -60,7 +64,7 @@ struct CommittedErasable {
   let commitment: SHA256Digest
 
   /// `nil` where nothing of the record is erasable.
-  init?(_ record: AuditRecord, salt: ArraySlice<UInt8>) throws(AuditError) {
+  init?(_ record: borrowing AuditRecord, salt: ArraySlice<UInt8>) throws(AuditError) {
     guard record.hasErasablePart else { return nil }
     var bytes: [UInt8] = []
     do {

@@ -30,7 +30,8 @@ struct RunsLookup: Sendable {
   func answers(
     _ numbers: ArraySlice<Int>, of records: [AuditRecord], _ fingerprints: [EntryFingerprints]
   ) -> [Answer]? {
-    try? storage.read { reader in
+    try? storage.read { state in
+      let reader = LastPages(state)
       guard try IndexCatalogue.version(in: reader) == runs.version else { return nil }
       let entries = StoredEntries(reader: reader)
       let search = EarlierEntriesSearch(index: runs, once: once, reader: reader) { number in
@@ -40,7 +41,7 @@ struct RunsLookup: Sendable {
       try search.prefetch(numbers.lazy.map { fingerprints[$0] })
       return try numbers.map { number in
         Answer(
-          version: runs.version, earlier: try search.find(records[number].facts, fingerprints[number]))
+          version: runs.version, earlier: try search.find(fingerprints[number], records[number].facts))
       }
     }
   }

@@ -150,7 +150,7 @@ extension TrailState {
       index: index.snapshot(size: head.size), once: once, reader: reader,
       bytes: { try bytes(of: $0, in: reader) })
     try search.prefetch(records.lazy.map(\.fingerprints))
-    return try records.map { try search.find($0.facts, $0.fingerprints) }
+    return try records.map { try search.find($0.fingerprints, $0.facts) }
   }
 
   static func keys(of entry: [UInt8], at index: UInt64) throws -> EntryIndexKeys {

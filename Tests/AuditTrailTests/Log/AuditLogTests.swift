@@ -70,6 +70,41 @@ import TransparencyLog
     #expect(try await log.append([other]).map(\.index) == [303])
   }
 
+  @Test("of several verdicts of one receipt in a batch, each is entered once")
+  func exactlyOnceInABatch() async throws {
+    let log = try TrailFixture().create()
+    let verdicts: [RecordedVerdict] = [.valid, .invalid, .undetermined, .valid, .undetermined, .invalid]
+    let acknowledgements = try await log.append(
+      verdicts.map { verdict in
+        var record = TrailFixture.record(1)
+        record.facts.verdict = verdict
+        return record
+      })
+    #expect(acknowledgements.map(\.index) == [0, 1, 2, 0, 2, 1])
+    #expect(acknowledgements.map(\.isRepeat) == [false, false, false, true, true, true])
+  }
+
+  @Test("every entry names the one before it of its original transaction, in whatever run and page that is")
+  func previousEntries() async throws {
+    let log = try TrailFixture().create()
+    var newest: [Int: UInt64] = [:]
+    var expected: [UInt64?] = []
+    var records: [AuditRecord] = []
+    for number in 0..<6000 {
+      // Of 1,700 in no order, each at least three times.
+      let original = number * 7919 % 1700
+      expected.append(newest.updateValue(UInt64(number), forKey: original))
+      records.append(TrailFixture.record(number, original: "\(original)"))
+    }
+    for start in stride(from: 0, to: records.count, by: 500) {
+      try await log.append(Array(records[start..<start + 500]))
+    }
+    let found = try log.withView { view in
+      try (0..<UInt64(expected.count)).map { try view.entry(at: $0).entry.previous }
+    }
+    #expect(found == expected)
+  }
+
   @Test("with a window, a verdict is entered again after it")
   func window() async throws {
     let log = try TrailFixture().create(once: .seconds(60))
