@@ -46,12 +46,17 @@ struct Sweep: Sendable {
   private func spread<Item: Sendable, Result: Sendable>(
     over items: [Item], _ body: @escaping @Sendable (Item) -> [Result]
   ) async -> [Result] {
-    let share = 256
+    // As many parts at a time as there are cores, and short ones: tests that wait for something of theirs until some
+    // time do not have to wait for a whole sweep.
+    let share = 16
+    let width = ProcessInfo.processInfo.activeProcessorCount
     return await withTaskGroup(of: [Result].self) { group in
-      for start in stride(from: 0, to: items.count, by: share) {
+      var results: [Result] = []
+      for (number, start) in stride(from: 0, to: items.count, by: share).enumerated() {
+        if number >= width, let finished = await group.next() { results += finished }
         group.addTask { items[start..<min(start + share, items.count)].flatMap(body) }
       }
-      return await group.reduce(into: []) { $0 += $1 }
+      return await group.reduce(into: results) { $0 += $1 }
     }
   }
 }
