@@ -12,9 +12,18 @@ final class BlockedFilter {
   static let recordsPerBlock: UInt64 = 36
   static let wordsPerBlock = 8
 
-  let blockCount: Int
-  private let byteCount: Int
-  private let words: UnsafeMutablePointer<UInt64>
+  /// What it says, for who looks after that it stays.
+  let content: Content
+  let byteCount: Int
+
+  /// The words of a filter, without a reference to it: processors that look up at the same time would wait for each
+  /// other's counts of references.
+  @safe
+  struct Content {
+    /// 0 where there is no filter: then everything may have been inserted.
+    let blockCount: Int
+    fileprivate let words: UnsafeMutablePointer<UInt64>?
+  }
 
   static func blockCount(records: UInt64) -> Int { Int((records + recordsPerBlock - 1) / recordsPerBlock) }
 
@@ -28,19 +37,18 @@ final class BlockedFilter {
     guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { return nil }
     // Large filters ask for large pages, which spare a lookup most of its address translations.
     if byteCount >= 1 << 21 { unsafe madvise(memory, byteCount, MADV_HUGEPAGE) }
-    self.blockCount = blockCount
-    unsafe words = memory.bindMemory(to: UInt64.self, capacity: blockCount * Self.wordsPerBlock)
+    let words = unsafe memory.bindMemory(to: UInt64.self, capacity: blockCount * Self.wordsPerBlock)
+    content = unsafe Content(blockCount: blockCount, words: words)
   }
 
-  deinit { unsafe munmap(words, byteCount) }
+  deinit { unsafe munmap(content.words, byteCount) }
 
   /// Sets the words of `blocks` from the content of a row; `false` where they are not as many.
   func load(_ row: Span<UInt8>, from offset: Int, block: Int) -> Bool {
     let count = (row.count - offset) / 8
-    guard block >= 0, (row.count - offset) % 64 == 0, count <= (blockCount - block) * Self.wordsPerBlock
-    else {
-      return false
-    }
+    guard let words = unsafe content.words, block >= 0, (row.count - offset) % 64 == 0,
+      count <= (content.blockCount - block) * Self.wordsPerBlock
+    else { return false }
     for word in 0..<count {
       unsafe words[block * Self.wordsPerBlock + word] = row.bigEndianWord(at: offset + 8 * word)
     }
@@ -59,12 +67,17 @@ final class BlockedFilter {
     let mixed = (fingerprint ^ fingerprint &>> 23) &* 0x9e37_79b9_7f4a_7c15
     return (mixed ^ mixed &>> 32) &* 0xd6e8_feb8_6659_fd93 &>> 16
   }
+}
+
+extension BlockedFilter.Content {
+  static let none = unsafe Self(blockCount: 0, words: nil)
 
   /// Whether the fingerprint, whose ``bits(of:)`` are given, may have been inserted. One branch for all words, since
   /// what the processor waits for is the block.
   @inline(__always)
   func mayContain(_ fingerprint: UInt64, _ bits: UInt64) -> Bool {
-    let block = Self.block(of: fingerprint, among: blockCount) &* Self.wordsPerBlock
+    guard let words = unsafe words else { return true }
+    let block = BlockedFilter.block(of: fingerprint, among: blockCount) &* BlockedFilter.wordsPerBlock
     var found = unsafe words[block] &>> (bits & 63)
     found &= unsafe words[block &+ 1] &>> (bits &>> 6 & 63)
     found &= unsafe words[block &+ 2] &>> (bits &>> 12 & 63)
@@ -79,3 +92,4 @@ final class BlockedFilter {
 
 // After its rows are loaded, before anybody else sees it, it never changes.
 extension BlockedFilter: @unchecked Sendable {}
+extension BlockedFilter.Content: @unchecked Sendable {}

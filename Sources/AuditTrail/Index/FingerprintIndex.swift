@@ -27,7 +27,7 @@ package struct FingerprintIndex: Sendable {
   package var catalogueVersion: UInt64 { runs.version }
 
   /// How many runs there are, over all kinds.
-  package var runCount: Int { runs.byKind.reduce(0) { $0 + $1.count } }
+  package var runCount: Int { runs.byKind.reduce(0) { $0 + $1.runs.count } }
 
   /// How many records are in memory, over all kinds.
   package var memoryRecordCount: Int { memtable.counts.reduce(0, +) }

@@ -8,7 +8,8 @@ package struct IndexSnapshot: Sendable {
   /// Entries from here on are not seen.
   package let size: UInt64
   let runs: ResidentRuns
-  let memtable: Memtable
+  /// `nil` where the runs alone are asked.
+  let memtable: Memtable?
 
   /// The same snapshot with the runs that `reader` has; itself where they are the same.
   ///
@@ -27,7 +28,7 @@ package struct IndexSnapshot: Sendable {
 
   /// The runs alone.
   var withoutMemory: IndexSnapshot {
-    IndexSnapshot(size: size, runs: runs, memtable: Memtable(base: runs.indexedSize))
+    IndexSnapshot(size: size, runs: runs, memtable: nil)
   }
 
   /// Grows with every flush and merge.
@@ -35,18 +36,20 @@ package struct IndexSnapshot: Sendable {
 
   /// The key of the page that looking a fingerprint up reads first, where it reads any.
   func firstPage(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0) -> Int64? {
-    guard memtable.newest(kind, fingerprint, check: check, before: size) == nil else { return nil }
-    let bits = BlockedFilter.bits(of: fingerprint)
-    guard let run = runs[kind].first(where: { $0.mayContain(fingerprint, bits) }) else { return nil }
+    guard memtable?.newest(kind, fingerprint, check: check, before: size) == nil else { return nil }
+    let runs = runs[kind]
+    guard let number = runs.first(mayContain: fingerprint, BlockedFilter.bits(of: fingerprint)) else {
+      return nil
+    }
+    let run = runs.runs[number]
     let page = run.fences.partitioningIndex { $0 > fingerprint } - 1
     return page < 0 ? nil : run.run.page(page).key
   }
 
   /// Whether there may be entries about the fingerprint; nothing is read to tell.
   func mayContain(_ kind: IndexKind, _ fingerprint: UInt64) -> Bool {
-    if memtable.newest(kind, fingerprint, check: 0, before: size) != nil { return true }
-    let bits = BlockedFilter.bits(of: fingerprint)
-    return runs[kind].contains { $0.mayContain(fingerprint, bits) }
+    if memtable?.newest(kind, fingerprint, check: 0, before: size) != nil { return true }
+    return runs[kind].first(mayContain: fingerprint, BlockedFilter.bits(of: fingerprint)) != nil
   }
 
   /// The newest entry below `before` that may be about the fingerprint.
@@ -57,10 +60,10 @@ package struct IndexSnapshot: Sendable {
     in reader: any StorageReader
   ) throws -> UInt64? {
     let before = min(before, size)
-    if let index = memtable.newest(kind, fingerprint, check: check, before: before) { return index }
+    if let index = memtable?.newest(kind, fingerprint, check: check, before: before) { return index }
     var found: [UInt64] = []
-    try runs.collect(
-      kind, fingerprint, check: check, before: before, limit: 1, in: reader, into: &found)
+    try runs[kind].collect(
+      fingerprint, check: check, before: before, limit: 1, in: reader, into: &found)
     return found.first
   }
 
@@ -103,10 +106,10 @@ package struct IndexCandidates {
   package mutating func next() throws -> UInt64? {
     if found.isEmpty {
       var more: [UInt64] = []
-      snapshot.memtable.collect(kind, fingerprint, check: check, before: before, limit: 256, into: &more)
+      snapshot.memtable?.collect(kind, fingerprint, check: check, before: before, limit: 256, into: &more)
       if more.isEmpty {
-        try snapshot.runs.collect(
-          kind, fingerprint, check: check, before: before, limit: 256, in: reader, into: &more)
+        try snapshot.runs[kind].collect(
+          fingerprint, check: check, before: before, limit: 256, in: reader, into: &more)
       }
       found = more[...]
     }

@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A run with what is held of it in memory: the first fingerprint of each page, and the filter.
+/// A run with what is held of it in memory: the first fingerprint of each page, the filter, and pages that were read.
 final class ResidentRun: Sendable {
   let run: IndexRun
   let fences: [UInt64]
   let filter: BlockedFilter?
+  /// `nil` where every lookup is to read what is stored.
+  private let keptPages: KeptPages?
+  private let memory: IndexMemory?
 
   /// Loads the fences, and the filter where the kind has one and `withFilter` asks for it.
   ///
+  /// - Parameters:
+  ///   - run: The run.
+  ///   - reader: Where it is.
+  ///   - withFilter: Whether the filter is loaded.
+  ///   - memory: What pages are kept in, of the kinds that every append asks for; without it none are kept.
   /// - Throws: ``StorageError``.
-  init(_ run: IndexRun, in reader: any StorageReader, withFilter: Bool = true) throws {
+  init(
+    _ run: IndexRun, in reader: any StorageReader, withFilter: Bool = true, memory: IndexMemory? = nil
+  ) throws {
     self.run = run
+    self.memory = memory
+    // Pages of a personal kind change when records are removed.
+    keptPages =
+      run.kind.hasFilter && !run.kind.isPersonal
+      ? memory.map { KeptPages(count: run.pages, in: $0) } : nil
     var fences: [UInt64] = []
     for row in 0..<(run.pages + indexRowParts - 1) / indexRowParts {
       let words = try IndexRows.words(at: run.fenceRow(row), in: reader)
@@ -26,7 +41,13 @@ final class ResidentRun: Sendable {
     }
     self.fences = fences
     filter = withFilter && run.filterBlocks > 0 ? try Self.filter(of: run, in: reader) : nil
+    memory?.take(filter?.byteCount ?? 0)
   }
+
+  deinit { memory?.giveBack(filter?.byteCount ?? 0) }
+
+  /// Gives the memory of pages back.
+  func forgetPages() { keptPages?.forgetAll() }
 
   private static func filter(of run: IndexRun, in reader: any StorageReader) throws -> BlockedFilter {
     guard let filter = BlockedFilter(blockCount: run.filterBlocks) else {
@@ -48,13 +69,7 @@ final class ResidentRun: Sendable {
 
   /// Whether the run may have records of the fingerprint.
   func mayContain(_ fingerprint: UInt64) -> Bool {
-    mayContain(fingerprint, BlockedFilter.bits(of: fingerprint))
-  }
-
-  /// Whether the run may have records of the fingerprint, whose bits are given.
-  @inline(__always)
-  func mayContain(_ fingerprint: UInt64, _ bits: UInt64) -> Bool {
-    filter.map { $0.mayContain(fingerprint, bits) } ?? true
+    filter?.content.mayContain(fingerprint, BlockedFilter.bits(of: fingerprint)) ?? true
   }
 
   /// Appends the indices below `before` of records of the fingerprint, newest first: at least one where there is
@@ -99,7 +114,7 @@ final class ResidentRun: Sendable {
     var read: (number: Int, page: IndexPage)?
     while low < high {
       let middle = (low + high) / 2
-      let page = try IndexPage.read(middle, of: run, in: reader)
+      let page = try page(middle, in: reader)
       // A page that lost all its records is passed over below.
       if page.count == 0 || page[0] < record {
         low = middle + 1
@@ -112,13 +127,20 @@ final class ResidentRun: Sendable {
     while number >= 0 {
       let page =
         if let read, read.number == number { read.page } else {
-          try IndexPage.read(number, of: run, in: reader)
+          try page(number, in: reader)
         }
       let slot = page.lowerBound(record)
       if slot > 0 { return (number, page, slot - 1) }
       number -= 1
     }
     return nil
+  }
+
+  private func page(_ number: Int, in reader: any StorageReader) throws -> IndexPage {
+    if let kept = keptPages?[number] { return kept }
+    let page = try IndexPage.read(number, of: run, in: reader)
+    keptPages?.keep(page, number: number)
+    return page
   }
 
   /// Where the records above `record` begin.

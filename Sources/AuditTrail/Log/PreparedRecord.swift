@@ -14,12 +14,16 @@ final class PreparedRecord: Sendable {
   let inRuns: RunsLookup.Answer?
 
   private init(
-    _ facts: EntryFacts, _ fingerprints: EntryFingerprints,
-    _ erasable: Result<CommittedErasable?, AuditError>, inRuns: RunsLookup.Answer?
+    _ record: borrowing AuditRecord, _ fingerprints: EntryFingerprints, salt: ArraySlice<UInt8>,
+    inRuns: RunsLookup.Answer?
   ) {
-    self.facts = facts
+    facts = record.facts
     self.fingerprints = fingerprints
-    self.erasable = erasable
+    do throws(AuditError) {
+      erasable = .success(try CommittedErasable(record, salt: salt))
+    } catch {
+      erasable = .failure(error)
+    }
     self.inRuns = inRuns
   }
 
@@ -48,13 +52,14 @@ final class PreparedRecord: Sendable {
       let records = records.span
       return zip(numbers, 0..<range.count).map { number, position in
         let start = ErasablePart.saltByteCount * position
-        let salt = salts[start..<start + ErasablePart.saltByteCount]
-        let erasable = Result { () throws(AuditError) in try CommittedErasable(records[number], salt: salt) }
         return PreparedRecord(
-          records[number].facts, fingerprints[number], erasable, inRuns: answers?[position])
+          records[number], fingerprints[number],
+          salt: salts[start..<start + ErasablePart.saltByteCount], inRuns: answers?[position])
       }
     }
-    return zip(order, prepared).sorted { $0.0 < $1.0 }.map(\.1)
+    var places = order
+    for (place, number) in order.enumerated() { places[number] = place }
+    return places.map { prepared[$0] }
   }
 }
 

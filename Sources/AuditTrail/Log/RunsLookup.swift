@@ -26,13 +26,12 @@ struct RunsLookup: Sendable {
   }
 
   /// What the runs know of the records with these numbers; `nil` where they are to be looked up later instead, as where
-  /// runs were merged in between, or cannot be read: then the append says so.
+  /// runs were merged and removed in between, or cannot be read: then the append says so.
   func answers(
     _ numbers: ArraySlice<Int>, of records: [AuditRecord], _ fingerprints: [EntryFingerprints]
   ) -> [Answer]? {
     try? storage.read { state in
       let reader = LastPages(state)
-      guard try IndexCatalogue.version(in: reader) == runs.version else { return nil }
       let entries = StoredEntries(reader: reader)
       let search = EarlierEntriesSearch(index: runs, once: once, reader: reader) { number in
         guard let entry = try entries.entry(at: number) else { throw StoredEntries.missing(number) }
