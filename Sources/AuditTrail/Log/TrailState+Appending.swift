@@ -32,20 +32,22 @@ extension TrailState {
     in writer: any StorageWriter
   ) throws -> [AuditAcknowledgement] {
     let plan = try AppendPlan(records, found, after: head, once: once)
-    let entries = try AllProcessors.map(plan.steps.count) { range in
+    let entries = WorkAhead(plan.steps.count) { range in
       var buffer: [UInt8] = []
       return try range.map { try plan.steps[$0].entry(records[plan.steps[$0].record], &buffer) }
     }
-    var unsavedFrom = head.size
-    for (step, entry) in zip(plan.steps, entries) {
+    let first = head.size
+    var unsavedFrom = first
+    try entries.forEach { entry in
       let position = head.size
+      let step = plan.steps[Int(position - first)]
       let record = records[step.record]
       let erasable = try record.erasable.get()?.bytes ?? []
       try place(entry.bytes, entry.leaf, erasable, time: step.time, record.fingerprints, in: writer)
       try closeBundle(after: position, &unsavedFrom, in: writer)
     }
     try writeTail(from: unsavedFrom, in: writer)
-    if !entries.isEmpty {
+    if !plan.steps.isEmpty {
       head.root = frontier.root
       try head.write(writer)
     }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+
+@testable import AuditTrail
+
+@Suite struct WorkAheadTests {
+  private struct Failed: Error, Equatable { let number: Int }
+
+  @Test(arguments: [0, 1, 7, 8, 9, 100]) func `Elements come in order, each made once`(_ count: Int) throws {
+    for _ in 0..<50 {
+      let made = Made(count)
+      let work = WorkAhead(count, share: 8) { range in
+        made.add(range)
+        return Array(range)
+      }
+      var taken: [Int] = []
+      try work.forEach { taken.append($0) }
+      #expect(taken == Array(0..<count))
+      #expect(made.counts == [Int](repeating: 1, count: count))
+    }
+  }
+
+  @Test func `Of several parts that fail the first says so, after those before it`() {
+    for _ in 0..<50 {
+      let work = WorkAhead(100, share: 8) { range in
+        if range.contains(40) || range.contains(80) { throw Failed(number: range.lowerBound) }
+        return Array(range)
+      }
+      var taken: [Int] = []
+      #expect(throws: Failed(number: 40)) { try work.forEach { taken.append($0) } }
+      #expect(taken == Array(0..<40))
+    }
+  }
+
+  @Test func `Who takes the elements can stop`() {
+    let work = WorkAhead(100, share: 8) { Array($0) }
+    #expect(throws: Failed(number: 12)) {
+      try work.forEach { if $0 == 12 { throw Failed(number: $0) } }
+    }
+  }
+}
+
+/// How often each element was made.
+private final class Made: Sendable {
+  private let state: Mutex<[Int]>
+
+  init(_ count: Int) { state = Mutex([Int](repeating: 0, count: count)) }
+
+  func add(_ range: Range<Int>) { state.withLock { for number in range { $0[number] += 1 } } }
+
+  var counts: [Int] { state.withLock { $0 } }
+}
