@@ -125,6 +125,11 @@
       let disk = try log.statistics()
       for name in ["as the cache is", "the same again"] {
         print("reading, \(name):")
+        let probe = try RandomReadProbe(path: directory + "/bench.trail")
+        var places = Workload(seed: 3, entries: 1)
+        try percentiles("  raw read of 16 KiB past the cache", 2000) {
+          try probe.read(places.choose(below: probe.pageCount))
+        }
         var workload = Workload(seed: 2, entries: Int(disk.entryCount))
         try measureReading(log, &workload, entries: Int(disk.entryCount))
       }
@@ -133,9 +138,12 @@
     }
 
     private static func measureReading(_ log: AuditLog, _ workload: inout Workload, entries: Int) throws {
+      let readBefore = RandomReadProbe.bytesReadFromDisk()
       try percentiles("  proof", 5000) {
         try log.withView { view in _ = try view.proof(of: UInt64(workload.choose(below: entries))) }
       }
+      let read = (RandomReadProbe.bytesReadFromDisk() - readBefore) / 5000
+      print("    \(read) bytes of a proof came from the disk, not from the cache")
       try percentiles("  entry by index", 5000) {
         try log.withView { view in _ = try view.entry(at: UInt64(workload.choose(below: entries))) }
       }
