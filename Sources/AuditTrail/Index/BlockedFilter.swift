@@ -3,13 +3,13 @@
 internal import Glibc
 
 /// A Bloom filter in blocks of 64 bytes, a cache line each: a fingerprint sets one bit in each of the 8 words of
-/// one block. With at most 36 records a block (14.2 bits a record) about one of 500 absent fingerprints passes.
+/// one block. With at most 42 records a block (12.2 bits a record) about one of 250 absent fingerprints passes.
 ///
 /// The block goes by the fingerprint's upper bits, so that a run in ascending order fills its filter from front to
 /// back, and a merge can write it in pieces.
 @safe
 final class BlockedFilter {
-  static let recordsPerBlock: UInt64 = 36
+  static let recordsPerBlock: UInt64 = 42
   static let wordsPerBlock = 8
 
   /// What it says, for who looks after that it stays.
