@@ -66,7 +66,7 @@
         let start = Clock.seconds()
         longest = max(longest, try await append(batches, to: log))
         seconds += Clock.seconds() - start
-        try probe.run(batches: 2)
+        try probe.run(batches: 4)
         if (round + 1).isMultiple(of: section) {
           let rate = Double(section * roundEntries) / seconds
           let raw = probe.takeRate()
@@ -97,7 +97,7 @@
 
     private static let clients = 2
     private static let batchEntries = 1024
-    private static let roundBatches = 8
+    private static let roundBatches = 16
     private static let roundEntries = roundBatches * batchEntries
 
     /// Returns how long the slowest batch took, in seconds.

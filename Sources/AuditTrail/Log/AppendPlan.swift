@@ -92,29 +92,53 @@ struct AppendPlan {
   }
 }
 
-extension AppendPlan.Step {
-  /// Encodes the entry.
+extension AppendPlan {
+  /// The steps that go into each bundle.
+  var bundles: [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var first = 0
+    while first < steps.count {
+      let room = BundleRow.entryCount - Int((start + UInt64(first)) % UInt64(BundleRow.entryCount))
+      ranges.append(first..<min(first + room, steps.count))
+      first += room
+    }
+    return ranges
+  }
+
+  /// Encodes the entries of some steps.
   ///
-  /// - Parameters:
-  ///   - record: The record.
-  ///   - buffer: Used over and over, so that an entry takes no more memory than its length.
-  /// - Returns: The bytes of the entry, and its leaf hash.
   /// - Throws: ``AuditError/Code/invalidRecord``.
-  func entry(_ record: PreparedRecord, _ buffer: inout [UInt8]) throws -> (bytes: [UInt8], leaf: TreeHash) {
-    let erasable = try record.erasable.get()
-    buffer.removeAll(keepingCapacity: true)
+  func encode(_ range: Range<Int>, of records: [PreparedRecord]) throws -> EncodedEntries {
+    var encoded = EncodedEntries(reserving: range.count)
+    for step in steps[range] {
+      let record = records[step.record]
+      let erasable = try record.erasable.get()
+      try encoded.append(time: step.time, erasable: erasable?.bytes ?? [], record.fingerprints) {
+        try step.encode(record.facts, commitment: erasable?.commitment, into: &$0)
+      }
+    }
+    return encoded
+  }
+}
+
+extension AppendPlan.Step {
+  /// Appends the bytes of the entry.
+  ///
+  /// - Throws: ``AuditError/Code/invalidRecord``.
+  fileprivate func encode(
+    _ facts: EntryFacts, commitment: SHA256Digest?, into buffer: inout [UInt8]
+  ) throws {
+    let before = buffer.count
     do {
-      try AuditEntry.encode(
-        record.facts, time: time, previous: previous, commitment: erasable?.commitment, into: &buffer)
+      try AuditEntry.encode(facts, time: time, previous: previous, commitment: commitment, into: &buffer)
     } catch {
       throw AuditError(.invalidRecord, at: "entry", "\(error)")
     }
-    let bytes = Array(buffer[...])
-    guard bytes.count <= TrailLimits.entryByteCount else {
+    guard buffer.count - before <= TrailLimits.entryByteCount else {
       throw AuditError(
         .invalidRecord, at: "entry",
-        "The entry would have \(bytes.count) bytes; at most \(TrailLimits.entryByteCount) are allowed.")
+        "The entry would have \(buffer.count - before) bytes; at most \(TrailLimits.entryByteCount) are allowed."
+      )
     }
-    return (bytes, .leaf(bytes))
   }
 }

@@ -89,7 +89,7 @@ extension TrailState {
       } else {
         let row = TailRow.encode(stored)
         try writer.overwrite(.tail, Int64(index), at: row.count - count, with: zeros)
-        tail[position].erasable = zeros
+        tail.erase(position)
       }
     }
   }

@@ -31,21 +31,14 @@ enum BundleRow {
   static let lengthsRange = groupedTileByteCount..<headerByteCount
   static let ownRow: UInt16 = .max
 
-  static func encode(_ tile: GroupedTile, _ entries: ArraySlice<StoredEntry>) -> [UInt8] {
-    // Lent, not copied, as a sequence would.
-    let entries = entries.span
-    var byteCount = headerByteCount
-    for index in entries.indices { byteCount += entries[index].entry.count + entries[index].erasable.count }
+  static func encode(_ tile: GroupedTile, _ entries: BundleEntries) -> [UInt8] {
     var row: [UInt8] = []
-    row.reserveCapacity(byteCount)
+    row.reserveCapacity(headerByteCount + entries.entries.count + entries.erasables.count)
     for hash in tile.hashes { hash.append(to: &row) }
     for root in tile.groupRoots { root.append(to: &row) }
-    for index in entries.indices { row.append(bigEndian: UInt16(entries[index].entry.count)) }
-    for index in entries.indices {
-      row.append(bigEndian: entries[index].hasOwnRow ? ownRow : UInt16(entries[index].erasable.count))
-    }
-    for index in entries.indices { row += entries[index].entry }
-    for index in entries.indices { row += entries[index].erasable }
+    entries.appendLengths(to: &row)
+    row += entries.entries
+    row += entries.erasables
     return row
   }
 

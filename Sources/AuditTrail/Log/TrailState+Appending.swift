@@ -32,20 +32,9 @@ extension TrailState {
     in writer: any StorageWriter
   ) throws -> [AuditAcknowledgement] {
     let plan = try AppendPlan(records, found, after: head, once: once)
-    let entries = WorkAhead(plan.steps.count) { range in
-      var buffer: [UInt8] = []
-      return try range.map { try plan.steps[$0].entry(records[plan.steps[$0].record], &buffer) }
-    }
-    let first = head.size
-    var unsavedFrom = first
-    try entries.forEach { entry in
-      let position = head.size
-      let step = plan.steps[Int(position - first)]
-      let record = records[step.record]
-      let erasable = try record.erasable.get()?.bytes ?? []
-      try place(entry.bytes, entry.leaf, erasable, time: step.time, record.fingerprints, in: writer)
-      try closeBundle(after: position, &unsavedFrom, in: writer)
-    }
+    var unsavedFrom = head.size
+    let encoded = WorkAhead(plan.bundles) { try plan.encode($0, of: records) }
+    try encoded.forEach { try enter($0, &unsavedFrom, in: writer) }
     try writeTail(from: unsavedFrom, in: writer)
     if !plan.steps.isEmpty {
       head.root = frontier.root
@@ -65,25 +54,27 @@ extension TrailState {
     try head.write(writer)
   }
 
-  /// Puts an entry after the last one.
-  private mutating func place(
-    _ entry: [UInt8], _ leaf: TreeHash, _ erasable: [UInt8], time: Int64,
-    _ fingerprints: EntryFingerprints, in writer: any StorageWriter
+  /// Puts entries after the last one; they are of the same bundle.
+  private mutating func enter(
+    _ encoded: EncodedEntries, _ unsavedFrom: inout UInt64, in writer: any StorageWriter
   ) throws {
-    let position = head.size
-    let hasOwnRow = erasable.count > TrailLimits.inlineErasableByteCount
-    if hasOwnRow { try writer.put(.payloads, Int64(position), erasable) }
-    tail.append(StoredEntry(entry: entry, erasable: hasOwnRow ? [] : erasable, hasOwnRow: hasOwnRow))
-    try frontier.append(leaf) { coordinates, tile in
-      if coordinates.level == 0 {
-        try writer.put(.bundles, Int64(coordinates.number), BundleRow.encode(tile, tail[...]))
-      } else {
-        try writer.put(.tiles, StoredTiles.key(coordinates), TileCoordinates.encode(tile.hashes))
-      }
+    for payload in encoded.payloads {
+      try writer.put(.payloads, Int64(head.size) + Int64(payload.position), payload.erasable)
     }
-    fingerprints.insert(into: &index, at: position)
-    head.size = position + 1
-    head.lastTime = time
+    tail.append(contentsOf: encoded.stored)
+    for (leaf, fingerprints) in zip(encoded.leaves, encoded.fingerprints) {
+      try frontier.append(leaf) { coordinates, tile in
+        if coordinates.level == 0 {
+          try writer.put(.bundles, Int64(coordinates.number), BundleRow.encode(tile, tail))
+        } else {
+          try writer.put(.tiles, StoredTiles.key(coordinates), TileCoordinates.encode(tile.hashes))
+        }
+      }
+      fingerprints.insert(into: &index, at: head.size)
+      head.size += 1
+    }
+    head.lastTime = encoded.lastTime
+    if tail.count == BundleRow.entryCount { try closeBundle(&unsavedFrom, in: writer) }
   }
 
   /// Writes what ``append(_:once:in:)`` and ``adopt(_:in:)`` left in memory.
@@ -98,17 +89,25 @@ extension TrailState {
   /// - Throws: ``AuditError/Code/tampered`` where they cannot be entries of a trail.
   mutating func adopt(_ copied: [(entry: [UInt8], erasable: [UInt8])], in writer: any StorageWriter) throws {
     var unsavedFrom = head.size
-    for (entry, erasable) in copied {
-      let position = head.size
-      let keys = try Self.keys(of: entry, at: position)
-      guard keys.time >= head.lastTime else {
-        throw AuditError(
-          .tampered, at: "entry \(position)", "The entry is dated before the one in front of it.")
+    var rest = copied[...]
+    while !rest.isEmpty {
+      let bundle = rest.prefix(BundleRow.entryCount - tail.count)
+      rest = rest.dropFirst(bundle.count)
+      var encoded = EncodedEntries(reserving: bundle.count)
+      var lastTime = head.lastTime
+      for (entry, erasable) in bundle {
+        let position = head.size + UInt64(encoded.count)
+        let keys = try Self.keys(of: entry, at: position)
+        guard keys.time >= lastTime else {
+          throw AuditError(
+            .tampered, at: "entry \(position)", "The entry is dated before the one in front of it.")
+        }
+        lastTime = keys.time
+        let fingerprints = try Self.fingerprints(
+          of: StoredEntry(entry: entry, erasable: erasable, hasOwnRow: false), at: position, key)
+        encoded.append(time: keys.time, erasable: erasable, fingerprints) { $0 += entry }
       }
-      let fingerprints = try Self.fingerprints(
-        of: StoredEntry(entry: entry, erasable: erasable, hasOwnRow: false), at: position, key)
-      try place(entry, .leaf(entry), erasable, time: keys.time, fingerprints, in: writer)
-      try closeBundle(after: position, &unsavedFrom, in: writer)
+      try enter(encoded, &unsavedFrom, in: writer)
     }
     try writeTail(from: unsavedFrom, in: writer)
     head.root = frontier.root
@@ -116,15 +115,14 @@ extension TrailState {
   }
 
   /// After the last entry of a bundle, nothing of it is in the tail any more.
-  private mutating func closeBundle(
-    after position: UInt64, _ unsavedFrom: inout UInt64, in writer: any StorageWriter
-  ) throws {
-    guard tail.count == BundleRow.entryCount else { return }
-    let first = position & ~255
+  private mutating func closeBundle(_ unsavedFrom: inout UInt64, in writer: any StorageWriter) throws {
+    let first = head.size - UInt64(BundleRow.entryCount)
     // Rows of the tail exist for what earlier transactions left there.
-    if first < unsavedFrom { try writer.remove(.tail, in: Int64(first)...Int64(position), erasing: true) }
-    unsavedFrom = position + 1
-    tail.removeAll(keepingCapacity: true)
+    if first < unsavedFrom {
+      try writer.remove(.tail, in: Int64(first)...Int64(head.size) - 1, erasing: true)
+    }
+    unsavedFrom = head.size
+    tail = BundleEntries()
   }
 
   /// What earlier entries have to do with a record, where nothing has to be read to know it: it was looked up in the
@@ -164,7 +162,7 @@ extension TrailState {
   /// The entry at `index`, which may be one of this transaction.
   func bytes(of index: UInt64, in reader: any StorageReader) throws -> [UInt8] {
     if index >= head.size & ~255, index < head.size, Int(index & 255) < tail.count {
-      return tail[Int(index & 255)].entry
+      return Array(tail.entry(Int(index & 255)))
     }
     guard let entry = try StoredEntries(reader: reader).entry(at: index) else {
       throw StoredEntries.missing(index)

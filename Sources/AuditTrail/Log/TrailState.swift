@@ -8,7 +8,7 @@ struct TrailState {
   /// The right edge of the tree.
   var frontier: TreeFrontier
   /// The entries after the last full bundle.
-  var tail: [StoredEntry]
+  var tail: BundleEntries
   var index: FingerprintIndex
   let key: IndexKey
 
@@ -19,7 +19,7 @@ struct TrailState {
     self.key = key
     head = TrailHead.empty
     frontier = TreeFrontier()
-    tail = []
+    tail = BundleEntries()
     let stored = try TrailHead.read(reader)
     index = try FingerprintIndex(reading: reader)
     guard index.indexedSize == stored.indexedSize else {
@@ -74,10 +74,9 @@ struct TrailState {
   private mutating func follow(
     _ stored: StoredEntry, at index: UInt64, isIndexed: Bool, _ reader: any StorageReader
   ) throws {
-    frontier.append(.leaf(stored.entry))
+    frontier.append(tail.append(stored))
     if !isIndexed { try insertKeys(of: stored, at: index, reader) }
-    tail.append(stored)
-    if tail.count == BundleRow.entryCount { tail.removeAll(keepingCapacity: true) }
+    if tail.count == BundleRow.entryCount { tail = BundleEntries() }
   }
 
   private mutating func insertKeys(of stored: StoredEntry, at position: UInt64, _ reader: any StorageReader)
