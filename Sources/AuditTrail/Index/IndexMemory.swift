@@ -7,7 +7,7 @@ internal import Synchronization
 /// filters take up all of it.
 final class IndexMemory: Sendable {
   /// In bytes, found by measurement: a process with ten million entries stays below 128 MB.
-  static let limit = 12 << 20
+  static let limit = 24 << 20
 
   private let limit: Int
   private let used = Atomic<Int>(0)
