@@ -32,8 +32,15 @@ struct IndexPage: Sendable {
 
   /// - Throws: ``StorageError/Code/corrupt`` where the row is not such a page.
   init(_ bytes: [UInt8], of run: IndexRun, page: Int) throws(StorageError) {
+    try IndexChecksum.check(bytes, at: run.page(page))
+    try self.init(checked: bytes, of: run, page: page)
+  }
+
+  /// The page in a row whose checksum was found right.
+  ///
+  /// - Throws: ``StorageError/Code/corrupt`` where the row is not such a page.
+  init(checked bytes: [UInt8], of run: IndexRun, page: Int) throws(StorageError) {
     let place = run.page(page)
-    try IndexChecksum.check(bytes, at: place)
     guard bytes.count >= Self.headerByteCount, bytes.count % 8 == 0,
       bytes.count <= Self.headerByteCount + 8 * Self.recordLimit
     else { throw place.corrupt("A page cannot have \(bytes.count) bytes.") }

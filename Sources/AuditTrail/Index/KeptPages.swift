@@ -1,42 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import Synchronization
 
-/// The pages of a run that were read, to be looked up in again: they never change.
+/// The pages of a run that were read and found undamaged, to be looked up in again: they never change.
 ///
 /// Those of kinds whose records can be removed do, and are not kept.
 final class KeptPages: Sendable {
+  /// What a page takes: a page of the system's memory, so that what is not kept takes none.
+  static let pageByteCount = 4096
+
   private let memory: IndexMemory
-  private let pages: Mutex<[IndexPage?]>
+  private let state: Mutex<State>
+
+  @safe
+  private struct State {
+    /// The bytes of each page; 0 where it is not kept.
+    var byteCounts: [UInt16]
+    /// Mapped, so that all of it goes back to the system: the heap would keep it.
+    var region: UnsafeMutableRawPointer?
+
+    var keptCount: Int { byteCounts.reduce(0) { $0 + ($1 > 0 ? 1 : 0) } }
+    var regionByteCount: Int { byteCounts.count * KeptPages.pageByteCount }
+
+    mutating func map() -> UnsafeMutableRawPointer? {
+      if let region = unsafe region { return unsafe region }
+      let mapped = unsafe mmap(
+        nil, regionByteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      guard let mapped = unsafe mapped, unsafe mapped != MAP_FAILED else { return nil }
+      unsafe region = mapped
+      return unsafe mapped
+    }
+
+    mutating func unmap() {
+      guard let region = unsafe region else { return }
+      unsafe munmap(region, regionByteCount)
+      unsafe self.region = nil
+      for number in byteCounts.indices { byteCounts[number] = 0 }
+    }
+  }
 
   init(count: Int, in memory: IndexMemory) {
     self.memory = memory
-    pages = Mutex([IndexPage?](repeating: nil, count: count))
+    state = unsafe Mutex(State(byteCounts: [UInt16](repeating: 0, count: count)))
   }
 
   deinit { forgetAll() }
 
-  /// The page, if it is kept.
-  subscript(number: Int) -> IndexPage? { pages.withLock { $0[number] } }
+  /// The bytes of the page, if it is kept.
+  subscript(number: Int) -> [UInt8]? {
+    state.withLock { state in
+      let byteCount = Int(state.byteCounts[number])
+      guard byteCount > 0, let region = unsafe state.region else { return nil }
+      let page = unsafe UnsafeRawBufferPointer(
+        start: region + number * Self.pageByteCount, count: byteCount)
+      return unsafe [UInt8](page)
+    }
+  }
 
   /// Keeps a page, if there is memory left for it.
-  func keep(_ page: IndexPage, number: Int) {
-    guard memory.takeIfLeft(page.bytes.count) else { return }
-    let isNew = pages.withLock { pages in
-      guard pages[number] == nil else { return false }
-      pages[number] = page
+  func keep(_ bytes: [UInt8], number: Int) {
+    guard !bytes.isEmpty, bytes.count <= Self.pageByteCount, memory.takeIfLeft(Self.pageByteCount) else {
+      return
+    }
+    let isKept = state.withLock { state in
+      guard state.byteCounts[number] == 0, let region = unsafe state.map() else { return false }
+      let page = unsafe UnsafeMutableRawBufferPointer(
+        start: region + number * Self.pageByteCount, count: Self.pageByteCount)
+      unsafe page.copyBytes(from: bytes)
+      state.byteCounts[number] = UInt16(bytes.count)
       return true
     }
-    if !isNew { memory.giveBack(page.bytes.count) }
+    if !isKept { memory.giveBack(Self.pageByteCount) }
   }
 
   /// Gives all memory back.
   func forgetAll() {
-    let forgotten = pages.withLock { pages in
-      let kept = pages
-      for number in pages.indices { pages[number] = nil }
-      return kept
+    let count = state.withLock { state in
+      defer { state.unmap() }
+      return state.keptCount
     }
-    memory.giveBack(forgotten.reduce(0) { $0 + ($1?.bytes.count ?? 0) })
+    memory.giveBack(count * Self.pageByteCount)
   }
 }

@@ -137,9 +137,9 @@ final class ResidentRun: Sendable {
   }
 
   private func page(_ number: Int, in reader: any StorageReader) throws -> IndexPage {
-    if let kept = keptPages?[number] { return kept }
+    if let kept = keptPages?[number] { return try IndexPage(checked: kept, of: run, page: number) }
     let page = try IndexPage.read(number, of: run, in: reader)
-    keptPages?.keep(page, number: number)
+    keptPages?.keep(page.bytes, number: number)
     return page
   }
 

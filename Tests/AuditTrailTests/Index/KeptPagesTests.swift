@@ -53,7 +53,7 @@ import Testing
 
   @Test func `As many pages are kept as there is memory for, and all of it is given back`() throws {
     let run = try makeRun(.original)
-    let limit = 3 * 4048 + (BlockedFilter.blockCount(records: 2_000) * 64)
+    let limit = 3 * KeptPages.pageByteCount + (BlockedFilter.blockCount(records: 2_000) * 64)
     let memory = IndexMemory(limit: limit)
     try storage.read { state in
       let reader = CountingReader(state)
@@ -63,11 +63,11 @@ import Testing
       #expect(try lookUpAll(resident, reader) == read - 3)
       #expect(!memory.isExceeded)
       // A filter is not refused: pages give way to it.
-      memory.take(4048)
+      memory.take(KeptPages.pageByteCount)
       #expect(memory.isExceeded)
       resident.forgetPages()
       #expect(!memory.isExceeded)
-      memory.giveBack(4048)
+      memory.giveBack(KeptPages.pageByteCount)
     }
     #expect(memory.takeIfLeft(limit))
     #expect(!memory.takeIfLeft(1))
