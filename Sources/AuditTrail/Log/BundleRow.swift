@@ -117,7 +117,11 @@ enum TailRow {
     let end = entryOffset + length
     let stored = StoredEntry(
       entry: Array(row[entryOffset..<end]), erasable: Array(row[end...]), hasOwnRow: row[0] == 1)
-    return stored.hasOwnRow && !stored.erasable.isEmpty ? nil : stored
+    // A bundle has 16 bits for the length of either.
+    guard length <= AuditEntry.maximumByteCount,
+      stored.erasable.count <= (stored.hasOwnRow ? 0 : TrailLimits.inlineErasableByteCount)
+    else { return nil }
+    return stored
   }
 
   /// The leaf hash that a row has.

@@ -142,6 +142,23 @@ import TransparencyLog
     #expect(report.faults.contains { $0.code == .missingEntry && $0.index == 550 })
   }
 
+  @Test("an erasable part that no bundle has room for is found, and opening refuses it", arguments: [0, 1])
+  func erasablePartWithoutRoom(mark: UInt8) async throws {
+    let (fixture, storage) = try await trail(entries: 300)
+    for added in [1, 4097, 70_000] {
+      let altered = storage.copy()
+      try altered.write { writer in
+        var row = try #require(try writer.value(.tail, 299))
+        row[0] = mark
+        row += [UInt8](repeating: 7, count: added)
+        try writer.put(.tail, 299, row)
+      }
+      #expect(try check(fixture, altered).faults.contains { $0.index == 299 })
+      guard mark == 1 || added > 1 else { continue }
+      #expect { try fixture.open(altered) } throws: { ($0 as? AuditError)?.code == .tampered }
+    }
+  }
+
   @Test("an old copy is refused, by opening and by the check")
   func rolledBack() async throws {
     let storage = MemoryStorage()
