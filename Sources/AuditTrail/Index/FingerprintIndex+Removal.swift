@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FingerprintIndex {
-  /// Removes a record, so that not even its fingerprint is left: from memory, and from the pages of its run and
+  /// Removes a record of a personal kind (``IndexKind/isPersonal``), so that not even its fingerprint is left: from memory, and from the pages of its run and
   /// of what a merge has made of that so far. Filters keep their bits; ``IndexKind/customer`` has none.
   /// Runs that were merged before and await their removal keep it until ``IndexMerger`` has nothing left to do.
   ///
   /// - Returns: Whether there was such a record.
-  /// - Throws: ``StorageError``.
+  /// - Throws: ``StorageError``; ``StorageError/Code/unsupported`` for another kind, whose pages readers keep as they
+  ///   were.
   @discardableResult
   package mutating func remove(
     _ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, in writer: any StorageWriter
   ) throws -> Bool {
+    guard kind.isPersonal else {
+      throw StorageError(.unsupported, at: "index", "Records of \(kind)s are not removed.")
+    }
     try reloadIfChanged(in: writer)
     let record = IndexRecord(fingerprint: fingerprint, index: index)
     guard index < indexedSize else { return removeFromMemory(kind, record) }

@@ -13,8 +13,8 @@ package enum IndexKind: UInt8, CaseIterable, Sendable {
   /// A product; at most one record a bundle.
   case product
 
-  /// Whether records of this kind are about a person, so that no bytes of them may stay behind in the storage's
-  /// free space.
+  /// Whether records of this kind are about a person: they can be removed, and no bytes of them may stay behind in the
+  /// storage's free space.
   package var isPersonal: Bool { self == .customer }
 
   /// Whether records have a check, which makes their fingerprints 80 bits long. An append takes the newest entry of

@@ -175,6 +175,8 @@ private func damage(in storage: MemoryStorage) throws -> [String] {
       var index = try storage.read { try FingerprintIndex(reading: $0) }
       for sought in model.entries.keys.prefix(3) {
         try attempt { _ = try storage.read { try index.all(sought.kind, sought.fingerprint, in: $0) } }
+      }
+      for sought in model.entries.keys.filter(\.kind.isPersonal).prefix(3) {
         let entry = model.entries[sought]?.first ?? 0
         try attempt {
           _ = try storage.write { try index.remove(sought.kind, sought.fingerprint, entry, in: $0) }

@@ -95,7 +95,8 @@ private struct Trial {
   }
 
   private mutating func removeOne() throws {
-    guard let sought = model.entries.keys.randomElement(using: &random),
+    let personal = model.entries.keys.filter(\.kind.isPersonal).sorted { $0.fingerprint < $1.fingerprint }
+    guard let sought = personal.randomElement(using: &random),
       let entry = model.entries[sought]?.randomElement(using: &random)
     else { return }
     let removed = try storage.write { try index.remove(sought.kind, sought.fingerprint, entry, in: $0) }

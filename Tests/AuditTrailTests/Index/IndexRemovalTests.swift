@@ -56,4 +56,19 @@ import Testing
       #expect(try index.all(.customer, 0, in: writer) == [6, 4, 2, 0])
     }
   }
+
+  @Test(arguments: IndexKind.allCases.filter { !$0.isPersonal })
+  func `Records of other kinds, whose pages readers keep, are not removed`(_ kind: IndexKind) throws {
+    let storage = MemoryStorage()
+    var index = try storage.read { try FingerprintIndex(reading: $0) }
+    index.insert(kind, 5, 8)
+    for size in [0, 9] as [UInt64] {
+      try storage.write { try index.flush(upTo: size, in: $0) }
+      let error = try #require(throws: StorageError.self) {
+        try storage.write { try index.remove(kind, 5, 8, in: $0) }
+      }
+      #expect(error.code == .unsupported)
+      #expect(try storage.read { try index.newest(kind, 5, in: $0) } == 8)
+    }
+  }
 }
