@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FingerprintIndex {
-  /// Removes a record of a personal kind (``IndexKind/isPersonal``), so that not even its fingerprint is left: from memory, and from the pages of its run and
-  /// of what a merge has made of that so far. Filters keep their bits; ``IndexKind/customer`` has none.
+  /// Removes a record of a personal kind (``IndexKind/isPersonal``), so that not even its fingerprint is left: from
+  /// memory, and from the pages of its run and of what a merge has made of that so far. Personal kinds have no filters.
   /// Runs that were merged before and await their removal keep it until ``IndexMerger`` has nothing left to do.
   ///
   /// - Returns: Whether there was such a record.
