@@ -25,6 +25,8 @@
         // Nobody sees the copy before it is complete: it needs no journal.
         try destination.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = OFF") }
         try connections.withReader { try $0.backup(to: destination) }
+        // A copy never has what the trail itself could lose still.
+        try synchronize()
         try destination.close()
       } catch {
         throw SQLiteFault.mapped(error, at: path)

@@ -66,12 +66,18 @@
       let patience = Patience(limit)
       let writer = try SQLiteConnection.writer(file, tuning: tuning, patience: patience)
       var tuning = tuning
+      let log: DatabaseLog
       do {
-        tuning.pageSize = try writer.inDatabase { try Self.check($0, path: path) }
+        (tuning.pageSize, log) = try writer.inDatabase { database in
+          let pageSize = try Self.check(database, path: path)
+          try database.execute(sql: SQLiteConnection.deferredSync)
+          return (pageSize, try DatabaseLog(of: database))
+        }
       } catch {
         throw SQLiteFault.mapped(error, at: path)
       }
-      let connections = try SQLiteConnections(file: file, tuning: tuning, writer: writer, limit: limit)
+      let connections = try SQLiteConnections(
+        file: file, log: log, tuning: tuning, writer: writer, limit: limit)
       self.init(file: file, identity: status.identity, connections: connections, patience: patience)
       try withWriter { database in
         connections.log.observe(database)
@@ -120,7 +126,7 @@
     /// Where that process had seen a sync fail, the log may be read back from the kernel's memory without being on
     /// disk, and what is appended to it would be lost with its beginning.
     private func settle(_ database: Database) throws {
-      guard let log = DatabaseFile.status(file.logPath), log.size > 0 else { return }
+      guard connections.log.file.byteCount > 0 else { return }
       do {
         _ = try patience.without { try database.checkpoint(.truncate) }
       } catch {

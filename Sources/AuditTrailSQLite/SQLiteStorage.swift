@@ -13,7 +13,8 @@
   /// in use call ``backUp(to:)``. The file must be on a local disk: locks of network file systems cannot be relied
   /// upon.
   ///
-  /// Durable means: ``write(_:)`` returns after `fdatasync` (`F_FULLFSYNC` on Apple systems) of all that it wrote.
+  /// Durable means: ``write(_:)`` and ``synchronize()`` return after `fdatasync` (`F_FULLFSYNC` on Apple systems) of the
+  /// log, whose end a commit is.
   ///
   /// Memory: at most about 4 MB of pages for writing and 1 MB for each read that is under way, four readers being
   /// kept.
@@ -60,6 +61,29 @@
     /// - Throws: `StorageError`, and whatever `body` throws. After `full` and `busy` it may be tried again; after
     ///   `syncFailed` every further write throws, until the trail is opened anew.
     public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+      let result = try writeUnsynchronized(body)
+      try synchronize()
+      return result
+    }
+
+    /// Returns when everything that was written before is on disk. It does not wait for a write, nor does a write for it.
+    ///
+    /// - Throws: `StorageError` with `syncFailed`, after which every further write and sync throws, until the trail is
+    ///   opened anew; or `closed`.
+    public func synchronize() throws {
+      try connections.requireOpen()
+      try requireSynchronized()
+      // An empty log: all of it was copied into the file, and that was synced.
+      guard connections.log.file.byteCount > 0 else { return }
+      do throws(DatabaseFault) { try connections.log.file.synchronize() } catch {
+        throw stopping(SQLiteFault.error(error))
+      }
+    }
+
+    /// Changes the trail as ``write(_:)`` does, but leaves it to ``synchronize()`` to have the changes on disk.
+    ///
+    /// - Throws: As ``write(_:)``.
+    public func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
       try withWriter { database in
         try perform("BEGIN IMMEDIATE", on: database)
         let access = SQLiteAccess(database, path: file.path)
@@ -78,7 +102,7 @@
       }
     }
 
-    /// Commits, and has everything on disk when it returns.
+    /// Commits: others see the changes when it returns.
     private func commit(_ database: Database) throws {
       do {
         try perform("COMMIT", on: database)
@@ -110,10 +134,7 @@
         writing.setWriter(true)
         defer { writing.setWriter(false) }
         try connections.requireOpen()
-        if let fault = writing.fault {
-          throw StorageError(
-            .syncFailed, at: file.path, "An earlier sync failed: open the trail anew. \(fault.message)")
-        }
+        try requireSynchronized()
         // What is written to a file without a name would be acknowledged and lost.
         guard DatabaseFile.status(file.databasePath)?.identity == identity else {
           throw StorageError(
@@ -121,6 +142,12 @@
         }
         return try body(database)
       }
+    }
+
+    private func requireSynchronized() throws(StorageError) {
+      guard let fault = writing.fault else { return }
+      throw StorageError(
+        .syncFailed, at: file.path, "An earlier sync failed: open the trail anew. \(fault.message)")
     }
 
     func perform(_ sql: String, on database: Database) throws {

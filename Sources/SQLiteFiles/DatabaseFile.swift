@@ -96,7 +96,7 @@
       DatabaseFault(errno == ENOSPC ? .full : .inputOutput, at: path, "The file \(what): \(Self.reason()).")
     }
 
-    private static func reason() -> String {
+    static func reason() -> String {
       let number = errno
       guard let text = unsafe strerror(number) else { return "error \(number)" }
       return unsafe String(cString: text)

@@ -6,7 +6,8 @@ internal import ReceiptCrypto
 ///
 /// The work goes in steps. Each reads beside the writers and ends in one short write transaction of about 2 MB,
 /// between which appends go on. All that is known of a merge is in the catalogue: after a crash at any moment
-/// nothing is visible of it but its claim, and whoever claims it after ``claimSeconds`` goes on where it stood.
+/// nothing is visible of it but its claim, and whoever claims it after ``claimSeconds`` goes on where it stood. For the
+/// same reason no step is synced: what a loss of power takes away is merged again.
 package struct IndexMerger {
   /// How long a merge that nobody works on stays claimed, in seconds.
   package static let claimSeconds: UInt64 = 600
@@ -65,7 +66,7 @@ package struct IndexMerger {
   /// - Throws: ``StorageError``.
   package mutating func release() throws {
     let owner = owner
-    try storage.write { writer in
+    try storage.writeUnsynchronized { writer in
       var catalogue = try IndexCatalogue.read(in: writer)
       guard catalogue.merges.contains(where: { $0.owner == owner }) else { return }
       for number in catalogue.merges.indices where catalogue.merges[number].owner == owner {
@@ -111,7 +112,7 @@ package struct IndexMerger {
 
   private func claim() throws -> Bool {
     let now = seconds()
-    return try storage.write { writer in
+    return try storage.writeUnsynchronized { writer in
       var catalogue = try IndexCatalogue.read(in: writer)
       switch claimable(catalogue, at: now) {
       case nil: return false
@@ -141,7 +142,7 @@ package struct IndexMerger {
   private mutating func proceed(with merge: IndexMerge) throws {
     let (removals, builder, isComplete) = try storage.read { try prepare(merge, in: $0) }
     let now = seconds()
-    try storage.write { writer in
+    try storage.writeUnsynchronized { writer in
       var catalogue = try IndexCatalogue.read(in: writer)
       // Somebody else's by now, or read before a record was removed: nothing of it may be written.
       guard let number = catalogue.merges.firstIndex(of: merge), catalogue.removals == removals else {
@@ -198,7 +199,7 @@ package struct IndexMerger {
   // MARK: - Removing
 
   private func removeRows(of garbage: IndexGarbage) throws {
-    try storage.write { writer in
+    try storage.writeUnsynchronized { writer in
       var catalogue = try IndexCatalogue.read(in: writer)
       guard let place = catalogue.garbage.firstIndex(of: garbage) else { return }
       let keys = IndexRun.keys(garbage.number)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Appends that wait: first to be prepared, then to be committed together.
+/// Appends that wait: first to be prepared, then to be committed together, then to be synced.
 struct AppendQueue {
   /// One call of append.
   struct Request {
@@ -22,15 +22,38 @@ struct AppendQueue {
     }
   }
 
+  /// A request whose records are entered, and not synced yet.
+  struct EnteredRequest {
+    /// For each record where it stands.
+    let acknowledgements: [AuditAcknowledgement]
+    let mode: AcknowledgementMode
+    let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
+
+    init(_ request: PreparedRequest, _ acknowledgements: [AuditAcknowledgement]) {
+      self.acknowledgements = acknowledgements
+      mode = request.mode
+      continuation = request.continuation
+    }
+  }
+
+  /// How many batches may be entered while a sync is under way that is none of theirs.
+  private static let batchesAhead = 2
+
   private var arrived = Line<Request>()
   private var prepared = Line<PreparedRequest>()
+  private var entered = Line<EnteredRequest>()
   /// Those being prepared are counted as well.
   private var waitingRecords = 0
+  private var isSynchronizing = false
+  /// Since the sync that is under way began.
+  private var enteredBatches = 0
   private let maximumWaiting: Int
+  private let maximumBatch: Int
   private var isClosed = false
 
-  init(maximumWaiting: Int) {
+  init(maximumWaiting: Int, maximumBatch: Int) {
     self.maximumWaiting = maximumWaiting
+    self.maximumBatch = maximumBatch
   }
 
   /// Takes a request in.
@@ -46,27 +69,60 @@ struct AppendQueue {
           + "time.")
     }
     waitingRecords += request.records.count
-    return arrived.add(request)
+    return arrived.add(request, records: request.records.count)
   }
 
-  /// The requests to prepare next: of at most `maximum` records together unless one alone has more. Empty when the work
-  /// is done.
-  mutating func nextToPrepare(_ maximum: Int) -> [Request] { arrived.next(maximum, \.records.count) }
+  /// The requests to prepare next: those of a batch. Empty when the work is done.
+  mutating func nextToPrepare() -> [Request] { arrived.next(maximumBatch, \.records.count) }
 
   /// Takes requests back that were prepared.
   ///
   /// - Returns: Whether the caller has to start the committing; otherwise somebody is at it.
   mutating func add(_ requests: [PreparedRequest]) -> Bool {
     var isToStart = false
-    for request in requests where prepared.add(request) { isToStart = true }
+    for request in requests where prepared.add(request, records: request.records.count) { isToStart = true }
     return isToStart
   }
 
-  /// The requests to commit next, as ``nextToPrepare(_:)``.
-  mutating func nextToCommit(_ maximum: Int) -> [PreparedRequest] {
-    let batch = prepared.next(maximum, \.records.count)
+  /// The requests to commit next: those of a batch. Empty when the work is done, or has to wait for a sync.
+  mutating func nextToCommit() -> [PreparedRequest] {
+    // What is less than a batch shares the next sync with what comes until then.
+    let isWorthwhile = prepared.recordCount >= maximumBatch && enteredBatches < Self.batchesAhead
+    guard !isSynchronizing || isWorthwhile || isClosed else {
+      prepared.pause()
+      return []
+    }
+    let batch = prepared.next(maximumBatch, \.records.count)
     waitingRecords -= batch.reduce(0) { $0 + $1.records.count }
     return batch
+  }
+
+  /// Takes requests back whose records were entered in one transaction.
+  ///
+  /// - Returns: Whether the caller has to start the syncing; otherwise somebody is at it.
+  mutating func add(_ requests: [EnteredRequest]) -> Bool {
+    enteredBatches += 1
+    var isToStart = false
+    for request in requests where entered.add(request, records: request.acknowledgements.count) {
+      isToStart = true
+    }
+    return isToStart
+  }
+
+  /// The requests to sync next: all that are entered. Empty when the work is done.
+  mutating func nextToSynchronize() -> [EnteredRequest] {
+    let requests = entered.next(.max, \.acknowledgements.count)
+    isSynchronizing = !requests.isEmpty
+    enteredBatches = 0
+    return requests
+  }
+
+  /// Ends the sync that is under way.
+  ///
+  /// - Returns: Whether the caller has to start the committing again.
+  mutating func endSynchronizing() -> Bool {
+    isSynchronizing = false
+    return prepared.resume()
   }
 
   mutating func close() { isClosed = true }
@@ -76,26 +132,41 @@ struct AppendQueue {
 private struct Line<Request> {
   private var waiting: [Request] = []
   private var isWorkedOn = false
+  /// Of all requests that wait.
+  private(set) var recordCount = 0
 
   /// Whether the caller has to start the work.
-  mutating func add(_ request: Request) -> Bool {
+  mutating func add(_ request: Request, records: Int) -> Bool {
     waiting.append(request)
+    recordCount += records
     defer { isWorkedOn = true }
     return !isWorkedOn
   }
 
-  /// Whole requests; when there are none, nobody is at work on them any more.
-  mutating func next(_ maximum: Int, _ recordCount: (Request) -> Int) -> [Request] {
-    var records = 0
+  /// Whole requests, of at most `maximum` records together unless one alone has more; when there are none, nobody is at
+  /// work on them any more.
+  mutating func next(_ maximum: Int, _ records: (Request) -> Int) -> [Request] {
+    var taken = 0
     var count = 0
-    while count < waiting.count, count == 0 || records + recordCount(waiting[count]) <= maximum {
-      records += recordCount(waiting[count])
+    while count < waiting.count, count == 0 || taken + records(waiting[count]) <= maximum {
+      taken += records(waiting[count])
       count += 1
     }
     let batch = Array(waiting.prefix(count))
     waiting.removeFirst(count)
+    recordCount -= taken
     if batch.isEmpty { isWorkedOn = false }
     return batch
+  }
+
+  /// Nobody is at work on them any more, though there may be some.
+  mutating func pause() { isWorkedOn = false }
+
+  /// Whether the caller has to start the work again.
+  mutating func resume() -> Bool {
+    guard !isWorkedOn, !waiting.isEmpty else { return false }
+    isWorkedOn = true
+    return true
   }
 }
 

@@ -24,11 +24,10 @@ extension AuditLog {
     while true {
       attempts += 1
       // First what readers see, then what is stored: what is stored can then only be newer.
-      let state = published.withLock { $0 }
+      let state = states.published
       let result: Result? = try storage.read { reader in
         let head = try TrailHead.read(reader)
-        // What this process is about to publish, readers see a moment later; what others wrote has to be read.
-        guard head.isSameTree(as: state.head) || isChanging && head.size >= state.head.size else {
+        guard head.isSameTree(as: state.head) || head.size >= state.head.size && mayBeOwn(head) else {
           return nil
         }
         var state = state
@@ -39,8 +38,15 @@ extension AuditLog {
       guard attempts < 100 else {
         throw AuditError(.storageUnavailable, "The trail changes faster than it can be read; try again.")
       }
-      try refresh()
+      // What this process has shown meanwhile need not be read.
+      if states.published.head == state.head { try refresh() }
     }
+  }
+
+  /// Whether a state that is stored, and newer than what readers see, may be one that this process is about to show: when
+  /// it is committed and synced. What others wrote has to be read.
+  private func mayBeOwn(_ head: TrailHead) -> Bool {
+    isCommitting.load(ordering: .sequentiallyConsistent) || head.size <= states.written.head.size
   }
 
   private func refresh() throws(AuditError) {

@@ -41,17 +41,19 @@ public final class AuditLog: Sendable {
   let options: Options
   let rounds: WitnessRounds?
   let writer: Mutex<TrailWriter>
-  let published: Mutex<PublishedTrail>
+  let states: KnownStates
   let nodes = TileNodeCache()
   private let appends: Mutex<AppendQueue>
   private let isCheckpointDue = Mutex(false)
-  private let isCommitting = Atomic(false)
+  /// Whether this process is changing the trail.
+  let isCommitting = Atomic(false)
   private let isClosing = Atomic(false)
   private let lastIndexedSize = Atomic<UInt64>(0)
   private let merger: Mutex<IndexMerger>
   private let merging = DispatchQueue(label: "receiptkit.audit-log.index-merger")
   private let preparing = DispatchQueue(label: "receiptkit.audit-log.preparing")
   private let work = DispatchQueue(label: "receiptkit.audit-log.writer")
+  private let synchronizing = DispatchQueue(label: "receiptkit.audit-log.synchronizing")
 
   /// Creates a trail and opens it.
   ///
@@ -128,16 +130,16 @@ public final class AuditLog: Sendable {
     _ storage: any TrailStorage, _ configuration: TrailConfiguration, _ verifier: NoteVerifierKey,
     _ writer: sending TrailWriter, _ options: Options
   ) throws {
-    guard let published = writer.published else { throw AuditError(.closed, "The trail is closed.") }
+    guard let state = writer.written else { throw AuditError(.closed, "The trail is closed.") }
     self.storage = storage
     self.configuration = configuration
     key = try configuration.fingerprintKey
     self.verifier = verifier
     self.options = options
     rounds = options.witnesses.map { WitnessRounds($0) }
-    self.published = Mutex(published)
+    states = KnownStates(state, durable: writer.durable)
     self.writer = Mutex(writer)
-    appends = Mutex(AppendQueue(maximumWaiting: options.maximumWaiting))
+    appends = Mutex(AppendQueue(maximumWaiting: options.maximumWaiting, maximumBatch: options.maximumBatch))
     merger = Mutex(
       IndexMerger(storage: storage) { UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000)) })
     if writer.canWrite { mergeIndex() }
@@ -196,9 +198,9 @@ public final class AuditLog: Sendable {
   /// Prepares what arrived, until nothing is left, while others are committed.
   private func prepare() {
     while true {
-      let requests = appends.withLock { $0.nextToPrepare(options.maximumBatch) }
+      let requests = appends.withLock { $0.nextToPrepare() }
       guard !requests.isEmpty else { return }
-      let runs = RunsLookup(published.withLock { $0.index }, once: configuration.once, storage: storage)
+      let runs = RunsLookup(states.written.index, once: configuration.once, storage: storage)
       // Records are large to copy, and a batch mostly comes in one request.
       let records = requests.count == 1 ? requests[0].records : requests.flatMap(\.records)
       var prepared = PreparedRecord.prepare(records, key, lookingUpIn: runs)[...]
@@ -211,10 +213,10 @@ public final class AuditLog: Sendable {
     }
   }
 
-  /// Commits what is prepared, until nothing is left.
+  /// Commits what is prepared, until nothing is left that need not wait for a sync.
   private func commitPrepared() {
     while true {
-      let batch = appends.withLock { $0.nextToCommit(options.maximumBatch) }
+      let batch = appends.withLock { $0.nextToCommit() }
       guard !batch.isEmpty else { return }
       commit(batch)
     }
@@ -229,15 +231,12 @@ public final class AuditLog: Sendable {
       }[...]
       scheduleCheckpoint()
       if isFlushed() { mergeIndex() }
-      let checkpoint: Result<Void, AuditError> =
-        batch.contains { $0.mode != .durable }
-        ? Result { () throws(AuditError) in _ = try self.publishCheckpoint() } : .success(())
-      for request in batch {
+      let entered = batch.map { request in
         let own = Array(acknowledgements.prefix(request.records.count))
         acknowledgements = acknowledgements.dropFirst(request.records.count)
-        request.continuation.resume(
-          returning: request.mode == .durable ? .success(own) : checkpoint.map { own })
+        return AppendQueue.EnteredRequest(request, own)
       }
+      if appends.withLock({ $0.add(entered) }) { synchronizing.async { self.synchronizeEntered() } }
     } catch {
       // One record that cannot be entered is no reason to refuse those of others.
       if error.code == .invalidRecord, batch.count > 1 {
@@ -248,7 +247,38 @@ public final class AuditLog: Sendable {
     }
   }
 
-  /// Changes the trail, and shows readers what came of it.
+  /// Syncs and acknowledges what is entered, until nothing is left, while more is entered.
+  private func synchronizeEntered() {
+    while true {
+      let requests = appends.withLock { $0.nextToSynchronize() }
+      guard !requests.isEmpty else { return }
+      let outcome = Result { () throws(AuditError) in try synchronize(requests) }
+      if appends.withLock({ $0.endSynchronizing() }) { work.async { self.commitPrepared() } }
+      for request in requests where request.mode == .durable {
+        request.continuation.resume(returning: outcome.map { request.acknowledgements })
+      }
+      let others = requests.filter { $0.mode != .durable }
+      guard !others.isEmpty else { continue }
+      let checkpoint = outcome.flatMap { _ in
+        Result { () throws(AuditError) in _ = try self.publishCheckpoint() }
+      }
+      for request in others {
+        request.continuation.resume(returning: checkpoint.map { request.acknowledgements })
+      }
+    }
+  }
+
+  /// Returns when all entries that are acknowledged to the requests are durable, and readers see them.
+  private func synchronize(_ requests: [AppendQueue.EnteredRequest]) throws(AuditError) {
+    let size = states.published.head.size
+    // What repeats entries that readers see has nothing to wait for.
+    guard requests.contains(where: { $0.acknowledgements.contains { $0.index >= size } }) else { return }
+    do { try states.synchronize(storage) } catch {
+      throw writer.withLock { $0.stop(after: error) }
+    }
+  }
+
+  /// Changes the trail, and shows readers what came of it as far as it is durable.
   func change<Result: Sendable>(
     _ body: (inout TrailWriter) throws(AuditError) -> Result
   ) throws(AuditError) -> Result {
@@ -256,18 +286,15 @@ public final class AuditLog: Sendable {
     defer { isCommitting.store(false, ordering: .sequentiallyConsistent) }
     let outcome: Swift.Result<Result, AuditError> = writer.withLock { writer in
       let outcome = Swift.Result { () throws(AuditError) in try body(&writer) }
-      if let now = writer.published { published.withLock { $0 = now } }
+      if let now = writer.written { states.take(now) }
       return outcome
     }
     return try outcome.get()
   }
 
-  /// Whether this process is changing the trail: what is stored may then be newer than what readers see.
-  var isChanging: Bool { isCommitting.load(ordering: .sequentiallyConsistent) }
-
   /// Whether the index was flushed by the last commit: there may be runs to merge.
   private func isFlushed() -> Bool {
-    let indexedSize = published.withLock { $0.head.indexedSize }
+    let indexedSize = states.written.head.indexedSize
     return lastIndexedSize.exchange(indexedSize, ordering: .sequentiallyConsistent) != indexedSize
   }
 
@@ -325,6 +352,7 @@ public final class AuditLog: Sendable {
     merging.sync {}
     preparing.sync { prepare() }
     work.sync { commitPrepared() }
+    synchronizing.sync { synchronizeEntered() }
     defer { try? storage.close() }
     do throws(AuditError) { try publishCheckpoint() } catch { if error.code != .readOnly { throw error } }
   }

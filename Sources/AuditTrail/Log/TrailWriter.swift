@@ -16,6 +16,8 @@ struct TrailWriter {
   private(set) var stopped: AuditError?
   /// The checkpoint that was last seen in its place.
   private var checkpoint: VerifiedCheckpoint?
+  /// Shared with whoever has appends synced.
+  let durable = DurableSize()
 
   /// Reads the trail, and holds it against the last checkpoint that was published.
   init(
@@ -37,6 +39,8 @@ struct TrailWriter {
       return state
     }
     checkpoint = published
+    // Another process may have written a moment ago.
+    try makeDurable()
     guard published != nil else {
       throw AuditError(
         .rolledBack, at: "checkpoint",
@@ -48,8 +52,8 @@ struct TrailWriter {
   /// Whether the private key is there.
   var canWrite: Bool { signer != nil }
 
-  /// What readers see.
-  var published: PublishedTrail? {
+  /// What is written now.
+  var written: PublishedTrail? {
     state.map {
       PublishedTrail(
         head: $0.head, frontier: $0.frontier, index: $0.index.snapshot(size: $0.head.size),
@@ -63,6 +67,15 @@ struct TrailWriter {
   mutating func write<Result>(
     _ body: (inout TrailState, any StorageWriter) throws -> Result
   ) throws(AuditError) -> Result {
+    let result = try writeUnsynchronized(body)
+    do { try makeDurable() } catch { throw stop(after: error) }
+    return result
+  }
+
+  /// Changes the trail in one transaction, to be synced before anybody is told of it.
+  private mutating func writeUnsynchronized<Result>(
+    _ body: (inout TrailState, any StorageWriter) throws -> Result
+  ) throws(AuditError) -> Result {
     if let stopped { throw stopped }
     guard signer != nil else {
       throw AuditError(
@@ -72,7 +85,7 @@ struct TrailWriter {
     var current = state
     state = nil
     do {
-      let (result, state) = try storage.write { writer in
+      let (result, state) = try storage.writeUnsynchronized { writer in
         var next: TrailState
         if let known = current {
           current = nil
@@ -87,22 +100,37 @@ struct TrailWriter {
       self.state = state
       return result
     } catch {
-      let error = AuditError(error)
-      switch error.code {
-      case .stopped, .tampered, .rolledBack, .forked, .closed: stopped = error
-      default: break
-      }
-      throw error
+      throw stop(after: error)
     }
   }
 
-  /// Enters records.
+  /// Writes nothing more where the error leaves no doubt that it must not.
+  ///
+  /// - Returns: The error, as ``AuditError``.
+  @discardableResult
+  mutating func stop(after error: any Error) -> AuditError {
+    let error = AuditError(error)
+    switch error.code {
+    case .stopped, .tampered, .rolledBack, .forked, .closed: stopped = error
+    default: break
+    }
+    return error
+  }
+
+  /// Has all of the known state synced, unless it is durable already.
+  private func makeDurable() throws {
+    guard let state, state.head.size > durable.value else { return }
+    try storage.synchronize()
+    durable.advance(to: state.head.size)
+  }
+
+  /// Enters records, which survive the loss of power after the next sync.
   mutating func append(
     _ records: [PreparedRecord], flushInterval: UInt64
   ) throws(AuditError) -> [AuditAcknowledgement] {
     let once = configuration.once
     let storage = storage
-    return try write { state, writer in
+    return try writeUnsynchronized { state, writer in
       // Nobody else can write now, so what other threads read is what this transaction sees.
       let found = try Self.lookUp(records, once: once, state, storage)
       try state.flushIndex(every: flushInterval, in: writer)
@@ -123,7 +151,7 @@ struct TrailWriter {
     return known.compactMap { $0 ?? found.popFirst() }
   }
 
-  /// Follows what other processes wrote.
+  /// Follows what other processes wrote, and has it synced: they may not have come to that yet.
   mutating func refresh() throws {
     if let stopped { throw stopped }
     let key = key
@@ -133,6 +161,7 @@ struct TrailWriter {
       try known.catchUp(reader)
       return known
     }
+    do { try makeDurable() } catch { throw stop(after: error) }
   }
 
   // MARK: - Checkpoints
@@ -152,6 +181,8 @@ struct TrailWriter {
         guard let state else { throw AuditError(.closed, "The trail is closed.") }
         let old = try follow()
         if let checkpoint, checkpoint.checkpoint.size >= state.head.size { return checkpoint }
+        // What is signed is never lost.
+        try makeDurable()
         let new = try Checkpoint(origin: configuration.origin, size: state.head.size, root: state.head.root)
           .signed(by: signer)
         guard try checkpoints.replace(old, with: new.encoded) else { continue }
@@ -191,7 +222,8 @@ struct TrailWriter {
 
   private mutating func keep(_ published: VerifiedCheckpoint) throws {
     checkpoint = published
-    try storage.write { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
+    // A copy: what counts is the one in its place, and that is durable.
+    try storage.writeUnsynchronized { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
   }
 
   /// Takes in a checkpoint that another process published, and returns what is in its place.

@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Another storage, one of whose operations fails: for tests that have each one fail in turn.
 ///
-/// Operations are counted from 1: every `put`, `overwrite`, `remove`, and the commit that ends a write.
+/// Operations are counted from 1: every `put`, `overwrite`, `remove`, the commit that ends a write, and every sync that is
+/// no part of a write.
 package final class FaultInjectingStorage: TrailStorage {
   /// What happens.
   package struct Fault: Sendable, Hashable {
@@ -34,6 +35,8 @@ package final class FaultInjectingStorage: TrailStorage {
     case overwrite(StorageTable)
     case remove(StorageTable)
     case commit
+    /// Whatever fault is planned for it, it fails as a sync does.
+    case synchronize
   }
 
   private let base: any TrailStorage
@@ -73,9 +76,21 @@ package final class FaultInjectingStorage: TrailStorage {
   }
 
   package func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+    let result = try writeUnsynchronized(body)
+    try base.synchronize()
+    return result
+  }
+
+  package func synchronize() throws {
+    if let stop = state.withLock({ $0.stop }) { throw stop }
+    if let error = countSynchronize() { throw error }
+    try base.synchronize()
+  }
+
+  package func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     if let stop = state.withLock({ $0.stop }) { throw stop }
     var committed: StorageError?
-    let result = try base.write { writer in
+    let result = try base.writeUnsynchronized { writer in
       let faulty = FaultyWriter(base: writer, storage: self)
       let result = try body(faulty)
       // A body that caught a fault and went on commits nothing.
@@ -97,6 +112,18 @@ package final class FaultInjectingStorage: TrailStorage {
   package func structuralFaults() throws -> [String] { try base.structuralFaults() }
 
   package func close() throws { try base.close() }
+
+  /// Counts a sync; gives the error that it is to fail with. A disk that stays full does not fail it.
+  private func countSynchronize() -> StorageError? {
+    state.withLock { state in
+      state.operations.append(.synchronize)
+      guard let planned = state.planned, planned.number == state.operations.count else { return nil }
+      let error = StorageError(
+        .syncFailed, at: "operation \(planned.number), \(Operation.synchronize)", "A planned fault.")
+      state.stop = error
+      return error
+    }
+  }
 
   /// Counts an operation; gives the error that it is to fail with.
   fileprivate func count(_ operation: Operation) -> (StorageError, Fault)? {

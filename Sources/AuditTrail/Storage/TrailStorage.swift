@@ -7,7 +7,9 @@
 ///
 /// - *Atomic*: all changes of a ``write(_:)`` become visible together, or none of them, a crash at any moment
 ///   included.
-/// - *Durable*: when ``write(_:)`` returns, its changes survive the loss of power.
+/// - *Durable*: when ``write(_:)`` returns, its changes survive the loss of power, and so does everything that was
+///   written before it. What ``writeUnsynchronized(_:)`` wrote does after the next ``synchronize()``; a loss of power
+///   before may take the last such writes away, whole and the newest first, and no other.
 /// - *Exclusive*: at most one ``write(_:)`` runs at a time, among all processes that use the same trail; it sees
 ///   everything that was written before.
 /// - *Isolated*: a ``read(_:)`` sees one state for as long as it runs, and is not kept waiting by a writer.
@@ -25,6 +27,19 @@ public protocol TrailStorage: Sendable {
   ///   what is stored, and the storage refuses every further write until it is opened anew.
   func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
+  /// Changes the trail as ``write(_:)`` does, but returns before the changes survive the loss of power. Others see them
+  /// already: whoever tells of them, or signs them, calls ``synchronize()`` first.
+  ///
+  /// - Throws: As ``write(_:)``.
+  func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
+
+  /// Returns when everything that was written before the call, by whatever process, survives the loss of power. Writes
+  /// may go on meanwhile.
+  ///
+  /// - Throws: ``StorageError/Code/syncFailed``: the storage then refuses every further write and sync until it is
+  ///   opened anew. ``StorageError/Code/closed``.
+  func synchronize() throws
+
   /// Makes what was removed or overwritten before this call unrecoverable from the storage's own files, as far as
   /// the storage can: logs of earlier changes are truncated.
   func scrub() throws
@@ -41,6 +56,14 @@ public protocol TrailStorage: Sendable {
 }
 
 extension TrailStorage {
+  /// ``write(_:)``, for a storage whose every write is durable.
+  public func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+    try write(body)
+  }
+
+  /// Nothing, for a storage whose every write is durable.
+  public func synchronize() throws {}
+
   /// Nothing: there is no structure that could be damaged by itself.
   public func structuralFaults() throws -> [String] { [] }
 }

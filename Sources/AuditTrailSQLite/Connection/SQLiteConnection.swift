@@ -30,6 +30,11 @@
         """)
     }
 
+    /// Leaves the sync of commits to ``SQLiteStorage/synchronize()``. SQLite itself goes on syncing the log before it
+    /// copies it into the file, the file after that, and the log's beginning when it is written anew: what a loss of
+    /// power leaves is the file as it was after some commit.
+    static let deferredSync = "PRAGMA synchronous = NORMAL"
+
     /// The connection that copies the log into the file.
     static func copier(_ file: DatabaseFile, patience: Patience) throws -> DatabaseQueue {
       try open(

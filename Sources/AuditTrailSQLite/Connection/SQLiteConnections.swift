@@ -22,12 +22,14 @@
       var isClosed = false
     }
 
-    init(file: DatabaseFile, tuning: SQLiteTuning, writer: DatabaseQueue, limit: Duration) throws {
+    init(file: DatabaseFile, log: DatabaseLog, tuning: SQLiteTuning, writer: DatabaseQueue, limit: Duration)
+      throws
+    {
       self.file = file
       self.tuning = tuning
       self.writer = writer
       let copier = try SQLiteConnection.copier(file, patience: Patience(limit))
-      log = WriteAheadLog(copier: copier, path: file.path, tuning: tuning)
+      self.log = WriteAheadLog(log, copier: copier, tuning: tuning)
       self.limit = limit
     }
 

@@ -14,7 +14,7 @@
   /// twice as long as where copying begins; left alone, it would never be empty under steady load.
   final class WriteAheadLog: Sendable {
     let copier: DatabaseQueue
-    private let path: String
+    let file: DatabaseLog
     private let limit: Int
     private let pageSize: Int
     /// Pages in the log after the last commit.
@@ -26,9 +26,9 @@
     private let patienceEnds: Atomic<Int>
     private let isCopying = Atomic<Bool>(false)
 
-    init(copier: DatabaseQueue, path: String, tuning: SQLiteTuning) {
+    init(_ file: DatabaseLog, copier: DatabaseQueue, tuning: SQLiteTuning) {
+      self.file = file
       self.copier = copier
-      self.path = path
       limit = tuning.logLimit
       pageSize = tuning.pageSize
       patienceEnds = Atomic(tuning.logLimit)
@@ -79,7 +79,7 @@
       do {
         _ = try database.checkpoint(.passive)
       } catch {
-        let fault = SQLiteFault.mapped(error, at: path)
+        let fault = SQLiteFault.mapped(error, at: file.path)
         if let fault = fault as? StorageError, fault.code == .syncFailed { stop(fault) }
       }
     }
@@ -98,9 +98,9 @@
           throw stopping(SQLiteFault.mapped(error, at: file.path))
         }
       }
-      guard DatabaseFile.status(file.logPath)?.size ?? 0 == 0 else {
+      guard connections.log.file.byteCount == 0 else {
         throw StorageError(
-          .busy, at: file.logPath, "Others wrote meanwhile: the log is not empty. Try again.")
+          .busy, at: connections.log.file.path, "Others wrote meanwhile: the log is not empty. Try again.")
       }
     }
   }

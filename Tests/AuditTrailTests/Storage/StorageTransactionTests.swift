@@ -33,6 +33,27 @@ struct StorageTransactionTests {
     #expect(try storage.stored(.head, 0) == [3])
   }
 
+  @Test(
+    "shows a write before it is synced, has it outlive a sync, and undoes one that throws",
+    arguments: StorageKind.all)
+  func unsynchronized(kind: StorageKind) throws {
+    let fixture = try kind.make()
+    let storage = fixture.storage
+    try storage.writeUnsynchronized { (writer) throws in try writer.put(.head, 0, [1]) }
+    #expect(try storage.stored(.head, 0) == [1])
+    if let another = fixture.another { #expect(try another().stored(.head, 0) == [1]) }
+    #expect(throws: Refusal()) {
+      try storage.writeUnsynchronized { (writer) throws in
+        try writer.put(.head, 0, [2])
+        throw Refusal()
+      }
+    }
+    try storage.synchronize()
+    #expect(try storage.stored(.head, 0) == [1])
+    try storage.put(.head, 0, [3])
+    if let another = fixture.another { #expect(try another().stored(.head, 0) == [3]) }
+  }
+
   @Test("gives what the body gives, and shows it what it wrote", arguments: StorageKind.all)
   func ownChanges(kind: StorageKind) throws {
     let fixture = try kind.make()

@@ -171,17 +171,33 @@
       #expect(try storage.keys(.bundles).count == 300)
     }
 
-    @Test("syncs in full on every connection that writes")
+    @Test("leaves no sync to SQLite but those around the log's being copied")
     func settings() throws {
       let storage = try SQLiteStorage(creatingAt: path)
-      for connection in [storage.connections.writer, storage.connections.log.copier] {
+      // 1 is NORMAL, 2 is FULL.
+      for (connection, synchronous) in [
+        (storage.connections.writer, "1"), (storage.connections.log.copier, "2"),
+      ] {
         let settings = try connection.inDatabase { database in
           try ["synchronous", "journal_mode", "mmap_size", "page_size"].map {
             try String.fetchOne(database, sql: "PRAGMA \($0)")
           }
         }
-        #expect(settings == ["2", "wal", "0", "16384"])
+        #expect(settings == [synchronous, "wal", "0", "16384"])
       }
+    }
+
+    @Test("syncs the log next to the file that a symbolic link leads to")
+    func symbolicLink() throws {
+      try SQLiteStorage(creatingAt: path).close()
+      let link = folder.file("link")
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+      let storage = try SQLiteStorage(openingAt: link)
+      try storage.put(.head, 0, [1])
+      #expect(try folder.bytes("trail.sqlite-wal").count > 16384)
+      try storage.scrub()
+      #expect(try folder.bytes("trail.sqlite-wal").isEmpty)
+      #expect(try folder.names() == ["link", "trail.sqlite", "trail.sqlite-shm", "trail.sqlite-wal"])
     }
 
     @Test("is backed up as it is while it goes on being written")

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// How many entries of a trail are known to survive the loss of power. It only grows.
+final class DurableSize: Sendable {
+  private let size = Atomic<UInt64>(0)
+
+  var value: UInt64 { size.load(ordering: .sequentiallyConsistent) }
+
+  func advance(to size: UInt64) { self.size.max(size, ordering: .sequentiallyConsistent) }
+}
+
+/// The states of a trail that a process knows: the one that its writer has, and the one that its readers see, of which
+/// everything survives the loss of power.
+final class KnownStates: Sendable {
+  private let durable: DurableSize
+  private let states: Mutex<States>
+
+  private struct States {
+    var written: PublishedTrail
+    var published: PublishedTrail
+  }
+
+  /// Begins with a state all of which is durable.
+  init(_ state: PublishedTrail, durable: DurableSize) {
+    self.durable = durable
+    states = Mutex(States(written: state, published: state))
+  }
+
+  /// What readers see.
+  var published: PublishedTrail { states.withLock { $0.published } }
+
+  /// What the writer has.
+  var written: PublishedTrail { states.withLock { $0.written } }
+
+  /// Takes in what the writer has now, and shows it to readers where all of it is durable.
+  func take(_ now: PublishedTrail) {
+    states.withLock {
+      $0.written = now
+      if now.head.size <= durable.value { $0.published = now }
+    }
+  }
+
+  /// Has everything synced that was written before the call, unless it is durable already, and shows it to readers.
+  ///
+  /// - Throws: ``StorageError``.
+  func synchronize(_ storage: any TrailStorage) throws {
+    let written = written
+    if written.head.size > durable.value {
+      try storage.synchronize()
+      durable.advance(to: written.head.size)
+    }
+    states.withLock {
+      // A state that was taken in meanwhile may have the same entries and a newer checkpoint.
+      if written.head.size > $0.published.head.size { $0.published = written }
+    }
+  }
+}

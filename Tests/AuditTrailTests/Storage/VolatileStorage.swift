@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuditTrail
+import Foundation
+import Synchronization
+
+/// A storage in memory of which a loss of power leaves what was synced and nothing else.
+final class VolatileStorage: TrailStorage {
+  private let memory = MemoryStorage()
+  private let state: Mutex<State>
+  /// How long a sync takes, in microseconds.
+  private let microseconds: Range<UInt32>
+
+  private struct State {
+    var synced: MemoryStorage
+    /// Of the sync that `synced` is of: syncs overlap.
+    var newest = 0
+    var syncs = 0
+    var failing: Int?
+    var fault: StorageError?
+  }
+
+  init(microseconds: Range<UInt32> = 0..<2000) {
+    state = Mutex(State(synced: MemoryStorage()))
+    self.microseconds = microseconds
+  }
+
+  /// What a loss of power at this moment would leave.
+  var afterPowerLoss: MemoryStorage { state.withLock { $0.synced.copy() } }
+
+  /// Of that, how many entries the head counts.
+  var syncedSize: UInt64 {
+    guard let head = try? afterPowerLoss.stored(.head, 0) else { return 0 }
+    return head[1..<9].reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// How many syncs there were.
+  var syncCount: Int { state.withLock { $0.syncs } }
+
+  /// Has the sync after the next `count` fail, and everything after it.
+  func fail(after count: Int) { state.withLock { $0.failing = $0.syncs + count + 1 } }
+
+  func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try memory.read(body) }
+
+  func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+    let result = try writeUnsynchronized(body)
+    try synchronize()
+    return result
+  }
+
+  func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+    if let fault = state.withLock({ $0.fault }) { throw fault }
+    return try memory.write(body)
+  }
+
+  func synchronize() throws {
+    let number = try state.withLock { state in
+      if let fault = state.fault { throw fault }
+      state.syncs += 1
+      return state.syncs
+    }
+    let now = memory.copy()
+    usleep(.random(in: microseconds))
+    try state.withLock { state in
+      if number == state.failing {
+        state.fault = StorageError(.syncFailed, at: "sync \(number)", "As asked.")
+      }
+      if let fault = state.fault { throw fault }
+      if number > state.newest { (state.newest, state.synced) = (number, now) }
+    }
+  }
+
+  func scrub() throws { try memory.scrub() }
+  func byteCount() throws -> UInt64 { try memory.byteCount() }
+  func close() throws { try memory.close() }
+}
+
+/// A checkpoint store that has somebody look at each checkpoint before it is in its place.
+struct WatchedCheckpointStore: CheckpointStore {
+  private let base = MemoryCheckpointStore()
+  let watch: @Sendable ([UInt8]) -> Void
+
+  func load() -> [UInt8]? { base.load() }
+
+  func replace(_ old: [UInt8]?, with new: [UInt8]) -> Bool {
+    watch(new)
+    return base.replace(old, with: new)
+  }
+}
