@@ -53,22 +53,24 @@ public struct ErasablePart: Sendable, Hashable {
   /// What the entry commits to: SHA-256 of the encoding.
   public var commitment: SHA256Digest { SHA256Digest(of: encoded) }
 
-  /// Appends the erasable part of a record; nothing where it has none.
+  /// Appends the bytes of a part; nothing where nothing is erasable.
   ///
   /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token; nothing is appended then.
   package static func encode(
-    _ record: AuditRecord, salt: ArraySlice<UInt8>, into bytes: inout [UInt8]
+    receipt: [UInt8]?, customerToken: String?, salt: ArraySlice<UInt8>, into bytes: inout [UInt8]
   ) throws(MalformedErasablePart) {
-    guard record.hasErasablePart else { return }
-    guard salt.count == saltByteCount, record.customerToken?.utf8.count ?? 0 <= maximumTokenByteCount else {
+    guard receipt != nil || customerToken != nil else { return }
+    guard salt.count == saltByteCount, customerToken?.utf8.count ?? 0 <= maximumTokenByteCount else {
       throw MalformedErasablePart(.wrongLength, at: 0)
     }
-    append(salt: salt, receipt: record.receiptBytes, customerToken: record.customerToken, to: &bytes)
+    append(salt: salt, receipt: receipt, customerToken: customerToken, to: &bytes)
   }
 
   private static func append(
     salt: ArraySlice<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]
   ) {
+    bytes.reserveCapacity(
+      bytes.count + flagsIndex + 3 + (customerToken?.utf8.count ?? 0) + (receipt?.count ?? 0))
     bytes.append(presentMark)
     bytes.append(contentsOf: salt)
     bytes.append((receipt == nil ? 0 : receiptFlag) | (customerToken == nil ? 0 : customerFlag))

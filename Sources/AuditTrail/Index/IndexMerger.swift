@@ -4,7 +4,7 @@ internal import ReceiptCrypto
 
 /// Merges runs in the background, so that a lookup asks few of them: eight of a level become one of the next.
 ///
-/// The work goes in steps. Each reads beside the writers and ends in one short write transaction of about 2 MB,
+/// The work goes in steps. Each reads beside the writers and ends in one short write transaction of about 400 KB,
 /// between which appends go on. All that is known of a merge is in the catalogue: after a crash at any moment
 /// nothing is visible of it but its claim, and whoever claims it after ``claimSeconds`` goes on where it stood. For the
 /// same reason no step is synced: what a loss of power takes away is merged again.
@@ -13,8 +13,8 @@ package struct IndexMerger {
   package static let claimSeconds: UInt64 = 600
 
   static let fanIn = 8
-  /// 2 MB of pages.
-  static let pagesPerStep = 250
+  /// 400 KB of pages: a step keeps appends waiting for as long as it writes, and takes memory for as long as it lasts.
+  static let pagesPerStep = 100
 
   private let storage: any TrailStorage
   private let owner: IndexMergeOwner

@@ -11,22 +11,22 @@ struct EntryFingerprints {
   let customer: UInt64?
   let product: UInt64?
 
-  /// Those of a record.
-  init(_ record: borrowing AuditRecord, _ key: IndexKey) {
-    let purchase = record.facts.kind == .purchase ? record.facts.original : nil
-    receipt = record.facts.receipt.map {
+  /// Those of the record with this number: as a parameter of its own it would be copied, all its texts included.
+  init(_ records: Span<AuditRecord>, _ number: Int, _ key: IndexKey) {
+    let purchase = records[number].facts.kind == .purchase ? records[number].facts.original : nil
+    receipt = records[number].facts.receipt.map {
       key.fingerprint(.receipt, Self.receiptValue($0, purchase: purchase))
     }
-    let checked = record.facts.original.map { original in
+    let checked = records[number].facts.original.map { original in
       EntryText.withEncoded(original) { key.checkedFingerprint(.original, $0) }
     }
     original = checked?.fingerprint
     originalCheck = checked?.check ?? 0
-    transaction = record.facts.transaction.map { transaction in
+    transaction = records[number].facts.transaction.map { transaction in
       EntryText.withEncoded(transaction) { key.fingerprint(.transaction, $0) }
     }
-    customer = record.customerToken.map { key.fingerprint(.customer, $0) }
-    product = record.facts.product.map { product in
+    customer = records[number].customerToken.map { key.fingerprint(.customer, $0) }
+    product = records[number].facts.product.map { product in
       EntryText.withEncoded(product) { key.fingerprint(.product, $0) }
     }
   }

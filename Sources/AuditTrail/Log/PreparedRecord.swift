@@ -14,16 +14,12 @@ final class PreparedRecord: Sendable {
   let inRuns: RunsLookup.Answer?
 
   private init(
-    _ record: borrowing AuditRecord, _ fingerprints: EntryFingerprints, salt: ArraySlice<UInt8>,
+    _ facts: EntryFacts, _ fingerprints: EntryFingerprints, erasable: Result<CommittedErasable?, AuditError>,
     inRuns: RunsLookup.Answer?
   ) {
-    facts = record.facts
+    self.facts = facts
     self.fingerprints = fingerprints
-    do throws(AuditError) {
-      erasable = .success(try CommittedErasable(record, salt: salt))
-    } catch {
-      erasable = .failure(error)
-    }
+    self.erasable = erasable
     self.inRuns = inRuns
   }
 
@@ -38,9 +34,8 @@ final class PreparedRecord: Sendable {
     -> [PreparedRecord]
   {
     let fingerprints = AllProcessors.map(records.count) { range in
-      // Lent, not copied, as a sequence would.
       let records = records.span
-      return range.map { EntryFingerprints(records[$0], key) }
+      return range.map { EntryFingerprints(records, $0, key) }
     }
     // In the order of the runs: records whose neighbours lie in the same page have it read once.
     let order = records.indices.sorted { fingerprints[$0].original ?? 0 < fingerprints[$1].original ?? 0 }
@@ -52,9 +47,12 @@ final class PreparedRecord: Sendable {
       let records = records.span
       return zip(numbers, 0..<range.count).map { number, position in
         let start = ErasablePart.saltByteCount * position
+        // Each part is taken by itself: the record as a whole would be copied, with all its texts.
+        let erasable = CommittedErasable.prepared(
+          receipt: records[number].receiptBytes, customerToken: records[number].customerToken,
+          salt: salts[start..<start + ErasablePart.saltByteCount])
         return PreparedRecord(
-          records[number], fingerprints[number],
-          salt: salts[start..<start + ErasablePart.saltByteCount], inRuns: answers?[position])
+          records[number].facts, fingerprints[number], erasable: erasable, inRuns: answers?[position])
       }
     }
     var places = order
@@ -68,12 +66,21 @@ struct CommittedErasable {
   let bytes: [UInt8]
   let commitment: SHA256Digest
 
-  /// `nil` where nothing of the record is erasable.
-  init?(_ record: borrowing AuditRecord, salt: ArraySlice<UInt8>) throws(AuditError) {
-    guard record.hasErasablePart else { return nil }
+  /// What is erasable of a record, or why it cannot be entered.
+  static func prepared(receipt: [UInt8]?, customerToken: String?, salt: ArraySlice<UInt8>) -> Result<
+    CommittedErasable?, AuditError
+  > {
+    Result { () throws(AuditError) in
+      try CommittedErasable(receipt: receipt, customerToken: customerToken, salt: salt)
+    }
+  }
+
+  /// `nil` where nothing is erasable.
+  private init?(receipt: [UInt8]?, customerToken: String?, salt: ArraySlice<UInt8>) throws(AuditError) {
+    guard receipt != nil || customerToken != nil else { return nil }
     var bytes: [UInt8] = []
     do {
-      try ErasablePart.encode(record, salt: salt, into: &bytes)
+      try ErasablePart.encode(receipt: receipt, customerToken: customerToken, salt: salt, into: &bytes)
     } catch {
       throw AuditError(.invalidRecord, at: "erasable part", "\(error)")
     }
