@@ -74,28 +74,30 @@ struct PowerLossTests {
     let log = try fixture.create()
     try await log.append(TrailFixture.records(0..<20))
     storage.fail(after: count)
-    let outcomes = await withTaskGroup(of: (Int, Result<[AuditAcknowledgement], AuditError>).self) { group in
-      for number in 2..<18 {
+    // Each client waits for its acknowledgements: there are syncs enough.
+    let outcomes = await withTaskGroup(of: Outcome.self) { group in
+      for client in 0..<4 {
         group.addTask {
-          do throws(AuditError) {
-            return (
-              number, .success(try await log.append(TrailFixture.records(number * 16..<number * 16 + 16)))
-            )
-          } catch { return (number, .failure(error)) }
+          var outcome = Outcome()
+          for batch in 0..<10 where outcome.code == nil {
+            let first = 32 + (client * 10 + batch) * 16
+            outcome.tried += first..<first + 16
+            do throws(AuditError) {
+              outcome.indexes += try await log.append(TrailFixture.records(first..<first + 16)).map(\.index)
+            } catch { outcome.code = error.code }
+          }
+          return outcome
         }
       }
-      return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+      return await group.reduce(into: []) { $0.append($1) }
     }
     let synced = storage.syncedSize
-    let indexes = outcomes.values.compactMap { try? $0.get() }.flatMap { $0.map(\.index) }
+    let indexes = outcomes.flatMap(\.indexes)
     #expect(indexes.allSatisfy { $0 < synced })
     // The last sync that succeeded may have had more in it than what waited for it.
     let shown = try log.withView { $0.size }
     #expect(indexes.count + 20 == Int(shown) && shown <= synced)
-    let codes = outcomes.values.compactMap { outcome -> AuditError.Code? in
-      if case .failure(let error) = outcome { error.code } else { nil }
-    }
-    #expect(!codes.isEmpty && codes.allSatisfy { $0 == .stopped })
+    #expect(outcomes.allSatisfy { $0.code == .stopped })
     // Nothing goes on but reading.
     await #expect(throws: AuditError.self) { try await log.append(TrailFixture.records(900..<901)) }
     #expect(throws: AuditError.self) { try log.publishCheckpoint() }
@@ -103,35 +105,61 @@ struct PowerLossTests {
 
     let reopened = try fixture.open(storage.afterPowerLoss)
     #expect(try reopened.withView { $0.size } == synced)
-    let again = try await reopened.append(TrailFixture.records(32..<288))
-    #expect(Set(again.map(\.index)).count == 256)
+    let tried = outcomes.flatMap(\.tried)
+    let again = try await reopened.append(tried.map { TrailFixture.record($0) })
+    #expect(Set(again.map(\.index)).count == tried.count)
     #expect(again.filter(\.isRepeat).count == Int(synced) - 20)
   }
 
-  @Test("enters whole batches while others are synced, and has what is less share a sync")
-  func fewerSyncs() async throws {
-    let storage = VolatileStorage(microseconds: 20_000..<20_001)
+  @Test("enters whole batches while others are synced, and has what is less wait for the sync")
+  func enteringMeanwhile() async throws {
+    let storage = VolatileStorage(microseconds: 0..<1)
     var fixture = try TrailFixture(storage: storage)
     fixture.options.maximumBatch = 16
     let log = try fixture.create()
-    for size in [16, 1] {
-      let before = storage.syncCount
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for number in 0..<40 {
-          let numbers = number * 40 + size..<number * 40 + 2 * size
-          group.addTask { try await log.append(TrailFixture.records(numbers)) }
-        }
-        try await group.waitForAll()
-      }
-      #expect(storage.syncCount - before < 40)
-    }
-    #expect(try log.withView { $0.size } == 40 * 17)
+    storage.hold(true)
+    async let whole: Void = append(batches: 8, of: 16, from: 0, to: log)
+    // Two batches while the first is synced.
+    #expect(await storage.reaches(size: 48))
+    #expect(storage.syncedSize == 0)
+    #expect(try log.withView { $0.size } == 0)
+    storage.hold(false)
+    try await whole
+    #expect(try log.withView { $0.size } == 128)
+
+    let syncs = storage.syncCount
+    storage.hold(true)
+    async let one: Void = append(batches: 1, of: 1, from: 1000, to: log)
+    #expect(await storage.reaches(size: 129, syncs: syncs + 1))
+    async let others: Void = append(batches: 5, of: 1, from: 2000, to: log)
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(storage.writtenSize == 129)
+    storage.hold(false)
+    _ = try await (one, others)
+    #expect(try log.withView { $0.size } == 134)
+
+    // Repeats of what is durable wait for nothing.
     let before = storage.syncCount
-    // Repeats of what is safe wait for nothing.
-    #expect(try await log.append(TrailFixture.records(41..<42)).allSatisfy(\.isRepeat))
+    #expect(try await log.append(TrailFixture.records(1..<3)).allSatisfy(\.isRepeat))
     #expect(storage.syncCount == before)
     try log.close()
   }
+
+  private func append(batches: Int, of size: Int, from first: Int, to log: AuditLog) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for batch in 0..<batches {
+        let start = first + batch * size
+        group.addTask { try await log.append(TrailFixture.records(start..<start + size)) }
+      }
+      try await group.waitForAll()
+    }
+  }
+}
+
+private struct Outcome: Sendable {
+  var tried: [Int] = []
+  var indexes: [UInt64] = []
+  var code: AuditError.Code?
 }
 
 private final class Observations: Sendable {

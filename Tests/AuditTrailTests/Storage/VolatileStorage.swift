@@ -17,6 +17,7 @@ final class VolatileStorage: TrailStorage {
     var newest = 0
     var syncs = 0
     var failing: Int?
+    var isHeld = false
     var fault: StorageError?
   }
 
@@ -29,9 +30,26 @@ final class VolatileStorage: TrailStorage {
   var afterPowerLoss: MemoryStorage { state.withLock { $0.synced.copy() } }
 
   /// Of that, how many entries the head counts.
-  var syncedSize: UInt64 {
-    guard let head = try? afterPowerLoss.stored(.head, 0) else { return 0 }
+  var syncedSize: UInt64 { Self.size(afterPowerLoss) }
+
+  /// The same of what was written.
+  var writtenSize: UInt64 { Self.size(memory) }
+
+  private static func size(_ storage: MemoryStorage) -> UInt64 {
+    guard let head = try? storage.stored(.head, 0) else { return 0 }
     return head[1..<9].reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Has syncs that were begun not end, or end again.
+  func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
+
+  /// Waits until so many entries are written and so many syncs begun; `false` if that does not come to be.
+  func reaches(size: UInt64, syncs: Int = 0) async -> Bool {
+    for _ in 0..<30_000 {
+      if writtenSize >= size, syncCount >= syncs { return true }
+      try? await Task.sleep(for: .milliseconds(1))
+    }
+    return false
   }
 
   /// How many syncs there were.
@@ -61,6 +79,7 @@ final class VolatileStorage: TrailStorage {
     }
     let now = memory.copy()
     usleep(.random(in: microseconds))
+    while state.withLock({ $0.isHeld }) { usleep(500) }
     try state.withLock { state in
       if number == state.failing {
         state.fault = StorageError(.syncFailed, at: "sync \(number)", "As asked.")
