@@ -18,6 +18,8 @@
   @main
   enum AuditBench {
     static func main() async throws {
+      // As `receipt-tool audit append` does.
+      FreedMemory.shareAmongThreads()
       let arguments = CommandLine.arguments
       switch (arguments.count, arguments.dropFirst().first) {
       case (4, "append"): try await append(directory: arguments[2], entries: Int(arguments[3]) ?? 1_000_000)

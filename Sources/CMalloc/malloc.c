@@ -7,6 +7,12 @@
 #include <malloc.h>
 #endif
 
+void CMalloc_shareArenas(void) {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
 void CMalloc_giveBack(void) {
 #ifdef __GLIBC__
   malloc_trim(0);

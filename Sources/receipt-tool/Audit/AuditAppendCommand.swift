@@ -58,6 +58,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
   private static let batchCount = 1024
 
   func run() async throws {
+    FreedMemory.shareAmongThreads()
     try await options.write(options: witnesses.logOptions()) { log in
       let input: InputFile
       do throws(ReadFailure) { input = try InputFile(path) } catch {
