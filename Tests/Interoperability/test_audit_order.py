@@ -127,4 +127,5 @@ def test_a_checkpoint_is_in_its_place_before_it_is_acknowledged(receipt_tool, tm
             steps, count = [], count + 1
     assert count >= len(BURSTS)
     # What it signs was synced before: not even a loss of power can make a published checkpoint wrong.
-    check_order(events, f"{trail.path}-wal", told=checkpoint)
+    count, after_writes = check_order(events, f"{trail.path}-wal", told=checkpoint)
+    assert count >= len(BURSTS) and after_writes >= len(BURSTS)
