@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import FoundationEssentials
 internal import Synchronization
 
 /// Work that is shared among all processors.
 enum AllProcessors {
+  /// How many there are. Asked once: to tell, files are read.
+  static let count = max(1, ProcessInfo.processInfo.activeProcessorCount)
+
   /// Does a work part by part, and puts the results together in order. Little work is done on this thread.
   ///
   /// - Parameters:

@@ -2,46 +2,33 @@
 
 /// Appends that wait: first to be prepared, then to be committed together, then to be synced.
 struct AppendQueue {
-  /// One call of append.
-  struct Request {
-    let records: [AuditRecord]
-    let mode: AcknowledgementMode
-    let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
-  }
-
-  /// A request whose records are prepared.
-  struct PreparedRequest {
-    let records: [PreparedRecord]
+  /// One call of append, and what has become of its records so far: first nothing, then they are prepared, then it is
+  /// known where they stand.
+  struct Request<Element: Sendable>: Sendable {
+    /// What has become of each record.
+    let elements: [Element]
     let mode: AcknowledgementMode
     let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
 
-    init(_ request: Request, _ records: [PreparedRecord]) {
-      self.records = records
-      mode = request.mode
-      continuation = request.continuation
+    /// The same call, a step further: what has become of its records now is taken from the front of `results`.
+    func taking<Next>(_ results: inout ArraySlice<Next>) -> Request<Next> {
+      let own = Array(results.prefix(elements.count))
+      results = results.dropFirst(elements.count)
+      return Request<Next>(elements: own, mode: mode, continuation: continuation)
     }
   }
 
-  /// A request whose records are entered, and not synced yet.
-  struct EnteredRequest {
-    /// For each record where it stands.
-    let acknowledgements: [AuditAcknowledgement]
-    let mode: AcknowledgementMode
-    let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
-
-    init(_ request: PreparedRequest, _ acknowledgements: [AuditAcknowledgement]) {
-      self.acknowledgements = acknowledgements
-      mode = request.mode
-      continuation = request.continuation
-    }
-  }
+  typealias ArrivedRequest = Request<AuditRecord>
+  typealias PreparedRequest = Request<PreparedRecord>
+  /// Its records are entered, and not synced yet.
+  typealias EnteredRequest = Request<AuditAcknowledgement>
 
   /// How many batches may be entered while a sync is under way that is none of theirs.
   private static let batchesAhead = 2
 
-  private var arrived = Line<Request>()
-  private var prepared = Line<PreparedRequest>()
-  private var entered = Line<EnteredRequest>()
+  private var arrived = Line<AuditRecord>()
+  private var prepared = Line<PreparedRecord>()
+  private var entered = Line<AuditAcknowledgement>()
   /// Those being prepared are counted as well.
   private var waitingRecords = 0
   private var isSynchronizing = false
@@ -60,27 +47,27 @@ struct AppendQueue {
   ///
   /// - Returns: Whether the caller has to start the preparing; otherwise somebody is at it.
   /// - Throws: ``AuditError/Code/closed``, ``AuditError/Code/overloaded``.
-  mutating func add(_ request: Request) throws(AuditError) -> Bool {
+  mutating func add(_ request: ArrivedRequest) throws(AuditError) -> Bool {
     guard !isClosed else { throw AuditError(.closed, "The trail is closed.") }
-    guard waitingRecords == 0 || waitingRecords + request.records.count <= maximumWaiting else {
+    guard waitingRecords == 0 || waitingRecords + request.elements.count <= maximumWaiting else {
       throw AuditError(
         .overloaded,
         "\(waitingRecords) records wait to be stored, and at most \(maximumWaiting) may. Try again, or append less at a "
           + "time.")
     }
-    waitingRecords += request.records.count
-    return arrived.add(request, records: request.records.count)
+    waitingRecords += request.elements.count
+    return arrived.add(request)
   }
 
   /// The requests to prepare next: those of a batch. Empty when the work is done.
-  mutating func nextToPrepare() -> [Request] { arrived.next(maximumBatch, \.records.count) }
+  mutating func nextToPrepare() -> [ArrivedRequest] { arrived.next(maximumBatch) }
 
   /// Takes requests back that were prepared.
   ///
   /// - Returns: Whether the caller has to start the committing; otherwise somebody is at it.
   mutating func add(_ requests: [PreparedRequest]) -> Bool {
     var isToStart = false
-    for request in requests where prepared.add(request, records: request.records.count) { isToStart = true }
+    for request in requests where prepared.add(request) { isToStart = true }
     return isToStart
   }
 
@@ -92,8 +79,8 @@ struct AppendQueue {
       prepared.pause()
       return []
     }
-    let batch = prepared.next(maximumBatch, \.records.count)
-    waitingRecords -= batch.reduce(0) { $0 + $1.records.count }
+    let batch = prepared.next(maximumBatch)
+    waitingRecords -= batch.reduce(0) { $0 + $1.elements.count }
     return batch
   }
 
@@ -103,15 +90,13 @@ struct AppendQueue {
   mutating func add(_ requests: [EnteredRequest]) -> Bool {
     enteredBatches += 1
     var isToStart = false
-    for request in requests where entered.add(request, records: request.acknowledgements.count) {
-      isToStart = true
-    }
+    for request in requests where entered.add(request) { isToStart = true }
     return isToStart
   }
 
   /// The requests to sync next: all that are entered. Empty when the work is done.
   mutating func nextToSynchronize() -> [EnteredRequest] {
-    let requests = entered.next(.max, \.acknowledgements.count)
+    let requests = entered.next(.max)
     isSynchronizing = !requests.isEmpty
     enteredBatches = 0
     return requests
@@ -129,27 +114,27 @@ struct AppendQueue {
 }
 
 /// Requests in a line, and whether somebody is at work on them.
-private struct Line<Request> {
-  private var waiting: [Request] = []
+private struct Line<Element: Sendable> {
+  private var waiting: [AppendQueue.Request<Element>] = []
   private var isWorkedOn = false
   /// Of all requests that wait.
   private(set) var recordCount = 0
 
   /// Whether the caller has to start the work.
-  mutating func add(_ request: Request, records: Int) -> Bool {
+  mutating func add(_ request: AppendQueue.Request<Element>) -> Bool {
     waiting.append(request)
-    recordCount += records
+    recordCount += request.elements.count
     defer { isWorkedOn = true }
     return !isWorkedOn
   }
 
   /// Whole requests, of at most `maximum` records together unless one alone has more; when there are none, nobody is at
   /// work on them any more.
-  mutating func next(_ maximum: Int, _ records: (Request) -> Int) -> [Request] {
+  mutating func next(_ maximum: Int) -> [AppendQueue.Request<Element>] {
     var taken = 0
     var count = 0
-    while count < waiting.count, count == 0 || taken + records(waiting[count]) <= maximum {
-      taken += records(waiting[count])
+    while count < waiting.count, count == 0 || waiting[count].elements.count <= maximum - taken {
+      taken += waiting[count].elements.count
       count += 1
     }
     let batch = Array(waiting.prefix(count))

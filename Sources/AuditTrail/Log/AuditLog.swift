@@ -182,7 +182,7 @@ public final class AuditLog: Sendable {
     guard !records.isEmpty else { return [] }
     if mode == .witnessed { try admitWitnessed() }
     let result = await withCheckedContinuation { continuation in
-      let request = AppendQueue.Request(records: records, mode: mode, continuation: continuation)
+      let request = AppendQueue.ArrivedRequest(elements: records, mode: mode, continuation: continuation)
       do throws(AuditError) {
         let isToStart = try appends.withLock { appends throws(AuditError) in try appends.add(request) }
         if isToStart { preparing.async { self.prepare() } }
@@ -202,13 +202,9 @@ public final class AuditLog: Sendable {
       guard !requests.isEmpty else { return }
       let runs = RunsLookup(states.written.index, once: configuration.once, storage: storage)
       // Records are large to copy, and a batch mostly comes in one request.
-      let records = requests.count == 1 ? requests[0].records : requests.flatMap(\.records)
+      let records = requests.count == 1 ? requests[0].elements : requests.flatMap(\.elements)
       var prepared = PreparedRecord.prepare(records, key, lookingUpIn: runs)[...]
-      let finished = requests.map { request in
-        let own = Array(prepared.prefix(request.records.count))
-        prepared = prepared.dropFirst(request.records.count)
-        return AppendQueue.PreparedRequest(request, own)
-      }
+      let finished = requests.map { $0.taking(&prepared) }
       if appends.withLock({ $0.add(finished) }) { work.async { self.commitPrepared() } }
     }
   }
@@ -223,7 +219,7 @@ public final class AuditLog: Sendable {
   }
 
   private func commit(_ batch: [AppendQueue.PreparedRequest]) {
-    let records = batch.flatMap(\.records)
+    let records = batch.flatMap(\.elements)
     let flushInterval = options.flushInterval
     do {
       var acknowledgements = try change { writer throws(AuditError) in
@@ -231,11 +227,7 @@ public final class AuditLog: Sendable {
       }[...]
       scheduleCheckpoint()
       if isFlushed() { mergeIndex() }
-      let entered = batch.map { request in
-        let own = Array(acknowledgements.prefix(request.records.count))
-        acknowledgements = acknowledgements.dropFirst(request.records.count)
-        return AppendQueue.EnteredRequest(request, own)
-      }
+      let entered = batch.map { $0.taking(&acknowledgements) }
       if appends.withLock({ $0.add(entered) }) { synchronizing.async { self.synchronizeEntered() } }
     } catch {
       // One record that cannot be entered is no reason to refuse those of others.
@@ -255,7 +247,7 @@ public final class AuditLog: Sendable {
       let outcome = Result { () throws(AuditError) in try synchronize(requests) }
       if appends.withLock({ $0.endSynchronizing() }) { work.async { self.commitPrepared() } }
       for request in requests where request.mode == .durable {
-        request.continuation.resume(returning: outcome.map { request.acknowledgements })
+        request.continuation.resume(returning: outcome.map { request.elements })
       }
       let others = requests.filter { $0.mode != .durable }
       guard !others.isEmpty else { continue }
@@ -263,7 +255,7 @@ public final class AuditLog: Sendable {
         Result { () throws(AuditError) in _ = try self.publishCheckpoint() }
       }
       for request in others {
-        request.continuation.resume(returning: checkpoint.map { request.acknowledgements })
+        request.continuation.resume(returning: checkpoint.map { request.elements })
       }
     }
   }
@@ -272,7 +264,7 @@ public final class AuditLog: Sendable {
   private func synchronize(_ requests: [AppendQueue.EnteredRequest]) throws(AuditError) {
     let size = states.published.head.size
     // What repeats entries that readers see has nothing to wait for.
-    guard requests.contains(where: { $0.acknowledgements.contains { $0.index >= size } }) else { return }
+    guard requests.contains(where: { $0.elements.contains { $0.index >= size } }) else { return }
     do { try states.synchronize(storage) } catch {
       throw writer.withLock { $0.stop(after: error) }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-internal import Foundation
 internal import Synchronization
 
 /// A work that others do part by part, ahead of who takes the parts in order. Who takes a part that nobody has begun
@@ -27,7 +26,7 @@ final class WorkAhead<Part: Sendable>: Sendable {
     self.work = work
     states = Mutex([State](repeating: State(), count: ranges.count))
     finished = ranges.map { _ in DispatchSemaphore(value: 0) }
-    let helpers = min(ranges.count, ProcessInfo.processInfo.activeProcessorCount) - 1
+    let helpers = min(ranges.count, AllProcessors.count) - 1
     for _ in 0..<max(0, helpers) {
       DispatchQueue.global().async { [self] in for number in ranges.indices { doIfNotBegun(number) } }
     }
