@@ -8,7 +8,14 @@ final class DurableSize: Sendable {
 
   var value: UInt64 { size.load(ordering: .sequentiallyConsistent) }
 
-  func advance(to size: UInt64) { self.size.max(size, ordering: .sequentiallyConsistent) }
+  /// Has everything synced that is written, unless so many entries are durable already.
+  ///
+  /// - Throws: ``StorageError``.
+  func reach(_ size: UInt64, in storage: any TrailStorage) throws {
+    guard size > value else { return }
+    try storage.synchronize()
+    self.size.max(size, ordering: .sequentiallyConsistent)
+  }
 }
 
 /// The states of a trail that a process knows: the one that its writer has, and the one that its readers see, of which
@@ -47,10 +54,7 @@ final class KnownStates: Sendable {
   /// - Throws: ``StorageError``.
   func synchronize(_ storage: any TrailStorage) throws {
     let written = written
-    if written.head.size > durable.value {
-      try storage.synchronize()
-      durable.advance(to: written.head.size)
-    }
+    try durable.reach(written.head.size, in: storage)
     states.withLock {
       // A state that was taken in meanwhile may have the same entries and a newer checkpoint.
       if written.head.size > $0.published.head.size { $0.published = written }

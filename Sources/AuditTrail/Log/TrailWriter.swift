@@ -107,7 +107,6 @@ struct TrailWriter {
   /// Writes nothing more where the error leaves no doubt that it must not.
   ///
   /// - Returns: The error, as ``AuditError``.
-  @discardableResult
   mutating func stop(after error: any Error) -> AuditError {
     let error = AuditError(error)
     switch error.code {
@@ -119,9 +118,7 @@ struct TrailWriter {
 
   /// Has all of the known state synced, unless it is durable already.
   private func makeDurable() throws {
-    guard let state, state.head.size > durable.value else { return }
-    try storage.synchronize()
-    durable.advance(to: state.head.size)
+    if let state { try durable.reach(state.head.size, in: storage) }
   }
 
   /// Enters records, which survive the loss of power after the next sync.
@@ -222,8 +219,7 @@ struct TrailWriter {
 
   private mutating func keep(_ published: VerifiedCheckpoint) throws {
     checkpoint = published
-    // A copy: what counts is the one in its place, and that is durable.
-    try storage.writeUnsynchronized { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
+    try storage.write { try $0.put(.notes, TrailNotes.checkpoint, published.signed.encoded) }
   }
 
   /// Takes in a checkpoint that another process published, and returns what is in its place.
