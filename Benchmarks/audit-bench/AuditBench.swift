@@ -47,7 +47,8 @@
     }
 
     /// Appends in batches of 1,024, of which each client has one under way, so that one is prepared while another is
-    /// stored. The raw probe runs in between, so that both see the same disk.
+    /// stored. The raw probe runs in between, so that both see the same disk. The column "processor" is the time that
+    /// all processors together spend on an entry.
     private static func append(directory: String, entries: Int) async throws {
       let log = try create(directory)
       let probe = try RawProbe(path: directory + "/bench.raw")
@@ -55,19 +56,21 @@
       let roundCount = (entries + roundEntries - 1) / roundEntries
       let section = max(1, roundCount / 10)
       var seconds = 0.0
+      var processorSeconds = 0.0
       var longest = 0.0
       var ratios: [Double] = []
       var content = 0
       try probe.run(batches: 64)
       _ = probe.takeRate()
       print("\(clients) clients, each with a batch of \(batchEntries) under way")
-      print("      entries   appends/s   raw/s      of raw   longest batch   resident")
+      print("      entries   appends/s   raw/s      of raw   processor   longest batch   resident")
       for round in 0..<roundCount {
         let batches = (0..<roundBatches).map { _ in workload.batch(batchEntries) }
         content += try batches.joined().reduce(0) { try $0 + Workload.byteCount($1) }
-        let start = Clock.seconds()
+        let start = (Clock.seconds(), Clock.seconds(CLOCK_PROCESS_CPUTIME_ID))
         longest = max(longest, try await append(batches, to: log))
-        seconds += Clock.seconds() - start
+        seconds += Clock.seconds() - start.0
+        processorSeconds += Clock.seconds(CLOCK_PROCESS_CPUTIME_ID) - start.1
         try probe.run(batches: 4)
         if (round + 1).isMultiple(of: section) {
           let rate = Double(section * roundEntries) / seconds
@@ -77,9 +80,11 @@
             row([
               ("\((round + 1) * roundEntries)", 13), ("\(Int(rate))", 12), ("\(Int(raw))", 11),
               (rounded(rate / raw), 9),
+              ("\(rounded(processorSeconds * 1e6 / Double(section * roundEntries), decimals: 1)) us", 12),
               ("\(rounded(longest * 1000)) ms", 16), ("\(memory("VmRSS")) MiB", 11),
             ]))
           seconds = 0
+          processorSeconds = 0
           longest = 0
         }
       }
@@ -97,7 +102,7 @@
       _exit(0)
     }
 
-    private static let clients = 2
+    private static let clients = 4
     private static let batchEntries = 1024
     private static let roundBatches = 16
     private static let roundEntries = roundBatches * batchEntries

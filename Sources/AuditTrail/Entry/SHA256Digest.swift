@@ -57,10 +57,18 @@ public struct SHA256Digest: Sendable, Hashable {
 
   /// Appends the 32 bytes.
   package func append(to bytes: inout [UInt8]) {
-    let inMemory = (
-      words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian
-    )
     unsafe withUnsafeBytes(of: inMemory) { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  /// What `body` makes of the 32 bytes.
+  func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+    unsafe withUnsafeBytes(of: inMemory) { bytes in
+      unsafe bytes.withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
+    }
+  }
+
+  private var inMemory: PrefixedSHA256.Words {
+    (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
   }
 
   /// Lower-case hexadecimal digits, as `sha256sum` prints them.

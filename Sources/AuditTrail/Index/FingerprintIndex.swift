@@ -53,8 +53,9 @@ package struct FingerprintIndex: Sendable {
     if changed.indexedSize > runs.indexedSize {
       let rest = Memtable(base: changed.indexedSize, expecting: memtable.counts)
       for kind in IndexKind.allCases {
-        for record in memtable.records(kind, in: changed.indexedSize..<UInt64.max) {
-          rest.insert(kind, record)
+        let records = memtable.records(kind, in: changed.indexedSize..<UInt64.max)
+        rest.withRecords {
+          for record in records { $0.insert(kind, record.fingerprint, record.index, check: record.check) }
         }
       }
       memtable = rest
@@ -67,12 +68,12 @@ package struct FingerprintIndex: Sendable {
   package mutating func insert(
     _ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, check: UInt32 = 0
   ) {
-    memtable.insert(kind, IndexRecord(fingerprint: fingerprint, index: index, check: check))
+    withMemory { $0.insert(kind, fingerprint, index, check: check) }
   }
 
-  /// The newest entry from ``indexedSize`` on that may be about the fingerprint.
-  package func newestInMemory(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0) -> UInt64? {
-    memtable.newest(kind, fingerprint, check: check, before: .max)
+  /// Inserts many records, or asks for many of those in memory: of entries from ``indexedSize`` on.
+  func withMemory<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
+    memtable.withRecords(body)
   }
 
   func removeFromMemory(_ kind: IndexKind, _ record: IndexRecord) -> Bool { memtable.remove(kind, record) }

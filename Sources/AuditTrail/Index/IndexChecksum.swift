@@ -89,6 +89,13 @@ extension Span<UInt8> {
     let bytes = unsafe self.bytes
     return UInt64(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
+
+  /// The 4 bytes at `offset`, which must be there, as a big-endian number.
+  @inline(__always)
+  func bigEndianHalfWord(at offset: Int) -> UInt32 {
+    let bytes = unsafe self.bytes
+    return UInt32(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
 }
 
 extension [UInt8] {

@@ -25,6 +25,11 @@ package struct IndexKey: Sendable {
   /// The fingerprint of `value`.
   package func fingerprint(_ kind: IndexKind, _ value: [UInt8]) -> UInt64 { fingerprint(kind, value.span) }
 
+  /// The fingerprint of the 32 bytes of `digest`.
+  func fingerprint(_ kind: IndexKind, _ digest: SHA256Digest) -> UInt64 {
+    digest.withBytes { fingerprint(kind, $0) }
+  }
+
   /// The fingerprint of `value` in UTF-8.
   package func fingerprint(_ kind: IndexKind, _ value: String) -> UInt64 {
     fingerprint(kind, value.utf8.span)

@@ -23,38 +23,19 @@ struct IndexPage: Sendable {
   static func recordByteCount(_ kind: IndexKind) -> Int { kind.hasCheck ? 12 : 8 }
 
   let bytes: [UInt8]
-  let base: UInt64
-  let count: Int
-  private let from: UInt64
-  private let indexBits: UInt64
-  private let indexMask: UInt64
-  private let hasCheck: Bool
+  private let layout: IndexPageLayout
+
+  /// The first record's fingerprint.
+  var base: UInt64 { layout.base }
+
+  /// The number of records.
+  var count: Int { layout.count }
 
   /// - Throws: ``StorageError/Code/corrupt`` where the row is not such a page.
   init(_ bytes: [UInt8], of run: IndexRun, page: Int) throws(StorageError) {
     try IndexChecksum.check(bytes, at: run.page(page))
-    try self.init(checked: bytes, of: run, page: page)
-  }
-
-  /// The page in a row whose checksum was found right.
-  ///
-  /// - Throws: ``StorageError/Code/corrupt`` where the row is not such a page.
-  init(checked bytes: [UInt8], of run: IndexRun, page: Int) throws(StorageError) {
-    let place = run.page(page)
-    guard bytes.count >= Self.headerByteCount, bytes.count % 8 == 0,
-      bytes.count <= Self.headerByteCount + 8 * Self.recordLimit
-    else { throw place.corrupt("A page cannot have \(bytes.count) bytes.") }
-    let header = bytes.span.bigEndianWord(at: 8)
+    layout = try IndexPageLayout(bytes.span, of: run, page: page)
     self.bytes = bytes
-    base = header >> 16
-    count = Int(header & 0xFFFF)
-    from = run.from
-    indexBits = UInt64(run.indexBits)
-    indexMask = 1 << indexBits - 1
-    hasCheck = run.kind.hasCheck
-    guard count <= (bytes.count - Self.headerByteCount) / Self.recordByteCount(run.kind) else {
-      throw place.corrupt("A page of \(bytes.count) bytes cannot hold \(count) records.")
-    }
   }
 
   /// - Throws: ``StorageError``, ``StorageError/Code/corrupt`` where there is no such page.
@@ -94,25 +75,62 @@ struct IndexPage: Sendable {
 
   /// The record at `slot`, which must be below `count`.
   @inline(__always)
-  subscript(slot: Int) -> IndexRecord {
-    let offset = Self.headerByteCount + (hasCheck ? 12 : 8) * slot
-    let word = bytes.span.bigEndianWord(at: offset)
+  subscript(slot: Int) -> IndexRecord { layout.record(slot, in: bytes.span) }
+
+  /// All records.
+  var records: [IndexRecord] { (0..<count).map { self[$0] } }
+}
+
+/// How the bytes of an ``IndexPage`` are read, wherever they lie.
+struct IndexPageLayout {
+  /// The first record's fingerprint.
+  let base: UInt64
+  /// The number of records.
+  let count: Int
+  private let from: UInt64
+  private let indexBits: UInt64
+  private let indexMask: UInt64
+  private let hasCheck: Bool
+
+  /// - Parameters:
+  ///   - bytes: A row whose checksum was found right.
+  ///   - run: The run of the page.
+  ///   - page: Which of its pages it is.
+  /// - Throws: ``StorageError/Code/corrupt`` where the row is not such a page.
+  init(_ bytes: Span<UInt8>, of run: IndexRun, page: Int) throws(StorageError) {
+    guard bytes.count >= IndexPage.headerByteCount, bytes.count % 8 == 0,
+      bytes.count <= IndexPage.headerByteCount + 8 * IndexPage.recordLimit
+    else { throw run.page(page).corrupt("A page cannot have \(bytes.count) bytes.") }
+    let header = bytes.bigEndianWord(at: 8)
+    base = header >> 16
+    count = Int(header & 0xFFFF)
+    from = run.from
+    indexBits = UInt64(run.indexBits)
+    indexMask = 1 << indexBits - 1
+    hasCheck = run.kind.hasCheck
+    guard count <= (bytes.count - IndexPage.headerByteCount) / IndexPage.recordByteCount(run.kind) else {
+      throw run.page(page).corrupt("A page of \(bytes.count) bytes cannot hold \(count) records.")
+    }
+  }
+
+  /// The record at `slot`, which must be below `count`.
+  @inline(__always)
+  func record(_ slot: Int, in bytes: Span<UInt8>) -> IndexRecord {
+    let offset = IndexPage.headerByteCount + (hasCheck ? 12 : 8) * slot
+    let word = bytes.bigEndianWord(at: offset)
     return IndexRecord(
       fingerprint: base &+ word &>> indexBits, index: from &+ word & indexMask,
-      check: hasCheck ? bytes.bigEndian(at: offset + 8) : 0)
+      check: hasCheck ? bytes.bigEndianHalfWord(at: offset + 8) : 0)
   }
 
   /// The number of records below `sought`.
-  func lowerBound(_ sought: IndexRecord) -> Int {
+  func lowerBound(_ sought: IndexRecord, in bytes: Span<UInt8>) -> Int {
     var low = 0
     var high = count
     while low < high {
       let middle = (low + high) / 2
-      if self[middle] < sought { low = middle + 1 } else { high = middle }
+      if record(middle, in: bytes) < sought { low = middle + 1 } else { high = middle }
     }
     return low
   }
-
-  /// All records.
-  var records: [IndexRecord] { (0..<count).map { self[$0] } }
 }

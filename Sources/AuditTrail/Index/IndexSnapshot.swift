@@ -61,10 +61,7 @@ package struct IndexSnapshot: Sendable {
   ) throws -> UInt64? {
     let before = min(before, size)
     if let index = memtable?.newest(kind, fingerprint, check: check, before: before) { return index }
-    var found: [UInt64] = []
-    try runs[kind].collect(
-      fingerprint, check: check, before: before, limit: 1, in: reader, into: &found)
-    return found.first
+    return try runs[kind].newest(fingerprint, check: check, before: before, in: reader)
   }
 
   /// All entries below `before` that may be about the fingerprint, newest first.

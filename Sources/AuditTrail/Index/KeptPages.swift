@@ -47,14 +47,15 @@ final class KeptPages: Sendable {
 
   deinit { forgetAll() }
 
-  /// The bytes of the page, if it is kept.
-  subscript(number: Int) -> [UInt8]? {
-    state.withLock { state in
+  /// What `body` makes of the bytes of the page, if it is kept. They are looked at where they lie: a lookup needs a few
+  /// of them.
+  func withPage<Result: Sendable>(_ number: Int, _ body: (Span<UInt8>) throws -> Result) rethrows -> Result? {
+    try state.withLock { state in
       let byteCount = Int(state.byteCounts[number])
       guard byteCount > 0, let region = unsafe state.region else { return nil }
-      let page = unsafe UnsafeRawBufferPointer(
-        start: region + number * Self.pageByteCount, count: byteCount)
-      return unsafe [UInt8](page)
+      let start = unsafe (region + number * Self.pageByteCount).assumingMemoryBound(to: UInt8.self)
+      let page = unsafe UnsafeBufferPointer(start: start, count: byteCount)
+      return try body(unsafe page.span)
     }
   }
 

@@ -9,19 +9,17 @@ internal import Synchronization
 final class Memtable: Sendable {
   /// The first entry whose records are taken.
   let base: UInt64
-  private let kinds: Mutex<[MemtableKind]>
+  private let records: Mutex<MemtableRecords>
 
   /// An empty table with room for as many records of each kind as `sizes` says.
   init(base: UInt64, expecting sizes: [Int] = []) {
     self.base = base
-    kinds = Mutex(
-      IndexKind.allCases.indices.map { MemtableKind(expecting: $0 < sizes.count ? sizes[$0] : 0) })
+    records = Mutex(MemtableRecords(base: base, expecting: sizes))
   }
 
-  /// Inserts a record. The indices of a kind must not descend; those below `base` are in runs and are not taken.
-  func insert(_ kind: IndexKind, _ record: IndexRecord) {
-    guard record.index >= base, let relative = UInt32(exactly: record.index - base) else { return }
-    kinds.withLock { $0[Int(kind.rawValue)].insert(record.fingerprint, relative, record.check) }
+  /// Does many things with the records at once.
+  func withRecords<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
+    records.withLock { body(&$0) }
   }
 
   /// Appends the indices below `before` of the fingerprint, newest first, at most `limit`.
@@ -29,38 +27,23 @@ final class Memtable: Sendable {
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int,
     into found: inout [UInt64]
   ) {
-    guard before > base else { return }
-    let before = UInt32(clamping: before - base)
-    found += kinds.withLock {
-      $0[Int(kind.rawValue)].collect(fingerprint, check, before: before, limit: limit)
-    }
-    .map { base + UInt64($0) }
+    found += withRecords { $0.collect(kind, fingerprint, check: check, before: before, limit: limit) }
   }
 
   /// The newest index below `before` of the fingerprint.
   func newest(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64) -> UInt64? {
-    guard before > base else { return nil }
-    let before = UInt32(clamping: before - base)
-    return kinds.withLock { $0[Int(kind.rawValue)].newest(fingerprint, check, before: before) }.map {
-      base + UInt64($0)
-    }
+    withRecords { $0.newest(kind, fingerprint, check: check, before: before) }
   }
 
   /// Takes back the records of entries from `size` on.
-  func rollback(to size: UInt64) {
-    let relative = UInt32(clamping: size > base ? size - base : 0)
-    kinds.withLock { for kind in $0.indices { $0[kind].rollback(to: relative) } }
-  }
+  func rollback(to size: UInt64) { withRecords { $0.rollback(to: size) } }
 
   /// Removes a record; whether there was one.
-  func remove(_ kind: IndexKind, _ record: IndexRecord) -> Bool {
-    guard record.index >= base, let relative = UInt32(exactly: record.index - base) else { return false }
-    return kinds.withLock { $0[Int(kind.rawValue)].remove(record.fingerprint, relative) }
-  }
+  func remove(_ kind: IndexKind, _ record: IndexRecord) -> Bool { withRecords { $0.remove(kind, record) } }
 
   /// The records of a kind of entries in `range`, in the order of insertion.
   func records(_ kind: IndexKind, in range: Range<UInt64>) -> [IndexRecord] {
-    let all = kinds.withLock { $0[Int(kind.rawValue)].records }
+    let all = withRecords { $0[kind].records }
     var records: [IndexRecord] = []
     records.reserveCapacity(all.count)
     for record in all where !record.isRemoved && range.contains(base + UInt64(record.index)) {
@@ -72,7 +55,54 @@ final class Memtable: Sendable {
   }
 
   /// How many records there are of each kind.
-  var counts: [Int] { kinds.withLock { $0.map(\.records.count) } }
+  var counts: [Int] { withRecords { $0.counts } }
+}
+
+/// The records of a ``Memtable``, for who holds its lock.
+struct MemtableRecords: Sendable {
+  private let base: UInt64
+  private var kinds: [MemtableKind]
+
+  fileprivate init(base: UInt64, expecting sizes: [Int]) {
+    self.base = base
+    kinds = IndexKind.allCases.indices.map { MemtableKind(expecting: $0 < sizes.count ? sizes[$0] : 0) }
+  }
+
+  fileprivate subscript(kind: IndexKind) -> MemtableKind { kinds[Int(kind.rawValue)] }
+
+  fileprivate var counts: [Int] { kinds.map(\.records.count) }
+
+  /// Inserts a record. The indices of a kind must not descend; those below the table's base are in runs and are not
+  /// taken.
+  mutating func insert(_ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, check: UInt32 = 0) {
+    guard index >= base, let relative = UInt32(exactly: index - base) else { return }
+    kinds[Int(kind.rawValue)].insert(fingerprint & IndexRecord.fingerprintMask, relative, check)
+  }
+
+  /// The newest index below `before` of the fingerprint.
+  func newest(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max) -> UInt64? {
+    guard before > base else { return nil }
+    let newest = kinds[Int(kind.rawValue)].newest(fingerprint, check, before: UInt32(clamping: before - base))
+    return newest.map { base + UInt64($0) }
+  }
+
+  fileprivate func collect(
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int
+  ) -> [UInt64] {
+    guard before > base else { return [] }
+    let before = UInt32(clamping: before - base)
+    return self[kind].collect(fingerprint, check, before: before, limit: limit).map { base + UInt64($0) }
+  }
+
+  fileprivate mutating func rollback(to size: UInt64) {
+    let relative = UInt32(clamping: size > base ? size - base : 0)
+    for kind in kinds.indices { kinds[kind].rollback(to: relative) }
+  }
+
+  fileprivate mutating func remove(_ kind: IndexKind, _ record: IndexRecord) -> Bool {
+    guard record.index >= base, let relative = UInt32(exactly: record.index - base) else { return false }
+    return kinds[Int(kind.rawValue)].remove(record.fingerprint, relative)
+  }
 }
 
 /// One kind's records: chains of equal fingerprints, newest first, whose heads an open-addressed table finds.

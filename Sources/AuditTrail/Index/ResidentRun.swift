@@ -72,81 +72,118 @@ final class ResidentRun: Sendable {
     filter?.content.mayContain(fingerprint, BlockedFilter.bits(of: fingerprint)) ?? true
   }
 
+  /// The newest index below `before` of records of the fingerprint.
+  func newest(
+    _ fingerprint: UInt64, check: UInt32, before: UInt64, in reader: any StorageReader
+  ) throws -> UInt64? {
+    var newest: UInt64?
+    try forEach(fingerprint, check: check, before: before, in: reader) { index in
+      newest = index
+      return false
+    }
+    return newest
+  }
+
   /// Appends the indices below `before` of records of the fingerprint, newest first: at least one where there is
   /// one, at most `limit`.
   func collect(
     _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int, in reader: any StorageReader,
     into found: inout [UInt64]
   ) throws {
-    guard before > run.from,
-      case (_, let page, var slot)? = try predecessor(
-        of: IndexRecord(fingerprint: fingerprint, index: before), in: reader)
-    else { return }
     var taken = 0
-    while taken < limit, slot >= 0, page[slot].fingerprint == fingerprint {
-      if page[slot].check == check {
-        found.append(page[slot].index)
-        taken += 1
+    try forEach(fingerprint, check: check, before: before, in: reader) { index in
+      found.append(index)
+      taken += 1
+      return taken < limit
+    }
+  }
+
+  /// Hands over the indices below `before` of records of the fingerprint in one page, newest first, until `body` says
+  /// that it needs no more: those in the newest page that has any.
+  private func forEach(
+    _ fingerprint: UInt64, check: UInt32, before: UInt64, in reader: any StorageReader,
+    _ body: (UInt64) -> Bool
+  ) throws {
+    guard before > run.from else { return }
+    let sought = IndexRecord(fingerprint: fingerprint, index: before)
+    var number = try lastPage(beginningBelow: sought, in: reader)
+    while number >= 0 {
+      let isOver = try withPage(number, in: reader) { page, bytes in
+        var isFound = false
+        for slot in stride(from: page.lowerBound(sought, in: bytes) - 1, through: 0, by: -1) {
+          let record = page.record(slot, in: bytes)
+          guard record.fingerprint == fingerprint else { return true }
+          guard record.check == check else { continue }
+          isFound = true
+          guard body(record.index) else { return true }
+        }
+        return isFound
       }
-      slot -= 1
+      if isOver { return }
+      number -= 1
     }
   }
 
   /// Where the record is; `nil` where it is not.
   func find(_ record: IndexRecord, in reader: any StorageReader) throws -> (page: Int, slot: Int)? {
     let above = IndexRecord(fingerprint: record.fingerprint, index: record.index + 1)
-    guard let (number, page, slot) = try predecessor(of: above, in: reader), page[slot] == record else {
+    guard let (number, slot, last) = try predecessor(of: above, in: reader), last == record else {
       return nil
     }
     return (number, slot)
   }
 
-  /// The last record below `record`.
+  /// The last record below `record`, and where it is.
   func predecessor(
     of record: IndexRecord, in reader: any StorageReader
-  ) throws -> (number: Int, page: IndexPage, slot: Int)? {
+  ) throws -> (page: Int, slot: Int, record: IndexRecord)? {
+    var number = try lastPage(beginningBelow: record, in: reader)
+    while number >= 0 {
+      let last: (slot: Int, record: IndexRecord)? = try withPage(number, in: reader) { page, bytes in
+        let slot = page.lowerBound(record, in: bytes) - 1
+        return slot < 0 ? nil : (slot, page.record(slot, in: bytes))
+      }
+      if let last { return (number, last.slot, last.record) }
+      number -= 1
+    }
+    return nil
+  }
+
+  /// The last page whose first record is below `record`, or that lost all its records; -1 where there is none.
+  private func lastPage(beginningBelow record: IndexRecord, in reader: any StorageReader) throws -> Int {
     // Pages before `low` begin below the fingerprint, those from `high` on above it.
     var low = fences.partitioningIndex { $0 >= record.fingerprint }
     var high = low
     if low < fences.count, fences[low] == record.fingerprint {
       high = fences.partitioningIndex { $0 > record.fingerprint }
     }
-    var read: (number: Int, page: IndexPage)?
     while low < high {
       let middle = (low + high) / 2
-      let page = try page(middle, in: reader)
-      // A page that lost all its records is passed over below.
-      if page.count == 0 || page[0] < record {
-        low = middle + 1
-        read = (middle, page)
-      } else {
-        high = middle
+      let isBelow = try withPage(middle, in: reader) { page, bytes in
+        page.count == 0 || page.record(0, in: bytes) < record
       }
+      if isBelow { low = middle + 1 } else { high = middle }
     }
-    var number = low - 1
-    while number >= 0 {
-      let page =
-        if let read, read.number == number { read.page } else {
-          try page(number, in: reader)
-        }
-      let slot = page.lowerBound(record)
-      if slot > 0 { return (number, page, slot - 1) }
-      number -= 1
-    }
-    return nil
+    return low - 1
   }
 
-  private func page(_ number: Int, in reader: any StorageReader) throws -> IndexPage {
-    if let kept = keptPages?[number] { return try IndexPage(checked: kept, of: run, page: number) }
+  /// What `body` makes of a page and its bytes, which are kept where that is possible.
+  private func withPage<Result: Sendable>(
+    _ number: Int, in reader: any StorageReader, _ body: (IndexPageLayout, Span<UInt8>) throws -> Result
+  ) throws -> Result {
+    let kept = try keptPages?.withPage(number) { bytes in
+      try body(IndexPageLayout(bytes, of: run, page: number), bytes)
+    }
+    if let kept { return kept }
     let page = try IndexPage.read(number, of: run, in: reader)
     keptPages?.keep(page.bytes, number: number)
-    return page
+    return try body(IndexPageLayout(page.bytes.span, of: run, page: number), page.bytes.span)
   }
 
   /// Where the records above `record` begin.
   func successors(of record: IndexRecord, in reader: any StorageReader) throws -> (page: Int, slot: Int) {
     let above = IndexRecord(fingerprint: record.fingerprint, index: record.index + 1)
-    guard let (number, _, slot) = try predecessor(of: above, in: reader) else { return (0, 0) }
+    guard let (number, slot, _) = try predecessor(of: above, in: reader) else { return (0, 0) }
     return (number, slot + 1)
   }
 }

@@ -54,6 +54,21 @@ final class RunsOfKind: Sendable {
     return nil
   }
 
+  /// The newest index below `before` of the fingerprint.
+  func newest(
+    _ fingerprint: UInt64, check: UInt32, before: UInt64, in reader: any StorageReader
+  ) throws -> UInt64? {
+    let bits = BlockedFilter.bits(of: fingerprint)
+    var start = 0
+    while let number = first(from: start, mayContain: fingerprint, bits) {
+      if let index = try runs[number].newest(fingerprint, check: check, before: before, in: reader) {
+        return index
+      }
+      start = number + 1
+    }
+    return nil
+  }
+
   /// Appends the indices below `before` of the fingerprint in the newest run that has any, newest first.
   func collect(
     _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int, in reader: any StorageReader,

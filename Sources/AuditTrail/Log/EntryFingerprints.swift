@@ -15,7 +15,7 @@ struct EntryFingerprints {
   init(_ records: Span<AuditRecord>, _ number: Int, _ key: IndexKey) {
     let purchase = records[number].facts.kind == .purchase ? records[number].facts.original : nil
     receipt = records[number].facts.receipt.map {
-      key.fingerprint(.receipt, Self.receiptValue($0, purchase: purchase))
+      Self.fingerprint(receipt: $0, purchase: purchase.map(EntryText.encoded), key)
     }
     let checked = records[number].facts.original.map { original in
       EntryText.withEncoded(original) { key.checkedFingerprint(.original, $0) }
@@ -40,7 +40,7 @@ struct EntryFingerprints {
     }
     receipt = keys.receipt.map { digest in
       let original = keys.isPurchase(in: entry) ? keys.original.map { entry.bytes(in: $0) } : nil
-      return key.fingerprint(.receipt, Self.receiptValue(digest, purchase: original))
+      return Self.fingerprint(receipt: digest, purchase: original, key)
     }
     let checked = keys.original.map { key.checkedFingerprint(.original, entry.extracting($0)) }
     original = checked?.fingerprint
@@ -52,28 +52,24 @@ struct EntryFingerprints {
   }
 
   /// Inserts those that there are.
-  func insert(into index: inout FingerprintIndex, at position: UInt64) {
-    if let receipt { index.insert(.receipt, receipt, position) }
-    if let original { index.insert(.original, original, position, check: originalCheck) }
-    if let transaction { index.insert(.transaction, transaction, position) }
-    if let customer { index.insert(.customer, customer, position) }
+  func insert(into memory: inout MemtableRecords, at position: UInt64) {
+    if let receipt { memory.insert(.receipt, receipt, position) }
+    if let original { memory.insert(.original, original, position, check: originalCheck) }
+    if let transaction { memory.insert(.transaction, transaction, position) }
+    if let customer { memory.insert(.customer, customer, position) }
     // Of a product one record a bundle is enough: entries of the same product are many.
-    if let product, index.newestInMemory(.product, product).map({ $0 < position & ~255 }) ?? true {
-      index.insert(.product, product, position)
+    if let product, memory.newest(.product, product).map({ $0 < position & ~255 }) ?? true {
+      memory.insert(.product, product, position)
     }
   }
 
-  /// What the index of receipts goes by.
-  static func receiptValue(_ digest: SHA256Digest, purchase original: String?) -> [UInt8] {
-    receiptValue(digest, purchase: original.map(EntryText.encoded))
-  }
-
-  private static func receiptValue(_ digest: SHA256Digest, purchase original: [UInt8]?) -> [UInt8] {
-    var value: [UInt8] = []
-    value.reserveCapacity(32 + (original?.count ?? 0))
-    digest.append(to: &value)
-    if let original { value += original }
-    return value
+  /// The index of receipts goes by the digest; for one purchase of an app receipt the original transaction, as the
+  /// entry spells it, follows.
+  private static func fingerprint(
+    receipt digest: SHA256Digest, purchase original: [UInt8]?, _ key: IndexKey
+  ) -> UInt64 {
+    guard let original else { return key.fingerprint(.receipt, digest) }
+    return key.fingerprint(.receipt, digest.bytes + original)
   }
 }
 

@@ -62,7 +62,7 @@ extension TrailState {
       try writer.put(.payloads, Int64(head.size) + Int64(payload.position), payload.erasable)
     }
     tail.append(contentsOf: encoded.stored)
-    for (leaf, fingerprints) in zip(encoded.leaves, encoded.fingerprints) {
+    for leaf in encoded.leaves {
       try frontier.append(leaf) { coordinates, tile in
         if coordinates.level == 0 {
           try writer.put(.bundles, Int64(coordinates.number), BundleRow.encode(tile, tail))
@@ -70,9 +70,14 @@ extension TrailState {
           try writer.put(.tiles, StoredTiles.key(coordinates), TileCoordinates.encode(tile.hashes))
         }
       }
-      fingerprints.insert(into: &index, at: head.size)
-      head.size += 1
     }
+    let first = head.size
+    index.withMemory { memory in
+      for (number, fingerprints) in encoded.fingerprints.enumerated() {
+        fingerprints.insert(into: &memory, at: first + UInt64(number))
+      }
+    }
+    head.size += UInt64(encoded.count)
     head.lastTime = encoded.lastTime
     if tail.count == BundleRow.entryCount { try closeBundle(&unsavedFrom, in: writer) }
   }
@@ -125,21 +130,24 @@ extension TrailState {
     tail = BundleEntries()
   }
 
-  /// What earlier entries have to do with a record, where nothing has to be read to know it: it was looked up in the
-  /// same runs before, and only the entries in memory are left to be asked.
-  func known(_ record: PreparedRecord) -> EarlierEntries? {
-    guard let inRuns = record.inRuns, inRuns.version == index.catalogueVersion else { return nil }
-    // Whether a newer one says the same has to be read.
-    if let receipt = record.fingerprints.receipt, index.newestInMemory(.receipt, receipt) != nil {
-      return nil
+  /// What earlier entries have to do with records, of each where nothing has to be read to know it: it was looked up in
+  /// the same runs before, and only the entries in memory are left to be asked.
+  func known(_ records: [PreparedRecord]) -> [EarlierEntries?] {
+    let version = index.catalogueVersion
+    return index.withMemory { memory in
+      records.map { record in
+        guard let inRuns = record.inRuns, inRuns.version == version else { return nil }
+        // Whether a newer one says the same has to be read.
+        if let receipt = record.fingerprints.receipt, memory.newest(.receipt, receipt) != nil { return nil }
+        var earlier = inRuns.earlier
+        if earlier.first == nil, let original = record.fingerprints.original,
+          let newest = memory.newest(.original, original, check: record.fingerprints.originalCheck)
+        {
+          earlier.previous = newest
+        }
+        return earlier
+      }
     }
-    var earlier = inRuns.earlier
-    if earlier.first == nil, let original = record.fingerprints.original,
-      let newest = index.newestInMemory(.original, original, check: record.fingerprints.originalCheck)
-    {
-      earlier.previous = newest
-    }
-    return earlier
   }
 
   /// Finds what earlier entries have to do with records. It may be called on several threads at a time.

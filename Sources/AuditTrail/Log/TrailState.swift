@@ -86,7 +86,8 @@ struct TrailState {
     if stored.hasOwnRow {
       stored.erasable = try StoredEntries(reader: reader).beginningOfErasable(at: position)
     }
-    try Self.fingerprints(of: stored, at: position, key).insert(into: &index, at: position)
+    let fingerprints = try Self.fingerprints(of: stored, at: position, key)
+    index.withMemory { fingerprints.insert(into: &$0, at: position) }
   }
 
   /// The fingerprints of a stored entry.

@@ -109,8 +109,7 @@ public struct TrailView {
     -> [RecordedEntry]
   {
     var found: [RecordedEntry] = []
-    var candidates = candidates(
-      .receipt, EntryFingerprints.receiptValue(digest, purchase: nil), before: before)
+    var candidates = candidates(.receipt, digest.bytes, before: before)
     while found.count < limit, let index = try candidates.next() {
       let recorded = try entry(at: index)
       if recorded.entry.receipt == digest { found.append(recorded) }

@@ -140,7 +140,7 @@ struct TrailWriter {
     _ records: [PreparedRecord], once: TrailConfiguration.OnceWindow, _ state: TrailState,
     _ storage: any TrailStorage
   ) throws -> [EarlierEntries] {
-    let known = records.map { state.known($0) }
+    let known = state.known(records)
     let unknown = zip(records, known).compactMap { $1 == nil ? $0 : nil }
     var found = try AllProcessors.map(unknown.count) { range in
       try storage.read { reader in try state.lookUp(Array(unknown[range]), once: once, in: reader) }

@@ -36,6 +36,21 @@ import Testing
     }
   }
 
+  @Test func `A whole page of others with the same fingerprint hides nothing`() throws {
+    let storage = MemoryStorage()
+    var index = try storage.read { try FingerprintIndex(reading: $0) }
+    let pages = 3 * IndexPage.recordLimit(.original)
+    for entry in 0..<pages { index.insert(.original, 5, UInt64(entry), check: entry < 10 ? 1 : 2) }
+    try storage.write { try index.flush(upTo: UInt64(pages), in: $0) }
+    try storage.read { reader in
+      #expect(try index.newest(.original, 5, check: 1, in: reader) == 9)
+      var candidates = index.candidates(.original, 5, check: 1, in: reader)
+      var found: [UInt64] = []
+      while let next = try candidates.next() { found.append(next) }
+      #expect(found == (0..<10).reversed())
+    }
+  }
+
   @Test func `What is found is the newest first, in memory and in runs`() throws {
     let storage = MemoryStorage()
     var index = try storage.read { try FingerprintIndex(reading: $0) }
