@@ -27,10 +27,8 @@
     /// What SQLite is given: never one of the names that it takes for something else (`:memory:`, `file:…`).
     package var databasePath: String { path.hasPrefix("/") ? path : "./" + path }
 
-    package var logPath: String { databasePath + "-wal" }
-
-    /// The file, its log and the index of the log.
-    package var allPaths: [String] { [databasePath, logPath, databasePath + "-shm"] }
+    /// The file, its log and the index of the log, where the path is no symbolic link.
+    package var allPaths: [String] { [databasePath, databasePath + "-wal", databasePath + "-shm"] }
 
     /// Which file a path leads to.
     package struct Identity: Sendable, Hashable {

@@ -45,7 +45,7 @@
     /// Where that process had seen a sync fail, the log may be read back from the kernel's memory without being on
     /// disk, and what is appended to it would be lost with its beginning.
     static func settle(_ file: DatabaseFile, on database: Database) throws {
-      guard let log = DatabaseFile.status(file.logPath), log.size > 0 else { return }
+      guard try DatabaseLog(of: database).byteCount > 0 else { return }
       do {
         _ = try database.checkpoint(.truncate)
       } catch {

@@ -150,6 +150,23 @@
       #expect(most == 50)
     }
 
+    @Test("copies what a crash left in the log, also where it is opened through a symbolic link")
+    func symbolicLink() throws {
+      let storage = try SQLiteRecordStorage(at: path)
+      try storage.put("a", [1])
+      let copy = folder.file("copy.sqlite")
+      for suffix in ["", "-wal"] {
+        try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+      }
+      let link = folder.file("link")
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: copy)
+      let log = URL(fileURLWithPath: copy + "-wal")
+      #expect(try Data(contentsOf: log).count > 4096)
+      let opened = try SQLiteRecordStorage(at: link)
+      #expect(try Data(contentsOf: log).isEmpty)
+      #expect(try opened.keys() == ["a"])
+    }
+
     @Test("gives codes of the contract for pages that were altered, and never crashes")
     func altered() throws {
       let storage = try SQLiteRecordStorage(at: path)
