@@ -2,10 +2,9 @@
 
 /// Appends that wait: first to be prepared, then to be committed together, then to be synced.
 struct AppendQueue {
-  /// One call of append, and what has become of its records so far: first nothing, then they are prepared, then it is
-  /// known where they stand.
+  /// One call of append, and what has become of its records so far.
   struct Request<Element: Sendable>: Sendable {
-    /// What has become of each record.
+    /// For each record, in order: itself, then what was prepared of it, then where it stands.
     let elements: [Element]
     let mode: AcknowledgementMode
     let continuation: CheckedContinuation<Result<[AuditAcknowledgement], AuditError>, Never>
