@@ -11,8 +11,11 @@ public struct Certificate: Sendable {
 
   /// Reads one certificate in DER, with nothing after it.
   ///
-  /// - Throws: ``CryptoError/Code/malformedCertificate`` where it is not one, is not in DER, or has
-  ///   extensions that cannot be decoded.
+  /// Beyond what OpenSSL demands, it must be DER throughout, with a version that goes with its fields, dates in the
+  /// two forms of RFC 5280 section 4.1.2.5, and no extension twice.
+  ///
+  /// - Throws: ``CryptoError/Code/malformedCertificate`` where it is not one, or breaks these rules: then the place
+  ///   is the byte where.
   public init(der: [UInt8]) throws(CryptoError) {
     backing = try CertificateBacking(der: der)
   }

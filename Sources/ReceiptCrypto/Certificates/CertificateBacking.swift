@@ -23,19 +23,16 @@ final class CertificateBacking {
     guard let certificate = unsafe decoded else {
       throw ErrorQueue.error(.malformedCertificate, "This is not one X.509 certificate in DER.")
     }
-    let problem = unsafe Self.problem(of: certificate, der)
-    guard problem == nil,
-      let notBefore = unsafe Self.seconds(UnsafeRawPointer(X509_get0_notBefore(certificate))),
-      let notAfter = unsafe Self.seconds(UnsafeRawPointer(X509_get0_notAfter(certificate)))
-    else {
+    do throws(CryptoError) {
+      try CertificateStructure.check(der)
+      (notBefore, notAfter) = try unsafe Self.validity(of: certificate)
+    } catch {
       unsafe X509_free(certificate)
-      throw ErrorQueue.error(.malformedCertificate, problem ?? "The certificate's validity is not two dates.")
+      throw error
     }
     unsafe self.certificate = certificate
     self.der = der
     self.fingerprint = Digest.hash(der, using: .sha256)
-    self.notBefore = notBefore
-    self.notAfter = notAfter
     ErrorQueue.clear()
   }
 
@@ -51,16 +48,20 @@ final class CertificateBacking {
       KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo))
   }
 
-  private static func problem(of certificate: OpaquePointer, _ der: [UInt8]) -> String? {
-    guard unsafe OpenSSLBytes.encoded({ unsafe i2d_X509(certificate, $0) }) == der else {
-      return "The certificate is not in DER: encoded again, its bytes differ."
-    }
-    // Decodes the extensions now, once, which also makes the certificate read-only from here on.
+  /// Decodes the extensions now, once, which also makes the certificate read-only from here on.
+  private static func validity(
+    of certificate: OpaquePointer
+  ) throws(CryptoError) -> (notBefore: Int64, notAfter: Int64) {
     unsafe X509_check_purpose(certificate, -1, 0)
     guard unsafe X509_get_extension_flags(certificate) & UInt32(EXFLAG_INVALID) == 0 else {
-      return "An extension of the certificate cannot be decoded, or occurs twice."
+      throw ErrorQueue.error(.malformedCertificate, "An extension of the certificate cannot be decoded.")
     }
-    return nil
+    guard let notBefore = unsafe seconds(UnsafeRawPointer(X509_get0_notBefore(certificate))),
+      let notAfter = unsafe seconds(UnsafeRawPointer(X509_get0_notAfter(certificate)))
+    else {
+      throw ErrorQueue.error(.malformedCertificate, "The certificate's validity is not two dates.")
+    }
+    return (notBefore, notAfter)
   }
 
   /// Seconds since 1970; `nil` where `time` is not a time.

@@ -32,21 +32,27 @@ public struct CryptoError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// What went wrong.
   public let code: Code
+  /// Where: a byte offset into the DER, such as `byte 12`; empty where the fault has no one place.
+  public let place: String
   /// One or two sentences for a person: what was found, and what to do.
   public let message: String
   /// What OpenSSL had to say, oldest first; empty when the fault was found without it.
   public let openSSLErrors: [OpenSSLError]
 
   /// Creates an error.
-  public init(_ code: Code, _ message: String, openSSLErrors: [OpenSSLError] = []) {
+  public init(
+    _ code: Code, at place: String = "", _ message: String, openSSLErrors: [OpenSSLError] = []
+  ) {
     self.code = code
+    self.place = place
     self.message = message
     self.openSSLErrors = openSSLErrors
   }
 
-  /// The message, and the last thing OpenSSL had to say.
+  /// The message, with its place and the last thing OpenSSL had to say.
   public var description: String {
-    guard let last = openSSLErrors.last else { return message }
-    return "\(message) (OpenSSL: \(last))"
+    let located = place.isEmpty ? message : "\(message) (\(place))"
+    guard let last = openSSLErrors.last else { return located }
+    return "\(located) (OpenSSL: \(last))"
   }
 }

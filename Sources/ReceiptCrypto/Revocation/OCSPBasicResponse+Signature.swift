@@ -46,7 +46,7 @@ extension OCSPBasicResponse {
     do throws(CryptoError) {
       return try Certificate(der: der)
     } catch {
-      throw OCSPError(.malformedResponse, "The responder's certificate is not in order: \(error.message)")
+      throw OCSPError(.malformedResponse, "The responder's certificate is not in order: \(error)")
     }
   }
 

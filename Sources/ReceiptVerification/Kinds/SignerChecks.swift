@@ -22,7 +22,7 @@ extension ReceiptVerifier {
         certificates.append(try Certificate(der: der))
       } catch {
         throw .invalid(
-          .malformed, at: "certificate \(index)", "It is not a well-formed certificate: \(error.message)")
+          .malformed, at: "certificate \(index)", "It is not a well-formed certificate: \(error)")
       }
     }
     return certificates

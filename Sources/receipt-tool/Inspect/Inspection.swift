@@ -182,7 +182,7 @@ struct Inspection {
               name: "extensions", value: .array(certificate.extensions.map { .string($0.oid) })),
           ])
         } catch {
-          return .string("malformed: \(error.message)")
+          return .string("malformed: \(error)")
         }
       })
   }

@@ -65,9 +65,10 @@ import Testing
       var template = CertificateTemplate(
         subject: DistinguishedName(commonName: "Junk \(index)"), notBefore: 1_600_000_000,
         notAfter: 2_000_000_000)
+      // An OCTET STRING of 0x4E20 bytes: the value of an extension is DER.
+      let value = [0x04, 0x82, 0x4E, 0x20] + [UInt8](repeating: 5, count: 0x4E20)
       template.additionalExtensions = [
-        Certificate.Extension(
-          oid: "1.3.6.1.4.1.99999.9", isCritical: false, value: [UInt8](repeating: 5, count: 20_000))
+        Certificate.Extension(oid: "1.3.6.1.4.1.99999.9", isCritical: false, value: value)
       ]
       let junk = try Certificate.issue(template, for: key.publicKey, by: .itself(key))
       let receipt = try AppReceiptSigner(unchecked: identity)
