@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import stat
 
@@ -542,6 +543,40 @@ class TestFsck:
         run = receipt_tool.run("audit", "fsck", folder, "--key", f"{filled}.pub", "--since", older)
         assert run.code == INVALID
         assert "NOT INTACT" in run.out
+
+
+class TestExportAgain:
+    @staticmethod
+    def secrets(folder):
+        return set(re.findall(rb"secret-[0-9]+", b"".join(f.read_bytes() for f in folder.rglob("*") if f.is_file())))
+
+    @pytest.fixture
+    def folder(self, receipt_tool, trail, tmp_path):
+        lines = "\n".join(f'{{"kind":"verdict","customer":"secret-{n}"}}' for n in range(300))
+        receipt_tool.run("audit", "append", trail, "-", stdin=lines.encode())
+        folder = tmp_path / "web"
+        assert receipt_tool.run("audit", "export", trail, folder, "--with-erasable").code == VALID
+        assert len(self.secrets(folder)) == 300
+        return folder
+
+    def test_without_erasable_parts_none_are_left(self, receipt_tool, trail, folder):
+        run = receipt_tool.run("audit", "export", trail, folder)
+        assert (run.code, self.secrets(folder)) == (VALID, set()), run.err
+        assert sorted(f.name for f in folder.iterdir()) == ["checkpoint", "tile"]
+        assert receipt_tool.run("audit", "fsck", folder, "--key", f"{trail}.pub").code == VALID
+
+    def test_what_was_erased_is_gone(self, receipt_tool, trail, folder):
+        receipt_tool.run("audit", "erase", trail, "7")
+        run = receipt_tool.run("audit", "export", trail, folder, "--with-erasable")
+        assert (run.code, len(self.secrets(folder))) == (VALID, 299), run.err
+        assert b"secret-7" not in self.secrets(folder)
+
+    def test_what_no_export_writes_is_refused(self, receipt_tool, trail, folder):
+        (folder / "tile/notes.txt").write_text("mine")
+        run = receipt_tool.run("audit", "export", trail, folder)
+        assert run.code == CANNOT_CREATE
+        assert "tile/notes.txt" in run.err
+        assert len(self.secrets(folder)) == 300
 
 
 class TestImport:

@@ -102,6 +102,18 @@ struct DurableFile {
 
   func close() { systemClose(descriptor) }
 
+  /// Removes a file. The removal is on disk once its directory is synced.
+  static func remove(_ path: String) throws(StorageError) {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("It cannot be removed", at: path) }
+  }
+
+  /// Removes a directory that is empty; returns whether it was.
+  static func removeEmptyDirectory(_ path: String) throws(StorageError) -> Bool {
+    if unsafe rmdir(path) == 0 { return true }
+    guard errno == ENOTEMPTY || errno == EEXIST else { throw failure("It cannot be removed", at: path) }
+    return false
+  }
+
   private static func failure(_ what: String, at path: String) -> StorageError {
     let number = errno
     let code: StorageError.Code =

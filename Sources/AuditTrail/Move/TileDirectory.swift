@@ -9,6 +9,10 @@ public import TransparencyLog
 /// Beside these, and for the operator's own use only, it may have the erasable parts of the entries, in
 /// `erasable/<number>`: for each entry of a bundle a length of four bytes, highest first, and the part. That folder
 /// must not be served.
+///
+/// After an export, `tile` and `erasable` hold what this export says and nothing else of earlier ones, but for
+/// narrower versions of the tiles that are still partial, which C2SP tlog-tiles has a log serve on. Other files of the
+/// folder are left alone.
 public struct TileDirectory: Sendable {
   /// The folder.
   public let path: String
@@ -22,7 +26,11 @@ public struct TileDirectory: Sendable {
     try DurableFile.read("\(path)/\(name)", limit: Self.maximumFileByteCount)
   }
 
-  /// Writes a file whole: a reader sees all of it or what was there before.
+  /// What a file's name ends with while it is written.
+  static let unfinished = ".new"
+
+  /// Writes a file whole: a reader sees all of it or what was there before. It is on disk; its name is once the folder
+  /// is synced.
   func write(_ contents: [UInt8], to name: String) throws(StorageError) {
     let target = "\(path)/\(name)"
     guard let slash = target.lastIndex(of: "/") else { return }
@@ -32,17 +40,28 @@ public struct TileDirectory: Sendable {
     } catch {
       throw StorageError(.inputOutput, at: String(target[..<slash]), "The folder cannot be created: \(error)")
     }
-    let file = try DurableFile.open("\(target).new", .truncate)
+    let file = try DurableFile.open(target + Self.unfinished, .truncate)
     defer { file.close() }
     try file.write(contents)
+    try file.synchronize()
     try file.rename(to: target)
   }
 
-  func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
+  /// Whether the file of a tile is there, as it was finished by an export of so many entries.
+  func has(_ tile: TileCoordinates, _ name: String, after size: UInt64) -> Bool {
+    tile == TileCoordinates(level: tile.level, number: tile.number, inTreeOfSize: size)
+      && FileManager.default.fileExists(atPath: "\(path)/\(name)")
+  }
 
   /// The bundle's erasable parts.
   static func erasableName(_ bundle: TileCoordinates) -> String {
     "erasable/" + bundle.entryBundlePath.dropFirst("tile/entries/".count)
+  }
+
+  /// The bundle that a file has the erasable parts of; `nil` for any other name.
+  static func erasableBundle(_ name: String) -> TileCoordinates? {
+    guard name.hasPrefix("erasable/") else { return nil }
+    return TileCoordinates(entryBundlePath: "tile/entries/" + name.dropFirst("erasable/".count))
   }
 
   static func encode(erasables: [[UInt8]]) -> [UInt8] {
@@ -74,8 +93,13 @@ public struct TileDirectory: Sendable {
 }
 
 extension AuditLog {
-  /// Writes the trail, as far as its newest checkpoint covers it, as static files. Files that are there already and
-  /// never change are left alone, so that writing again costs only what is new. Blocks.
+  /// Writes the trail, as far as its newest checkpoint covers it, as static files, and removes what earlier exports
+  /// have left in the folder and this one does not say: erasable parts above all. Tiles and bundles that an earlier
+  /// export of this trail has finished are left alone, so that exporting again costs only what is new. Blocks.
+  ///
+  /// When it returns, all of it is on disk, removals included. The erasable parts that this export does not write are
+  /// removed before anything is written. An entry that is erased during the export may still have its part in it:
+  /// export after erasing.
   ///
   /// - Parameters:
   ///   - directory: Where to.
@@ -83,7 +107,9 @@ extension AuditLog {
   ///     that folder.
   ///   - progress: Called now and then with the entries that were written and those there are.
   /// - Returns: The checkpoint that was written.
-  /// - Throws: ``AuditError``, ``StorageError``.
+  /// - Throws: ``AuditError/Code/alreadyExists`` where the folder has another log, or files in `tile` or `erasable` that
+  ///   no export writes; ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where it has a newer or another
+  ///   history of this log. Nothing is changed then. Any other ``AuditError``, ``StorageError``.
   @discardableResult
   public func export(
     to directory: TileDirectory, includingErasableParts: Bool = false,
@@ -93,38 +119,70 @@ extension AuditLog {
       throw AuditError(.noSuchEntry, at: "checkpoint", "No checkpoint was published yet; publish one first.")
     }
     let size = checkpoint.checkpoint.size
+    let earlier = try sizeOfExport(in: directory, before: checkpoint.checkpoint)
+    try ExportedFiles(in: directory).removeStale(
+      in: "erasable", size: size, includingErasableParts: includingErasableParts)
     var number: UInt64 = 0
     while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
-      try export(bundle, to: directory, includingErasableParts: includingErasableParts)
+      try export(bundle, to: directory, after: earlier, includingErasableParts: includingErasableParts)
       number += 1
       if number.isMultiple(of: 64) { progress(min(number << 8, size), size) }
     }
     for level in 1..<6 {
       number = 0
       while let tile = TileCoordinates(level: level, number: number, inTreeOfSize: size) {
-        try export(tile, to: directory)
+        try export(tile, to: directory, after: earlier)
         number += 1
       }
     }
-    // Last: whoever reads a checkpoint finds all that it covers.
+    // Whoever reads a checkpoint finds all that it covers: the names of the new files are on disk before it, and what
+    // only an older one needs goes after it.
+    for folder in try ExportedFiles(in: directory).folders {
+      try DurableFile.synchronizeDirectory(of: "\(directory.path)/\(folder)/")
+    }
     try directory.write(checkpoint.signed.encoded, to: "checkpoint")
+    try DurableFile.synchronizeDirectory(of: "\(directory.path)/")
+    try ExportedFiles(in: directory).removeStale(
+      in: "tile", size: size, includingErasableParts: includingErasableParts)
     progress(size, size)
     return checkpoint
   }
 
-  private func export(_ tile: TileCoordinates, to directory: TileDirectory) throws {
-    guard !directory.exists(tile.path) else { return }
+  /// How many entries an earlier export of this trail in the folder has, 0 where there is none.
+  private func sizeOfExport(in directory: TileDirectory, before new: Checkpoint) throws -> UInt64 {
+    guard let bytes = try directory.read("checkpoint") else { return 0 }
+    let place = "\(directory.path)/checkpoint"
+    guard let old = try? SignedCheckpoint(parsing: bytes).unverifiedCheckpoint, old.origin == new.origin
+    else {
+      throw AuditError(.alreadyExists, at: place, "It is not of this log; export to another folder.")
+    }
+    guard old.size <= new.size else {
+      throw AuditError(
+        .rolledBack, at: place,
+        "The folder has an export of \(old.size) entries, newer than the \(new.size) of this trail's checkpoint."
+      )
+    }
+    guard try withView({ try MerkleTree.root(size: old.size, reader: $0.tiles) }) == old.root else {
+      throw AuditError(
+        .forked, at: place,
+        "The folder has an export of another history of this log; export to another folder.")
+    }
+    return old.size
+  }
+
+  private func export(_ tile: TileCoordinates, to directory: TileDirectory, after earlier: UInt64) throws {
+    guard !directory.has(tile, tile.path, after: earlier) else { return }
     let hashes = try withView { try $0.tiles.tile(tile) }
     try directory.write(TileCoordinates.encode(hashes.prefix(tile.width)), to: tile.path)
   }
 
   private func export(
-    _ bundle: TileCoordinates, to directory: TileDirectory, includingErasableParts: Bool
+    _ bundle: TileCoordinates, to directory: TileDirectory, after earlier: UInt64,
+    includingErasableParts: Bool
   ) throws {
-    try export(bundle, to: directory)
-    let erasable = TileDirectory.erasableName(bundle)
-    // Erasable parts are written again: some may have been erased since.
-    guard includingErasableParts || !directory.exists(bundle.entryBundlePath) else { return }
+    try export(bundle, to: directory, after: earlier)
+    let hasEntries = directory.has(bundle, bundle.entryBundlePath, after: earlier)
+    guard includingErasableParts || !hasEntries else { return }
     var entries: [[UInt8]] = []
     var erasables: [[UInt8]] = []
     try withView { view in
@@ -135,9 +193,11 @@ extension AuditLog {
         erasables.append(stored.hasOwnRow ? try view.entries.erasable(at: index) : stored.erasable)
       }
     }
-    try directory.write(EntryBundle(entries).encoded, to: bundle.entryBundlePath)
+    if !hasEntries { try directory.write(EntryBundle(entries).encoded, to: bundle.entryBundlePath) }
+    // Erasable parts are written again: some may have been erased since.
     if includingErasableParts {
-      try directory.write(TileDirectory.encode(erasables: erasables), to: erasable)
+      try directory.write(
+        TileDirectory.encode(erasables: erasables), to: TileDirectory.erasableName(bundle))
     }
   }
 }

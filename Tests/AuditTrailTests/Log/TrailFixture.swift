@@ -14,11 +14,12 @@ struct TrailFixture {
   static let origin = "example.com/test"
 
   init(
-    storage: any TrailStorage = MemoryStorage(), checkpoints: any CheckpointStore = MemoryCheckpointStore()
+    storage: any TrailStorage = MemoryStorage(), checkpoints: any CheckpointStore = MemoryCheckpointStore(),
+    signer: NoteSignerKey? = nil
   ) throws {
     self.storage = storage
     self.checkpoints = checkpoints
-    signer = try NoteSignerKey.generate(name: Self.origin)
+    self.signer = try signer ?? NoteSignerKey.generate(name: Self.origin)
     options.checkpointInterval = .seconds(3600)
     // Every bundle, so that there are index runs, and merged ones, in small trails too.
     options.flushInterval = 256
