@@ -56,7 +56,11 @@ struct ExportedFiles {
   /// Narrower partial tiles and bundles of a tile that is still partial stay: whoever holds an older checkpoint may
   /// ask for them (C2SP tlog-tiles, "Partial Tiles"). Of erasable parts nothing older stays.
   ///
-  /// - Parameter part: The folder to clean.
+  /// - Parameters:
+  ///   - part: The folder to clean: `tile` or `erasable`.
+  ///   - size: The number of entries of the export.
+  ///   - includingErasableParts: Whether the export has erasable parts.
+  /// - Throws: ``StorageError`` where a file cannot be removed or the removal cannot be synced.
   func removeStale(in part: String, size: UInt64, includingErasableParts: Bool) throws(StorageError) {
     for name in files where name.hasPrefix(part) && !isCurrent(name, size, includingErasableParts) {
       try DurableFile.remove("\(path)/\(name)")
