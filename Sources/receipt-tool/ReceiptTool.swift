@@ -25,7 +25,8 @@ struct ReceiptTool: AsyncParsableCommand {
         66  an input cannot be read
         70  an internal fault
         73  an output cannot be created
-        74  what was to be stored could not be
+        74  what was to be printed, written or stored could not be: the disk is full, the pipe is closed. What the
+            command printed before it is then incomplete, whatever the verdicts
 
       Shell completions: receipt-tool --generate-completion-script bash|zsh|fish
       """,
@@ -36,6 +37,19 @@ struct ReceiptTool: AsyncParsableCommand {
     ])
 
   static func main() async {
+    StandardStreams.prepare()
+    var failure: (any Error)?
+    do { try await runCommand() } catch { failure = error }
+    // Output that was lost outweighs what it said.
+    do throws(ExitCode) { try StandardStreams.finish(succeeded: failure == nil) } catch { failure = error }
+    // An error that no command foresaw must not look like the exit code of an invalid receipt.
+    if let error = failure, !(error is ExitCode), exitCode(for: error) == .failure {
+      failure = ToolExit.failure(ToolExit.internalFault, "internal fault: \(error)")
+    }
+    exit(withError: failure)
+  }
+
+  private static func runCommand() async throws {
     do {
       var command = try parseAsRoot()
       if var asyncCommand = command as? any AsyncParsableCommand {
@@ -43,12 +57,9 @@ struct ReceiptTool: AsyncParsableCommand {
       } else {
         try command.run()
       }
-    } catch {
-      // An error that no command foresaw must not look like the exit code of an invalid receipt.
-      if !(error is ExitCode), exitCode(for: error) == .failure {
-        exit(withError: ToolExit.failure(ToolExit.internalFault, "internal fault: \(error)"))
-      }
-      exit(withError: error)
+    } catch  where !(error is ExitCode) && exitCode(for: error) == .success {
+      // What --help, --version and the like ask for.
+      try writeAll(fullMessage(for: error, columns: nil) + "\n")
     }
   }
 }

@@ -34,7 +34,7 @@ struct VersionCommand: ParsableCommand {
       object.member("libcrypto", capabilities.libcryptoVersion)
       object.member("fixedKeyTables", capabilities.hasFixedKeyTables)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
       let tables = capabilities.hasFixedKeyTables ? "available" : "not available: the ordinary call is used"
       let text = """
@@ -43,7 +43,7 @@ struct VersionCommand: ParsableCommand {
         fixed-key tables  \(tables)
 
         """
-      writeAll(Array(text.utf8), to: STDOUT_FILENO)
+      try writeAll(text)
     }
   }
 }

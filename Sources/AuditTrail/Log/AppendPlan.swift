@@ -84,7 +84,7 @@ struct AppendPlan {
     let wanted = ExactlyOnce.key(record.facts)
     while let number = earlier {
       let step = steps[number]
-      if case .seconds(let seconds) = once, step.time < record.facts.time - seconds * 1000 { return nil }
+      guard once.covers(step.time, at: record.facts.time) else { return nil }
       if ExactlyOnce.key(records[step.record].facts) == wanted { return start + UInt64(number) }
       earlier = step.earlierOfReceipt
     }

@@ -50,7 +50,7 @@ struct EarlierEntriesSearch {
     while let candidate = try candidates.next() {
       let entry = try bytes(candidate)
       let keys = try TrailState.keys(of: entry, at: candidate)
-      if case .seconds(let seconds) = once, keys.time < facts.time - seconds * 1000 { return nil }
+      guard once.covers(keys.time, at: facts.time) else { return nil }
       if wanted == nil { wanted = ExactlyOnce.key(facts) }
       if ExactlyOnce.key(keys, in: entry.span) == wanted { return candidate }
     }

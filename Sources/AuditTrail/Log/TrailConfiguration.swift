@@ -18,8 +18,18 @@ public struct TrailConfiguration: Sendable, Hashable {
   public enum OnceWindow: Sendable, Hashable {
     /// For as long as the trail exists.
     case forever
-    /// For so many seconds after the entry; at least 1.
+    /// For so many seconds after the entry; at least 1, and at most ``longest``.
     case seconds(Int64)
+
+    /// The most seconds that a window may have: in milliseconds they fit into 64 bits.
+    public static let longest = Int64.max / 1000
+
+    /// Whether an entry of `earlier` is in the window of a record of `time`, both in milliseconds since 1970.
+    func covers(_ earlier: Int64, at time: Int64) -> Bool {
+      guard case .seconds(let seconds) = self else { return true }
+      let (start, isBeforeAll) = time.subtractingReportingOverflow(seconds * 1000)
+      return isBeforeAll || earlier >= start
+    }
   }
 
   /// The log's origin (C2SP tlog-checkpoint), and the name of its key: a URL without scheme, by custom.
@@ -32,14 +42,18 @@ public struct TrailConfiguration: Sendable, Hashable {
 
   /// A new configuration.
   ///
-  /// - Throws: ``AuditError/Code/invalidRecord`` where the window is shorter than a second.
+  /// - Throws: ``AuditError/Code/invalidRecord`` where the window is shorter than a second or longer than
+  ///   ``OnceWindow/longest``.
   public init(origin: String, once: OnceWindow = .forever) throws(AuditError) {
     try self.init(origin: origin, once: once, indexKey: Random.bytes(16))
   }
 
   init(origin: String, once: OnceWindow, indexKey: [UInt8]) throws(AuditError) {
-    if case .seconds(let seconds) = once, seconds < 1 {
-      throw AuditError(.invalidRecord, at: "once", "The window of exactly-once is at least one second.")
+    if case .seconds(let seconds) = once, !(1...OnceWindow.longest ~= seconds) {
+      throw AuditError(
+        .invalidRecord, at: "once",
+        "The window of exactly-once has 1 to \(OnceWindow.longest) seconds, not \(seconds); for longer, take forever."
+      )
     }
     self.origin = origin
     self.once = once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+internal import ReceiptCodec
 public import ReceiptVerification
 
 /// Asks the App Store Server API whether a purchase still stands: that it is known, not revoked or refunded, not
@@ -10,30 +10,16 @@ public import ReceiptVerification
 /// were refunded are named in the answer while others stand.
 public struct AppStoreServerChecker: RemoteChecker {
   /// What is demanded beyond a purchase that is known and not revoked.
-  public struct Demands: Sendable, Hashable {
-    /// Whether a subscription that was upgraded to another is refused; by default it is.
-    public var refusesUpgraded: Bool
-    /// The account that must own the purchase (`appAccountToken`); `nil` for any.
-    public var appAccountToken: UUIDString?
-    /// Whether a subscription must be active or in its grace period now; not by default, as a receipt proves a
-    /// purchase and not a running period.
-    public var demandsCurrentSubscription: Bool
-
-    /// Creates demands.
-    public init(
-      refusesUpgraded: Bool = true, appAccountToken: UUIDString? = nil,
-      demandsCurrentSubscription: Bool = false
-    ) {
-      self.refusesUpgraded = refusesUpgraded
-      self.appAccountToken = appAccountToken
-      self.demandsCurrentSubscription = demandsCurrentSubscription
-    }
-  }
+  public typealias Demands = PurchaseDemands
 
   /// `app-store`.
   public let name = "app-store"
   /// What is demanded.
   public var demands: Demands
+  /// Who is asked while the App Store cannot be reached, where ``VerificationPolicy/offlineRule`` lets the signature be
+  /// enough then: a refusal counts, and a confirmation leaves the answer what it was. `nil` by default: what is demanded
+  /// is then not demanded of receipts that are accepted offline.
+  public var whileUnreachable: SignedContentChecker?
   private let clients: [AppStoreServerClient]
 
   /// Creates a checker.
@@ -67,6 +53,12 @@ public struct AppStoreServerChecker: RemoteChecker {
     for client in candidates {
       let answer = await Inquiry(client: client, demands: demands).answer(subject, of: receipt)
       guard let answer else { continue }
+      if case .retryableFailure = answer,
+        case .response(let stated)? = await whileUnreachable?.check(receipt),
+        stated.standing != .confirmed
+      {
+        return .response(stated)
+      }
       return answer
     }
     let asked = candidates.map { $0.raw.address.environment.rawValue }.joined(separator: " and ")
@@ -145,11 +137,6 @@ private struct Inquiry {
     CheckerResponse(.refused(message: message), environment: environment)
   }
 
-  private func isOthers(_ known: JWSTransaction) -> Bool {
-    guard let demanded = demands.appAccountToken else { return false }
-    return !demanded.isSame(as: known.appAccountToken)
-  }
-
   private func isOtherProduct(_ known: JWSTransaction, than claimed: Transaction) -> Bool {
     claimed.productId.map { $0 != known.productId } ?? false
   }
@@ -164,10 +151,9 @@ private struct Inquiry {
       return refused("The App Store has another original transaction for \(id).")
     }
     if isOtherProduct(known, than: claimed) { return refused("The App Store has another product for \(id).") }
-    if demands.refusesUpgraded, known.isUpgraded == true {
-      return refused("The subscription was upgraded to another since.")
+    if let refusal = demands.refusal(isUpgraded: known.isUpgraded, appAccountToken: known.appAccountToken) {
+      return refused(refusal)
     }
-    if isOthers(known) { return refused("The purchase belongs to another account, or to none.") }
     if demands.demandsCurrentSubscription, known.type == .autoRenewableSubscription,
       let original = known.originalTransactionId
     {
@@ -187,11 +173,11 @@ private struct Inquiry {
       return CheckerResponse(
         .revoked(at: found.transaction.payload.revocationDate), environment: environment)
     }
-    if isOthers(found.transaction.payload) {
-      return refused("The subscription belongs to another account, or to none.")
+    if let refusal = demands.refusal(appAccountToken: found.transaction.payload.appAccountToken) {
+      return refused(refusal)
     }
     if demands.demandsCurrentSubscription, found.status != .active, found.status != .gracePeriod {
-      return refused("The subscription is not active (status \(found.status.rawValue)).")
+      return refused(PurchaseDemands.notActive("status \(found.status.rawValue)"))
     }
     return confirmed
   }
@@ -204,7 +190,7 @@ private struct Inquiry {
     guard let newest, let id = newest.transactionId else { return refused("The receipt names no purchase.") }
     let known = try await client.transaction(id).payload
     if isOtherProduct(known, than: newest) { return refused("The App Store has another product for \(id).") }
-    if isOthers(known) { return refused("The purchase belongs to another account, or to none.") }
+    if let refusal = demands.refusal(appAccountToken: known.appAccountToken) { return refused(refusal) }
     var revoked: [String: Timestamp] = [:]
     let ids = Set(purchases.compactMap(\.transactionId))
     if let date = known.revocationDate { revoked[id] = date }
@@ -225,15 +211,6 @@ private struct Inquiry {
 extension AppStoreServerError {
   fileprivate var isCancellation: Bool {
     if case .cancelled = cause { true } else { false }
-  }
-}
-
-extension UUIDString {
-  /// Whether both are the same UUID, however they are spelled.
-  fileprivate func isSame(as other: UUIDString?) -> Bool {
-    guard let other else { return false }
-    if let uuid, let otherUUID = other.uuid { return uuid == otherUUID }
-    return rawValue == other.rawValue
   }
 }
 

@@ -110,6 +110,6 @@ struct AuditAppendCommand: AsyncParsableCommand {
           "entry \(acknowledgement.index)\(acknowledgement.isRepeat ? "  (was there)" : "")\n".utf8)
       }
     }
-    writeAll(text, to: STDOUT_FILENO)
+    try writeAll(text)
   }
 }

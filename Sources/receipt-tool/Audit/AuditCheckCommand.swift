@@ -56,23 +56,26 @@ struct AuditCheckCommand: ParsableCommand {
     var isFailed = false
     for path in paths {
       let bytes = try InputFile.contents(of: path)
+      let verified: VerifiedProof
+      let entry: AuditEntry
       do {
         let proof = try LogProof(parsing: bytes)
         guard let entryBytes = proof.extra else {
           throw NotProven(message: "The proof does not hold the entry.")
         }
-        let verified = try verify(proof, entryBytes)
-        let entry = try AuditEntry(parsing: entryBytes)
+        verified = try verify(proof, entryBytes)
+        entry = try AuditEntry(parsing: entryBytes)
         if let receiptDigest, entry.receipt != receiptDigest {
           throw NotProven(
             message: "The entry is in the trail, but it is about another receipt than the one given.")
         }
-        proven.append(ProvenEntry(index: verified.index, entry: entry))
-        report(path, verified, entry)
       } catch {
         isFailed = true
-        refuse(path, error)
+        try refuse(path, error)
+        continue
       }
+      proven.append(ProvenEntry(index: verified.index, entry: entry))
+      try report(path, verified, entry)
     }
     if isFailed { throw ToolExit.invalid }
     if complete { try checkCompleteness(proven) }
@@ -94,29 +97,27 @@ struct AuditCheckCommand: ParsableCommand {
   }
 
   private func checkCompleteness(_ proven: [ProvenEntry]) throws {
-    do throws(IncompleteHistory) {
-      let history = try CompleteHistory(proven)
-      if output.json {
-        var object = JSONWriter()
-        object.beginObject()
-        object.member("complete", true)
-        object.member("original", history.original)
-        object.member("count", UInt64(history.entries.count))
-        object.member("size", history.size)
-        object.endObject()
-        writeLine(object)
-      } else {
-        let text =
-          "COMPLETE  the \(history.entries.count) entries of original transaction \(history.original) among the first "
-          + "\(history.size) of the trail\n"
-        writeLine(String(text.dropLast()))
-      }
-    } catch {
+    let history: CompleteHistory
+    do throws(IncompleteHistory) { history = try CompleteHistory(proven) } catch {
       throw ToolExit.failure(ToolExit.invalid, "not complete: \(error)")
+    }
+    if output.json {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("complete", true)
+      object.member("original", history.original)
+      object.member("count", UInt64(history.entries.count))
+      object.member("size", history.size)
+      object.endObject()
+      try writeLine(object)
+    } else {
+      try writeLine(
+        "COMPLETE  the \(history.entries.count) entries of original transaction \(history.original) among the first "
+          + "\(history.size) of the trail")
     }
   }
 
-  private func report(_ path: String, _ verified: VerifiedProof, _ entry: AuditEntry) {
+  private func report(_ path: String, _ verified: VerifiedProof, _ entry: AuditEntry) throws {
     let report = EntryReport(index: verified.index, entry: entry)
     let checkpoint = verified.checkpoint.checkpoint
     if output.json {
@@ -132,15 +133,15 @@ struct AuditCheckCommand: ParsableCommand {
       report.append(to: &object)
       object.endObject()
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
       let head = PrintableText.sanitized(
         "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
-      writeAll(Array("\(head)\n\(report.text())".utf8), to: STDOUT_FILENO)
+      try writeAll("\(head)\n\(report.text())")
     }
   }
 
-  private func refuse(_ path: String, _ error: any Error) {
+  private func refuse(_ path: String, _ error: any Error) throws {
     let message = (error as? NotProven)?.message ?? String(describing: error)
     if output.json {
       var object = JSONWriter()
@@ -149,9 +150,9 @@ struct AuditCheckCommand: ParsableCommand {
       object.member("proven", false)
       object.member("message", message)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
-      writeLine("NOT PROVEN  \(path)  \(message)")
+      try writeLine("NOT PROVEN  \(path)  \(message)")
     }
   }
 

@@ -74,9 +74,9 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
         object.endArray()
       }
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
-      writeAll(checkpoint.signed.encoded, to: STDOUT_FILENO)
+      try writeAll(checkpoint.signed.encoded)
     }
   }
 }

@@ -48,20 +48,20 @@ struct AuditEraseCommand: AsyncParsableCommand {
           throw ToolExit.failure(ToolExit.invalid, "nothing is recorded of this customer")
         }
       }
-      for index in indexes { report(index, try log.erase(entry: index).index) }
+      for index in indexes { try report(index, log.erase(entry: index).index) }
     }
   }
 
-  private func report(_ index: UInt64, _ erasure: UInt64) {
+  private func report(_ index: UInt64, _ erasure: UInt64) throws {
     if output.json {
       var object = JSONWriter()
       object.beginObject()
       object.member("erased", index)
       object.member("index", erasure)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
-      writeAll(Array("erased entry \(index); entry \(erasure) says so\n".utf8), to: STDOUT_FILENO)
+      try writeAll("erased entry \(index); entry \(erasure) says so\n")
     }
   }
 }

@@ -42,7 +42,7 @@ struct AuditExportCommand: ParsableCommand {
   var withErasable = false
 
   func run() throws {
-    let location = options.location
+    let location = try options.readOnlyLocation()
     let log = try location.open(writing: false)
     let progress = EntryProgress("wrote")
     do {
@@ -59,10 +59,9 @@ struct AuditExportCommand: ParsableCommand {
         object.member("entries", written.size)
         object.member("root", written.root.base64)
         object.endObject()
-        writeLine(object)
+        try writeLine(object)
       } else {
-        writeAll(
-          Array("\(folder)  \(written.size) entries, root \(written.root.base64)\n".utf8), to: STDOUT_FILENO)
+        try writeLine("\(folder)  \(written.size) entries, root \(written.root.base64)")
       }
     } catch {
       throw TrailLocation.failure(error, location.name)

@@ -11,7 +11,8 @@ struct AuditFindCommand: ParsableCommand {
     commandName: "find",
     abstract: "Find entries by transaction, receipt, product, customer or time.",
     discussion: """
-      The newest come first, but for a range of time the oldest. For more than --limit entries go on with --before.
+      The newest come first, but for a range of time the oldest. For more than --limit entries go on with --before,
+      for a range of time with --after.
 
       EXAMPLES:
         receipt-tool audit find verdicts.audit --transaction 2000000001
@@ -51,6 +52,10 @@ struct AuditFindCommand: ParsableCommand {
         "Give one of --transaction, --original, --receipt, --receipt-file, --product, --customer, or --from and --to."
       )
     }
+    let isByTime = from != nil || to != nil
+    try refuse(["--after": after != nil], unless: isByTime, "needs --from or --to")
+    try refuse(
+      ["--before": before != nil], unless: !isByTime, "has no effect with --from or --to: use --after")
     guard limit > 0 else { throw ValidationError("--limit takes a positive number.") }
     guard receipt.map({ RecordInput.digest($0) != nil }) ?? true else {
       throw ValidationError("--receipt takes SHA-256 in 64 hexadecimal digits or in base64.")
@@ -65,7 +70,7 @@ struct AuditFindCommand: ParsableCommand {
         return output.json ? report.jsonLine() : Array(report.text().utf8)
       }
     }
-    for bytes in found { writeAll(bytes, to: STDOUT_FILENO) }
+    for bytes in found { try writeAll(bytes) }
     if found.isEmpty {
       note("receipt-tool: nothing found")
       throw ToolExit.invalid

@@ -36,17 +36,20 @@ struct AuditFsckCommand: ParsableCommand {
   var since: String?
 
   func run() throws {
-    let location = options.location
+    let location = try options.readOnlyLocation()
     let verifier = try location.verifierKey()
     let progress = EntryProgress("checked")
     let report: TrailCheckReport
     do {
       if Self.isFolder(options.trail) {
+        try refuse(
+          ["--checkpoint": options.files.checkpoint != nil], unless: false,
+          "has no effect on a folder; a checkpoint that was kept goes with --since")
         let older = try since.map { try Self.checkpoint($0, by: verifier) }
         report = try TileDirectoryChecker(directory: TileDirectory(path: options.trail), verifier: verifier)
           .check(continuing: older) { progress.show($0, of: $1) }
       } else {
-        guard since == nil else { throw ValidationError("--since is for a folder that audit export wrote.") }
+        try refuse(["--since": since != nil], unless: false, "needs a folder that audit export wrote")
         let storage = try location.storage(creating: false)
         defer { try? storage.close() }
         report = try TrailChecker(
@@ -57,7 +60,7 @@ struct AuditFsckCommand: ParsableCommand {
       throw TrailLocation.failure(error, location.name)
     }
     progress.finish()
-    writeAll(output.json ? json(report) : text(report), to: STDOUT_FILENO)
+    try writeAll(output.json ? json(report) : text(report))
     guard report.isClean else { throw ToolExit.invalid }
   }
 

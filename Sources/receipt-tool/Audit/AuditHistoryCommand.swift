@@ -84,11 +84,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
       for recorded in try view.history(original: original, before: anchor.index + 1) {
         let path = "\(folder)/\(recorded.index).tlog-proof"
         let proof = try view.proof(of: recorded.index).encoded
-        do throws(NewFile.Failure) {
-          try NewFile.write(proof, to: path, overwriting: true)
-        } catch {
-          throw ToolExit.failure(ToolExit.cannotCreate, error.description)
-        }
+        try NewFile.write(proof, to: path, overwriting: true)
         lines.append(try line(recorded, view))
       }
       return lines
@@ -103,7 +99,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   }
 
   private func show(_ lines: [[UInt8]]) throws {
-    for line in lines { writeAll(line, to: STDOUT_FILENO) }
+    for line in lines { try writeAll(line) }
     if lines.isEmpty {
       let name = original.map { "original transaction \(PrintableText.sanitized($0))" } ?? "this customer"
       note("receipt-tool: nothing is recorded of \(name)")

@@ -57,12 +57,9 @@ struct AuditImportCommand: ParsableCommand {
       if !NewFile.exists(location.publicKey) {
         try NewFile.write(Array((signer.verifierKey.text + "\n").utf8), to: location.publicKey)
       }
-      report(checkpoint.checkpoint)
+      try report(checkpoint.checkpoint)
     } catch {
       progress.finish()
-      if let failure = error as? NewFile.Failure {
-        throw ToolExit.failure(ToolExit.cannotCreate, failure.description)
-      }
       throw AuditInitCommand.failure(error, location)
     }
   }
@@ -98,7 +95,7 @@ struct AuditImportCommand: ParsableCommand {
     }
   }
 
-  private func report(_ checkpoint: Checkpoint) {
+  private func report(_ checkpoint: Checkpoint) throws {
     if output.json {
       var object = JSONWriter()
       object.beginObject()
@@ -106,10 +103,9 @@ struct AuditImportCommand: ParsableCommand {
       object.member("entries", checkpoint.size)
       object.member("root", checkpoint.root.base64)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
-      let line = "\(options.location.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)"
-      writeAll(Array((PrintableText.sanitized(line) + "\n").utf8), to: STDOUT_FILENO)
+      try writeLine("\(options.location.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)")
     }
   }
 }

@@ -12,8 +12,8 @@ struct AuditInitCommand: ParsableCommand {
     commandName: "init",
     abstract: "Create a trail, and the keys that it is signed and checked with.",
     discussion: """
-      Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.pub (one line) and TRAIL.checkpoint. A private key that
-      is named by --private-key and exists is used; then none is made.
+      Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last TRAIL.pub (one line). A private key
+      that is there is used; then none is made. A creation that was cut off is finished by the same command.
 
       EXAMPLES:
         receipt-tool audit init verdicts.audit
@@ -22,7 +22,7 @@ struct AuditInitCommand: ParsableCommand {
 
       EXIT CODES:
         0 created; 64 wrong command line; 66 the key cannot be used; 73 a file or trail is there already, or cannot be
-        written; 74 it could not be stored.
+        made; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: TrailOptions
@@ -43,8 +43,9 @@ struct AuditInitCommand: ParsableCommand {
   func validate() throws { try Self.validateOnce(once) }
 
   static func validateOnce(_ once: String) throws {
-    guard once == "forever" || Int64(once) ?? 0 > 0 else {
-      throw ValidationError("--once takes \"forever\" or a positive number of seconds.")
+    let longest = TrailConfiguration.OnceWindow.longest
+    guard once == "forever" || 1...longest ~= Int64(once) ?? 0 else {
+      throw ValidationError("--once takes \"forever\" or a number of seconds, 1 to \(longest).")
     }
   }
 
@@ -52,34 +53,62 @@ struct AuditInitCommand: ParsableCommand {
     Int64(once).map(TrailConfiguration.OnceWindow.seconds) ?? .forever
   }
 
+  /// The public key is written last: where it is, the trail was created, and where it is not, a creation that was cut
+  /// off goes on with what it made.
   func run() throws {
     let location = options.location
     let origin = origin ?? Self.defaultOrigin(location)
-    var written: [String] = []
+    guard !NewFile.exists(location.publicKey) else { throw Self.isTaken(location.publicKey) }
+    let hasKey = NewFile.exists(location.privateKeyFile)
+    let hasTrail = location.isServer || NewFile.exists(location.trail)
+    guard (hasKey && hasTrail) || !NewFile.exists(location.checkpointFile) else {
+      throw Self.isTaken(location.checkpointFile)
+    }
     do {
       let configuration = try TrailConfiguration(origin: origin, once: Self.window(once))
-      for file in [location.publicKey, location.checkpointFile] where NewFile.exists(file) {
-        throw ToolExit.failure(ToolExit.cannotCreate, "\(file) is there already")
-      }
-      let signer = try signer(location, origin, &written)
-      try NewFile.write(Array((signer.verifierKey.text + "\n").utf8), to: location.publicKey)
-      written.append(location.publicKey)
       let checkpoints = try location.checkpoints(of: origin)
-      let storage = try location.storage(creating: true)
-      let log = try AuditLog.create(
-        in: storage, configuration: configuration, signer: signer, checkpoints: checkpoints)
-      try log.close()
-      report(location, signer.verifierKey)
-    } catch {
-      // Keys of a trail that was not made are of no use.
-      for file in written { NewFile.remove(file) }
-      if let failure = error as? NewFile.Failure {
-        throw ToolExit.failure(ToolExit.cannotCreate, failure.description)
+      let signer =
+        try hasKey ? location.signer(named: origin) ?? .generate(name: origin) : .generate(name: origin)
+      let storage = try location.storageOrNew()
+      defer { try? storage.close() }
+      if !hasKey { try NewFile.write(Array(signer.pem().utf8), to: location.privateKeyFile, mode: 0o600) }
+      do throws(AuditError) {
+        try create(in: storage, configuration, signer, checkpoints)
+      } catch {
+        // A key made for a trail that others had made is of no use; one that may have signed a trail is.
+        if !hasKey, error.code == .alreadyExists { NewFile.remove(location.privateKeyFile) }
+        throw error
       }
+      try NewFile.write(Array((signer.verifierKey.text + "\n").utf8), to: location.publicKey)
+      try report(location, signer.verifierKey)
+    } catch {
       if let error = error as? LogFormatError {
         throw ToolExit.failure(ToolExit.usage, "--origin \(origin): \(error)")
       }
-      throw Self.failure(error, location)
+      let failure = Self.failure(error, location)
+      if failure as? ExitCode == ToolExit.inputOutput, !NewFile.exists(location.publicKey) {
+        note("receipt-tool: the trail is not complete; the same command goes on where this one stopped")
+      }
+      throw failure
+    }
+  }
+
+  private func create(
+    in storage: any TrailStorage, _ configuration: TrailConfiguration, _ signer: NoteSignerKey,
+    _ checkpoints: any CheckpointStore
+  ) throws(AuditError) {
+    do throws(AuditError) {
+      try AuditLog.create(
+        in: storage, configuration: configuration, signer: signer, checkpoints: checkpoints
+      ).close()
+    } catch {
+      // Only the public key may be missing: then this is the trail that was asked for, and nothing is in it yet.
+      guard error.code == .alreadyExists,
+        let log = try? AuditLog.open(
+          storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints),
+        log.configuration.once == configuration.once, (try? log.statistics().entryCount) == 0
+      else { throw error }
+      try log.close()
     }
   }
 
@@ -91,21 +120,11 @@ struct AuditInitCommand: ParsableCommand {
     return TrailLocation.failure(error, location.name)
   }
 
-  private func signer(
-    _ location: TrailLocation, _ origin: String, _ written: inout [String]
-  ) throws -> NoteSignerKey {
-    if location.namesPrivateKey, NewFile.exists(location.privateKeyFile),
-      let signer = try location.signer(named: origin)
-    {
-      return signer
-    }
-    let signer = try NoteSignerKey.generate(name: origin)
-    try NewFile.write(Array(signer.pem().utf8), to: location.privateKeyFile, mode: 0o600)
-    written.append(location.privateKeyFile)
-    return signer
+  private static func isTaken(_ file: String) -> ExitCode {
+    ToolExit.failure(ToolExit.cannotCreate, "\(file) is there already")
   }
 
-  private func report(_ location: TrailLocation, _ key: NoteVerifierKey) {
+  private func report(_ location: TrailLocation, _ key: NoteVerifierKey) throws {
     if output.json {
       var object = JSONWriter()
       object.beginObject()
@@ -116,17 +135,15 @@ struct AuditInitCommand: ParsableCommand {
       object.member("publicKeyFile", location.publicKey)
       object.member("checkpointFile", location.checkpointFile)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
       return
     }
-    let lines = [
+    try writeLine(
       "trail        \(location.name)",
       "origin       \(key.name)",
       "private key  \(location.privateKeyFile)  (keep it secret)",
       "public key   \(location.publicKey)  (give it to whoever checks): \(key.text)",
-      "checkpoint   \(location.checkpointFile)  (keep it out of backups)",
-    ]
-    writeAll(Array((lines.joined(separator: "\n") + "\n").utf8), to: STDOUT_FILENO)
+      "checkpoint   \(location.checkpointFile)  (keep it out of backups)")
   }
 
   /// The machine and the trail's name; only what a key's name may hold.

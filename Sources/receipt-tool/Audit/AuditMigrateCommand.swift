@@ -57,7 +57,7 @@ struct AuditMigrateCommand: ParsableCommand {
       ) { progress.show($0, of: $1) }
       progress.finish()
       try copyKeys(source, target, verifier)
-      report(target, checkpoint.checkpoint)
+      try report(target, checkpoint.checkpoint)
     } catch {
       progress.finish()
       throw TrailLocation.failure(error, "\(source.name) to \(target.name)")
@@ -66,23 +66,15 @@ struct AuditMigrateCommand: ParsableCommand {
 
   private func copyKeys(_ source: TrailLocation, _ target: TrailLocation, _ verifier: NoteVerifierKey) throws
   {
-    do throws(NewFile.Failure) {
-      if !NewFile.exists(target.publicKey) {
-        try NewFile.write(Array((verifier.text + "\n").utf8), to: target.publicKey)
-      }
-    } catch {
-      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
+    if !NewFile.exists(target.publicKey) {
+      try NewFile.write(Array((verifier.text + "\n").utf8), to: target.publicKey)
     }
     guard NewFile.exists(source.privateKeyFile), !NewFile.exists(target.privateKeyFile) else { return }
     let key = try InputFile.contents(of: source.privateKeyFile, limit: 1 << 16)
-    do throws(NewFile.Failure) {
-      try NewFile.write(key, to: target.privateKeyFile, mode: 0o600)
-    } catch {
-      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
-    }
+    try NewFile.write(key, to: target.privateKeyFile, mode: 0o600)
   }
 
-  private func report(_ target: TrailLocation, _ checkpoint: Checkpoint) {
+  private func report(_ target: TrailLocation, _ checkpoint: Checkpoint) throws {
     if output.json {
       var object = JSONWriter()
       object.beginObject()
@@ -90,14 +82,11 @@ struct AuditMigrateCommand: ParsableCommand {
       object.member("entries", checkpoint.size)
       object.member("root", checkpoint.root.base64)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
       return
     }
-    let lines = [
+    try writeLine(
       "\(target.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)",
-      "write to this one from now on, and no more to \(options.location.name)",
-    ]
-    writeAll(
-      Array((lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n").utf8), to: STDOUT_FILENO)
+      "write to this one from now on, and no more to \(options.location.name)")
   }
 }

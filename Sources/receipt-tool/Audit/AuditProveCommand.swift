@@ -39,21 +39,17 @@ struct AuditProveCommand: ParsableCommand {
   var overwrites = false
 
   func validate() throws {
-    guard path != nil || !output.json else { throw ValidationError("--json needs -o FILE.") }
+    try refuse(["--json": output.json, "--overwrite": overwrites], unless: path != nil, "needs -o FILE")
   }
 
   func run() throws {
     let location = options.location
     let proof = try proof(location)
     guard let path else {
-      writeAll(proof.encoded, to: STDOUT_FILENO)
+      try writeAll(proof.encoded)
       return
     }
-    do throws(NewFile.Failure) {
-      try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
-    } catch {
-      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
-    }
+    try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
     let checkpoint = proof.checkpoint.unverifiedCheckpoint
     if output.json {
       var object = JSONWriter()
@@ -64,10 +60,9 @@ struct AuditProveCommand: ParsableCommand {
       object.member("size", checkpoint.size)
       object.member("root", checkpoint.root.base64)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
-      let text = "\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n"
-      writeAll(Array(text.utf8), to: STDOUT_FILENO)
+      try writeAll("\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n")
     }
   }
 

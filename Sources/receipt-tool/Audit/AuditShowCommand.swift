@@ -41,6 +41,7 @@ struct AuditShowCommand: ParsableCommand {
     guard [raw, receipt, output.json].filter({ $0 }).count < 2 else {
       throw ValidationError("Give one of --raw, --receipt and --json.")
     }
+    try refuse(["--customer": customer], unless: !raw && !receipt, "has no effect with --raw or --receipt")
   }
 
   func run() throws {
@@ -58,7 +59,7 @@ struct AuditShowCommand: ParsableCommand {
         let report = try EntryReport(recorded, in: view, showsCustomer: customer)
         return output.json ? report.jsonLine() : Array(report.text().utf8)
       }
-      writeAll(bytes, to: STDOUT_FILENO)
+      try writeAll(bytes)
     }
   }
 }

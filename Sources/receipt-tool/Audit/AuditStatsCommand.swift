@@ -23,14 +23,14 @@ struct AuditStatsCommand: ParsableCommand {
   @OptionGroup var output: JSONOption
 
   func run() throws {
-    let location = options.location
+    let location = try options.readOnlyLocation()
     let log = try location.open(writing: false)
     do {
       let statistics = try log.statistics()
       let root = try log.withView { $0.root }
       try log.close()
       let text = output.json ? json(log, statistics, root) : lines(log, statistics, root)
-      writeAll(text, to: STDOUT_FILENO)
+      try writeAll(text)
     } catch {
       throw TrailLocation.failure(error, location.name)
     }

@@ -63,9 +63,14 @@ struct AuditWitnessCommand: ParsableCommand {
 
   func run() throws {
     let folder = AuditWitnessFolder(path: folder)
-    if let create { return report(try folder.create(name: create)) }
+    if let create { return try report(folder.create(name: create)) }
+    guard Self.variable("REQUEST_METHOD") ?? "POST" == "POST" else {
+      return try Self.print(WitnessResponse(status: 405), "Allow: POST\r\n")
+    }
+    let witness: CheckpointWitness
+    let body: [UInt8]
     do {
-      let witness = try folder.witness(
+      witness = try folder.witness(
         of: logs.map {
           let key = try TrailLocation.verifierKey($0)
           guard key.kind == .ed25519 else {
@@ -74,16 +79,14 @@ struct AuditWitnessCommand: ParsableCommand {
           }
           return key
         })
-      guard Self.variable("REQUEST_METHOD") ?? "POST" == "POST" else {
-        return Self.print(WitnessResponse(status: 405), "Allow: POST\r\n")
-      }
-      let answer = witness.respond(to: try Self.body())
-      if let reason = answer.reason { note("receipt-tool: answered \(answer.response.status): \(reason)") }
-      Self.print(answer.response)
+      body = try Self.body()
     } catch {
-      Self.print(WitnessResponse(status: 500))
+      try? Self.print(WitnessResponse(status: 500))
       throw error
     }
+    let answer = witness.respond(to: body)
+    if let reason = answer.reason { note("receipt-tool: answered \(answer.response.status): \(reason)") }
+    try Self.print(answer.response)
   }
 
   /// The body of the request: as long as the web server says, which need not close the stream.
@@ -108,7 +111,7 @@ struct AuditWitnessCommand: ParsableCommand {
     return text.isEmpty ? nil : text
   }
 
-  private static func print(_ response: WitnessResponse, _ further: String = "") {
+  private static func print(_ response: WitnessResponse, _ further: String = "") throws {
     let reason = [
       200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
       409: "Conflict", 422: "Unprocessable Entity", 503: "Service Unavailable",
@@ -116,19 +119,19 @@ struct AuditWitnessCommand: ParsableCommand {
     let head =
       "Status: \(response.status) \(reason[response.status] ?? "Internal Server Error")\r\n"
       + "Content-Type: \(response.contentType ?? "text/plain; charset=utf-8")\r\n\(further)\r\n"
-    writeAll(Array(head.utf8) + response.body, to: STDOUT_FILENO)
+    try writeAll(Array(head.utf8) + response.body)
   }
 
-  private func report(_ key: NoteVerifierKey) {
+  private func report(_ key: NoteVerifierKey) throws {
     if output.json {
       var object = JSONWriter()
       object.beginObject()
       object.member("name", key.name)
       object.member("publicKey", key.text)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
-      writeAll(Array("\(key.text)\n".utf8), to: STDOUT_FILENO)
+      try writeAll("\(key.text)\n")
     }
   }
 }

@@ -23,20 +23,14 @@ struct AuditWitnessFolder {
     guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else {
       throw ToolExit.failure(ToolExit.cannotCreate, "cannot make \(path): \(systemMessage(errno))")
     }
-    do throws(NewFile.Failure) {
-      try NewFile.write(Array((try pem(of: key)).utf8), to: privateKeyFile, mode: 0o600)
-      do throws(NewFile.Failure) {
-        try NewFile.write(Array("\(key.cosignatureVerifierKey)\n".utf8), to: publicKeyFile)
-      } catch {
-        NewFile.remove(privateKeyFile)
-        throw error
-      }
-    } catch { throw ToolExit.failure(ToolExit.cannotCreate, error.description) }
+    try NewFile.write(Array(key.pem().utf8), to: privateKeyFile, mode: 0o600)
+    do {
+      try NewFile.write(Array("\(key.cosignatureVerifierKey)\n".utf8), to: publicKeyFile)
+    } catch {
+      NewFile.remove(privateKeyFile)
+      throw error
+    }
     return key.cosignatureVerifierKey
-  }
-
-  private func pem(of key: NoteSignerKey) throws(NewFile.Failure) -> String {
-    do { return try key.pem() } catch { throw NewFile.Failure(path: privateKeyFile, number: EIO) }
   }
 
   /// The witness, for logs with these keys; several of one name are of one log.

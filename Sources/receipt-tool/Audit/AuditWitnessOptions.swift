@@ -17,14 +17,14 @@ struct AuditWitnessOptions: ParsableArguments {
 
   @Option(
     name: .customLong("witness-timeout"),
-    help: ArgumentHelp("How long the witnesses have to answer.", valueName: "SECONDS"))
-  var timeout: Double = 10
+    help: ArgumentHelp("How long the witnesses have to answer. Default: 10.", valueName: "SECONDS"))
+  var timeout: Double?
 
   @Option(
     name: .customLong("witness-patience"),
     help: ArgumentHelp(
-      "How long the others are waited for once enough have cosigned.", valueName: "SECONDS"))
-  var patience: Double = 1
+      "How long the others are waited for once enough have cosigned. Default: 1.", valueName: "SECONDS"))
+  var patience: Double?
 
   @Option(
     name: .customLong("ca-file"),
@@ -39,10 +39,15 @@ struct AuditWitnessOptions: ParsableArguments {
   var allowsPlainHTTP = false
 
   func validate() throws {
-    guard timeout > 0, timeout <= 3600 else {
+    try refuse(
+      [
+        "--witness-timeout": timeout != nil, "--witness-patience": patience != nil,
+        "--ca-file": certificateAuthorities != nil, "--allow-plain-http": allowsPlainHTTP,
+      ], unless: policyFile != nil, "needs --witnesses FILE")
+    guard timeout ?? 1 > 0, timeout ?? 1 <= 3600 else {
       throw ValidationError("--witness-timeout takes seconds, more than 0 and at most 3600.")
     }
-    guard patience >= 0, patience <= 3600 else {
+    guard patience ?? 0 >= 0, patience ?? 0 <= 3600 else {
       throw ValidationError("--witness-patience takes seconds, at most 3600.")
     }
   }
@@ -71,8 +76,8 @@ struct AuditWitnessOptions: ParsableArguments {
       transport: RemoteWitnessTransport(
         transport: CurlTransport(certificateAuthorities: certificateAuthorities),
         allowsPlainHTTP: allowsPlainHTTP),
-      timeout: .milliseconds(Int64(timeout * 1000)))
-    witnesses.patience = .milliseconds(Int64(patience * 1000))
+      timeout: .milliseconds(Int64((timeout ?? 10) * 1000)))
+    witnesses.patience = .milliseconds(Int64((patience ?? 1) * 1000))
     options.witnesses = witnesses
     return options
   }

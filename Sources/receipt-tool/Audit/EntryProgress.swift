@@ -26,11 +26,11 @@ final class EntryProgress: Sendable {
     let filled = Int(percent) * 30 / 100
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
     let line = "\r\u{1B}[K[\(bar)] \(percent) % \(verb) \(done) of \(total) entries, \(rate)/s"
-    writeAll(Array(line.utf8), to: STDERR_FILENO)
+    _ = writeAll(Array(line.utf8), to: STDERR_FILENO)
   }
 
   func finish() {
     guard isShown, lastShown.withLock({ $0 != nil }) else { return }
-    writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
+    _ = writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
   }
 }

@@ -72,13 +72,15 @@ struct RecordingVerdictOptions: ParsableArguments {
   var consumables: [String] = []
 
   func validate() throws {
-    let others = [privateKey, publicKey, checkpoint, customer]
-    guard trail != nil || (others.allSatisfy { $0 == nil } && !discardsReceipts && replayRules.isEmpty) else {
-      throw ValidationError("Name the trail by --audit.")
-    }
-    guard consumables.isEmpty || replayRules.contains(.consumableAgain) else {
-      throw ValidationError("--consumable goes with --refuse-replay consumable-again.")
-    }
+    try refuse(
+      [
+        "--audit-private-key": privateKey != nil, "--audit-key": publicKey != nil,
+        "--audit-checkpoint": checkpoint != nil, "--customer": customer != nil,
+        "--discard-receipts": discardsReceipts, "--refuse-replay": !replayRules.isEmpty,
+      ], unless: trail != nil, "needs --audit TRAIL")
+    try refuse(
+      ["--consumable": !consumables.isEmpty], unless: replayRules.contains(.consumableAgain),
+      "needs --refuse-replay consumable-again")
   }
 
   /// Opens the trail; `nil` where none was named.
@@ -129,7 +131,7 @@ struct VerdictRecorder: Sendable {
 
   /// Signs a checkpoint of what was recorded and closes the trail.
   func close() throws {
-    do throws(AuditError) { try log.close() } catch { throw Self.failure(error, name) }
+    do throws(AuditError) { try log.close() } catch { throw TrailLocation.checkpointFailure(error, name) }
   }
 
   /// Whatever is wrong with the trail must not look like the exit code of an invalid receipt.

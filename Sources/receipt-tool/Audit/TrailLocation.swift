@@ -160,6 +160,14 @@ struct TrailLocation {
     ToolExit.failure(code(for: error.code), "\(name): \(error.description)")
   }
 
+  /// What was entered is there, and was said to be; only that no checkpoint covers it yet is new.
+  static func checkpointFailure(_ error: AuditError, _ name: String) -> ExitCode {
+    ToolExit.failure(
+      ToolExit.inputOutput,
+      "\(name): what was entered is stored, but no signed checkpoint covers it: \(error.description); when that is "
+        + "mended: receipt-tool audit checkpoint \(name)")
+  }
+
   static func failure(_ error: StorageError, _ name: String) -> ExitCode {
     ToolExit.failure(code(for: error.code), "\(name): \(error.description)")
   }
@@ -195,9 +203,4 @@ extension TrailLocation {
     case .full, .inputOutput, .syncFailed, .closed: ToolExit.inputOutput
     }
   }
-}
-
-extension ToolExit {
-  /// What was to be stored could not be.
-  static let inputOutput = ExitCode(74)
 }

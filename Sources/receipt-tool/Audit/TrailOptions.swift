@@ -39,9 +39,16 @@ struct TrailOptions: ParsableArguments {
       trail, privateKey: files.privateKey, publicKey: files.publicKey, checkpoint: files.checkpoint)
   }
 
+  /// The trail, for a command that only reads it.
+  func readOnlyLocation() throws -> TrailLocation {
+    try refuse(
+      ["--private-key": files.privateKey != nil], unless: false, "has no effect: nothing is signed here")
+    return location
+  }
+
   /// Looks something up in one state of the trail; without its private key.
   func read<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
-    let location = location
+    let location = try readOnlyLocation()
     let log = try location.open(writing: false)
     do {
       let result = try log.withView(body)
@@ -58,14 +65,19 @@ struct TrailOptions: ParsableArguments {
   ) async throws -> Result {
     let location = location
     let log = try location.open(writing: true, options: options)
+    let result: Result
     do {
-      let result = try await body(log)
-      try log.close()
-      return result
+      result = try await body(log)
     } catch {
       try? log.close()
       throw TrailLocation.failure(error, location.name)
     }
+    do throws(AuditError) { try log.close() } catch {
+      let isOfStorage = [.storageFull, .storageUnavailable, .stopped].contains(error.code)
+      throw isOfStorage
+        ? TrailLocation.checkpointFailure(error, location.name) : TrailLocation.failure(error, location.name)
+    }
+    return result
   }
 }
 

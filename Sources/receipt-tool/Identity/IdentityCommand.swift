@@ -88,14 +88,14 @@ struct IdentityCreateCommand: ParsableCommand {
       options.intermediateMarker = markers.intermediate
     }
     let passphrase = try passphraseOptions.passphrase()
+    let identity: SigningIdentity
     do throws(SigningError) {
-      let identity = try SigningIdentity.create(options)
+      identity = try SigningIdentity.create(options)
       try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
-      let report = IdentityReport(directory: directory, chain: identity.chain)
-      writeAll(json ? report.jsonLine() : Array(report.text().utf8), to: STDOUT_FILENO)
     } catch {
       throw ToolExit.failure(ToolExit.code(for: error), error.description)
     }
+    try IdentityReport(directory: directory, chain: identity.chain).write(json: json)
   }
 }
 
@@ -119,11 +119,10 @@ struct IdentityShowCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    do throws(SigningError) {
-      let report = IdentityReport(directory: directory, chain: try IdentityDirectory(directory).loadChain())
-      writeAll(json ? report.jsonLine() : Array(report.text().utf8), to: STDOUT_FILENO)
-    } catch {
+    let chain: [Certificate]
+    do throws(SigningError) { chain = try IdentityDirectory(directory).loadChain() } catch {
       throw ToolExit.failure(ToolExit.code(for: error), error.description)
     }
+    try IdentityReport(directory: directory, chain: chain).write(json: json)
   }
 }

@@ -8,7 +8,9 @@ struct IdentityReport {
   let directory: String
   let chain: [Certificate]
 
-  func text() -> String {
+  func write(json: Bool) throws { try writeAll(json ? jsonLine() : Array(text().utf8)) }
+
+  private func text() -> String {
     var lines = ["identity  \(directory)"]
     for (certificate, part) in zip(chain, ["signer", "intermediate", "root"]) {
       lines.append("  \(part)")
@@ -20,7 +22,7 @@ struct IdentityReport {
     return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
   }
 
-  func jsonLine() -> [UInt8] {
+  private func jsonLine() -> [UInt8] {
     var object = JSONWriter()
     object.beginObject()
     object.member("identity", directory)

@@ -34,14 +34,14 @@ struct InspectCommand: ParsableCommand {
         let bytes = try InputFile(path).readAll(limit: ReceiptLimits.standard.maximumByteCount)
         let report = Inspection(source: path).report(of: try UnverifiedReceipt(parsing: bytes))
         let output = json ? report.encoded() + [0x0A] : Array(IndentedText.text(of: report).utf8)
-        writeAll(output, to: STDOUT_FILENO)
+        try writeAll(output)
       } catch let failure as ReadFailure {
         note("receipt-tool: \(failure)")
         exitCode = exitCode ?? ToolExit.unreadableInput
       } catch let error as MalformedReceipt {
         if json {
           let report = Inspection(source: path).report(of: error)
-          writeAll(report.encoded() + [0x0A], to: STDOUT_FILENO)
+          try writeAll(report.encoded() + [0x0A])
         }
         note("receipt-tool: \(path): \(error)")
         exitCode = ToolExit.invalid

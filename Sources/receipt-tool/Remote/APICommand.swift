@@ -25,7 +25,7 @@ struct APICommand: ParsableCommand {
 
       EXIT CODES:
         0 answered; 1 refused, or a signed part is not genuine; 2 no answer now, try again later;
-        64 wrong command line or missing credentials; 66 a file cannot be read.
+        64 wrong command line or missing credentials; 66 a file cannot be read; 74 the output cannot be written.
       """,
     subcommands: [APITransactionsCommand.self, APISubscriptionsCommand.self, APINotificationsCommand.self])
 }
@@ -56,10 +56,18 @@ struct APIOptions: ParsableArguments {
     guard environment == .production || environment == .sandbox else {
       throw ValidationError("--environment takes production or sandbox.")
     }
+    try refuse(
+      ["--sandbox-base-url": servers.sandboxBase != nil], unless: environment == .sandbox,
+      "needs --environment sandbox")
+    try refuse(
+      ["--base-url": servers.base != nil], unless: environment == .production || servers.sandboxBase == nil,
+      "has no effect beside --sandbox-base-url")
+    try refuse(
+      ["--admit-xcode": trust.admitsXcode], unless: false, "has no effect: the App Store sends no test data")
   }
 
   /// Makes a client, runs calls with it, and shuts down what it stands on.
-  func withClient(_ calls: (AppStoreServerClient) async throws(AppStoreServerError) -> Void) async throws {
+  func withClient(_ calls: (AppStoreServerClient) async throws -> Void) async throws {
     let signer = try credentials.signer(bundleId: bundleId)
     let resolved = try trust.resolve()
     let verifier = ReceiptVerifier(
@@ -71,18 +79,18 @@ struct APIOptions: ParsableArguments {
     defer { transport.shutdown() }
     let client = AppStoreServerClient(
       transport: transport, signer: signer, address: address, verifier: verifier, retry: servers.retry)
-    do throws(AppStoreServerError) {
+    do {
       try await calls(client)
-    } catch {
+    } catch let error as AppStoreServerError {
       throw ToolExit.failure(error.isRetryable ? ToolExit.undetermined : ToolExit.invalid, error.description)
     }
   }
 
-  func show<Payload>(_ part: VerifiedPayload<Payload>, _ encoded: (Payload) -> [UInt8]) {
-    printLine(raw ? Array(part.compact.utf8) : encoded(part.payload))
+  func show<Payload>(_ part: VerifiedPayload<Payload>, _ encoded: (Payload) -> [UInt8]) throws {
+    try printLine(raw ? Array(part.compact.utf8) : encoded(part.payload))
   }
 
-  func printLine(_ bytes: [UInt8]) { writeAll(bytes + [0x0A], to: STDOUT_FILENO) }
+  func printLine(_ bytes: [UInt8]) throws { try writeAll(bytes + [0x0A]) }
 
   static func instant(_ text: String, _ flag: String) throws -> Timestamp {
     do throws(MalformedReceipt) {
@@ -104,8 +112,8 @@ struct APITransactionsCommand: ParsableCommand {
     @Argument(help: "The transaction's identifier.") var transactionId: String
 
     func run() async throws {
-      try await options.withClient { client throws(AppStoreServerError) in
-        options.show(try await client.transaction(transactionId)) { $0.encoded() }
+      try await options.withClient { client in
+        try options.show(await client.transaction(transactionId)) { $0.encoded() }
       }
     }
   }
@@ -122,9 +130,9 @@ struct APITransactionsCommand: ParsableCommand {
     func run() async throws {
       let filter = TransactionHistoryFilter(
         productIds: productIds, sort: descending ? .descending : nil, revoked: revoked ? true : nil)
-      try await options.withClient { client throws(AppStoreServerError) in
+      try await options.withClient { client in
         for try await transaction in client.transactionHistory(of: transactionId, filter: filter) {
-          options.show(transaction) { $0.encoded() }
+          try options.show(transaction) { $0.encoded() }
         }
       }
     }
@@ -136,9 +144,9 @@ struct APITransactionsCommand: ParsableCommand {
     @Argument(help: "Any transaction of the customer.") var transactionId: String
 
     func run() async throws {
-      try await options.withClient { client throws(AppStoreServerError) in
+      try await options.withClient { client in
         for try await transaction in client.refundHistory(of: transactionId) {
-          options.show(transaction) { $0.encoded() }
+          try options.show(transaction) { $0.encoded() }
         }
       }
     }
@@ -150,12 +158,12 @@ struct APITransactionsCommand: ParsableCommand {
     @Argument(help: "The identifier in the customer's invoice.") var orderId: String
 
     func run() async throws {
-      try await options.withClient { client throws(AppStoreServerError) in
+      try await options.withClient { client in
         guard let transactions = try await client.orderLookup(orderId) else {
           note("receipt-tool: the App Store does not know the order \(orderId) as one of this app")
           return
         }
-        for transaction in transactions { options.show(transaction) { $0.encoded() } }
+        for transaction in transactions { try options.show(transaction) { $0.encoded() } }
       }
     }
   }
@@ -167,8 +175,8 @@ struct APITransactionsCommand: ParsableCommand {
     @Argument(help: "Any transaction of the customer.") var transactionId: String
 
     func run() async throws {
-      try await options.withClient { client throws(AppStoreServerError) in
-        options.show(try await client.appTransaction(of: transactionId)) { $0.encoded() }
+      try await options.withClient { client in
+        try options.show(await client.appTransaction(of: transactionId)) { $0.encoded() }
       }
     }
   }
@@ -185,7 +193,7 @@ struct APISubscriptionsCommand: ParsableCommand {
     @Argument(help: "Any transaction of the customer.") var transactionId: String
 
     func run() async throws {
-      try await options.withClient { client throws(AppStoreServerError) in
+      try await options.withClient { client in
         for subscription in try await client.subscriptionStatuses(of: transactionId) {
           var object = JSONWriter()
           object.beginObject()
@@ -197,7 +205,7 @@ struct APISubscriptionsCommand: ParsableCommand {
             member("renewalInfo", renewalInfo, of: &object) { $0.encoded() }
           }
           object.endObject()
-          options.printLine(object.bytes)
+          try options.printLine(object.bytes)
         }
       }
     }
@@ -238,9 +246,9 @@ struct APINotificationsCommand: ParsableCommand {
         endDate: try to.map { try APIOptions.instant($0, "--to") } ?? now,
         notificationType: type.map { NotificationType(rawValue: $0) }, transactionId: transactionId,
         onlyFailures: onlyFailures ? true : nil)
-      try await options.withClient { client throws(AppStoreServerError) in
+      try await options.withClient { client in
         for try await sent in client.notificationHistory(request) {
-          options.show(sent.notification) { $0.encoded() }
+          try options.show(sent.notification) { $0.encoded() }
         }
       }
     }
@@ -251,9 +259,17 @@ struct APINotificationsCommand: ParsableCommand {
       abstract: "Have the App Store send a test notification; prints its token.")
     @OptionGroup var options: APIOptions
 
+    func validate() throws {
+      try refuse(
+        [
+          "--raw": options.raw, "--trust": !options.trust.trusted.isEmpty,
+          "--intermediate": !options.trust.intermediateFiles.isEmpty,
+        ], unless: false, "has no effect: the answer has no signed part")
+    }
+
     func run() async throws {
-      try await options.withClient { client throws(AppStoreServerError) in
-        options.printLine(try await client.requestTestNotification().encodedJSON())
+      try await options.withClient { client in
+        try options.printLine(await client.requestTestNotification().encodedJSON())
       }
     }
   }
@@ -265,7 +281,7 @@ struct APINotificationsCommand: ParsableCommand {
     @Argument(help: "The token that \"test\" printed.") var token: String
 
     func run() async throws {
-      try await options.withClient { client throws(AppStoreServerError) in
+      try await options.withClient { client in
         let sent = try await client.testNotificationStatus(token)
         var object = JSONWriter()
         object.beginObject()
@@ -282,7 +298,7 @@ struct APINotificationsCommand: ParsableCommand {
           object.string(sent.notification.compact)
         }
         object.endObject()
-        options.printLine(object.bytes)
+        try options.printLine(object.bytes)
       }
     }
   }

@@ -30,12 +30,18 @@ struct CheckerOptions: ParsableArguments {
   @Option(
     name: .customLong("account-token"),
     help: ArgumentHelp(
-      "With app-store: the account (appAccountToken) that must own the purchase.", valueName: "UUID"))
+      "The account (appAccountToken) that must own the purchase: by app-store's answer where that is asked, or else "
+        + "by what the receipt states. A receipt that states none is invalid.", valueName: "UUID"))
   var accountToken: String?
 
   @Flag(
     name: .customLong("require-current"),
-    help: "With app-store: a subscription must be active or in its grace period now.")
+    help: ArgumentHelp(
+      "A subscription must be active or in its grace period, and nothing be revoked.",
+      discussion: """
+        By app-store's answer where that is asked, or else by the dates that the receipt states, at the instant of \
+        --time or now.
+        """))
   var requiresCurrent = false
 
   @Flag(
@@ -56,6 +62,50 @@ struct CheckerOptions: ParsableArguments {
           "--check takes app-store, verify-receipt, ocsp or receiptkit=URL, not \"\(specification)\".")
       }
     }
+    if let accountToken, UUIDString(rawValue: accountToken).uuid == nil {
+      throw ValidationError("--account-token takes a UUID, as every appAccountToken is one.")
+    }
+    let (asksAPI, asksOCSP) = (asks("app-store"), asks("ocsp"))
+    let asksStore = asksAPI || asks("verify-receipt")
+    try refuse(["--soft-ocsp": softOCSP], unless: asksOCSP, "needs --check ocsp")
+    try refuse(
+      [
+        "--api-key": credentials.keyFile != nil, "--key-id": credentials.keyId != nil,
+        "--issuer-id": credentials.issuerId != nil,
+      ], unless: asksAPI, "needs --check app-store")
+    try refuse(
+      [
+        "--credentials": credentials.credentialsFile != nil, "--sandbox-base-url": servers.sandboxBase != nil,
+      ],
+      unless: asksStore, "needs --check app-store or verify-receipt")
+    try refuse(
+      ["--base-url": servers.base != nil], unless: asksStore || asksOCSP,
+      "needs --check app-store, verify-receipt or ocsp")
+    try refuse(
+      [
+        "--offline-suffices": offlineSuffices, "--allow-plain-http": servers.allowsPlainHTTP,
+        "--ca-file": servers.certificateAuthorities != nil, "--deadline": servers.deadline != nil,
+      ], unless: !specifications.isEmpty, "needs --check")
+  }
+
+  private func asks(_ source: String) -> Bool { specifications.contains(source) }
+
+  private var demands: PurchaseDemands {
+    PurchaseDemands(
+      appAccountToken: accountToken.map { UUIDString(rawValue: $0) },
+      demandsCurrentSubscription: requiresCurrent)
+  }
+
+  /// Holds the receipt itself to the demands that the App Store is not asked about; `nil` where there are none.
+  func signedContentChecker(_ policy: VerificationPolicy) -> SignedContentChecker? {
+    guard !asks("app-store"), accountToken != nil || requiresCurrent else { return nil }
+    return SignedContentChecker(demands: demands, clock: Self.clock(policy))
+  }
+
+  /// The instant at which receipts are judged.
+  private static func clock(_ policy: VerificationPolicy) -> @Sendable () -> Timestamp {
+    if case .at(let instant) = policy.timeRule { return { instant } }
+    return { SystemClock.now() }
   }
 
   /// The checkers, in the order named.
@@ -104,10 +154,10 @@ struct CheckerOptions: ParsableArguments {
             trust: trust.anchors, policy: partPolicy, intermediates: trust.intermediates),
           retry: servers.retry)
       }
-    let token = accountToken.map { UUIDString(rawValue: $0) }
-    return AppStoreServerChecker(
-      clients: clients,
-      demands: AppStoreServerChecker.Demands(
-        appAccountToken: token, demandsCurrentSubscription: requiresCurrent))
+    var checker = AppStoreServerChecker(clients: clients, demands: demands)
+    if offlineSuffices {
+      checker.whileUnreachable = SignedContentChecker(demands: demands, clock: Self.clock(policy))
+    }
+    return checker
   }
 }

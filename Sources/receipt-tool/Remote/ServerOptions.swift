@@ -34,11 +34,12 @@ struct ServerOptions: ParsableArguments {
 
   @Option(
     name: .customLong("deadline"),
-    help: ArgumentHelp("The longest that one question may take, retries included.", valueName: "SECONDS"))
-  var deadline: Double = 30
+    help: ArgumentHelp(
+      "The longest that one question may take, retries included. Default: 30.", valueName: "SECONDS"))
+  var deadline: Double?
 
   func validate() throws {
-    guard deadline > 0, deadline <= 3600 else {
+    guard deadline ?? 30 > 0, deadline ?? 30 <= 3600 else {
       throw ValidationError("--deadline takes seconds, more than 0 and at most 3600.")
     }
   }
@@ -47,7 +48,7 @@ struct ServerOptions: ParsableArguments {
   func transport() -> CurlTransport { CurlTransport(certificateAuthorities: certificateAuthorities) }
 
   var retry: RetryPolicy {
-    let deadline = Duration.milliseconds(Int64(deadline * 1000))
+    let deadline = Duration.milliseconds(Int64((deadline ?? 30) * 1000))
     return RetryPolicy(deadline: deadline, attemptTimeout: min(.seconds(10), deadline))
   }
 

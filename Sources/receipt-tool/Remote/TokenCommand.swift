@@ -50,7 +50,7 @@ struct TokenCommand: ParsableCommand {
       throw ToolExit.failure(ToolExit.internalFault, error.message)
     }
     guard json else {
-      writeAll(Array((token + "\n").utf8), to: STDOUT_FILENO)
+      try writeAll(token + "\n")
       return
     }
     var object = JSONWriter()
@@ -58,6 +58,6 @@ struct TokenCommand: ParsableCommand {
     object.member("token", token)
     object.member("expires", now.addingSeconds(Double(lifetime)).iso8601)
     object.endObject()
-    writeLine(object)
+    try writeLine(object)
   }
 }

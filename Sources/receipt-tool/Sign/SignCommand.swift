@@ -28,7 +28,7 @@ struct SignCommand: ParsableCommand {
 
       EXIT CODES:
         0 signed; 64 wrong command line or identity of the wrong kind; 66 the input, key or chain cannot be read;
-        70 internal fault; 73 the output cannot be written.
+        70 internal fault; 73 the output cannot be created; 74 it cannot be written.
       """)
 
   @OptionGroup(title: "Identity") var identity: IdentityOptions
@@ -63,7 +63,12 @@ struct SignCommand: ParsableCommand {
     } catch {
       throw ToolExit.failure(ToolExit.code(for: error), "\(input): \(error.description)")
     }
-    try write(contents(of: receipt, signedAt: signedAt))
+    let contents = contents(of: receipt, signedAt: signedAt)
+    if let output {
+      try NewFile.write(contents, to: output, overwriting: true)
+    } else {
+      try writeAll(contents)
+    }
   }
 
   private func contents(of receipt: [UInt8], signedAt: Timestamp?) -> [UInt8] {
@@ -79,23 +84,5 @@ struct SignCommand: ParsableCommand {
     object.member("receipt", String(decoding: encoded, as: UTF8.self))
     object.endObject()
     return object.bytes + [UInt8(ascii: "\n")]
-  }
-
-  private func write(_ contents: [UInt8]) throws {
-    guard let output else {
-      guard writeAll(contents, to: STDOUT_FILENO) else {
-        throw ToolExit.failure(
-          ToolExit.cannotCreate, "cannot write to standard output: \(systemMessage(errno))")
-      }
-      return
-    }
-    let descriptor = unsafe open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else {
-      throw ToolExit.failure(ToolExit.cannotCreate, "cannot write \(output): \(systemMessage(errno))")
-    }
-    defer { close(descriptor) }
-    guard writeAll(contents, to: descriptor) else {
-      throw ToolExit.failure(ToolExit.cannotCreate, "cannot write \(output): \(systemMessage(errno))")
-    }
   }
 }

@@ -37,6 +37,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
     guard by.map({ SubscriptionPeriod($0) != nil }) ?? true else {
       throw ValidationError("--by takes a period such as P3D, P1W, P1M or P1Y.")
     }
+    try refuse(["--account": options.namedAccount != nil], unless: hasBillingIssue, "needs --billing-issue")
   }
 
   func run() async throws {
@@ -47,7 +48,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
     guard target >= now else {
       throw ToolExit.failure(ToolExit.usage, "the store's clock shows \(now.iso8601) and does not go back")
     }
-    let notifications = try await OpenStore.with(options) { open in
+    let notifications = try await OpenStore.with(options.folder) { open in
       let before = try await Self.lastNumber(open.store)
       if hasBillingIssue { try await open.store.setBillingIssue(true, of: options.account) }
       try await open.store.advance(to: target)
@@ -55,12 +56,8 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
       return try await Self.notifications(open.store, after: before)
     }
     settings.clockOffset = target.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
-    do throws(NewFile.Failure) {
-      try NewFile.write(settings.encoded(), to: folder.settingsFile, overwriting: true)
-    } catch {
-      throw ToolExit.failure(ToolExit.inputOutput, error.description)
-    }
-    NotificationReport.write(notifications, json: output.json)
+    try NewFile.write(settings.encoded(), to: folder.settingsFile, overwriting: true)
+    try NotificationReport.write(notifications, json: output.json)
     note("receipt-tool: the store's clock shows \(target.iso8601)")
   }
 
@@ -102,16 +99,16 @@ struct StoreNotificationsCommand: AsyncParsableCommand {
         0 shown; 64 wrong command line; 66 no such store.
       """)
 
-  @OptionGroup var options: StoreOptions
+  @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
   @Option(help: ArgumentHelp("Only those with a greater number.", valueName: "NUMBER")) var after: Int64 = 0
 
   func run() async throws {
-    try await OpenStore.with(options) { open in
+    try await OpenStore.with(options.folder) { open in
       var last = after
       while true {
         let page = try await open.store.notifications(after: last)
-        NotificationReport.write(page, json: output.json, signed: true)
+        try NotificationReport.write(page, json: output.json, signed: true)
         guard let end = page.last else { return }
         last = end.number
       }

@@ -64,13 +64,9 @@ struct StoreBuyCommand: AsyncParsableCommand {
     }
     let receipt = transaction.storeTransaction?.receipt
     if let file, let receipt {
-      do throws(NewFile.Failure) {
-        try NewFile.write(receipt, to: file, overwriting: true)
-      } catch {
-        throw ToolExit.failure(ToolExit.cannotCreate, error.description)
-      }
+      try NewFile.write(receipt, to: file, overwriting: true)
     }
-    TransactionReport(transaction).write(json: output.json, receipt: file == nil ? receipt : nil)
+    try TransactionReport(transaction).write(json: output.json, receipt: file == nil ? receipt : nil)
     switch transaction.transactionState {
     case .purchased, .restored: break
     case .failed: throw ToolExit.invalid

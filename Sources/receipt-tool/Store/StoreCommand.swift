@@ -37,15 +37,28 @@ struct StoreCommand: ParsableCommand {
     ])
 }
 
-/// Which store, and whose purchases.
-struct StoreOptions: ParsableArguments {
+/// Which store.
+struct StoreFolderOptions: ParsableArguments {
   @Option(name: .customLong("store"), help: ArgumentHelp("The store's folder.", valueName: "DIR"))
   var directory: String
 
+  var folder: StoreFolder { StoreFolder(directory) }
+}
+
+/// Which store, and whose purchases.
+struct StoreOptions: ParsableArguments {
+  @OptionGroup var store: StoreFolderOptions
+
   @Option(
+    name: .customLong("account"),
     help: ArgumentHelp(
-      "The signed-in customer: letters, digits, dots, hyphens and underscores.", valueName: "NAME"))
-  var account = "customer"
+      "The signed-in customer: letters, digits, dots, hyphens and underscores. Default: customer.",
+      valueName: "NAME"))
+  var namedAccount: String?
+
+  var account: String { namedAccount ?? "customer" }
+  var directory: String { store.directory }
+  var folder: StoreFolder { store.folder }
 
   func validate() throws {
     let isAllowed = account.utf8.allSatisfy { byte in
@@ -60,6 +73,4 @@ struct StoreOptions: ParsableArguments {
       throw ValidationError("--account takes 1 to 64 letters, digits, dots, hyphens and underscores.")
     }
   }
-
-  var folder: StoreFolder { StoreFolder(directory) }
 }

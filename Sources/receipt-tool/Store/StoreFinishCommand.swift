@@ -61,12 +61,12 @@ struct StoreFinishCommand: AsyncParsableCommand {
         object.member("transaction", transaction.transactionIdentifier)
         object.member("product", transaction.payment.productIdentifier)
         object.endObject()
-        writeLine(object)
+        try writeLine(object)
       } else {
         let line =
           "finished  \(transaction.payment.productIdentifier)  "
           + (transaction.transactionIdentifier ?? transaction.id.rawValue)
-        writeLine(line)
+        try writeLine(line)
       }
     }
     for identifier in missing {

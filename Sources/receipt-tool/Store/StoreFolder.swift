@@ -123,9 +123,9 @@ struct OpenStore {
 
   /// Opens a store, does something and closes it.
   static func with<Result>(
-    _ options: StoreOptions, _ body: (OpenStore) async throws -> Result
+    _ folder: StoreFolder, _ body: (OpenStore) async throws -> Result
   ) async throws -> Result {
-    let open = try options.folder.open()
+    let open = try folder.open()
     do {
       let result = try await body(open)
       try open.storage.close()
@@ -140,7 +140,7 @@ struct OpenStore {
   static func withQueue<Result>(
     _ options: StoreOptions, _ body: (OpenStore, PaymentQueue) async throws -> Result
   ) async throws -> Result {
-    try await with(options) { open in
+    try await with(options.folder) { open in
       let queue = try open.queue(options.account)
       do {
         let result = try await body(open, queue)

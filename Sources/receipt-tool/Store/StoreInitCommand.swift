@@ -24,7 +24,8 @@ struct StoreInitCommand: AsyncParsableCommand {
         receipt-tool store init --store shop --clock 2025-01-01T00:00:00Z --ask
 
       EXIT CODES:
-        0 created; 64 wrong command line; 66 the catalogue cannot be used; 73 something is there already.
+        0 created; 64 wrong command line; 66 the catalogue cannot be used; 73 something is there already; 74 it could not be stored,
+        or the output not written.
       """)
 
   @Option(name: .customLong("store"), help: ArgumentHelp("The folder to make.", valueName: "DIR"))
@@ -84,20 +85,14 @@ struct StoreInitCommand: AsyncParsableCommand {
     } catch {
       throw ToolExit.failure(ToolExit.code(for: error), error.description)
     }
-    do throws(NewFile.Failure) {
-      try NewFile.write(products, to: isStoreKit ? folder.storeKitCatalogFile : folder.ownCatalogFile)
-    } catch {
-      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
-    }
+    try NewFile.write(products, to: isStoreKit ? folder.storeKitCatalogFile : folder.ownCatalogFile)
     do {
       try StoreFolder.storage(folder.ledgerFile, creating: true).close()
-      // Last: a folder without it is no store.
-      try NewFile.write(settings.encoded(), to: folder.settingsFile)
-    } catch let error as NewFile.Failure {
-      throw ToolExit.failure(ToolExit.cannotCreate, error.description)
     } catch {
       throw StoreFolder.failure(error)
     }
+    // Last: a folder without it is no store.
+    try NewFile.write(settings.encoded(), to: folder.settingsFile)
     try await report(folder)
   }
 
@@ -131,16 +126,15 @@ struct StoreInitCommand: AsyncParsableCommand {
       object.member("products", Int64(count))
       object.member("root", "\(directory)/\(IdentityDirectory.rootFileName)")
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
-      writeAll(
-        Array(
-          """
-          \(directory) sells \(count) products for \(bundle).
-          Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws
-          Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws
+      try writeAll(
+        """
+        \(directory) sells \(count) products for \(bundle).
+        Buy one:        receipt-tool store buy --store \(directory) PRODUCT -o receipt.jws
+        Verify it:      receipt-tool verify --trust \(directory)/root.cer receipt.jws
 
-          """.utf8), to: STDOUT_FILENO)
+        """)
     }
   }
 }

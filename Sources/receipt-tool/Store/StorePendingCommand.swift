@@ -26,18 +26,20 @@ struct StorePendingCommand: AsyncParsableCommand {
   func run() async throws {
     try await OpenStore.withQueue(options) { open, queue in
       try await queue.synchronize()
-      for transaction in await queue.transactions { TransactionReport(transaction).write(json: output.json) }
+      for transaction in await queue.transactions {
+        try TransactionReport(transaction).write(json: output.json)
+      }
       var last: PendingPurchase?
       while true {
         let page = try await open.store.pendingPurchases(after: last)
-        for purchase in page { write(purchase) }
+        for purchase in page { try write(purchase) }
         guard let end = page.last else { return }
         last = end
       }
     }
   }
 
-  private func write(_ purchase: PendingPurchase) {
+  private func write(_ purchase: PendingPurchase) throws {
     if output.json {
       var object = JSONWriter()
       object.beginObject()
@@ -48,12 +50,12 @@ struct StorePendingCommand: AsyncParsableCommand {
       object.member("quantity", Int64(purchase.payment.quantity))
       object.member("date", purchase.date.iso8601)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
     } else {
       let line =
         "waiting for approval  \(purchase.payment.productIdentifier)  \(purchase.account)  "
         + purchase.requestIdentifier
-      writeLine(line)
+      try writeLine(line)
     }
   }
 }
@@ -81,7 +83,7 @@ struct StoreApproveCommand: AsyncParsableCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.storeTransaction?.requestIdentifier == request }
     }
-    for transaction in transactions { TransactionReport(transaction).write(json: output.json) }
+    for transaction in transactions { try TransactionReport(transaction).write(json: output.json) }
   }
 }
 
@@ -107,6 +109,6 @@ struct StoreDeclineCommand: AsyncParsableCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.transactionState == .failed }
     }
-    for transaction in failed { TransactionReport(transaction).write(json: output.json) }
+    for transaction in failed { try TransactionReport(transaction).write(json: output.json) }
   }
 }

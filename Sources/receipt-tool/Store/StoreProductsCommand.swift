@@ -31,21 +31,21 @@ struct StoreProductsCommand: AsyncParsableCommand {
   var locale: [String] = []
 
   func run() async throws {
-    let invalid = try await OpenStore.with(options) { open in
+    let invalid = try await OpenStore.with(options.folder) { open in
       let wanted =
         identifiers.isEmpty ? open.store.catalog.products.map(\.productIdentifier) : identifiers
       let response = try await open.store.session(account: options.account).products(
         for: Set(wanted), preferredLocales: locale.map { Locale(identifier: $0) })
-      for product in response.products { write(product) }
+      for product in response.products { try write(product) }
       for identifier in response.invalidProductIdentifiers.sorted() {
         if output.json {
           var object = JSONWriter()
           object.beginObject()
           object.member("invalidProduct", identifier)
           object.endObject()
-          writeLine(object)
+          try writeLine(object)
         } else {
-          writeLine("\(identifier)  INVALID")
+          try writeLine("\(identifier)  INVALID")
         }
       }
       return response.invalidProductIdentifiers
@@ -53,7 +53,7 @@ struct StoreProductsCommand: AsyncParsableCommand {
     if !invalid.isEmpty { throw ToolExit.invalid }
   }
 
-  private func write(_ product: Product) {
+  private func write(_ product: Product) throws {
     if output.json {
       var object = JSONWriter()
       object.beginObject()
@@ -66,12 +66,12 @@ struct StoreProductsCommand: AsyncParsableCommand {
       object.member("localizedPrice", product.localizedPrice)
       object.member("period", product.subscription?.period.description)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
       return
     }
     var parts = [product.productIdentifier, product.localizedPrice]
     if let period = product.subscription?.period { parts[1] += " / \(period)" }
     parts += [product.localizedTitle, "(\(product.type.rawValue))"]
-    writeLine(parts.joined(separator: "  "))
+    try writeLine(parts.joined(separator: "  "))
   }
 }

@@ -18,7 +18,7 @@ struct StoreRefundCommand: AsyncParsableCommand {
         0 done; 1 no such transaction, or refused; 64 wrong command line; 66 no such store; 74 it could not be stored.
       """)
 
-  @OptionGroup var options: StoreOptions
+  @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
 
   @Argument(help: ArgumentHelp("The transaction.", valueName: "transaction")) var transaction: String
@@ -29,14 +29,16 @@ struct StoreRefundCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard !(reverses && declines) else { throw ValidationError("Give --reverse or --decline, not both.") }
+    try refuse(
+      ["--issue": hasIssue], unless: !reverses && !declines, "has no effect with --reverse or --decline")
   }
 
   func run() async throws {
-    let notifications = try await OpenStore.with(options) { open in
+    let notifications = try await OpenStore.with(options.folder) { open in
       if reverses { return try await open.store.reverseRefund(transaction) }
       if declines { return try await open.store.declineRefund(transaction) }
       return try await open.store.refund(transaction, reason: hasIssue ? .issue : .other)
     }
-    NotificationReport.write(notifications, json: output.json)
+    try NotificationReport.write(notifications, json: output.json)
   }
 }

@@ -35,7 +35,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
       try await queue.restoreCompletedTransactions(applicationUsername: username)
       return await queue.transactions.filter { $0.transactionState == .restored && !known.contains($0.id) }
     }
-    for transaction in restored { TransactionReport(transaction).write(json: output.json) }
+    for transaction in restored { try TransactionReport(transaction).write(json: output.json) }
     if restored.isEmpty { note("receipt-tool: nothing new to restore") }
   }
 }
@@ -63,24 +63,30 @@ struct StorePurchasesCommand: AsyncParsableCommand {
     help: ArgumentHelp("Print the present signed transaction of this purchase.", valueName: "TRANSACTION"))
   var receipt: String?
 
+  func validate() throws {
+    try refuse(
+      ["--json": output.json, "--account": options.namedAccount != nil], unless: receipt == nil,
+      "has no effect with --receipt")
+  }
+
   func run() async throws {
-    try await OpenStore.with(options) { open in
+    try await OpenStore.with(options.folder) { open in
       if let receipt {
         let signed = try await open.store.signedTransaction(receipt)
-        writeAll(Array((signed + "\n").utf8), to: STDOUT_FILENO)
+        try writeAll(signed + "\n")
         return
       }
       var last: String?
       while true {
         let page = try await open.store.purchaseRecord(of: options.account, after: last)
-        for purchase in page { write(purchase) }
+        for purchase in page { try write(purchase) }
         guard let end = page.last else { return }
         last = end.transaction.transactionIdentifier
       }
     }
   }
 
-  private func write(_ purchase: RecordedPurchase) {
+  private func write(_ purchase: RecordedPurchase) throws {
     let sold = purchase.transaction
     if output.json {
       var object = JSONWriter()
@@ -96,7 +102,7 @@ struct StorePurchasesCommand: AsyncParsableCommand {
       object.member("finished", purchase.isFinished)
       object.member("restoration", purchase.isRestoration)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
       return
     }
     var parts = [sold.transactionIdentifier, sold.transactionDate.iso8601, sold.payment.productIdentifier]
@@ -104,6 +110,6 @@ struct StorePurchasesCommand: AsyncParsableCommand {
     if let revoked = purchase.current.revocationDate { parts.append("REVOKED \(revoked.iso8601)") }
     if purchase.isRestoration { parts.append("restored") }
     if !purchase.isFinished { parts.append("not finished") }
-    writeLine(parts.joined(separator: "  "))
+    try writeLine(parts.joined(separator: "  "))
   }
 }

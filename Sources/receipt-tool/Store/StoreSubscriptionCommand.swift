@@ -41,24 +41,27 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
     guard changes == 0 || original != nil else {
       throw ValidationError("Name the subscription that is to change, by its original transaction.")
     }
+    try refuse(
+      ["--account": options.namedAccount != nil], unless: original == nil,
+      "has no effect where the subscription is named")
   }
 
   func run() async throws {
-    try await OpenStore.with(options) { open in
+    try await OpenStore.with(options.folder) { open in
       if let original {
         let notifications = try await changed(original, open.store)
         if let notifications {
-          NotificationReport.write(notifications, json: output.json)
+          try NotificationReport.write(notifications, json: output.json)
           return
         }
         guard let subscription = try await open.store.subscription(original) else {
           throw ToolExit.failure(ToolExit.invalid, "there is no subscription \(original)")
         }
-        write(subscription, at: open.settings.clock())
+        try write(subscription, at: open.settings.clock())
         return
       }
       for subscription in try await open.store.subscriptions(of: options.account) {
-        write(subscription, at: open.settings.clock())
+        try write(subscription, at: open.settings.clock())
       }
     }
   }
@@ -70,7 +73,7 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
     return nil
   }
 
-  private func write(_ subscription: Subscription, at now: Timestamp) {
+  private func write(_ subscription: Subscription, at now: Timestamp) throws {
     let status = subscription.status(at: now).rawValue
     if output.json {
       var object = JSONWriter()
@@ -84,7 +87,7 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
       object.member("transaction", subscription.transaction.transactionId)
       object.member("familyShared", subscription.isFamilyShared)
       object.endObject()
-      writeLine(object)
+      try writeLine(object)
       return
     }
     let renewal =
@@ -93,7 +96,7 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
     let line =
       "\(subscription.originalTransactionIdentifier)  \(subscription.productIdentifier)  \(status)  until "
       + "\(subscription.expiresDate.iso8601)  \(renewal)"
-    writeLine(line)
+    try writeLine(line)
   }
 }
 
@@ -113,13 +116,13 @@ struct StoreRenewCommand: AsyncParsableCommand {
         stored.
       """)
 
-  @OptionGroup var options: StoreOptions
+  @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
   @Argument(help: ArgumentHelp("Which, by its original transaction.", valueName: "original")) var original:
     String
 
   func run() async throws {
-    let notifications = try await OpenStore.with(options) { try await $0.store.renewNow(original) }
-    NotificationReport.write(notifications, json: output.json)
+    let notifications = try await OpenStore.with(options.folder) { try await $0.store.renewNow(original) }
+    try NotificationReport.write(notifications, json: output.json)
   }
 }

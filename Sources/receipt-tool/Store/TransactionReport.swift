@@ -48,8 +48,8 @@ struct TransactionReport {
     return object.bytes + [UInt8(ascii: "\n")]
   }
 
-  func write(json: Bool, receipt: [UInt8]? = nil) {
-    writeAll(json ? jsonLine(receipt: receipt) : Array(text().utf8), to: STDOUT_FILENO)
+  func write(json: Bool, receipt: [UInt8]? = nil) throws {
+    try writeAll(json ? jsonLine(receipt: receipt) : Array(text().utf8))
   }
 
   private var state: String {
@@ -71,10 +71,9 @@ struct TransactionReport {
 
 /// Notifications that an operation made, as they are printed.
 enum NotificationReport {
-  static func write(_ notifications: [SignedNotification], json: Bool, signed: Bool = false) {
+  static func write(_ notifications: [SignedNotification], json: Bool, signed: Bool = false) throws {
     for notification in notifications {
-      writeAll(
-        json ? jsonLine(notification, signed: signed) : Array(line(notification).utf8), to: STDOUT_FILENO)
+      try writeAll(json ? jsonLine(notification, signed: signed) : Array(line(notification).utf8))
     }
   }
 

@@ -72,6 +72,20 @@ struct PolicyOptions: ParsableArguments {
     help: "Take the unsigned environment of a transaction receipt for granted, even for production alone.")
   var acceptsClaimedEnvironment = false
 
+  func validate() throws {
+    for (option, seconds) in [("--max-age", maximumAge ?? 0), ("--clock-skew", allowedClockSkew)] {
+      guard seconds >= 0, seconds.isFinite else {
+        throw ValidationError("\(option) takes seconds, 0 or more.")
+      }
+    }
+    try refuse(
+      ["--accept-claimed-environment": acceptsClaimedEnvironment],
+      unless: environments.contains(.production) && !environments.contains(.sandbox)
+        && (kinds.isEmpty || kinds.contains(.transactionReceipt)),
+      "needs --environment production without sandbox, and transaction receipts: others sign their environment"
+    )
+  }
+
   func policy(_ trust: TrustOptions.Resolved) throws -> VerificationPolicy {
     let admitsTesting = trust.selfSignedTesting != .refused
     var policy = VerificationPolicy(

@@ -26,7 +26,7 @@ struct ProgressBar {
 
   mutating func finish() {
     guard isShown, lastShown > 0 else { return }
-    writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
+    _ = writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
   }
 
   private func show(_ now: Double) {
@@ -40,7 +40,7 @@ struct ProgressBar {
       line += "\(Int(share * 100)) % "
     }
     line += "\(megabytes) MiB, \(rate) MiB/s"
-    writeAll(Array(line.utf8), to: STDERR_FILENO)
+    _ = writeAll(Array(line.utf8), to: STDERR_FILENO)
   }
 
   private static func seconds() -> Double {

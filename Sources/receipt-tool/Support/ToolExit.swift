@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
-import ReceiptCodec
 
 /// The exit codes of `sysexits.h` that the tool uses, besides those of a verification.
 enum ToolExit {
@@ -12,6 +10,8 @@ enum ToolExit {
   static let unreadableInput = ExitCode(66)
   static let internalFault = ExitCode(70)
   static let cannotCreate = ExitCode(73)
+  /// What was to be printed, written or stored could not be.
+  static let inputOutput = ExitCode(74)
 
   /// Says on standard error what is wrong, and gives the exit code to throw.
   static func failure(_ code: ExitCode, _ message: String) -> ExitCode {
@@ -20,34 +20,15 @@ enum ToolExit {
   }
 }
 
-/// Writes a line to standard error, where notes and progress go.
-func note(_ line: String) {
-  writeAll(Array((line + "\n").utf8), to: STDERR_FILENO)
-}
-
-/// A line of JSON on standard output.
-func writeLine(_ object: JSONWriter) {
-  writeAll(object.bytes + [0x0A], to: STDOUT_FILENO)
-}
-
-/// A line for people on standard output: what could command a terminal is shown, not sent.
-func writeLine(_ text: String) {
-  writeAll(Array(PrintableText.sanitized(text).utf8) + [0x0A], to: STDOUT_FILENO)
-}
-
-/// Writes all bytes to a file descriptor; a reader that has gone away ends the tool quietly.
-@discardableResult
-func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-  var offset = 0
-  while offset < bytes.count {
-    let written = unsafe bytes.withUnsafeBytes { buffer in
-      unsafe write(descriptor, buffer.baseAddress?.advanced(by: offset), buffer.count - offset)
-    }
-    if written < 0 {
-      if errno == EINTR { continue }
-      return false
-    }
-    offset += written
-  }
-  return true
+/// Refuses options that cannot take effect: whoever gives one counts on it.
+///
+/// - Parameters:
+///   - options: The options, with whether each is given.
+///   - isUsed: Whether something uses them.
+///   - reason: What follows the option's name, such as `needs --check ocsp`.
+func refuse(
+  _ options: KeyValuePairs<String, Bool>, unless isUsed: Bool, _ reason: String
+) throws(ValidationError) {
+  guard !isUsed, let option = options.first(where: \.value)?.key else { return }
+  throw ValidationError("\(option) \(reason).")
 }

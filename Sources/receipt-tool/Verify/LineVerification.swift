@@ -22,11 +22,26 @@ struct LineVerification: Sendable {
     var tally = VerdictTally()
   }
 
-  func run(_ input: borrowing InputFile, maximumLineLength: Int) async throws(ReadFailure) -> VerdictTally {
+  /// - Throws: `ReadFailure`, `AuditError` where a verdict could not be recorded, and the exit code where one could
+  ///   not be printed. After it nothing more is read or printed, so that what is printed is without gaps.
+  func run(_ input: borrowing InputFile, maximumLineLength: Int, _ tally: inout VerdictTally) async throws {
+    var pending: [Task<Outcome, any Error>] = []
+    do {
+      try await run(input, maximumLineLength: maximumLineLength, &tally, &pending)
+    } catch {
+      // Nothing is recorded any more when the trail is closed.
+      for task in pending { task.cancel() }
+      for task in pending { _ = await task.result }
+      throw error
+    }
+  }
+
+  private func run(
+    _ input: borrowing InputFile, maximumLineLength: Int, _ tally: inout VerdictTally,
+    _ pending: inout [Task<Outcome, any Error>]
+  ) async throws {
     var splitter = LineSplitter(maximumLineLength: maximumLineLength)
     var progress = ProgressBar(total: input.byteCount)
-    var tally = VerdictTally()
-    var pending: [Task<Outcome, Never>] = []
     let inFlight = max(2, 2 * Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     var batch: [[UInt8]] = []
     var batchByteCount = 0
@@ -38,12 +53,11 @@ struct LineVerification: Sendable {
       nextIndex += lines.count
       batch = []
       batchByteCount = 0
-      pending.append(Task { await verifyBatch(lines, firstIndex: firstIndex) })
+      pending.append(Task { try await verifyBatch(lines, firstIndex: firstIndex) })
     }
-    func settleFirst() async {
-      let outcome = await pending.removeFirst().value
-      // After one that could not be recorded none is printed, so that what is printed is without gaps.
-      if tally.recordingFailure == nil { writeAll(outcome.output, to: STDOUT_FILENO) }
+    func settleFirst() async throws {
+      let outcome = try await pending.removeFirst().value
+      try writeAll(outcome.output)
       tally.add(outcome.tally)
     }
 
@@ -56,27 +70,20 @@ struct LineVerification: Sendable {
         batchByteCount += line.count
         if batch.count >= Self.linesInBatch || batchByteCount >= Self.bytesInBatch {
           submit()
-          while pending.count >= inFlight { await settleFirst() }
+          while pending.count >= inFlight { try await settleFirst() }
         }
       }
-      if piece.isEmpty || tally.recordingFailure != nil { break }
+      if piece.isEmpty { break }
     }
     submit()
-    while !pending.isEmpty { await settleFirst() }
+    while !pending.isEmpty { try await settleFirst() }
     progress.finish()
-    return tally
   }
 
-  private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) async -> Outcome {
+  private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) async throws -> Outcome {
     var outcome = Outcome()
     let verdicts = checkers.isEmpty ? verifier.verifyTogether(lines[...]) : await verifyAndCheck(lines)
-    let recorded: [AuditAcknowledgement]?
-    do throws(AuditError) {
-      recorded = try await recorder?.record(zip(verdicts, lines).map { ($0, $1) })
-    } catch {
-      outcome.tally.recordingFailure = error
-      return outcome
-    }
+    let recorded = try await recorder?.record(zip(verdicts, lines).map { ($0, $1) })
     for (offset, verdict) in verdicts.enumerated() {
       outcome.tally.count(verdict)
       var report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)

@@ -29,7 +29,8 @@ struct VerifyCommand: AsyncParsableCommand {
       EXIT CODES:
         0 all valid; 1 at least one invalid; 2 none invalid, at least one undetermined;
         64 wrong command line; 66 an input cannot be read (1 goes before 66, and 66 before 2); 70 internal fault;
-        74 a verdict could not be recorded (--audit), and was not printed.
+        74 a verdict could not be recorded (--audit), and was not printed; or what was recorded and printed could not be
+        covered by a signed checkpoint; or the output could not be written, and ends early. The message says which.
       """)
 
   @OptionGroup(title: "Trust") var trust: TrustOptions
@@ -56,9 +57,17 @@ struct VerifyCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
   var paths: [String]
 
+  private var maximumMaximum: Int { 1 << 32 }
+
   func validate() throws {
     guard !paths.isEmpty else { throw ValidationError("Name at least one file, or - for standard input.") }
-    guard maximumByteCount > 0 else { throw ValidationError("--max-bytes takes a positive number.") }
+    guard 1...maximumMaximum ~= maximumByteCount else {
+      throw ValidationError("--max-bytes takes a positive number, at most \(maximumMaximum).")
+    }
+    try refuse(
+      ["--sandbox-base-url": checks.servers.sandboxBase != nil],
+      unless: policy.environments.isEmpty || policy.environments.contains(.sandbox),
+      "needs --environment sandbox")
   }
 
   func run() async throws {
@@ -71,6 +80,7 @@ struct VerifyCommand: AsyncParsableCommand {
     defer { transport?.shutdown() }
     var checkers = try transport.map { try checks.checkers(over: $0, policy: policy, trust: resolved) } ?? []
     let recorder = try auditing.recorder(policy)
+    if let stated = checks.signedContentChecker(policy) { checkers.append(stated) }
     if let replays = auditing.replayChecker(recorder) { checkers.append(replays) }
     let verifier = ReceiptVerifier(
       trust: resolved.anchors, policy: policy, intermediates: resolved.intermediates,
@@ -78,40 +88,40 @@ struct VerifyCommand: AsyncParsableCommand {
       diagnostics: explains ? explain : nil)
 
     var tally = VerdictTally()
-    for path in paths {
-      do throws(ReadFailure) {
-        let input = try InputFile(path)
-        if readsLines {
-          let lines = LineVerification(
-            verifier: verifier, checkers: checkers, recorder: recorder, source: path, asJSON: json)
-          tally.add(try await lines.run(input, maximumLineLength: maximumByteCount))
-        } else {
-          let bytes = try input.readAll(limit: maximumByteCount)
-          let verdict = await verifier.verify(bytes, checkers: checkers)
-          var report = VerdictReport(source: path, index: nil, verdict: verdict)
-          do throws(AuditError) {
-            report.recorded = try await recorder?.record([(verdict, bytes)]).first
-          } catch {
-            tally.recordingFailure = error
-            break
-          }
-          tally.count(verdict)
-          writeAll(json ? report.jsonLine() : Array(report.text().utf8), to: STDOUT_FILENO)
+    do {
+      for path in paths {
+        do {
+          try await verify(path, with: verifier, checkers, recorder, &tally)
+        } catch let failure as ReadFailure {
+          note("receipt-tool: \(failure)")
+          tally.hasUnreadableInput = true
         }
-      } catch {
-        note("receipt-tool: \(error)")
-        tally.hasUnreadableInput = true
       }
-      if tally.recordingFailure != nil { break }
+    } catch {
+      let failure = (error as? AuditError).map { VerdictRecorder.failure($0, recorder?.name ?? "") } ?? error
+      _ = try? recorder?.close()
+      throw failure
     }
-    if let recorder {
-      if let failure = tally.recordingFailure {
-        try? recorder.log.close()
-        throw VerdictRecorder.failure(failure, recorder.name)
-      }
-      try recorder.close()
-    }
+    try recorder?.close()
     if let code = tally.exitCode { throw code }
+  }
+
+  private func verify(
+    _ path: String, with verifier: ReceiptVerifier, _ checkers: [any RemoteChecker],
+    _ recorder: VerdictRecorder?, _ tally: inout VerdictTally
+  ) async throws {
+    let input = try InputFile(path)
+    if readsLines {
+      let lines = LineVerification(
+        verifier: verifier, checkers: checkers, recorder: recorder, source: path, asJSON: json)
+      return try await lines.run(input, maximumLineLength: maximumByteCount, &tally)
+    }
+    let bytes = try input.readAll(limit: maximumByteCount)
+    let verdict = await verifier.verify(bytes, checkers: checkers)
+    var report = VerdictReport(source: path, index: nil, verdict: verdict)
+    report.recorded = try await recorder?.record([(verdict, bytes)]).first
+    tally.count(verdict)
+    try writeAll(json ? report.jsonLine() : Array(report.text().utf8))
   }
 }
 
@@ -121,8 +131,6 @@ struct VerdictTally: Sendable {
   var invalid = 0
   var undetermined = 0
   var hasUnreadableInput = false
-  /// Why a verdict could not be recorded; nothing is verified after it.
-  var recordingFailure: AuditError?
 
   mutating func count(_ verdict: Verdict) {
     switch verdict {
@@ -137,7 +145,6 @@ struct VerdictTally: Sendable {
     invalid += other.invalid
     undetermined += other.undetermined
     hasUnreadableInput = hasUnreadableInput || other.hasUnreadableInput
-    recordingFailure = recordingFailure ?? other.recordingFailure
   }
 
   var exitCode: ExitCode? {
