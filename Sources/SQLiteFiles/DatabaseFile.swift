@@ -63,6 +63,12 @@
 
     /// Gives the finished `sibling` this name, which must be free, and has the name on disk when it returns.
     package func take(_ sibling: DatabaseFile) throws(DatabaseFault) {
+      // SQLite closes a database without a word when it cannot copy the log into it, for want of space; what is in the
+      // log alone would be lost with the log.
+      guard Self.status(sibling.databasePath + "-wal")?.size ?? 0 == 0 else {
+        throw DatabaseFault(
+          .full, at: path, "What was written could not be copied into the file: is there space for it?")
+      }
       guard unsafe link(sibling.databasePath, databasePath) == 0 else {
         if errno == EEXIST { throw Self.taken(path) }
         throw failure("cannot be created")
