@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 import ReceiptRemote
 import ReceiptVerification
@@ -19,7 +18,7 @@ struct VersionCommand: ParsableCommand {
         receipt-tool version --json
 
       EXIT CODES:
-        0 shown; 64 wrong command line.
+        0 shown; 64 wrong command line; 74 the output cannot be written.
       """)
 
   @Flag(name: .customLong("json"), help: "Print one JSON object.")

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptCodec
 import ReceiptVerification
 
@@ -26,8 +25,9 @@ struct AuditAppendCommand: AsyncParsableCommand {
         receipt-tool audit append verdicts.audit ledger.jsonl --acknowledge witnessed --witnesses policy.txt
 
       EXIT CODES:
-        0 all entered; 2 not now, or entered and not witnessed, try again; 64 wrong command line; 66 an input or key
-        cannot be used; 74 they could not be stored. Lines before the one that is wrong are entered.
+        0 all entered; 2 not now, or entered and not witnessed, try again; 64 wrong command line; 66 an input or
+        key cannot be used; 74 they could not be stored, or the output not written. Lines before the one that is
+        wrong are entered.
       """)
 
   @OptionGroup var options: TrailOptions

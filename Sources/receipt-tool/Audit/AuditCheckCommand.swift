@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptCodec
 import TransparencyLog
 
@@ -21,7 +20,8 @@ struct AuditCheckCommand: ParsableCommand {
         receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub --complete
 
       EXIT CODES:
-        0 proven; 1 not proven; 64 wrong command line; 66 a file cannot be read.
+        0 proven; 1 not proven; 64 wrong command line; 66 a file cannot be read; 74 the output cannot be
+        written.
       """)
 
   @Argument(help: ArgumentHelp("Proofs (.tlog-proof); - is standard input.", valueName: "path"))

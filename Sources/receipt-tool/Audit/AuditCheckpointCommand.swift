@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptCodec
 import TransparencyLog
 
@@ -24,8 +23,9 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
         receipt-tool audit checkpoint verdicts.audit --witnesses policy.txt
 
       EXIT CODES:
-        0 printed; 1 the trail contradicts its last checkpoint; 2 too few witnesses cosigned, try again; 64 wrong command line; 66 the trail or key cannot be
-        used; 74 it could not be stored.
+        0 printed; 1 the trail contradicts its last checkpoint; 2 too few witnesses cosigned, try again; 64
+        wrong command line; 66 the trail or key cannot be used; 74 it could not be stored, or the output not
+        written.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -23,8 +23,9 @@ struct AuditCommand: ParsableCommand {
         receipt-tool audit fsck verdicts.audit
 
       EXIT CODES:
-        0 done; 1 not found, not proven, or the trail is not intact; 2 not now, try again; 64 wrong command line;
-        66 no such trail, key or input, or not a usable one; 73 something is there already; 74 it could not be stored.
+        0 done; 1 not found, not proven, or the trail is not intact; 2 not now, try again; 64 wrong command
+        line; 66 no such trail, key or input, or not a usable one; 73 something is there already; 74 it could
+        not be stored, or the output not written.
       """,
     subcommands: [
       AuditInitCommand.self, AuditAppendCommand.self, AuditShowCommand.self, AuditFindCommand.self,

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptCodec
 
 /// `receipt-tool audit erase`.
@@ -19,8 +18,8 @@ struct AuditEraseCommand: AsyncParsableCommand {
         receipt-tool audit erase verdicts.audit --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
 
       EXIT CODES:
-        0 erased; 1 there is no such entry, or nothing to erase; 64 wrong command line; 66 the trail or key cannot be
-        used; 74 it could not be stored.
+        0 erased; 1 there is no such entry, or nothing to erase; 64 wrong command line; 66 the trail or key
+        cannot be used; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -29,7 +29,7 @@ struct AuditExportCommand: ParsableCommand {
 
       EXIT CODES:
         0 written; 1 the trail is not intact, or older than the export in the folder; 64 wrong command line; 66 the
-        trail cannot be opened; 73 the folder has something else; 74 a file cannot be written.
+        trail cannot be opened; 73 the folder has something else; 74 a file or the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions

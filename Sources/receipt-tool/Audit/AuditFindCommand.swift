@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptCodec
 
 /// `receipt-tool audit find`.
@@ -21,7 +20,8 @@ struct AuditFindCommand: ParsableCommand {
         receipt-tool audit find verdicts.audit --from 2025-10-01T00:00:00Z --to 2025-10-02T00:00:00Z
 
       EXIT CODES:
-        0 found; 1 nothing found; 64 wrong command line; 66 the trail cannot be opened.
+        0 found; 1 nothing found; 64 wrong command line; 66 the trail cannot be opened; 74 the output cannot be
+        written.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -24,7 +24,8 @@ struct AuditFsckCommand: ParsableCommand {
         receipt-tool audit fsck exported/ --key verdicts.pub --since 2025-10-01.checkpoint
 
       EXIT CODES:
-        0 nothing is wrong; 1 something is; 2 not now, try again; 64 wrong command line; 66 the trail cannot be opened.
+        0 nothing is wrong; 1 something is; 2 not now, try again; 64 wrong command line; 66 the trail cannot be
+        opened; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -24,7 +24,8 @@ struct AuditHistoryCommand: AsyncParsableCommand {
         receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub --complete
 
       EXIT CODES:
-        0 shown; 1 there is none; 64 wrong command line; 66 the trail cannot be opened; 73 a proof cannot be written.
+        0 shown; 1 there is none; 64 wrong command line; 66 the trail cannot be opened; 73 a proof cannot be
+        made; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions

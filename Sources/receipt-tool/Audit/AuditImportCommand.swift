@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptCodec
 import TransparencyLog
 
@@ -21,8 +20,9 @@ struct AuditImportCommand: ParsableCommand {
         receipt-tool audit import restored.audit folder --private-key verdicts.audit.key
 
       EXIT CODES:
-        0 imported; 1 the export is not intact, lacks erasable parts or is too old; 64 wrong command line; 66 the key or
-        folder cannot be used; 73 there is a trail already; 74 it could not be stored.
+        0 imported; 1 the export is not intact, lacks erasable parts or is too old; 64 wrong command line; 66
+        the key or folder cannot be used; 73 there is a trail already; 74 it could not be stored, or the output
+        not written.
       """)
 
   @OptionGroup var options: TrailOptions

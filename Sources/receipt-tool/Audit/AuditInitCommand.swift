@@ -21,8 +21,8 @@ struct AuditInitCommand: ParsableCommand {
         receipt-tool audit init "postgresql://auditor@db.example.com/receipts?schema=verdicts"
 
       EXIT CODES:
-        0 created; 64 wrong command line; 66 the key cannot be used; 73 a file or trail is there already, or cannot be
-        made; 74 it could not be stored, or the output not written.
+        0 created; 64 wrong command line; 66 the key cannot be used; 73 a file or trail is there already, or
+        cannot be made; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: TrailOptions
@@ -86,7 +86,8 @@ struct AuditInitCommand: ParsableCommand {
         throw ToolExit.failure(ToolExit.usage, "--origin \(origin): \(error)")
       }
       let failure = Self.failure(error, location)
-      if failure as? ExitCode == ToolExit.inputOutput, !NewFile.exists(location.publicKey) {
+      let mayGoOn = [ToolExit.inputOutput, ToolExit.undetermined].contains(failure as? ExitCode)
+      if mayGoOn, !NewFile.exists(location.publicKey) {
         note("receipt-tool: the trail is not complete; the same command goes on where this one stopped")
       }
       throw failure

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptCodec
 import TransparencyLog
 
@@ -23,8 +22,8 @@ struct AuditMigrateCommand: ParsableCommand {
         receipt-tool audit migrate verdicts.audit /mnt/larger/verdicts.audit
 
       EXIT CODES:
-        0 moved; 1 the trail is not intact; 2 not now, try again; 64 wrong command line; 66 the trail cannot be opened;
-        73 the target is taken; 74 it could not be stored.
+        0 moved; 1 the trail is not intact; 2 not now, try again; 64 wrong command line; 66 the trail cannot be
+        opened; 73 the target is taken; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -20,8 +20,8 @@ struct AuditProveCommand: ParsableCommand {
         receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
 
       EXIT CODES:
-        0 written; 1 there is no such entry; 64 wrong command line; 66 the trail cannot be opened; 73 the file is there
-        already or cannot be written.
+        0 written; 1 there is no such entry; 64 wrong command line; 66 the trail cannot be opened; 73 the file
+        is there already or cannot be made; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions

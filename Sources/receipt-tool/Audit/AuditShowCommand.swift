@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 
 /// `receipt-tool audit show`.
 struct AuditShowCommand: ParsableCommand {
@@ -17,8 +16,8 @@ struct AuditShowCommand: ParsableCommand {
         receipt-tool audit show verdicts.audit 17 --receipt | receipt-tool verify -
 
       EXIT CODES:
-        0 shown; 1 there is no such entry, or its receipt is not kept; 64 wrong command line; 66 the trail cannot be
-        opened.
+        0 shown; 1 there is no such entry, or its receipt is not kept; 64 wrong command line; 66 the trail
+        cannot be opened; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions

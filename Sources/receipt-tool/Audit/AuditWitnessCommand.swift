@@ -35,8 +35,9 @@ struct AuditWitnessCommand: ParsableCommand {
       python3 -m http.server --cgi will not do: it answers every request with status 200.
 
       EXIT CODES:
-        0 answered, whatever the answer, or created; 64 wrong command line; 66 the key or a log's key cannot be used;
-        73 there is a witness already, or it cannot be written. In the last two cases a request is answered with 500.
+        0 answered, whatever the answer, or created; 64 wrong command line; 66 the key or a log's key cannot be
+        used; 73 there is a witness already, or it cannot be made; 74 the answer cannot be written. With 66 a
+        request is answered with 500.
       """)
 
   @Argument(help: ArgumentHelp("The folder of the witness.", valueName: "folder"))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ArgumentParser
-import Glibc
 import ReceiptCodec
 import ReceiptCrypto
 public import ReceiptSigning
@@ -35,7 +34,7 @@ struct IdentityCreateCommand: ParsableCommand {
 
       EXIT CODES:
         0 created; 64 wrong command line; 66 the passphrase cannot be read; 73 a file is there already or cannot
-        be written.
+        be written; 74 the output cannot be written.
       """)
 
   @Argument(help: ArgumentHelp("The directory to write to; it is made if absent.", valueName: "dir"))
@@ -109,7 +108,7 @@ struct IdentityShowCommand: ParsableCommand {
         receipt-tool identity show my-store
 
       EXIT CODES:
-        0 shown; 64 wrong command line; 66 the identity cannot be read.
+        0 shown; 64 wrong command line; 66 the identity cannot be read; 74 the output cannot be written.
       """)
 
   @Argument(help: ArgumentHelp("The identity's directory.", valueName: "dir"))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 
 /// `receipt-tool inspect`: what do these bytes say? Nothing is checked.
@@ -18,7 +17,8 @@ struct InspectCommand: ParsableCommand {
         receipt-tool inspect --json notification.json
 
       EXIT CODES:
-        0 shown; 1 at least one is not a receipt; 64 wrong command line; 66 an input cannot be read.
+        0 shown; 1 at least one is not a receipt; 64 wrong command line; 66 an input cannot be read; 74 the
+        output cannot be written.
       """)
 
   @Flag(name: .customLong("json"), help: "Print one JSON object a line.")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 import ReceiptRemote
 import ReceiptRemoteCurl
@@ -24,8 +23,8 @@ struct APICommand: ParsableCommand {
         receipt-tool api notifications test --credentials app-store.json
 
       EXIT CODES:
-        0 answered; 1 refused, or a signed part is not genuine; 2 no answer now, try again later;
-        64 wrong command line or missing credentials; 66 a file cannot be read; 74 the output cannot be written.
+        0 answered; 1 refused, or a signed part is not genuine; 2 no answer now, try again later; 64 wrong
+        command line or missing credentials; 66 a file cannot be read; 74 the output cannot be written.
       """,
     subcommands: [APITransactionsCommand.self, APISubscriptionsCommand.self, APINotificationsCommand.self])
 }
@@ -59,9 +58,6 @@ struct APIOptions: ParsableArguments {
     try refuse(
       ["--sandbox-base-url": servers.sandboxBase != nil], unless: environment == .sandbox,
       "needs --environment sandbox")
-    try refuse(
-      ["--base-url": servers.base != nil], unless: environment == .production || servers.sandboxBase == nil,
-      "has no effect beside --sandbox-base-url")
     try refuse(
       ["--admit-xcode": trust.admitsXcode], unless: false, "has no effect: the App Store sends no test data")
   }

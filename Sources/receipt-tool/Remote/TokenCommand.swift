@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
@@ -19,7 +18,8 @@ struct TokenCommand: ParsableCommand {
           --bundle-id com.example.app)" https://api.storekit.apple.com/inApps/v1/transactions/2000000001
 
       EXIT CODES:
-        0 printed; 64 wrong command line or missing credentials; 66 a file cannot be read.
+        0 printed; 64 wrong command line or missing credentials; 66 a file cannot be read; 74 the output cannot
+        be written.
       """)
 
   @OptionGroup(title: "Credentials") var credentials: CredentialOptions

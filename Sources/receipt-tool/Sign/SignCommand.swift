@@ -27,8 +27,8 @@ struct SignCommand: ParsableCommand {
          "inApp": [{"transactionId": "1", "productId": "pro", "purchaseDate": "2026-01-01T12:00:00Z"}]}
 
       EXIT CODES:
-        0 signed; 64 wrong command line or identity of the wrong kind; 66 the input, key or chain cannot be read;
-        70 internal fault; 73 the output cannot be created; 74 it cannot be written.
+        0 signed; 64 wrong command line or identity of the wrong kind; 66 the input, key or chain cannot be
+        read; 70 internal fault; 73 the output cannot be created; 74 it cannot be written.
       """)
 
   @OptionGroup(title: "Identity") var identity: IdentityOptions

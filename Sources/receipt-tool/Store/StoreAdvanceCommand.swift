@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 import ReceiptVerification
 import Storefront
@@ -20,7 +19,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
         receipt-tool store advance --store shop --to 2025-06-01T00:00:00Z --billing-issue
 
       EXIT CODES:
-        0 done; 64 wrong command line; 66 no such store; 74 it could not be stored.
+        0 done; 64 wrong command line; 66 no such store; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions
@@ -96,7 +95,7 @@ struct StoreNotificationsCommand: AsyncParsableCommand {
         receipt-tool store notifications --store shop --after 12 --json
 
       EXIT CODES:
-        0 shown; 64 wrong command line; 66 no such store.
+        0 shown; 64 wrong command line; 66 no such store; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: StoreFolderOptions

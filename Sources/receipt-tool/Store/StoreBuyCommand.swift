@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 import Storefront
 
@@ -21,8 +20,8 @@ struct StoreBuyCommand: AsyncParsableCommand {
           --username 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
 
       EXIT CODES:
-        0 sold; 1 refused or failed; 2 waiting for an approval; 64 wrong command line; 66 no such store; 73 the receipt
-        cannot be written; 74 it could not be stored.
+        0 sold; 1 refused or failed; 2 waiting for an approval; 64 wrong command line; 66 no such store; 73 the
+        file cannot be made; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions

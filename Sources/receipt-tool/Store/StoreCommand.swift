@@ -25,8 +25,8 @@ struct StoreCommand: ParsableCommand {
         receipt-tool store notifications --store shop --json
 
       EXIT CODES:
-        0 done; 1 refused, or not sold; 2 waiting for an approval; 64 wrong command line; 66 no such store or an unusable
-        file; 73 something is there already; 74 it could not be stored.
+        0 done; 1 refused, or not sold; 2 waiting for an approval; 64 wrong command line; 66 no such store or an
+        unusable file; 73 something is there already; 74 it could not be stored, or the output not written.
       """,
     subcommands: [
       StoreInitCommand.self, StoreProductsCommand.self, StoreBuyCommand.self, StorePendingCommand.self,

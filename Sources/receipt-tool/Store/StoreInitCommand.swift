@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
@@ -24,8 +23,8 @@ struct StoreInitCommand: AsyncParsableCommand {
         receipt-tool store init --store shop --clock 2025-01-01T00:00:00Z --ask
 
       EXIT CODES:
-        0 created; 64 wrong command line; 66 the catalogue cannot be used; 73 something is there already; 74 it could not be stored,
-        or the output not written.
+        0 created; 64 wrong command line; 66 the catalogue cannot be used; 73 something is there already; 74 it
+        could not be stored, or the output not written.
       """)
 
   @Option(name: .customLong("store"), help: ArgumentHelp("The folder to make.", valueName: "DIR"))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 import Storefront
 
@@ -17,7 +16,7 @@ struct StorePendingCommand: AsyncParsableCommand {
         receipt-tool store pending --store shop --json
 
       EXIT CODES:
-        0 shown; 64 wrong command line; 66 no such store; 74 it could not be stored.
+        0 shown; 64 wrong command line; 66 no such store; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions
@@ -69,7 +68,8 @@ struct StoreApproveCommand: AsyncParsableCommand {
         receipt-tool store approve --store shop REQUEST
 
       EXIT CODES:
-        0 sold; 1 no such purchase waits, or it could not be sold after all; 64 wrong command line; 66 no such store.
+        0 sold; 1 no such purchase waits, or it could not be sold after all; 64 wrong command line; 66 no such
+        store; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: StoreOptions
@@ -96,7 +96,8 @@ struct StoreDeclineCommand: AsyncParsableCommand {
         receipt-tool store decline --store shop REQUEST
 
       EXIT CODES:
-        0 declined; 1 no such purchase waits; 64 wrong command line; 66 no such store.
+        0 declined; 1 no such purchase waits; 64 wrong command line; 66 no such store; 74 the output cannot be
+        written.
       """)
 
   @OptionGroup var options: StoreOptions

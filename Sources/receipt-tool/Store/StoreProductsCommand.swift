@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import ReceiptCodec
 import Storefront
 
@@ -17,7 +16,8 @@ struct StoreProductsCommand: AsyncParsableCommand {
         receipt-tool store products --store shop com.example.pro no.such.product --locale de_DE
 
       EXIT CODES:
-        0 all are valid; 1 some are not; 64 wrong command line; 66 no such store.
+        0 all are valid; 1 some are not; 64 wrong command line; 66 no such store; 74 the output cannot be
+        written.
       """)
 
   @OptionGroup var options: StoreOptions

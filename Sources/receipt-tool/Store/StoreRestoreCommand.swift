@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 import Storefront
 
@@ -19,8 +18,8 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         receipt-tool store restore --store shop --username 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
 
       EXIT CODES:
-        0 restored, also where there was nothing to restore; 1 refused; 64 wrong command line; 66 no such store; 74 it
-        could not be stored.
+        0 restored, also where there was nothing to restore; 1 refused; 64 wrong command line; 66 no such store;
+        74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions
@@ -53,7 +52,8 @@ struct StorePurchasesCommand: AsyncParsableCommand {
         receipt-tool store purchases --store shop --receipt 2000000000000001 > now.jws
 
       EXIT CODES:
-        0 shown; 1 no such transaction; 64 wrong command line; 66 no such store.
+        0 shown; 1 no such transaction; 64 wrong command line; 66 no such store; 74 the output cannot be
+        written.
       """)
 
   @OptionGroup var options: StoreOptions

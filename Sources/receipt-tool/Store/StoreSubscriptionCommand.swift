@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import ReceiptCodec
 import Storefront
 
@@ -17,7 +16,8 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
         receipt-tool store subscription --store shop 2000000000000003 --change-to com.example.plan.yearly
 
       EXIT CODES:
-        0 done; 1 no such subscription, or refused; 64 wrong command line; 66 no such store; 74 it could not be stored.
+        0 done; 1 no such subscription, or refused; 64 wrong command line; 66 no such store; 74 it could not be
+        stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions
@@ -112,8 +112,8 @@ struct StoreRenewCommand: AsyncParsableCommand {
         receipt-tool store renew --store shop 2000000000000003
 
       EXIT CODES:
-        0 renewed; 1 no such subscription, or refused; 64 wrong command line; 66 no such store; 74 it could not be
-        stored.
+        0 renewed; 1 no such subscription, or refused; 64 wrong command line; 66 no such store; 74 it could not
+        be stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreFolderOptions

@@ -26,6 +26,7 @@ enum ToolExit {
 ///   - options: The options, with whether each is given.
 ///   - isUsed: Whether something uses them.
 ///   - reason: What follows the option's name, such as `needs --check ocsp`.
+/// - Throws: `ValidationError`, for exit code 64, that names the first option given.
 func refuse(
   _ options: KeyValuePairs<String, Bool>, unless isUsed: Bool, _ reason: String
 ) throws(ValidationError) {

@@ -22,8 +22,9 @@ struct LineVerification: Sendable {
     var tally = VerdictTally()
   }
 
-  /// - Throws: `ReadFailure`, `AuditError` where a verdict could not be recorded, and the exit code where one could
-  ///   not be printed. After it nothing more is read or printed, so that what is printed is without gaps.
+  /// - Throws: `AuditError` where a verdict could not be recorded, the exit code where one could not be printed: then
+  ///   nothing more is read, recorded or printed, so that what is printed is without gaps. `ReadFailure`, after what was
+  ///   read before it is printed.
   func run(_ input: borrowing InputFile, maximumLineLength: Int, _ tally: inout VerdictTally) async throws {
     var pending: [Task<Outcome, any Error>] = []
     do {
@@ -61,10 +62,13 @@ struct LineVerification: Sendable {
       tally.add(outcome.tally)
     }
 
+    var failure: ReadFailure?
     while true {
-      let piece = try input.read(atMost: 1 << 18)
+      var piece: [UInt8] = []
+      do throws(ReadFailure) { piece = try input.read(atMost: 1 << 18) } catch { failure = error }
       progress.advance(by: piece.count)
-      let lines = piece.isEmpty ? splitter.finish() : splitter.split(piece)
+      // A line that was cut off by the failure is none.
+      let lines = !piece.isEmpty ? splitter.split(piece) : failure == nil ? splitter.finish() : []
       for line in lines {
         batch.append(line)
         batchByteCount += line.count
@@ -78,11 +82,14 @@ struct LineVerification: Sendable {
     submit()
     while !pending.isEmpty { try await settleFirst() }
     progress.finish()
+    if let failure { throw failure }
   }
 
   private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) async throws -> Outcome {
     var outcome = Outcome()
     let verdicts = checkers.isEmpty ? verifier.verifyTogether(lines[...]) : await verifyAndCheck(lines)
+    // What was asked of others may have been cut off with the task.
+    try Task.checkCancellation()
     let recorded = try await recorder?.record(zip(verdicts, lines).map { ($0, $1) })
     for (offset, verdict) in verdicts.enumerated() {
       outcome.tally.count(verdict)

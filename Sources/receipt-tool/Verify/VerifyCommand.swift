@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import Glibc
 import ReceiptCodec
 import ReceiptRemoteCurl
 import ReceiptVerification
@@ -27,10 +26,10 @@ struct VerifyCommand: AsyncParsableCommand {
         receipt-tool verify --check app-store --credentials app-store.json --bundle-id com.example.app purchase.jws
 
       EXIT CODES:
-        0 all valid; 1 at least one invalid; 2 none invalid, at least one undetermined;
-        64 wrong command line; 66 an input cannot be read (1 goes before 66, and 66 before 2); 70 internal fault;
-        74 a verdict could not be recorded (--audit), and was not printed; or what was recorded and printed could not be
-        covered by a signed checkpoint; or the output could not be written, and ends early. The message says which.
+        0 all valid; 1 at least one invalid; 2 none invalid, at least one undetermined; 64 wrong command line;
+        66 an input cannot be read (1 goes before 66, and 66 before 2); 70 internal fault; 74 a verdict could
+        not be recorded (--audit), and was not printed; or what was recorded and printed could not be covered by
+        a signed checkpoint; or the output could not be written, and ends early. The message says which.
       """)
 
   @OptionGroup(title: "Trust") var trust: TrustOptions
@@ -57,17 +56,13 @@ struct VerifyCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
   var paths: [String]
 
-  private var maximumMaximum: Int { 1 << 32 }
+  private static let longestReceipt = 1 << 32
 
   func validate() throws {
     guard !paths.isEmpty else { throw ValidationError("Name at least one file, or - for standard input.") }
-    guard 1...maximumMaximum ~= maximumByteCount else {
-      throw ValidationError("--max-bytes takes a positive number, at most \(maximumMaximum).")
+    guard 1...Self.longestReceipt ~= maximumByteCount else {
+      throw ValidationError("--max-bytes takes a positive number, at most \(Self.longestReceipt).")
     }
-    try refuse(
-      ["--sandbox-base-url": checks.servers.sandboxBase != nil],
-      unless: policy.environments.isEmpty || policy.environments.contains(.sandbox),
-      "needs --environment sandbox")
   }
 
   func run() async throws {
