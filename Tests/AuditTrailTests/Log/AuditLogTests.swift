@@ -117,6 +117,25 @@ import TransparencyLog
     #expect(try await append(at: 1_100_000) == .init(index: 1, isRepeat: true))
   }
 
+  @Test("a window of any length that can be configured is computed without overflow, at any time")
+  func longestWindow() async throws {
+    for seconds in [0, -1, Int64.min, TrailConfiguration.OnceWindow.longest + 1, .max] {
+      #expect(throws: AuditError.self) {
+        try TrailConfiguration(origin: "example.com/x", once: .seconds(seconds))
+      }
+    }
+    for seconds in [1, TrailConfiguration.OnceWindow.longest] {
+      let log = try TrailFixture().create(once: .seconds(seconds))
+      for time in [-9_000_000_000_000_000, -1_000_000, 0, 9_000_000_000_000_000] {
+        try await log.append([
+          TrailFixture.record(1, time: Int64(time)), TrailFixture.record(1, time: Int64(time)),
+        ])
+      }
+      // The first entry has the time 0: before 1970 there is none.
+      #expect(try log.statistics().entryCount == (seconds == 1 ? 2 : 1))
+    }
+  }
+
   @Test("time never runs backwards")
   func time() async throws {
     let log = try TrailFixture().create()

@@ -154,6 +154,27 @@ import Testing
     #expect(await checker().check(receipt) == confirmed)
   }
 
+  @Test(
+    "while the App Store cannot be reached, the receipt itself must meet the demands where it is asked to")
+  func offline() async throws {
+    let transport = FakeTransport { _ throws(HTTPTransportError) in
+      throw HTTPTransportError(.cannotConnect, "nobody is there")
+    }
+    let client = try StoreServer.client(transport, verifier: StoreServer.verifier(), address: .sandbox)
+    let stranger = PurchaseDemands(
+      appAccountToken: UUIDString(rawValue: "00000000-0000-4000-8000-000000000000"))
+    var checker = AppStoreServerChecker(clients: [client], demands: stranger)
+    let receipt = try RemoteFixture.encoded(.signedTransaction)
+    let verifier = try RemoteFixture.verifier { $0.offlineRule = .sufficient }
+    #expect(await verifier.verify(receipt, checkers: [checker]).receipt != nil)
+    checker.whileUnreachable = SignedContentChecker(demands: stranger)
+    #expect(await verifier.verify(receipt, checkers: [checker]).reason?.code == .checkerRefused)
+    checker.whileUnreachable = SignedContentChecker(demands: PurchaseDemands())
+    #expect(await verifier.verify(receipt, checkers: [checker]).receipt != nil)
+    let strict = try RemoteFixture.verifier()
+    #expect(await strict.verify(receipt, checkers: [checker]).reason?.code == .checkerUnavailable)
+  }
+
   @Test("an answer that contradicts the receipt, or is not genuine, confirms nothing")
   func contradictions() async throws {
     let receipt = try RemoteFixture.verified(.signedTransaction)
