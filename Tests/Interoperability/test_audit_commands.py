@@ -451,9 +451,12 @@ class TestErase:
 class TestTrails:
     @pytest.mark.parametrize("command", [["stats"], ["show", "0"], ["find", "--product", "p"], ["checkpoint"]], ids=str)
     def test_what_is_no_trail(self, receipt_tool, trail, tmp_path, command):
+        keys = ["--key", f"{trail}.pub"]
+        if command == ["checkpoint"]:
+            keys += ["--private-key", f"{trail}.key"]
+
         def run(path):
-            return receipt_tool.run("audit", command[0], path, *command[1:], "--key", f"{trail}.pub",
-                                    "--private-key", f"{trail}.key")  # fmt: skip
+            return receipt_tool.run("audit", command[0], path, *command[1:], *keys)
 
         assert run(tmp_path / "absent").code == UNREADABLE
         (tmp_path / "text").write_text("no trail")

@@ -72,9 +72,11 @@ def trusted(emulator):
 
 @pytest.fixture
 def api(receipt_tool, emulator, credentials, servers, trusted):
-    def call(*arguments):
+    def call(*arguments, **options):
+        # A test notification has no signed part whose signer would have to be trusted.
+        roots = [] if arguments[:2] == ("notifications", "test") else trusted
         return receipt_tool.run(
-            "api", *arguments, "--environment", "sandbox", "--credentials", credentials, *servers, *trusted
+            "api", *arguments, "--environment", "sandbox", "--credentials", credentials, *servers, *roots, **options
         )
 
     return call
@@ -123,6 +125,32 @@ def test_many_lines(receipt_tool, emulator, purchase, asked, tmp_path):
     assert [line["index"] for line in run.lines] == list(range(150))
     assert all(line["checks"][0]["answer"] == "confirmed" for line in run.lines)
     assert emulator.control("GET", "statistics")["distinctTokens"] <= 10
+
+
+def test_demands_hold_while_the_store_cannot_be_reached(receipt_tool, purchase, asked):
+    nowhere = ["--base-url", "http://127.0.0.1:1", "--sandbox-base-url", "http://127.0.0.1:1", "--deadline", "1"]
+    options = [*asked, *nowhere, "--account-token"]
+    owner, stranger = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f", "00000000-0000-4000-8000-000000000000"
+    receipt_tool.accepts(purchase, *options, owner, "--offline-suffices")
+    receipt_tool.refuses(purchase, "checker-refused", *options, stranger, "--offline-suffices")
+    receipt_tool.leaves_open(purchase, "checker-unavailable", *options, stranger)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["transactions", "info", SAMPLE], ["transactions", "history", SAMPLE], ["transactions", "refunds", SAMPLE],
+        ["transactions", "app", SAMPLE], ["subscriptions", "status", SAMPLE], ["notifications", "test"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_answers_that_cannot_be_written(api, emulator, command):
+    emulator.seed(refunds=[{"transactionId": SAMPLE, "date": 1760000000000}])
+    usual = api(*command)
+    assert usual.code == 0 and usual.out, usual.err
+    with open("/dev/full", "wb") as full:
+        run = api(*command, stdout=full)
+    assert run.code == 74 and "cannot write to standard output: No space left on device" in run.err
 
 
 def test_revoked_certificates(receipt_tool, emulator, purchase, trusted, servers):

@@ -34,11 +34,10 @@ class ReceiptTool:
         self.path = os.path.abspath(path)
 
     def run(self, *arguments, stdin: bytes | None = b"", timeout: float = 60, **options) -> Run:
-        """Runs the tool; it must end by itself, in time, and not by a signal."""
-        done = subprocess.run(
-            [self.path, *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout, **options
-        )
-        run = Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+        """Runs the tool; it must end by itself, in time, and not by a signal. What is not captured reads as empty."""
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+        done = subprocess.run([self.path, *map(str, arguments)], input=stdin, timeout=timeout, **streams)
+        run = Run(done.returncode, (done.stdout or b"").decode(), (done.stderr or b"").decode())
         assert run.code >= 0, f"killed by signal {-run.code}\n{run.err}"
         assert run.code != INTERNAL, run.err
         return run
