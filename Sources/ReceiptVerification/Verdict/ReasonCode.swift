@@ -45,7 +45,8 @@ public enum ReasonCode: String, Sendable, Hashable, CaseIterable {
   case nestedMismatch = "nested-mismatch"
   /// A remote checker says that the purchase was revoked or refunded.
   case revoked
-  /// A remote checker does not know the purchase or contradicts the receipt.
+  /// A checker does not know the purchase, contradicts the receipt, or demands an account or a running subscription
+  /// that is not the purchase's.
   case checkerRefused = "checker-refused"
   /// A remote checker could not answer. Undetermined.
   case checkerUnavailable = "checker-unavailable"
