@@ -69,6 +69,27 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
+  /// The receipt without its wrapping: the compact JWS, the DER or BER of an app receipt, the property list of a
+  /// transaction receipt.
+  package var encoded: [UInt8] {
+    switch self {
+    case .jws(let jws): jws.compact
+    case .appReceipt(let receipt): receipt.encoded
+    case .transactionReceipt(let receipt): receipt.encoded
+    }
+  }
+
+  /// What a signature of the receipt covers, whatever the spelling of all else: the signing input of a JWS (RFC 7515
+  /// section 5.1), the content octets of an app receipt (RFC 5652 section 5.4), version and purchase-info of a
+  /// transaction receipt.
+  package var signedContent: ArraySlice<UInt8> {
+    switch self {
+    case .jws(let jws): jws.compact[jws.signingInputRange]
+    case .appReceipt(let receipt): receipt.signedData.content
+    case .transactionReceipt(let receipt): receipt.signedBytes[...]
+    }
+  }
+
   private static func parse(
     _ text: [UInt8], as shape: ReceiptText.Shape, isInsideJSON: Bool, limits: ReceiptLimits
   ) throws(MalformedReceipt) -> UnverifiedReceipt {

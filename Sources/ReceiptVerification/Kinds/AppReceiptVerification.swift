@@ -54,7 +54,7 @@ extension ReceiptVerifier {
       isEnvironmentProven: payload.environment != nil, bundleId: payload.bundleId,
       appAppleId: payload.appAppleId, signedAt: payload.receiptCreationDate,
       signer: chain.signerInformation(algorithm: algorithm), assurance: chain.assurance, nested: [],
-      source: VerifiedReceipt.Source(bytes: receipt.encoded))
+      source: VerifiedReceipt.Source(.appReceipt(receipt)))
     try judgeEnvironment(of: verified)
     return verified
   }

@@ -25,7 +25,7 @@ extension ReceiptVerifier {
     if case .notification(let notification) = payload {
       nested = try verifySignedParts(of: notification)
     }
-    let verified = try judge(payload, of: jws.compact, nested: nested, chains: chains, isNested: false)
+    let verified = try judge(payload, of: jws, nested: nested, chains: chains, isNested: false)
     try judgeEnvironment(of: verified)
     return verified
   }
@@ -47,7 +47,7 @@ extension ReceiptVerifier {
         throw .invalid(
           .nestedMismatch, "Here a \(kind.rawValue) belongs, and this is a \(payload.kind.rawValue).")
       }
-      let verified = try judge(payload, of: jws.compact, nested: [], chains: chains, isNested: true)
+      let verified = try judge(payload, of: jws, nested: [], chains: chains, isNested: true)
       try judgeEnvironment(of: verified, surrounding: surrounding)
       return verified
     } catch {
@@ -187,7 +187,7 @@ extension ReceiptVerifier {
   }
 
   private func judge(
-    _ payload: JWSPayload, of compact: [UInt8], nested: [VerifiedReceipt], chains: [SigningChain],
+    _ payload: JWSPayload, of jws: UnverifiedJWS, nested: [VerifiedReceipt], chains: [SigningChain],
     isNested: Bool
   ) throws(Objection) -> VerifiedReceipt {
     let claims = Claims(
@@ -201,6 +201,6 @@ extension ReceiptVerifier {
       isEnvironmentProven: claims.environment != nil, bundleId: claims.bundleId,
       appAppleId: claims.appAppleId, signedAt: claims.signedAt,
       signer: chain.signerInformation(algorithm: .es256),
-      assurance: chain.assurance, nested: nested, source: VerifiedReceipt.Source(bytes: compact))
+      assurance: chain.assurance, nested: nested, source: VerifiedReceipt.Source(.jws(jws)))
   }
 }

@@ -63,7 +63,7 @@ extension ReceiptVerifier {
       environment: receipt.claimedEnvironment, isEnvironmentProven: false, bundleId: claims.bundleId,
       appAppleId: claims.appAppleId, signedAt: claims.signedAt,
       signer: chain.signerInformation(algorithm: algorithm), assurance: chain.assurance, nested: [],
-      source: VerifiedReceipt.Source(bytes: receipt.encoded))
+      source: VerifiedReceipt.Source(.transactionReceipt(receipt)))
     try judgeEnvironment(of: verified)
     return verified
   }

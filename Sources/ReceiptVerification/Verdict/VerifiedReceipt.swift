@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
+internal import ReceiptCrypto
 
 /// A receipt whose signature, certificates and policy were checked. Only a verifier can make one.
 public struct VerifiedReceipt: Sendable, Hashable {
@@ -47,6 +48,18 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// The receipt as it was verified, without its wrapping: the compact JWS, the DER or BER of an app receipt,
   /// the property list of a transaction receipt. Two receipts that say the same are equal whatever their bytes.
   public var encoded: [UInt8] { source.bytes }
+  /// What the receipt is recognized by, however it is spelled: 32 bytes, SHA-256 of what was signed.
+  ///
+  /// - JWS: the signing input, `header.payload` in ASCII (RFC 7515 section 5.1). The signature is left out: from an
+  ///   ECDSA signature (r, s) anybody can compute (r, n − s), which is valid too.
+  /// - App receipt: the value octets of `eContent` without tag and length, the segments of BER put together (RFC 5652
+  ///   section 5.4). Everything else of the container can be encoded in other ways.
+  /// - Transaction receipt: the signature version, one byte, and the decoded `purchase-info`.
+  ///
+  /// ``encoded`` may differ between receipts of the same identity.
+  public var identity: [UInt8] { Digest.hash(signedContent.span, using: .sha256) }
+  /// The bytes that ``identity`` is the digest of.
+  package var signedContent: ArraySlice<UInt8> { source.signedContent }
   let source: Source
   /// What remote checkers said, in the order asked; empty where none was asked.
   public internal(set) var checks: [CheckerReport] = []
@@ -64,6 +77,12 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// Bytes that take no part in comparisons: an unsigned byte of a container may differ.
   struct Source: Sendable, Hashable {
     let bytes: [UInt8]
+    let signedContent: ArraySlice<UInt8>
+
+    init(_ receipt: UnverifiedReceipt) {
+      bytes = receipt.encoded
+      signedContent = receipt.signedContent
+    }
 
     static func == (left: Source, right: Source) -> Bool { true }
     func hash(into hasher: inout Hasher) {}
