@@ -99,7 +99,10 @@ class TestVerify:
         line = record(receipt)
         assert (line["entry"], line["repeated"]) == (0, True)
         (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json", "--customer").lines
-        assert shown["receipt"] == hashlib.sha256(receipt.encode()).hexdigest()
+        signing_input = receipt.rpartition(".")[0]
+        assert shown["receipt"] == hashlib.sha256(signing_input.encode()).hexdigest()
+        assert shown["encoding"] == hashlib.sha256(receipt.encode()).hexdigest()
+        assert shown["format"] == "signed-transaction"
         assert shown["transaction"] == samples.TRANSACTION["transactionId"]
         assert shown["original"] == samples.TRANSACTION["originalTransactionId"]
         assert shown["verdict"] == "valid"
@@ -120,8 +123,9 @@ class TestVerify:
         assert line["verdict"] == "invalid"
         (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json", "--customer").lines
         assert set(shown) == {
-            "index", "time", "kind", "receipt", "verdict", "reason", "policy", "commitment", "erasable",
+            "index", "time", "kind", "receipt", "encoding", "verdict", "reason", "policy", "commitment", "erasable",
         }  # fmt: skip
+        assert shown["receipt"] == shown["encoding"]
 
     def test_a_thousand_lines(self, receipt_tool, trail, trust, sign, tmp_path):
         receipts = [sign(transactionId=str(number)) for number in range(50)]
@@ -164,8 +168,9 @@ class TestVerify:
 class TestAppend:
     def test_what_is_shown_can_be_appended(self, receipt_tool, trail, tmp_path):
         record = {
-            "kind": "verdict", "time": "2025-01-01T00:00:00.123Z", "receipt": "ab" * 32, "transaction": "1",
-            "original": "2", "product": "a product % \n", "bundle": "b", "environment": "Production",
+            "kind": "verdict", "time": "2025-01-01T00:00:00.123Z", "id": "an id", "format": "signed-notification",
+            "notification": "REFUND", "subtype": "of tomorrow", "receipt": "ab" * 32, "encoding": "cd" * 32,
+            "transaction": "1", "original": "2", "product": "a product % \n", "bundle": "b", "environment": "Production",
             "expires": "1969-12-31T00:00:00.000Z", "revoked": "2025-01-02T00:00:00.000Z", "verdict": "invalid",
             "reason": "revoked", "signer": "01" * 32, "root": "02" * 32, "policy": "03" * 32,
             "checks": [{"name": "app-store", "answer": "revoked"}],
@@ -180,6 +185,29 @@ class TestAppend:
         assert run.code == VALID, run.err
         raw = [receipt_tool.run("audit", "show", path, "0", "--raw").out for path in (trail, other)]
         assert raw[0] == raw[1]
+
+    def test_an_id_is_entered_once(self, receipt_tool, trail):
+        records = [
+            {"kind": "command", "id": "1", "product": "a"}, {"kind": "command", "id": "2"},
+            {"kind": "command", "id": "1", "product": "b"}, {"kind": "command"}, {"kind": "command"},
+        ]  # fmt: skip
+        stdin = "\n".join(map(json.dumps, records)).encode()
+        run = receipt_tool.run("audit", "append", trail, "-", "--json", stdin=stdin)
+        assert [line["index"] for line in run.lines] == [0, 1, 0, 2, 3], run.err
+        assert [line["repeated"] for line in run.lines] == [False, False, True, False, False]
+        (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json").lines
+        assert (shown["id"], shown["product"]) == ("1", "a")
+
+    @pytest.mark.parametrize(("facts", "is_genuine"), [({"verdict": "valid"}, True), ({"verdict": "invalid"}, False)])
+    def test_receipt_data_names_the_receipt(self, receipt_tool, trail, sign, facts, is_genuine):
+        receipt = sign().encode()
+        record = {"kind": "verdict", "receiptData": base64.b64encode(receipt).decode()} | facts
+        run = receipt_tool.run("audit", "append", trail, "-", stdin=json.dumps(record).encode())
+        assert run.code == VALID, run.err
+        (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json").lines
+        named = receipt.rpartition(b".")[0] if is_genuine else receipt
+        assert shown["receipt"] == hashlib.sha256(named).hexdigest()
+        assert shown["encoding"] == hashlib.sha256(receipt).hexdigest()
 
     @pytest.mark.parametrize(
         "line",
@@ -254,6 +282,27 @@ class TestFind:
         wrapped.write_text(json.dumps({"signedTransactionInfo": receipt}))
         run = receipt_tool.run("audit", "find", trail, "--receipt-file", wrapped, "--json")
         assert [line["index"] for line in run.lines] == [0]
+
+    def test_a_receipt_in_another_spelling(self, receipt_tool, trail, record, sign, tmp_path):
+        receipt, respelled = sign(), tmp_path / "respelled"
+        respelled.write_text(respell(receipt))
+        assert respelled.read_text() != receipt
+        record(receipt)
+        run = receipt_tool.run("audit", "find", trail, "--receipt-file", respelled, "--json")
+        assert [line["index"] for line in run.lines] == [0]
+        line = record(respelled.read_text())
+        assert (line["verdict"], line["entry"], line["repeated"]) == ("valid", 0, True)
+        refused = record(respelled.read_text(), "--refuse-replay", "same-receipt")
+        assert refused["reason"]["code"] == "checker-refused"
+
+
+def respell(receipt: str) -> str:
+    """The JWS with the signature (r, n - s) in place of (r, s)."""
+    n = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+    signed, _, signature = receipt.rpartition(".")
+    octets = base64.urlsafe_b64decode(signature + "==")
+    s = n - int.from_bytes(octets[32:])
+    return f"{signed}.{jws.base64url(octets[:32] + s.to_bytes(32))}"
 
 
 def verify_proof(text: str, public_key: str) -> tuple[int, bytes, int]:
@@ -354,6 +403,8 @@ class TestProofs:
         check = ["audit", "check", proof, "--key", f"{trail}.pub", "--receipt"]
         assert receipt_tool.run(*check, receipt).code == VALID
         assert receipt_tool.run(*check, other).code == INVALID
+        other.write_text(respell(receipt.read_text()))
+        assert receipt_tool.run(*check, other).code == VALID
 
     def test_a_proof_signs_a_checkpoint_where_it_must(self, receipt_tool, filled):
         os.rename(f"{filled}.key", f"{filled}.away")

@@ -44,7 +44,9 @@ private func check(entry bytes: [UInt8]) {
 private let sample: [UInt8] = mustSucceed("the sample cannot be made") {
   let digest = SHA256Digest(of: [1])
   let facts = EntryFacts(
-    time: 1_759_302_519_101, kind: .verdict, receipt: digest, transaction: "2000000001",
+    time: 1_759_302_519_101, kind: .verdict, id: "an id", format: "signed-notification",
+    notification: "REFUND",
+    subtype: "BILLING_RETRY", receipt: digest, encoding: digest, transaction: "2000000001",
     original: "2000000000",
     product: "a product", bundle: "com.example.app", environment: "Production", expires: -1, revoked: 0,
     verdict: .invalid, reason: "revoked", signer: digest, root: digest, policy: digest,

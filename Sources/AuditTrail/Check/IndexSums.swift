@@ -29,6 +29,7 @@ struct IndexSums {
       let fingerprints = try? EntryFingerprints(entry, erasable: erasable, keys, key)
     else { return }
     add(.receipt, fingerprints.receipt, index)
+    add(.receipt, fingerprints.receiptBesideId, index)
     add(.original, fingerprints.original, index, check: fingerprints.originalCheck)
     add(.transaction, fingerprints.transaction, index)
     add(.customer, fingerprints.customer, index)

@@ -47,7 +47,12 @@ extension EntryWriter {
     guard time >= 0 else { return fail(.outOfRange, "An entry's time is not before 1970.") }
     line("time ", time)
     line("kind ", facts.kind.rawValue)
+    line("id ", facts.id)
+    line("format ", facts.format)
+    line("notification ", facts.notification)
+    line("subtype ", facts.subtype)
     line("receipt ", facts.receipt)
+    line("encoding ", facts.encoding)
     line("transaction ", facts.transaction)
     line("original ", facts.original)
     line("product ", facts.product)
@@ -83,5 +88,7 @@ extension EntryWriter {
 
 enum EntryFormat {
   /// The first line.
-  static var header: StaticString { "receiptkit.dev/audit-entry@v1\n" }
+  static var header: StaticString { "receiptkit.dev/audit-entry@v2\n" }
+  /// The first line of version 1, which no released version wrote.
+  static var headerOfVersion1: StaticString { "receiptkit.dev/audit-entry@v1\n" }
 }

@@ -22,7 +22,12 @@ extension AuditEntry {
     }
     let kind = try Self.required(reader.text("kind ", in: bytes), "kind", reader, in: bytes)
     var facts = EntryFacts(time: time, kind: EntryKind(rawValue: kind))
+    facts.id = try reader.text("id ", in: bytes)
+    facts.format = try reader.text("format ", in: bytes)
+    facts.notification = try reader.text("notification ", in: bytes)
+    facts.subtype = try reader.text("subtype ", in: bytes)
     facts.receipt = try reader.digest("receipt ", in: bytes)
+    facts.encoding = try reader.digest("encoding ", in: bytes)
     facts.transaction = try reader.text("transaction ", in: bytes)
     facts.original = try reader.text("original ", in: bytes)
     facts.product = try reader.text("product ", in: bytes)

@@ -2,16 +2,28 @@
 
 /// What a caller knows of an entry: everything but its place in the trail.
 ///
-/// A field that is `nil` has no line in the entry. What a receipt states is here only where a signature was found
-/// right: of a forged receipt there is no more than its digest.
+/// A field that is `nil` has no line in the entry. What a receipt states is here only where its signature was found
+/// valid: of a forged receipt there is no more than its digest.
 public struct EntryFacts: Sendable, Hashable {
   /// When it was decided, in milliseconds since 1970-01-01T00:00:00Z. The trail moves it forward where the entry
   /// before it is later, so that time never runs backwards.
   public var time: Int64
   /// What is recorded.
   public var kind: EntryKind
-  /// SHA-256 of the receipt, its wrapping (base64, JSON) removed.
+  /// The record's identifier, of the caller's choice, for a record without a receipt: with it, the record is entered
+  /// once (<doc:Entries>).
+  public var id: String?
+  /// The kind of receipt: the raw value of a `ReceiptKind`.
+  public var format: String?
+  /// What an App Store notification reports: the raw value of a `NotificationType`.
+  public var notification: String?
+  /// More about it: the raw value of a `NotificationSubtype`.
+  public var subtype: String?
+  /// What the receipt is recognized by: its identity (`VerifiedReceipt.identity`) where its signature was found valid,
+  /// else the same as ``encoding``.
   public var receipt: SHA256Digest?
+  /// SHA-256 of the receipt as presented, its wrapping (base64, JSON, white space) removed.
+  public var encoding: SHA256Digest?
   /// The identifier of the purchase event.
   public var transaction: String?
   /// The identifier of the first transaction of its line of renewals or restores.
@@ -49,8 +61,10 @@ public struct EntryFacts: Sendable, Hashable {
 
   /// Creates facts from whatever is known.
   public init(
-    time: Int64, kind: EntryKind, receipt: SHA256Digest? = nil, transaction: String? = nil,
-    original: String? = nil, product: String? = nil, bundle: String? = nil, environment: String? = nil,
+    time: Int64, kind: EntryKind, id: String? = nil, format: String? = nil, notification: String? = nil,
+    subtype: String? = nil, receipt: SHA256Digest? = nil, encoding: SHA256Digest? = nil,
+    transaction: String? = nil, original: String? = nil, product: String? = nil, bundle: String? = nil,
+    environment: String? = nil,
     expires: Int64? = nil, revoked: Int64? = nil, verdict: RecordedVerdict? = nil, reason: String? = nil,
     signer: SHA256Digest? = nil, root: SHA256Digest? = nil, policy: SHA256Digest? = nil,
     checks: [RecordedCheck] = [], erased: UInt64? = nil, size: UInt64? = nil, newest: UInt64? = nil,
@@ -58,7 +72,12 @@ public struct EntryFacts: Sendable, Hashable {
   ) {
     self.time = time
     self.kind = kind
+    self.id = id
+    self.format = format
+    self.notification = notification
+    self.subtype = subtype
     self.receipt = receipt
+    self.encoding = encoding
     self.transaction = transaction
     self.original = original
     self.product = product

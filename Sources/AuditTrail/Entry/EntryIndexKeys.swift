@@ -7,7 +7,9 @@
 package struct EntryIndexKeys: Sendable {
   package let time: Int64
   package let kind: Range<Int>
+  package let id: Range<Int>?
   package let receipt: SHA256Digest?
+  package let encoding: SHA256Digest?
   package let transaction: Range<Int>?
   package let original: Range<Int>?
   package let product: Range<Int>?
@@ -25,7 +27,12 @@ package struct EntryIndexKeys: Sendable {
     else { throw reader.failure(.truncated, at: reader.index, "The entry has no time or no kind.") }
     self.time = time
     self.kind = kind
+    id = try reader.value("id ", in: bytes)
+    _ = try reader.value("format ", in: bytes)
+    _ = try reader.value("notification ", in: bytes)
+    _ = try reader.value("subtype ", in: bytes)
     receipt = try reader.digest("receipt ", in: bytes)
+    encoding = try reader.digest("encoding ", in: bytes)
     transaction = try reader.value("transaction ", in: bytes)
     original = try reader.value("original ", in: bytes)
     product = try reader.value("product ", in: bytes)

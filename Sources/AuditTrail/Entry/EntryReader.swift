@@ -13,7 +13,11 @@ struct EntryReader {
   /// The first line.
   mutating func header(in bytes: Span<UInt8>) throws(MalformedEntry) {
     guard begins(with: EntryFormat.header, in: bytes) else {
-      throw MalformedEntry(.version, line: 1, "The first line is not that of an audit entry of version 1.")
+      throw MalformedEntry(
+        .version, line: 1,
+        begins(with: EntryFormat.headerOfVersion1, in: bytes)
+          ? "The entry is of version 1, of builds before the first release; this is version 2. Begin a new trail."
+          : "The first line is not that of an audit entry of version 2.")
     }
     endLine(at: EntryFormat.header.utf8CodeUnitCount - 1)
   }

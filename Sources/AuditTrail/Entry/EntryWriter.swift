@@ -17,6 +17,10 @@ struct EntryWriter {
   /// At least as many bytes as the entry has: every line that occurs once, and three for each byte of text.
   static func maximumByteCount(_ facts: EntryFacts) -> Int {
     var text = facts.kind.rawValue.utf8.count
+    text += facts.id?.utf8.count ?? 0
+    text += facts.format?.utf8.count ?? 0
+    text += facts.notification?.utf8.count ?? 0
+    text += facts.subtype?.utf8.count ?? 0
     text += facts.transaction?.utf8.count ?? 0
     text += facts.original?.utf8.count ?? 0
     text += facts.product?.utf8.count ?? 0

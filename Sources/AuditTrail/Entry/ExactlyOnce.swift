@@ -2,44 +2,53 @@
 
 /// What makes a record a repeat of an earlier one.
 ///
-/// A record is entered once for each receipt, verdict and policy; for the records that follow the verdict on an app
+/// A record with an identifier is entered once for each kind and identifier. Any other record is entered once for each
+/// receipt, verdict and policy, whatever the spelling of the receipt; for the records that follow the verdict on an app
 /// receipt their kind and original transaction (the transaction, where a receipt of Xcode states no original) count
-/// too. What does not count: the time, the reason, what checkers said. A record without a receipt (an erasure, an
-/// anchor) is never a repeat.
+/// too. What does not count: the time, the reason, what checkers said. A record with neither (an erasure, an anchor) is
+/// never a repeat.
 ///
-/// The key is SHA-256 of: the kind, line feed; the receipt's digest, 32 bytes; the original transaction, line feed;
-/// the verdict's word, line feed; the policy's digest. Texts are as the entry spells them, absent values are empty,
-/// so that no two different combinations are the same bytes.
+/// The key is SHA-256 of, for a record with an identifier: line feed; the kind, line feed; the identifier. For any
+/// other: the kind, line feed; the receipt's digest, 32 bytes; 1 if that is the digest of the receipt's encoding, else
+/// 0; the original transaction, line feed; the verdict's word, line feed; the policy's digest. Texts are as the entry
+/// spells them, absent values are empty, so that no two different combinations are the same bytes. The 1 or 0 keeps
+/// apart a receipt and a file that contains no more than what the receipt's signature covers.
 package enum ExactlyOnce {
   /// The key of a record; `nil` for one that is never a repeat.
   package static func key(_ facts: EntryFacts) -> SHA256Digest? {
-    guard let receipt = facts.receipt else { return nil }
-    var bytes = EntryText.encoded(facts.kind.rawValue)
+    let kind = EntryText.encoded(facts.kind.rawValue)
+    if let id = facts.id { return key(kind[...], id: EntryText.encoded(id)[...]) }
     return key(
-      &bytes, receipt, facts.verdict, facts.policy,
-      original: { bytes in bytes += EntryText.encoded(facts.original ?? facts.transaction ?? "") })
+      kind[...], facts.receipt, facts.encoding, facts.verdict, facts.policy,
+      original: EntryText.encoded(facts.original ?? facts.transaction ?? "")[...])
   }
 
   /// The key of an entry; `nil` for one that is never a repeat.
-  package static func key(_ keys: EntryIndexKeys, in entry: Span<UInt8>) -> SHA256Digest? {
-    guard let receipt = keys.receipt else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(160)
-    for index in keys.kind { bytes.append(entry[index]) }
+  package static func key(_ keys: EntryIndexKeys, in entry: [UInt8]) -> SHA256Digest? {
+    if let id = keys.id { return key(entry[keys.kind], id: entry[id]) }
     return key(
-      &bytes, receipt, keys.verdict, keys.policy,
-      original: { bytes in
-        for index in keys.original ?? keys.transaction ?? 0..<0 { bytes.append(entry[index]) }
-      })
+      entry[keys.kind], keys.receipt, keys.encoding, keys.verdict, keys.policy,
+      original: entry[keys.original ?? keys.transaction ?? 0..<0])
+  }
+
+  private static func key(_ kind: ArraySlice<UInt8>, id: ArraySlice<UInt8>) -> SHA256Digest {
+    // No kind is empty, so that no other key's bytes begin with a line feed.
+    SHA256Digest(of: [UInt8(ascii: "\n")] + kind + [UInt8(ascii: "\n")] + id)
   }
 
   private static func key(
-    _ bytes: inout [UInt8], _ receipt: SHA256Digest, _ verdict: RecordedVerdict?, _ policy: SHA256Digest?,
-    original: (inout [UInt8]) -> Void
-  ) -> SHA256Digest {
+    _ kind: ArraySlice<UInt8>, _ receipt: SHA256Digest?, _ encoding: SHA256Digest?,
+    _ verdict: RecordedVerdict?,
+    _ policy: SHA256Digest?, original: ArraySlice<UInt8>
+  ) -> SHA256Digest? {
+    guard let receipt else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(160)
+    bytes += kind
     bytes.append(UInt8(ascii: "\n"))
     receipt.append(to: &bytes)
-    original(&bytes)
+    bytes.append(encoding == receipt ? 1 : 0)
+    bytes += original
     bytes.append(UInt8(ascii: "\n"))
     if let verdict { bytes.append(contentsOf: verdict.rawValue.utf8) }
     bytes.append(UInt8(ascii: "\n"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Base64 of a digest, eight symbols at a time: an entry has five of them, and there may be millions of entries.
+/// Base64 of a digest, eight symbols at a time: an entry has six of them, and there may be millions of entries.
 ///
 /// A word of eight lanes of six bits each, the first symbol highest, is turned into eight symbols with
 /// arithmetic alone. No lane ever carries into another.

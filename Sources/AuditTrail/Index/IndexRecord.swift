@@ -2,7 +2,7 @@
 
 /// What entries are found by.
 package enum IndexKind: UInt8, CaseIterable, Sendable {
-  /// A receipt with what exactly-once goes by.
+  /// What exactly-once goes by: a receipt, or a record's identifier.
   case receipt = 0
   /// An original transaction.
   case original

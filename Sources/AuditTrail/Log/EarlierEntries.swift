@@ -52,7 +52,7 @@ struct EarlierEntriesSearch {
       let keys = try TrailState.keys(of: entry, at: candidate)
       guard once.covers(keys.time, at: facts.time) else { return nil }
       if wanted == nil { wanted = ExactlyOnce.key(facts) }
-      if ExactlyOnce.key(keys, in: entry.span) == wanted { return candidate }
+      if ExactlyOnce.key(keys, in: entry) == wanted { return candidate }
     }
     return nil
   }

@@ -2,9 +2,11 @@
 
 /// The fingerprints under which an entry is found.
 struct EntryFingerprints {
-  /// Of the receipt, and with it of what exactly-once goes by; of the original transaction as well where the entry is
-  /// about one purchase of an app receipt.
+  /// Of what exactly-once goes by: the record's identifier, else the receipt; of the original transaction as well where
+  /// the entry is about one purchase of an app receipt.
   let receipt: UInt64?
+  /// Of the receipt of an entry that has an identifier too.
+  let receiptBesideId: UInt64?
   let original: UInt64?
   let originalCheck: UInt32
   let transaction: UInt64?
@@ -14,9 +16,11 @@ struct EntryFingerprints {
   /// Those of the record with this number: as a parameter of its own it would be copied, all its texts included.
   init(_ records: Span<AuditRecord>, _ number: Int, _ key: IndexKey) {
     let purchase = records[number].facts.kind == .purchase ? records[number].facts.original : nil
-    receipt = records[number].facts.receipt.map {
+    let byReceipt = records[number].facts.receipt.map {
       Self.fingerprint(receipt: $0, purchase: purchase.map(EntryText.encoded), key)
     }
+    let byId = records[number].facts.id.map { Self.fingerprint(id: EntryText.encoded($0), key) }
+    (receipt, receiptBesideId) = byId == nil ? (byReceipt, nil) : (byId, byReceipt)
     let checked = records[number].facts.original.map { original in
       EntryText.withEncoded(original) { key.checkedFingerprint(.original, $0) }
     }
@@ -38,10 +42,12 @@ struct EntryFingerprints {
     func fingerprint(_ kind: IndexKind, _ range: Range<Int>?) -> UInt64? {
       range.map { key.fingerprint(kind, entry.extracting($0)) }
     }
-    receipt = keys.receipt.map { digest in
+    let byReceipt = keys.receipt.map { digest in
       let original = keys.isPurchase(in: entry) ? keys.original.map { entry.bytes(in: $0) } : nil
       return Self.fingerprint(receipt: digest, purchase: original, key)
     }
+    let byId = keys.id.map { Self.fingerprint(id: entry.bytes(in: $0), key) }
+    (receipt, receiptBesideId) = byId == nil ? (byReceipt, nil) : (byId, byReceipt)
     let checked = keys.original.map { key.checkedFingerprint(.original, entry.extracting($0)) }
     original = checked?.fingerprint
     originalCheck = checked?.check ?? 0
@@ -54,6 +60,7 @@ struct EntryFingerprints {
   /// Inserts those that there are.
   func insert(into memory: inout MemtableRecords, at position: UInt64) {
     if let receipt { memory.insert(.receipt, receipt, position) }
+    if let receiptBesideId { memory.insert(.receipt, receiptBesideId, position) }
     if let original { memory.insert(.original, original, position, check: originalCheck) }
     if let transaction { memory.insert(.transaction, transaction, position) }
     if let customer { memory.insert(.customer, customer, position) }
@@ -70,6 +77,11 @@ struct EntryFingerprints {
   ) -> UInt64 {
     guard let original else { return key.fingerprint(.receipt, digest) }
     return key.fingerprint(.receipt, digest.bytes + original)
+  }
+
+  /// The index of receipts knows identifiers too, as the entry spells them, after a prefix that tells them from digests.
+  private static func fingerprint(id: [UInt8], _ key: IndexKey) -> UInt64 {
+    key.fingerprint(.receipt, Array("record-id ".utf8) + id)
   }
 }
 

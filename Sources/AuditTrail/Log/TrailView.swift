@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCodec
 public import TransparencyLog
 
 /// One state of a trail, for looking things up in. It blocks while it reads, and is of use only inside the call
@@ -68,7 +69,9 @@ public struct TrailView {
     var next = try newest(original: original, before: before)
     while let index = next, found.count < limit {
       let recorded = try entry(at: index)
-      guard recorded.entry.original == original, recorded.entry.previous ?? 0 < index || index == 0 else {
+      guard recorded.entry.original.isIdentical(to: original),
+        recorded.entry.previous ?? 0 < index || index == 0
+      else {
         throw AuditError(
           .tampered, at: "entry \(index)", "The line of \(original) leads to an entry of another.")
       }
@@ -100,7 +103,7 @@ public struct TrailView {
   /// The entries of a receipt, newest first: the verdicts on it, without the purchases inside it.
   ///
   /// - Parameters:
-  ///   - digest: SHA-256 of the receipt.
+  ///   - digest: What entries state as ``EntryFacts/receipt``; see ``ReceiptDigests``.
   ///   - before: Only entries with a smaller index, for the next page.
   ///   - limit: At most so many.
   /// - Returns: The entries.
@@ -127,7 +130,7 @@ public struct TrailView {
       while index > candidate, found.count < limit {
         index -= 1
         let recorded = try entry(at: index)
-        if recorded.entry.product == product { found.append(recorded) }
+        if recorded.entry.product.isIdentical(to: product) { found.append(recorded) }
       }
     }
     return found
@@ -147,7 +150,9 @@ public struct TrailView {
     var found: [RecordedEntry] = []
     var candidates = candidates(.customer, Array(token.utf8), before: before)
     while found.count < limit, let index = try candidates.next() {
-      if try erasablePart(at: index)?.customerToken == token { found.append(try entry(at: index)) }
+      if try erasablePart(at: index)?.customerToken.isIdentical(to: token) == true {
+        found.append(try entry(at: index))
+      }
     }
     return found
   }
@@ -221,6 +226,13 @@ public struct TrailView {
   /// The root of the tree of the first `size` entries.
   public func root(size: UInt64) throws -> TreeHash {
     try MerkleTree.root(size: size, reader: tiles, cache: nodes)
+  }
+}
+
+extension String? {
+  /// Whether it is there and has the same bytes; `==` would also be true of canonically equivalent texts.
+  fileprivate func isIdentical(to other: String) -> Bool {
+    map { UTF8Text.isIdentical($0, other) } ?? false
   }
 }
 

@@ -8,9 +8,10 @@ extension [AuditRecord] {
   /// for each. They belong together: append them as one group.
   ///
   /// What a receipt states is recorded only where its signature was found right: for a valid verdict, for one that a
-  /// checker refused, and for one that waits for a checker or for proof of the environment. Of every other receipt there
-  /// is the digest, the reason and, unless it is too long, the receipt itself in the erasable part. An identifier of more
-  /// than 512 bytes is left out, so that every verdict can be recorded.
+  /// checker refused, and for one that waits for a checker or for proof of the environment. Such a receipt is named by
+  /// its identity, whatever its spelling. Of every other receipt there is the digest, the reason and, unless it is too
+  /// long, the receipt itself in the erasable part. An identifier of more than 512 bytes is left out, so that every
+  /// verdict can be recorded.
   ///
   /// - Parameters:
   ///   - verdict: The verdict.
@@ -31,9 +32,11 @@ extension [AuditRecord] {
     options: RecordingOptions = RecordingOptions()
   ) {
     let receipt = verdict.signatureVerified
-    let unwrapped = receipt?.encoded ?? UnwrappedReceipt.bytes(bytes)
+    let unwrapped = receipt?.encoded ?? (try? UnverifiedReceipt(parsing: bytes))?.encoded ?? bytes
+    let encoding = SHA256Digest(of: unwrapped)
     var facts = EntryFacts(
-      time: Swift.max(0, time.wholeMilliseconds ?? 0), kind: .verdict, receipt: SHA256Digest(of: unwrapped),
+      time: Swift.max(0, time.wholeMilliseconds ?? 0), kind: .verdict,
+      receipt: receipt.map(SHA256Digest.init(identityOf:)) ?? encoding, encoding: encoding,
       policy: policyDigest)
     facts.verdict = RecordedVerdict(verdict)
     facts.reason = verdict.reason?.code.rawValue
@@ -57,7 +60,7 @@ extension [AuditRecord] {
     guard lines.count > 1 else { return }
     for line in lines where line.isNamed {
       var purchase = EntryFacts(
-        time: facts.time, kind: .purchase, receipt: facts.receipt, bundle: facts.bundle,
+        time: facts.time, kind: .purchase, format: facts.format, receipt: facts.receipt, bundle: facts.bundle,
         environment: facts.environment, verdict: facts.verdict, reason: facts.reason, policy: policyDigest)
       purchase.note(line.newest)
       append(AuditRecord(purchase, customerToken: customer))
@@ -69,6 +72,11 @@ extension EntryFacts {
   /// What the receipt as a whole states, and who signed it.
   fileprivate mutating func note(_ receipt: VerifiedReceipt?) {
     guard let receipt else { return }
+    format = receipt.kind.rawValue
+    if case .jws(.notification(let content)) = receipt.content {
+      notification = content.notificationType?.rawValue.recordable
+      subtype = content.subtype?.rawValue.recordable
+    }
     bundle = receipt.bundleId.recordable
     // An environment that the signature does not cover is a claim, and no fact.
     environment = receipt.isEnvironmentProven ? receipt.environment?.rawValue.recordable : nil
@@ -84,6 +92,11 @@ extension EntryFacts {
     expires = transaction.expiresDate?.wholeMilliseconds
     revoked = transaction.revocationDate?.wholeMilliseconds
   }
+}
+
+extension SHA256Digest {
+  /// The digest by which entries name a receipt whose signature was found right: `VerifiedReceipt.identity`.
+  init(identityOf receipt: VerifiedReceipt) { self.init(of: receipt.signedContent.span) }
 }
 
 extension RecordedVerdict {

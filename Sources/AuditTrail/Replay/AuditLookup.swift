@@ -22,7 +22,8 @@ public protocol AuditLookup: Sendable {
   /// The entries of an original transaction, oldest first; of more than `limit` the newest.
   func entries(original: String, limit: Int) async throws -> [EarlierEntry]
 
-  /// The entries about a receipt, by SHA-256 of it without its wrapping, oldest first; of more than `limit` the newest.
+  /// The entries about a receipt, by what they state as ``EntryFacts/receipt``, oldest first; of more than `limit` the
+  /// newest.
   func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry]
 
   /// Who the customer of an entry was; `nil` where none was recorded, or it was erased.

@@ -76,8 +76,8 @@ public struct ReplayChecker: RemoteChecker {
   }
 
   private func sameReceipt(_ receipt: VerifiedReceipt) async throws -> String? {
-    let digest = SHA256Digest(of: receipt.encoded)
-    let first = try await trail.entries(receipt: digest, limit: Self.maximumEntryCount)
+    let identity = SHA256Digest(identityOf: receipt)
+    let first = try await trail.entries(receipt: identity, limit: Self.maximumEntryCount)
       .first { $0.entry.verdict == .valid }
     return first.map { "This receipt was accepted before, in entry \($0.index)." }
   }
@@ -129,7 +129,9 @@ public struct ReplayChecker: RemoteChecker {
         \.transactionId)
     default: break
     }
-    let named = receipt.transactions.filter { $0.productId.map(consumables.contains) ?? false }
+    let named = receipt.transactions.filter { transaction in
+      consumables.contains { UTF8Text.isIdentical($0, transaction.productId ?? "") }
+    }
     return identifiers + named.compactMap(\.transactionId)
   }
 }

@@ -11,8 +11,9 @@ public struct ReplayRule: RawRepresentable, Sendable, Hashable {
   /// A transaction, or another one of the same original transaction, that was first granted to another customer.
   /// Restoring to one's own account stays possible.
   public static let anotherCustomer = ReplayRule(rawValue: "another-customer")
-  /// The same receipt, byte for byte, for whomever. For receipts that are presented once by design, such as those
-  /// of consumables; an app that sends its receipt on every start would be refused on the second.
+  /// The same receipt, in whatever spelling (`VerifiedReceipt.identity`) and from any customer. For receipts that are
+  /// presented once by design, such as those of consumables; an app that sends its receipt on every start would be
+  /// refused on the second.
   public static let sameReceipt = ReplayRule(rawValue: "same-receipt")
   /// A consumable whose transaction was granted before, in whatever receipt.
   public static let consumableAgain = ReplayRule(rawValue: "consumable-again")

@@ -16,8 +16,9 @@ struct AuditAppendCommand: AsyncParsableCommand {
       previous, commitment and erasable are the trail's and are passed over. Digests are in hexadecimal or base64.
       In the part that can be erased: customer, and receiptData, the receipt in base64.
 
-      A record that says the same verdict of the same receipt under the same policy as an entry does is not entered
-      again; what is printed is the entry's index.
+      A record with the same kind and id as an entry is not entered again, whatever else it says. Nor is one without id
+      that says the same verdict of the same receipt under the same policy. What is printed is the index of the first.
+      Give an id to every record without a receipt that may be sent twice.
 
       EXAMPLES:
         echo '{"kind":"verdict","verdict":"valid","transaction":"2000000001"}' | receipt-tool audit append verdicts.audit -

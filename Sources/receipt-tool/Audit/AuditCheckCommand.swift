@@ -11,7 +11,8 @@ struct AuditCheckCommand: ParsableCommand {
     commandName: "check",
     abstract: "Check proofs offline, with nothing but the trail's public key.",
     discussion: """
-      Shows the entry that each proof is of. With --receipt the entry must be about that receipt. Several proofs of one
+      Shows the entry that each proof is of. With --receipt the entry must be about that receipt, in
+      whatever spelling; the receipt's own signature is not checked. Several proofs of one
       original transaction, an anchor among them, prove more: that none was left out (see audit history --proofs).
 
       EXAMPLES:
@@ -51,7 +52,7 @@ struct AuditCheckCommand: ParsableCommand {
 
   func run() throws {
     let verify = try verification()
-    let receiptDigest = try receipt.map { SHA256Digest(ofReceipt: try InputFile.contents(of: $0)) }
+    let digests = try receipt.map { ReceiptDigests(of: try InputFile.contents(of: $0)) }
     var proven: [ProvenEntry] = []
     var isFailed = false
     for path in paths {
@@ -65,7 +66,7 @@ struct AuditCheckCommand: ParsableCommand {
         }
         verified = try verify(proof, entryBytes)
         entry = try AuditEntry(parsing: entryBytes)
-        if let receiptDigest, entry.receipt != receiptDigest {
+        if let digests, !digests.areNamed(in: entry.facts) {
           throw NotProven(
             message: "The entry is in the trail, but it is about another receipt than the one given.")
         }

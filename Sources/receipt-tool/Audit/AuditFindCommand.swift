@@ -29,9 +29,14 @@ struct AuditFindCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("The purchase event.", valueName: "ID")) var transaction: String?
   @Option(help: ArgumentHelp("The original transaction.", valueName: "ID")) var original: String?
-  @Option(help: ArgumentHelp("SHA-256 of the receipt, in hexadecimal or base64.", valueName: "DIGEST"))
+  @Option(
+    help: ArgumentHelp(
+      "What entries state as receipt, in hexadecimal or base64: SHA-256 of what the signature covers, or, where none was "
+        + "found valid, of the receipt's bytes.", valueName: "DIGEST"))
   var receipt: String?
-  @Option(name: .customLong("receipt-file"), help: ArgumentHelp("The receipt itself.", valueName: "FILE"))
+  @Option(
+    name: .customLong("receipt-file"),
+    help: ArgumentHelp("The receipt itself, in any spelling.", valueName: "FILE"))
   var receiptFile: String?
   @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String?
   @Option(help: ArgumentHelp("The customer: appAccountToken or your own identifier.", valueName: "TOKEN"))
@@ -90,8 +95,8 @@ struct AuditFindCommand: ParsableCommand {
       return { try $0.entries(receipt: digest, before: before, limit: limit) }
     }
     if let receiptFile {
-      let digest = SHA256Digest(ofReceipt: try InputFile.contents(of: receiptFile))
-      return { try $0.entries(receipt: digest, before: before, limit: limit) }
+      let digests = ReceiptDigests(of: try InputFile.contents(of: receiptFile))
+      return { try $0.entries(receipt: digests, before: before, limit: limit) }
     }
     let start = try from.map { try Self.milliseconds($0, "--from") } ?? 0
     let end = try to.map { try Self.milliseconds($0, "--to") } ?? .max

@@ -37,6 +37,9 @@ struct EntryReport {
       lines.append("  " + name + String(repeating: " ", count: max(1, 13 - name.count)) + value)
     }
     add("verdict", entry.verdict.map { $0.rawValue.uppercased() + (entry.reason.map { ": \($0)" } ?? "") })
+    add("id", entry.id)
+    add("format", entry.format)
+    add("notification", entry.notification.map { $0 + (entry.subtype.map { ", \($0)" } ?? "") })
     add("transaction", entry.transaction)
     add("original", entry.original)
     add("product", entry.product)
@@ -54,6 +57,7 @@ struct EntryReport {
           + " among the first \(entry.size ?? 0)")
     }
     add("receipt", entry.receipt.map { "sha256 \($0.hexadecimal)" })
+    add("encoding", entry.encoding.map { "sha256 \($0.hexadecimal)" })
     add("signer", entry.signer.map { "sha256 \($0.hexadecimal)" })
     add("root", entry.root.map { "sha256 \($0.hexadecimal)" })
     add("policy", entry.policy.map { "sha256 \($0.hexadecimal)" })
@@ -67,6 +71,8 @@ struct EntryReport {
   func summary() -> String {
     var parts = ["\(index)", Self.instant(entry.time), entry.verdict?.rawValue ?? entry.kind.rawValue]
     if let reason = entry.reason { parts.append("(\(reason))") }
+    if let id = entry.id { parts.append(id) }
+    if let notification = entry.notification { parts.append(notification) }
     if let transaction = entry.transaction { parts.append(transaction) }
     if let product = entry.product { parts.append(product) }
     if let expires = entry.expires { parts.append("expires \(Self.instant(expires))") }
@@ -90,7 +96,12 @@ struct EntryReport {
     object.member("index", index)
     object.member("time", Self.instant(entry.time))
     object.member("kind", entry.kind.rawValue)
+    object.member("id", entry.id)
+    object.member("format", entry.format)
+    object.member("notification", entry.notification)
+    object.member("subtype", entry.subtype)
     object.member("receipt", entry.receipt?.hexadecimal)
+    object.member("encoding", entry.encoding?.hexadecimal)
     object.member("transaction", entry.transaction)
     object.member("original", entry.original)
     object.member("product", entry.product)

@@ -25,6 +25,7 @@ enum RecordInput {
     var record = AuditRecord(
       EntryFacts(time: Int64(now.millisecondsSince1970), kind: EntryKind(rawValue: "")))
     for member in members where !passedOver.contains(member.name) { try read(member, into: &record) }
+    if let receipt = record.receiptBytes { name(receipt, in: &record.facts) }
     guard !record.kind.rawValue.isEmpty else {
       throw Failure(message: "The record has no \"kind\", such as \"verdict\".")
     }
@@ -42,11 +43,25 @@ enum RecordInput {
     return record
   }
 
+  /// Names the receipt as recording its verdict does, where the record does not name it itself: by its identity if the
+  /// record says that the signature was found valid, by stating the verdict or the signer, else by its bytes.
+  private static func name(_ receipt: [UInt8], in facts: inout EntryFacts) {
+    let digests = ReceiptDigests(of: receipt)
+    let isSignatureValid = facts.verdict == .valid || facts.signer != nil
+    facts.receipt = facts.receipt ?? (isSignatureValid ? digests.identity : nil) ?? digests.encoding
+    facts.encoding = facts.encoding ?? digests.encoding
+  }
+
   private static func read(_ member: JSONMember, into record: inout AuditRecord) throws(Failure) {
     switch member.name {
     case "time": record.facts.time = try instant(member)
     case "kind": record.facts.kind = EntryKind(rawValue: try text(member))
+    case "id": record.facts.id = try text(member)
+    case "format": record.facts.format = try text(member)
+    case "notification": record.facts.notification = try text(member)
+    case "subtype": record.facts.subtype = try text(member)
     case "receipt": record.facts.receipt = try digest(member)
+    case "encoding": record.facts.encoding = try digest(member)
     case "transaction": record.facts.transaction = try text(member)
     case "original": record.facts.original = try text(member)
     case "product": record.facts.product = try text(member)
@@ -74,7 +89,6 @@ enum RecordInput {
         throw Failure(message: "\"receiptData\" is not base64.")
       }
       record.receiptBytes = bytes
-      record.facts.receipt = record.facts.receipt ?? SHA256Digest(of: bytes)
     default:
       throw Failure(message: "No entry has \"\(PrintableText.sanitized(member.name))\".")
     }

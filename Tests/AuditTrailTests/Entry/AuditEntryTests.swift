@@ -8,7 +8,7 @@ import Testing
     let bytes = try SampleEntry.entry().encoded()
     #expect(String(decoding: bytes, as: UTF8.self) == SampleEntry.text)
     #expect(try AuditEntry(parsing: Array(SampleEntry.text.utf8)) == SampleEntry.entry())
-    #expect(bytes.count == 555)
+    #expect(bytes.count == 635)
   }
 
   @Test func everyLineIsReadBackAsItWasWritten() throws {
@@ -19,14 +19,47 @@ import Testing
       RecordedCheck(name: "first, of two", answer: .unavailable),
       RecordedCheck(name: "ä%\u{0}\u{7F}\n", answer: RecordedCheck.Answer(rawValue: "new word")),
     ]
+    (facts.id, facts.notification, facts.subtype) = ("an id", "DID_RENEW", "a subtype of tomorrow")
     (facts.erased, facts.size, facts.newest, facts.count) = (0, .max, 10, 1)
     let entry = AuditEntry(facts, previous: 0, commitment: SHA256Digest(of: [1]))
     #expect(try AuditEntry(parsing: entry.encoded()) == entry)
   }
 
+  @Test("the lines of a receipt stand in their order")
+  func orderOfLines() throws {
+    let (one, two) = (SHA256Digest(of: [1]), SHA256Digest(of: [2]))
+    let facts = EntryFacts(
+      time: 1, kind: .verdict, id: "i", format: "f", notification: "n", subtype: "s", receipt: one,
+      encoding: two,
+      transaction: "t")
+    let text = """
+      receiptkit.dev/audit-entry@v2
+      time 1
+      kind verdict
+      id i
+      format f
+      notification n
+      subtype s
+      receipt \(one.base64)
+      encoding \(two.base64)
+      transaction t
+
+      """
+    #expect(try AuditEntry(facts).encoded() == Array(text.utf8))
+  }
+
+  @Test("an entry of version 1 is refused with its version")
+  func version1() throws {
+    let bytes = Array("receiptkit.dev/audit-entry@v1\ntime 1\nkind verdict\n".utf8)
+    let error = try #require(throws: MalformedEntry.self) { try AuditEntry(parsing: bytes) }
+    #expect(error.code == .version && error.line == 1)
+    #expect(error.message.contains("version 1") && error.message.contains("Begin a new trail"))
+    #expect(try #require(throws: MalformedEntry.self) { try EntryIndexKeys(bytes) } == error)
+  }
+
   @Test func timeAndKindAreEnough() throws {
     let entry = AuditEntry(EntryFacts(time: 0, kind: .anchor))
-    let text = "receiptkit.dev/audit-entry@v1\ntime 0\nkind anchor\n"
+    let text = "receiptkit.dev/audit-entry@v2\ntime 0\nkind anchor\n"
     #expect(try entry.encoded() == Array(text.utf8))
     #expect(try AuditEntry(parsing: Array(text.utf8)) == entry)
   }
@@ -75,31 +108,31 @@ import Testing
 
   @Test(arguments: [
     ("", MalformedEntry.Code.version, 1, 0),
-    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict\n", .version, 1, 0),
-    ("receiptkit.dev/audit-entry@v1\n", .truncated, 2, 30),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\n", .truncated, 3, 37),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind verdict", .truncated, 3, 49),
-    ("receiptkit.dev/audit-entry@v1\nkind verdict\n", .unexpectedLine, 2, 30),
-    ("receiptkit.dev/audit-entry@v1\ntime 01\nkind verdict\n", .invalidValue, 2, 35),
-    ("receiptkit.dev/audit-entry@v1\ntime -0\nkind verdict\n", .invalidValue, 2, 35),
-    ("receiptkit.dev/audit-entry@v1\ntime -\nkind verdict\n", .invalidValue, 2, 36),
-    ("receiptkit.dev/audit-entry@v1\ntime +1\nkind verdict\n", .invalidValue, 2, 35),
-    ("receiptkit.dev/audit-entry@v1\ntime -1\nkind verdict\n", .outOfRange, 2, 35),
-    ("receiptkit.dev/audit-entry@v1\ntime 9223372036854775808\nkind verdict\n", .outOfRange, 2, 35),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind \n", .emptyValue, 3, 42),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind a b\n", .invalidValue, 3, 43),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind a%2\n", .invalidValue, 3, 43),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind a%41\n", .invalidValue, 3, 43),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind a%0a\n", .invalidValue, 3, 43),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind a\rb\n", .invalidValue, 3, 43),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind verdict\n\n", .unexpectedLine, 4, 50),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind verdict\nnote 1\n", .unexpectedLine, 4, 50),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind verdict\nverdict maybe\n", .invalidValue, 4, 58),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind verdict\nreceipt AAAA\n", .invalidValue, 4, 58),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind verdict\ncheck name\n", .invalidValue, 4, 56),
-    ("receiptkit.dev/audit-entry@v1\ntime 1\nkind verdict\ncheck a b c\n", .invalidValue, 4, 59),
+    ("receiptkit.dev/audit-entry@v3\ntime 1\nkind verdict\n", .version, 1, 0),
+    ("receiptkit.dev/audit-entry@v2\n", .truncated, 2, 30),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\n", .truncated, 3, 37),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict", .truncated, 3, 49),
+    ("receiptkit.dev/audit-entry@v2\nkind verdict\n", .unexpectedLine, 2, 30),
+    ("receiptkit.dev/audit-entry@v2\ntime 01\nkind verdict\n", .invalidValue, 2, 35),
+    ("receiptkit.dev/audit-entry@v2\ntime -0\nkind verdict\n", .invalidValue, 2, 35),
+    ("receiptkit.dev/audit-entry@v2\ntime -\nkind verdict\n", .invalidValue, 2, 36),
+    ("receiptkit.dev/audit-entry@v2\ntime +1\nkind verdict\n", .invalidValue, 2, 35),
+    ("receiptkit.dev/audit-entry@v2\ntime -1\nkind verdict\n", .outOfRange, 2, 35),
+    ("receiptkit.dev/audit-entry@v2\ntime 9223372036854775808\nkind verdict\n", .outOfRange, 2, 35),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind \n", .emptyValue, 3, 42),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind a b\n", .invalidValue, 3, 43),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind a%2\n", .invalidValue, 3, 43),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind a%41\n", .invalidValue, 3, 43),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind a%0a\n", .invalidValue, 3, 43),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind a\rb\n", .invalidValue, 3, 43),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict\n\n", .unexpectedLine, 4, 50),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict\nnote 1\n", .unexpectedLine, 4, 50),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict\nverdict maybe\n", .invalidValue, 4, 58),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict\nreceipt AAAA\n", .invalidValue, 4, 58),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict\ncheck name\n", .invalidValue, 4, 56),
+    ("receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict\ncheck a b c\n", .invalidValue, 4, 59),
     (
-      "receiptkit.dev/audit-entry@v1\ntime 1\nkind verdict\nerased 18446744073709551616\n", .outOfRange, 4, 57
+      "receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict\nerased 18446744073709551616\n", .outOfRange, 4, 57
     ),
   ])
   func whatIsMalformedIsRefusedWithItsPlace(
@@ -112,7 +145,7 @@ import Testing
   }
 
   @Test func bytesThatAreNoTextAreRefused() throws {
-    let bytes = Array("receiptkit.dev/audit-entry@v1\ntime 1\nkind ".utf8) + [0xFF, 0x0A]
+    let bytes = Array("receiptkit.dev/audit-entry@v2\ntime 1\nkind ".utf8) + [0xFF, 0x0A]
     let error = try #require(throws: MalformedEntry.self) { try AuditEntry(parsing: bytes) }
     #expect(error.code == .invalidValue)
     #expect(error.line == 3)

@@ -11,7 +11,9 @@ import Testing
     func text(_ range: Range<Int>?) -> [UInt8]? { range.map { Array(bytes[$0]) } }
     #expect(keys.time == entry.time)
     #expect(text(keys.kind) == Array("verdict".utf8))
+    #expect(keys.id == nil)
     #expect(keys.receipt == entry.receipt)
+    #expect(keys.encoding == entry.encoding)
     #expect(text(keys.transaction) == entry.transaction.map(EntryText.encoded))
     #expect(text(keys.original) == entry.original.map(EntryText.encoded))
     #expect(text(keys.product) == entry.product.map(EntryText.encoded))
@@ -30,10 +32,31 @@ import Testing
   @Test func theKeyOfARecordIsThatOfItsEntry() throws {
     var facts = SampleEntry.facts
     facts.original = "with space"
-    let bytes = try AuditEntry(facts, previous: 7).encoded()
+    func expectSameKey(_ facts: EntryFacts) throws {
+      let bytes = try AuditEntry(facts, previous: 7).encoded()
+      let key = try #require(ExactlyOnce.key(facts))
+      #expect(ExactlyOnce.key(try EntryIndexKeys(bytes), in: bytes) == key)
+    }
+    try expectSameKey(facts)
+    facts.encoding = facts.receipt
+    try expectSameKey(facts)
+    facts.id = "an id"
+    try expectSameKey(facts)
+    facts.receipt = nil
+    try expectSameKey(facts)
+  }
+
+  @Test("with an identifier, kind and identifier make the key and nothing else does")
+  func keyOfAnIdentifier() throws {
+    var facts = SampleEntry.facts
+    facts.id = "1"
     let key = try #require(ExactlyOnce.key(facts))
-    let keyOfEntry = ExactlyOnce.key(try EntryIndexKeys(bytes), in: bytes.span)
-    #expect(keyOfEntry == key)
+    #expect(ExactlyOnce.key(EntryFacts(time: 1, kind: .verdict, id: "1")) == key)
+    #expect(ExactlyOnce.key(EntryFacts(time: 1, kind: .purchase, id: "1")) != key)
+    #expect(ExactlyOnce.key(EntryFacts(time: 1, kind: .verdict, id: "2")) != key)
+    // The same text, composed and decomposed, is two identifiers.
+    let texts = ["\u{E9}", "e\u{301}"]
+    #expect(Set(texts.map { ExactlyOnce.key(EntryFacts(time: 1, kind: .verdict, id: $0)) }).count == 2)
   }
 
   @Test func whatCountsMakesAnotherKeyAndWhatDoesNotCountDoesNot() throws {
@@ -52,7 +75,11 @@ import Testing
     #expect(changed { $0.verdict = nil } != key)
     #expect(changed { $0.policy = SHA256Digest(of: [1]) } != key)
     #expect(changed { $0.policy = nil } != key)
+    #expect(changed { $0.encoding = $0.receipt } != key)
+    #expect(changed { $0.id = "1" } != key)
     #expect(changed { $0.receipt = nil } == nil)
+    #expect(changed { $0.encoding = SHA256Digest(of: [1]) } == key)
+    #expect(changed { $0.format = nil } == key)
     #expect(changed { $0.time += 1 } == key)
     #expect(changed { $0.reason = "too-old" } == key)
     #expect(changed { $0.checks = [] } == key)

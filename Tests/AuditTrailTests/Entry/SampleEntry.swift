@@ -10,8 +10,10 @@ enum SampleEntry {
 
   static var facts: EntryFacts {
     EntryFacts(
-      time: 1_759_302_519_101, kind: .verdict, receipt: digest("receipt"), transaction: "2000001024998954",
-      original: "2000001024993299", product: "com.example.notes.pro 50%", bundle: "com.example.notes",
+      time: 1_759_302_519_101, kind: .verdict, format: "signed-transaction",
+      receipt: digest("signed content"),
+      encoding: digest("receipt"), transaction: "2000001024998954", original: "2000001024993299",
+      product: "com.example.notes.pro 50%", bundle: "com.example.notes",
       environment: "Production", expires: 1_761_894_519_000, verdict: .invalid, reason: "revoked",
       signer: digest("signer"), root: digest("root"), policy: digest("policy"),
       checks: [RecordedCheck(name: "app-store", answer: .revoked)])
@@ -27,10 +29,12 @@ enum SampleEntry {
   }
 
   static let text = """
-    receiptkit.dev/audit-entry@v1
+    receiptkit.dev/audit-entry@v2
     time 1759302519101
     kind verdict
-    receipt bzKGCRDKD7KiDH/aFDZmsJ2/jbUjgZXJClhvtUL/DK0=
+    format signed-transaction
+    receipt ICO2c3BhIU6oTPxThigL+gpnuBu26jINEUOdhOnvdX0=
+    encoding bzKGCRDKD7KiDH/aFDZmsJ2/jbUjgZXJClhvtUL/DK0=
     transaction 2000001024998954
     original 2000001024993299
     product com.example.notes.pro%2050%25

@@ -84,6 +84,58 @@ import TransparencyLog
     #expect(acknowledgements.map(\.isRepeat) == [false, false, false, true, true, true])
   }
 
+  @Test("a record with an identifier is entered once for it, whatever else it says, also after opening anew")
+  func onceForAnIdentifier() async throws {
+    let fixture = try TrailFixture()
+    let log = try fixture.create()
+    let command = EntryKind(rawValue: "command")
+    func record(_ id: String, kind: EntryKind = command, original: String? = nil) -> AuditRecord {
+      AuditRecord(EntryFacts(time: 1, kind: kind, id: id, original: original))
+    }
+    let first = (0..<300).map { record("command \($0)") }
+    #expect(try await log.append(first).allSatisfy { !$0.isRepeat })
+    for log in [log, try fixture.open()] {
+      let again = try await log.append((0..<300).map { record("command \($0)", original: "other") })
+      #expect(again.map(\.index) == Array(0..<300))
+      #expect(again.allSatisfy { $0.isRepeat })
+    }
+    // Another kind is another record; so is another spelling of the same text.
+    let others = [
+      record("command 1", kind: .verdict), record("\u{E9}"), record("e\u{301}"),
+      record("\u{E9}", original: "1"),
+    ]
+    #expect(try await log.append(others).map(\.index) == [300, 301, 302, 301])
+    // Without identifier and receipt, nothing is a repeat.
+    let nameless = AuditRecord(EntryFacts(time: 1, kind: command, original: "1"))
+    #expect(try await log.append([nameless, nameless]).map(\.index) == [303, 304])
+    #expect(try log.withView { try $0.entry(at: 1).entry.original } == nil)
+  }
+
+  @Test("a record with an identifier and a receipt is found by the receipt, and the trail is clean")
+  func identifierBesideReceipt() async throws {
+    let fixture = try TrailFixture()
+    let log = try fixture.create()
+    let records = TrailFixture.records(0..<600).map { record in
+      var record = record
+      record.facts.id = "id of \(record.transaction ?? "")"
+      return record
+    }
+    try await log.append(records)
+    try log.publishCheckpoint()
+    for log in [log, try fixture.open()] {
+      #expect(try await log.append(records).map(\.index) == Array(0..<600))
+      for number in [7, 599] {
+        let digest = try #require(records[number].receipt)
+        let found = try log.withView { try $0.entries(receipt: digest).map(\.index) }
+        #expect(found == [UInt64(number)])
+      }
+    }
+    let report = try TrailChecker(
+      storage: fixture.storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints
+    ).check()
+    #expect(report.faults == [])
+  }
+
   @Test("every entry names the one before it of its original transaction, in whatever run and page that is")
   func previousEntries() async throws {
     let log = try TrailFixture().create()
@@ -133,6 +185,15 @@ import TransparencyLog
       }
       // The first entry has the time 0: before 1970 there is none.
       #expect(try log.statistics().entryCount == (seconds == 1 ? 2 : 1))
+    }
+  }
+
+  @Test("with a window, an identifier is entered again after it")
+  func windowOfAnIdentifier() async throws {
+    let log = try TrailFixture().create(once: .seconds(60))
+    for (time, index): (Int64, UInt64) in [(1_000_000, 0), (1_060_000, 0), (1_060_001, 1), (1_100_000, 1)] {
+      let record = AuditRecord(EntryFacts(time: time, kind: .verdict, id: "1"))
+      #expect(try await log.append([record]).map(\.index) == [index])
     }
   }
 
@@ -209,6 +270,27 @@ import TransparencyLog
         let timed = try view.entries(time: 1_760_000_000_010...1_760_000_000_013).map(\.index)
         #expect(timed == [10, 11, 12, 13])
       }
+    }
+  }
+
+  @Test("what is looked up is compared by its bytes, not by canonical equivalence")
+  func composedAndDecomposed() async throws {
+    let log = try TrailFixture().create()
+    let names = ["Ren\u{E9}", "Rene\u{301}"]
+    try await log.append(
+      names.enumerated().map { number, name in
+        var record = TrailFixture.record(number, original: name, token: name)
+        (record.facts.transaction, record.facts.product) = (name, name)
+        return record
+      })
+    for (number, name) in names.enumerated() {
+      let found = try log.withView { view in
+        try [
+          view.entries(customer: name), view.entries(product: name), view.entries(transaction: name),
+          view.history(original: name),
+        ].map { $0.map(\.index) }
+      }
+      #expect(found == [[UInt64]](repeating: [UInt64(number)], count: 4))
     }
   }
 

@@ -19,7 +19,10 @@ import Testing
     #expect(records.count == 1)
     #expect(record.time == 1_759_302_562_000)
     #expect(record.kind == .verdict)
-    #expect(record.receipt == SHA256Digest(of: receipt))
+    #expect(record.receipt == ReceiptDigests(of: receipt).identity)
+    #expect(record.encoding == SHA256Digest(of: receipt))
+    #expect(record.format == "signed-transaction")
+    #expect(record.notification == nil && record.subtype == nil)
     #expect(record.transaction == "2000000001")
     #expect(record.original == "2000000001")
     #expect(record.product == "com.example.app.monthly")
@@ -123,12 +126,27 @@ import Testing
     #expect(records[0].transaction == nil && records[0].original == nil)
     #expect(records[0].receiptBytes == receipt)
     #expect(Set(records.map(\.receipt)).count == 1)
+    #expect(records.allSatisfy { $0.format == "app-receipt" })
+    // The bytes are kept with the verdict alone.
+    #expect(records.map(\.encoding) == [SHA256Digest(of: receipt), nil, nil])
     #expect(Set(records.map(\.policy)).count == 1)
     // The newest transaction of each line, wherever it stands in the receipt.
     #expect(Set(records.map(\.transaction)) == [nil, "2000000002", "2000000777"])
     #expect(records[1].original != records[2].original)
     #expect(records[1...].allSatisfy { $0.verdict == .valid && $0.receiptBytes == nil && $0.bundle != nil })
     #expect(Set(records.map { ExactlyOnce.key($0.facts) }).count == 3)
+  }
+
+  @Test("of a notification its type and subtype are recorded, only where the signature is valid")
+  func notification() async throws {
+    let receipt = Array(try TestReceipts().signedNotification().utf8)
+    let record = try #require(try await RecordingFixture.records(receipt).first)
+    #expect(record.format == "signed-notification")
+    #expect(record.notification == "SUBSCRIBED" && record.subtype == "INITIAL_BUY")
+    var forged = receipt
+    forged[forged.count - 2] ^= 1
+    let other = try #require(try await RecordingFixture.records(forged).first)
+    #expect(other.format == nil && other.notification == nil && other.subtype == nil)
   }
 
   @Test func anAppReceiptWithOnePurchaseNamesItInTheVerdict() async throws {

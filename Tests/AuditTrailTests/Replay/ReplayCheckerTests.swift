@@ -33,10 +33,10 @@ import Testing
     }
 
     func entries(transaction: String, limit: Int) async throws -> [EarlierEntry] {
-      try find { $0.transaction == transaction }
+      try find { $0.transaction.map { Array($0.utf8) } == Array(transaction.utf8) }
     }
     func entries(original: String, limit: Int) async throws -> [EarlierEntry] {
-      try find { $0.original == original }
+      try find { $0.original.map { Array($0.utf8) } == Array(original.utf8) }
     }
     func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
       try find { $0.receipt == receipt }
@@ -48,12 +48,12 @@ import Testing
   /// Presents a receipt as a customer, and records the verdict.
   private func present(
     _ receipt: [UInt8], as customer: String? = nil, rules: Set<ReplayRule>, consumables: Set<String> = [],
-    to trail: ListedTrail? = nil, erased: Bool = false
+    to trail: ListedTrail? = nil, erased: Bool = false, others: [any RemoteChecker] = []
   ) async throws -> Verdict {
     let trail = trail ?? self.trail
     let verifier = try RecordingFixture.verifier()
     let checker = ReplayChecker(trail, rules: rules, customer: customer, consumables: consumables)
-    let verdict = await verifier.verify(receipt, checkers: [checker])
+    let verdict = await verifier.verify(receipt, checkers: [checker] + others)
     trail.append(
       [AuditRecord](
         verdict, receipt: receipt, policy: verifier.policy, at: RecordingFixture.now,
@@ -77,13 +77,65 @@ import Testing
     for _ in 0..<2 { #expect(try await present(transaction(), rules: []).receipt != nil) }
   }
 
+  /// Of another source, which refuses whatever it is asked.
+  private let refusing = FakeChecker(
+    name: "store", answers: [.response(CheckerResponse(.refused(message: "unknown")))])
+
   @Test func aTransactionIsGrantedToOneCustomer() async throws {
     #expect(try await present(transaction(), as: "anna", rules: [.anotherCustomer]).receipt != nil)
     let verdict = try await present(transaction(), as: "bert", rules: [.anotherCustomer])
     expectRefused(verdict, "granted to another customer, in entry 0")
     #expect(verdict.reason?.message.contains("anna") == false)
-    // The refusal in between is no grant: the first customer may restore.
     #expect(try await present(transaction(), as: "anna", rules: [.anotherCustomer]).receipt != nil)
+  }
+
+  @Test("a refused presentation does not make its customer the owner")
+  func refusedCustomerIsNoOwner() async throws {
+    let refused = try await present(transaction(), as: "bert", rules: [], others: [refusing])
+    #expect(refused.reason?.place == "checker store")
+    #expect(try await present(transaction(), as: "anna", rules: [.anotherCustomer]).receipt != nil)
+    expectRefused(
+      try await present(transaction(), as: "bert", rules: [.anotherCustomer]), "another customer, in entry 1")
+    #expect(try await present(transaction(), as: "anna", rules: [.anotherCustomer]).receipt != nil)
+  }
+
+  @Test("a refused presentation is no grant, whatever the rule")
+  func refusalIsNoGrant() async throws {
+    let receipt = try transaction { $0.type = .consumable }
+    let rules: Set<ReplayRule> = [.consumableAgain, .sameReceipt]
+    _ = try await present(receipt, rules: [], others: [refusing])
+    let checker = ReplayChecker(trail, rules: rules)
+    #expect(try await !checker.isFirstGrant(of: "2000000001", at: 0))
+    #expect(try await present(receipt, rules: rules).receipt != nil)
+    #expect(try await checker.isFirstGrant(of: "2000000001", at: 1))
+    expectRefused(try await present(receipt, rules: [.consumableAgain]), "granted before, in entry 1")
+    expectRefused(try await present(receipt, rules: [.sameReceipt]), "accepted before, in entry 1")
+  }
+
+  @Test("customers whose names are only canonically equivalent are two customers")
+  func composedAndDecomposedCustomers() async throws {
+    let (composed, decomposed) = ("Ren\u{E9}", "Rene\u{301}")
+    #expect(try await present(transaction(), as: composed, rules: [.anotherCustomer]).receipt != nil)
+    expectRefused(
+      try await present(transaction(), as: decomposed, rules: [.anotherCustomer]),
+      "another customer, in entry 0")
+    #expect(try await present(transaction(), as: composed, rules: [.anotherCustomer]).receipt != nil)
+  }
+
+  @Test("another spelling of a receipt that was accepted is refused")
+  func respelledReceipts() async throws {
+    let receipts = try TestReceipts()
+    let jws = try transaction()
+    let appReceipt = try receipts.appReceipt()
+    let spellings = [
+      (jws, try JWSSpellings.negated(jws)),
+      (appReceipt, try AppReceiptSpelling(segmentLength: 100, isIndefinite: true).encode(appReceipt)),
+    ]
+    for (receipt, respelled) in spellings {
+      #expect(try await present(receipt, rules: [.sameReceipt]).receipt != nil)
+      #expect(try RecordingFixture.verifier().verify(respelled).receipt != nil)
+      expectRefused(try await present(respelled, rules: [.sameReceipt]), "accepted before")
+    }
   }
 
   @Test func aRenewalBelongsToWhoeverHadTheSubscription() async throws {
