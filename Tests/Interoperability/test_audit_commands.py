@@ -170,9 +170,10 @@ class TestAppend:
         record = {
             "kind": "verdict", "time": "2025-01-01T00:00:00.123Z", "id": "an id", "format": "signed-notification",
             "notification": "REFUND", "subtype": "of tomorrow", "receipt": "ab" * 32, "encoding": "cd" * 32,
-            "transaction": "1", "original": "2", "product": "a product % \n", "bundle": "b", "environment": "Production",
-            "expires": "1969-12-31T00:00:00.000Z", "revoked": "2025-01-02T00:00:00.000Z", "verdict": "invalid",
-            "reason": "revoked", "signer": "01" * 32, "root": "02" * 32, "policy": "03" * 32,
+            "transaction": "1", "original": "2", "product": "a product % \n", "bundle": "b",
+            "environment": "Production", "expires": "1969-12-31T00:00:00.000Z",
+            "revoked": "2025-01-02T00:00:00.000Z", "verdict": "invalid", "reason": "revoked",
+            "signer": "01" * 32, "root": "02" * 32, "policy": "03" * 32,
             "checks": [{"name": "app-store", "answer": "revoked"}],
         }  # fmt: skip
         run = receipt_tool.run("audit", "append", trail, "-", "--json", stdin=json.dumps(record).encode())
