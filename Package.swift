@@ -74,11 +74,15 @@ let package = Package(
       ]),
     .target(name: "ReceiptTesting", dependencies: ["ReceiptSigning", "ReceiptVerification"]),
 
-    // The audit trail: the log under it, the trail, and its storages, each apart.
+    // The audit trail: the log and the index under it, the trail, and its storages, each apart.
     .target(name: "TransparencyLog", dependencies: ["ReceiptCrypto"]),
+    .target(name: "FingerprintIndex", dependencies: ["ReceiptCrypto"]),
     .target(
       name: "AuditTrail",
-      dependencies: ["CMalloc", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification", "TransparencyLog"]),
+      dependencies: [
+        "CMalloc", "FingerprintIndex", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification",
+        "TransparencyLog",
+      ]),
     .target(name: "CMalloc"),
     .target(
       name: "AuditTrailSQLite",
@@ -190,6 +194,7 @@ let package = Package(
       ],
       exclude: ["Catalog/Fixtures", "Conformance/rows.tsv"]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
+    .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex"]),
     .testTarget(
       name: "AuditTrailTests",
       dependencies: [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import FingerprintIndex
 internal import ReceiptCrypto
 internal import TransparencyLog
 
@@ -214,7 +215,7 @@ struct CheckRun {
     // A view of one moment: runs are merged while the trail is in use.
     faults += try storage.read { reader in
       do {
-        let auditor = try IndexAuditor(reading: reader)
+        let auditor = try IndexAuditor(root: TrailHead.read(reader).indexRoot, in: IndexRows(base: reader))
         guard auditor.indexedSize == indexedSize else {
           return [
             TrailFault(
@@ -233,7 +234,7 @@ struct CheckRun {
           }
         }
         return faults
-      } catch let error as StorageError where error.code == .corrupt {
+      } catch let error as IndexError where error.code == .corrupt {
         return [TrailFault(.index, at: error.place, error.message)]
       }
     }

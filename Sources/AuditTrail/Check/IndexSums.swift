@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import ReceiptCrypto
 
 /// The sums of the index records that entries ought to have, by kind: to be compared with those that the index has.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
+
 /// Why an audit trail could not do what it was asked.
 public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
@@ -66,6 +68,7 @@ public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
   init(_ error: any Error) {
     switch error {
     case let error as AuditError: self = error
+    case let error as IndexError: self = error.meaning
     case let error as StorageError: self.init(error.code.meaning, at: error.place, error.message)
     default: self.init(.tampered, String(describing: error))
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import FingerprintIndex
 internal import Synchronization
 
 extension AuditLog {
@@ -31,7 +32,7 @@ extension AuditLog {
           return nil
         }
         var state = state
-        state.index = try state.index.refreshed(in: reader)
+        state.index = try state.index.refreshed(to: head.indexRoot, in: IndexRows(base: reader))
         return try body(TrailView(reader: reader, state: state, key: key, nodes: nodes))
       }
       if let result { return result }

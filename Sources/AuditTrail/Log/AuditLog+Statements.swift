@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
+
 extension AuditLog {
   /// Erases the erasable part of an entry: the receipt and the customer's token. The entry itself, its hash and
   /// every proof stay as they are; that it was erased, and when, is itself an entry, entered in the same
@@ -55,7 +57,9 @@ extension TrailState {
     }
     if let customer = try ErasablePart.tokenRange(in: erasable.span) {
       let fingerprint = key.fingerprint(.customer, erasable.span.extracting(customer))
-      try self.index.remove(.customer, fingerprint, index, in: writer)
+      try self.index.remove(
+        .customer, [IndexRecord(fingerprint: fingerprint, index: index)], in: WritableIndexRows(base: writer))
+      head.indexRoot = self.index.root
     }
     try overwrite(index, count: erasable.count, in: writer)
     let record = AuditRecord(
@@ -99,7 +103,7 @@ extension TrailState {
   {
     let name = key.checkedFingerprint(.original, EntryText.encoded(original).span)
     let newest = try index.newest(
-      .original, name.fingerprint, check: name.check, before: head.size, in: writer)
+      .original, name.fingerprint, check: name.check, before: head.size, in: IndexRows(base: writer))
     var count: UInt64 = 0
     var next = newest
     while let index = next {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import FingerprintIndex
 public import ReceiptCodec
 internal import ReceiptVerification
 internal import Synchronization
@@ -141,7 +142,9 @@ public final class AuditLog: Sendable {
     self.writer = Mutex(writer)
     appends = Mutex(AppendQueue(maximumWaiting: options.maximumWaiting, maximumBatch: options.maximumBatch))
     merger = Mutex(
-      IndexMerger(storage: storage) { UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000)) })
+      IndexMerger(storage: TrailHead.index(in: storage)) {
+        UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000))
+      })
     if writer.canWrite { mergeIndex() }
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
+
 /// What earlier entries have to do with a record.
 struct EarlierEntries {
   /// The entry that says the same already.
@@ -12,17 +14,17 @@ struct EarlierEntries {
 struct EarlierEntriesSearch {
   let index: IndexSnapshot
   let once: TrailConfiguration.OnceWindow
-  let reader: any StorageReader
+  let reader: any IndexReader
   /// The bytes of an entry that the index knows.
   let bytes: (UInt64) throws -> [UInt8]
 
   /// Has the storage read at once what looking records up reads one by one.
   func prefetch(_ fingerprints: some Sequence<EntryFingerprints>) throws {
-    try reader.prefetch(.pages) {
+    try index.prefetch(in: reader) {
       fingerprints.flatMap { fingerprints in
         [
-          fingerprints.receipt.flatMap { index.firstPage(.receipt, $0) },
-          fingerprints.original.flatMap { index.firstPage(.original, $0, check: fingerprints.originalCheck) },
+          fingerprints.receipt.map { (.receipt, $0, 0) },
+          fingerprints.original.map { (.original, $0, fingerprints.originalCheck) },
         ].compactMap { $0 }
       }
     }

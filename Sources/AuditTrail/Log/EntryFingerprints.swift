@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
+
 /// The fingerprints under which an entry is found.
 struct EntryFingerprints {
   /// Of what exactly-once goes by: the record's identifier, else the receipt; of the original transaction as well where

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import ReceiptCrypto
 
 /// A record with all that can be said of it before it is its turn: under which fingerprints it will be found, what of it

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
+
 /// Looks records up in the runs of the index, which never change, while others write: most of the time of an append is
 /// reading what is already there.
 struct RunsLookup: Sendable {
@@ -31,9 +33,8 @@ struct RunsLookup: Sendable {
     _ numbers: ArraySlice<Int>, of records: [AuditRecord], _ fingerprints: [EntryFingerprints]
   ) -> [Answer]? {
     try? storage.read { state in
-      let reader = LastPages(state)
-      let entries = StoredEntries(reader: reader)
-      let search = EarlierEntriesSearch(index: runs, once: once, reader: reader) { number in
+      let entries = StoredEntries(reader: state)
+      let search = EarlierEntriesSearch(index: runs, once: once, reader: IndexRows(base: state)) { number in
         guard let entry = try entries.entry(at: number) else { throw StoredEntries.missing(number) }
         return entry
       }

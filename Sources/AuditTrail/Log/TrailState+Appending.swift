@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import TransparencyLog
 
 /// Where a record stands in the trail.
@@ -50,7 +51,8 @@ extension TrailState {
     guard head.size & ~255 >= head.indexedSize + interval else { return }
     // Whole bundles, so that which records there are does not depend on when they were flushed.
     head.indexedSize = head.size & ~255
-    try index.flush(upTo: head.indexedSize, in: writer)
+    try index.flush(upTo: head.indexedSize, in: WritableIndexRows(base: writer))
+    head.indexRoot = index.root
     try head.write(writer)
   }
 
@@ -133,7 +135,7 @@ extension TrailState {
   /// What earlier entries have to do with records, of each where nothing has to be read to know it: it was looked up in
   /// the same runs before, and only the entries in memory are left to be asked.
   func known(_ records: [PreparedRecord]) -> [EarlierEntries?] {
-    let version = index.catalogueVersion
+    let version = index.version
     return index.withMemory { memory in
       records.map { record in
         guard let inRuns = record.inRuns, inRuns.version == version else { return nil }
@@ -155,7 +157,7 @@ extension TrailState {
     _ records: [PreparedRecord], once: TrailConfiguration.OnceWindow, in reader: any StorageReader
   ) throws -> [EarlierEntries] {
     let search = EarlierEntriesSearch(
-      index: index.snapshot(size: head.size), once: once, reader: reader,
+      index: index.snapshot(size: head.size), once: once, reader: IndexRows(base: reader),
       bytes: { try bytes(of: $0, in: reader) })
     try search.prefetch(records.lazy.map(\.fingerprints))
     return try records.map { try search.find($0.fingerprints, $0.facts) }

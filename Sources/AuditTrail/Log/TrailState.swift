@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import TransparencyLog
 
 /// What writing holds in memory of a trail. It follows what is stored, and is read anew after a failed write.
@@ -9,7 +10,7 @@ struct TrailState {
   var frontier: TreeFrontier
   /// The entries after the last full bundle.
   var tail: BundleEntries
-  var index: FingerprintIndex
+  var index: IndexEngine
   let key: IndexKey
 
   /// Reads what is stored.
@@ -21,7 +22,7 @@ struct TrailState {
     frontier = TreeFrontier()
     tail = BundleEntries()
     let stored = try TrailHead.read(reader)
-    index = try FingerprintIndex(reading: reader)
+    index = try IndexEngine(root: stored.indexRoot, in: IndexRows(base: reader))
     guard index.indexedSize == stored.indexedSize else {
       throw AuditError(
         .tampered, at: "runs",
@@ -52,7 +53,7 @@ struct TrailState {
         .rolledBack, at: "entry \(stored.size)",
         "The trail had \(head.size) entries a moment ago and has others now; somebody put back another copy.")
     }
-    try index.reloadIfChanged(in: reader)
+    try index.reloadIfChanged(to: stored.indexRoot, in: IndexRows(base: reader))
     guard stored != head else { return }
     try StoredEntries(reader: reader).forEach(in: head.size..<stored.size) { index, entry in
       try follow(entry, at: index, isIndexed: index < stored.indexedSize, reader)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import ReceiptCodec
 public import TransparencyLog
 
@@ -85,7 +86,8 @@ public struct TrailView {
   func newest(original: String, before: UInt64 = .max) throws -> UInt64? {
     let checked = key.checkedFingerprint(.original, EntryText.encoded(original).span)
     return try state.index.newest(
-      .original, checked.fingerprint, check: checked.check, before: min(before, size), in: reader)
+      .original, checked.fingerprint, check: checked.check, before: min(before, size),
+      in: IndexRows(base: reader))
   }
 
   /// The entries of a transaction, newest first.
@@ -187,7 +189,8 @@ public struct TrailView {
   }
 
   private func candidates(_ kind: IndexKind, _ value: [UInt8], before: UInt64) -> IndexCandidates {
-    state.index.candidates(kind, key.fingerprint(kind, value), before: min(before, size), in: reader)
+    state.index.candidates(
+      kind, key.fingerprint(kind, value), before: min(before, size), in: IndexRows(base: reader))
   }
 
   /// Whether the entry at `index` has this value in this line.

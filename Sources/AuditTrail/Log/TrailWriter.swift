@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import TransparencyLog
 
 /// The one writer of a process: commits batches and publishes checkpoints. It blocks, and is used under a lock.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import ReceiptCodec
 internal import ReceiptVerification
 public import TransparencyLog
@@ -102,7 +103,7 @@ public struct TrailMigration: Sendable {
     _ progress: (UInt64, UInt64) -> Void
   ) throws {
     var state = try begin(target, reader, head, key)
-    var merger = IndexMerger(storage: target) {
+    var merger = IndexMerger(storage: TrailHead.index(in: target)) {
       UInt64(max(0, SystemClock.now().millisecondsSince1970 / 1000))
     }
     let entries = StoredEntries(reader: reader)
@@ -110,6 +111,8 @@ public struct TrailMigration: Sendable {
     var byteCount = 0
     func flush() throws {
       try target.write { writer in
+        // The merger changed the index since.
+        try state.catchUp(writer)
         try state.flushIndex(in: writer)
         try state.adopt(batch, in: writer)
       }

@@ -132,10 +132,13 @@ public enum StorageTable: Int, Sendable, CaseIterable {
   case payloads
   /// Full tiles of the levels above 0, by level << 48 | number.
   case tiles
-  /// The index's catalogue at key 0; the fences and filters of its runs, by run number << 24 | row.
+  /// The index's catalogue at key 0; the filters and fences of its runs, by run number << 24 | row.
   case runs
   /// The pages of index runs, by run number << 24 | page number.
   case pages
+  /// The pages and fences of index runs whose records are about persons, and can be removed. A row that is replaced or
+  /// removed must leave no bytes behind once ``TrailStorage/scrub()`` returns.
+  case personal
 
   /// The keys that values may have. Any key may be looked for.
   public var keys: ClosedRange<Int64> { self == .bundles ? 0...Int64(UInt32.max) : .min ... .max }

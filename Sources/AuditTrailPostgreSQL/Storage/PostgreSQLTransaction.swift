@@ -90,6 +90,8 @@
 
     func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws {
       try send(.put, table, [.bigint(key), .bytes(value)])
+      // The row that is replaced, if there is one, may hold what was erased.
+      if table == .personal { try send(.erasure, table, []) }
     }
 
     func overwrite(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws {

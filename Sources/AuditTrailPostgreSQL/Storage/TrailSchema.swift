@@ -12,7 +12,7 @@
   /// Values are stored uncompressed, outside of the row where they are long (`EXTERNAL`), so that a part of one is read
   /// without reading all of it.
   struct TrailSchema: Sendable {
-    static let format = 1
+    static let format = 2
 
     let name: String
 
@@ -167,6 +167,7 @@
       case .tiles: "tiles"
       case .runs: "runs"
       case .pages: "pages"
+      case .personal: "personal"
       }
     }
   }

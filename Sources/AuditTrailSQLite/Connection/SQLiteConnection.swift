@@ -11,7 +11,7 @@
     static let applicationID: Int32 = 0x524B_4154
 
     /// The layout of the tables (`PRAGMA user_version`).
-    static let layoutVersion: Int32 = 2
+    static let layoutVersion: Int32 = 3
 
     /// The only connection that writes.
     ///

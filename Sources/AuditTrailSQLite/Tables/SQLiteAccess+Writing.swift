@@ -58,7 +58,7 @@
       } else {
         try run(statements.erase, table, keys)
         // Rows of merged index runs are many, and hold no more than fingerprints: their space is needed again.
-        if table == .pages || table == .runs { try run(statements.remove, table, keys) }
+        if table == .pages || table == .runs || table == .personal { try run(statements.remove, table, keys) }
       }
     }
 

@@ -20,7 +20,7 @@
       #expect(try failure { try PostgreSQLStorage(creatingAt: url) }.code == .notATrail)
       _ = try PostgreSQLStorage(openingAt: url)
       let connection = try server.connection(to: storage)
-      try connection.execute("UPDATE \(storage.schema).trail SET format = 2")
+      try connection.execute("UPDATE \(storage.schema).trail SET format = 3")
       #expect(try failure { try PostgreSQLStorage(openingAt: url) }.code == .unsupported)
       try connection.execute("DROP TABLE \(storage.schema).trail")
       #expect(try failure { try PostgreSQLStorage(openingAt: url) }.code == .notATrail)

@@ -73,7 +73,7 @@
     @Test(
       "opens no trail whose layout it does not know",
       arguments: [
-        ("PRAGMA user_version = 1", StorageError.Code.unsupported), ("PRAGMA user_version = 3", .unsupported),
+        ("PRAGMA user_version = 2", StorageError.Code.unsupported), ("PRAGMA user_version = 4", .unsupported),
         ("PRAGMA application_id = 7", .notATrail),
         ("DROP TABLE tiles", .corrupt), ("CREATE TABLE more(a)", .corrupt),
         ("ALTER TABLE head ADD COLUMN more ANY", .corrupt),

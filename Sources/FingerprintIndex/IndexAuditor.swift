@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Checks that the index is what its writers made, and hands out its records in order, for whoever compares them
+/// with the entries.
+package struct IndexAuditor {
+  private let reader: any IndexReader
+  private let catalogue: IndexCatalogue
+  private let hasCatalogue: Bool
+
+  /// Reads and verifies the catalogue.
+  ///
+  /// - Parameters:
+  ///   - root: The authentic root of the state that `reader` reads.
+  ///   - reader: The rows.
+  /// - Throws: ``IndexError``, with ``IndexError/Code/corrupt`` where the catalogue is not the one of the root; what the
+  ///   storage throws.
+  package init(root: IndexRoot, in reader: any IndexReader) throws {
+    self.reader = reader
+    catalogue = try IndexCatalogue(root, in: reader)
+    hasCatalogue = root != .none
+  }
+
+  /// The entries below it have their records in runs.
+  package var indexedSize: UInt64 { catalogue.indexedSize }
+
+  /// What an audit of a kind found.
+  package struct Report: Sendable, Hashable {
+    /// The sum of all records that could be read.
+    package var sum = IndexSum()
+    /// How many there were.
+    package var records: UInt64 = 0
+    /// The first ``IndexAuditor/damageLimit`` faults.
+    package var damage: [IndexError] = []
+
+    fileprivate mutating func add(_ error: IndexError) {
+      if damage.count < IndexAuditor.damageLimit { damage.append(error) }
+    }
+  }
+
+  /// How many faults a report lists.
+  package static let damageLimit = 1_000
+
+  /// Reads all runs of a kind, merged, and verifies every byte; and checks that all records are in order, within the
+  /// bounds of their run, and that the filter admits them. A damaged page is passed over. What merges have written so
+  /// far is verified too.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind.
+  ///   - points: Where the sum is evaluated.
+  ///   - record: Takes each record, by fingerprint, then by index.
+  /// - Returns: What was found.
+  /// - Throws: What the storage and `record` throw; ``IndexError/Code/outOfRoom``.
+  package func audit(
+    _ kind: IndexKind, at points: IndexSum.Points, record: (IndexRecord) throws -> Void = { _ in }
+  ) throws -> Report {
+    var report = Report()
+    var damage = Report()
+    let written = catalogue.merges.map(\.output).filter { $0.kind == kind }
+    try read(written, damage: &damage) { _ in }
+    try read(Array(catalogue.runs(of: kind)), damage: &damage) { next in
+      report.records += 1
+      report.sum.add(next, of: kind, at: points)
+      try record(next)
+    }
+    let expected = catalogue.recordCount(kind)
+    if damage.damage.isEmpty, report.records != expected {
+      damage.add(
+        IndexError(.corrupt, "The runs of kind \(kind) have \(report.records) records, not \(expected)."))
+    }
+    report.damage = damage.damage
+    return report
+  }
+
+  private func read(
+    _ runs: [IndexRun], damage: inout Report, _ record: (IndexRecord) throws -> Void
+  ) throws {
+    var found = damage
+    defer { damage = found }
+    var cursors: [RunCursor] = []
+    for run in runs {
+      do {
+        // The filter of a run that is being written has no digest yet.
+        let isComplete = catalogue.runs.contains(run)
+        cursors.append(RunCursor(try ResidentRun(run, in: reader, withFilter: isComplete)))
+      } catch let error as IndexError where error.code == .corrupt {
+        found.add(error)
+      }
+    }
+    var merge = try RunMerge(cursors, in: reader) { found.add($0) }
+    while let next = try merge.next(in: reader) { try record(next) }
+  }
+
+  /// Rows that belong to no run and no page of one.
+  ///
+  /// - Throws: What the storage throws.
+  package func strayRows() throws -> [IndexError] {
+    var expected: [IndexTable: [ClosedRange<Int64>]] = hasCatalogue ? [.runs: [0...0]] : [:]
+    for number in catalogue.garbage.map(\.number) + catalogue.merges.map(\.output.number) {
+      for table in IndexTable.allCases { expected[table, default: []].append(IndexRun.keys(number)) }
+    }
+    for run in catalogue.runs {
+      func expect(_ count: Int, _ place: (Int) -> IndexPlace) {
+        guard count > 0 else { return }
+        expected[place(0).table, default: []].append(place(0).key...place(count - 1).key)
+      }
+      expect(run.pages, run.page)
+      expect(run.fenceRows, run.fenceRow)
+      expect(run.filterRows, run.filterRow)
+    }
+    var stray: [IndexError] = []
+    for table in IndexTable.allCases {
+      var next = Int64.min
+      for keys in (expected[table] ?? []).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        if next < keys.lowerBound { stray += try strayRow(table, in: next...keys.lowerBound - 1) }
+        next = keys.upperBound + 1
+      }
+      stray += try strayRow(table, in: next...Int64.max)
+    }
+    return stray
+  }
+
+  private func strayRow(_ table: IndexTable, in keys: ClosedRange<Int64>) throws -> [IndexError] {
+    guard let key = try reader.lastKey(table, in: keys) else { return [] }
+    return [IndexError(.corrupt, at: "index \(table) \(key)", "The row belongs to no run.")]
+  }
+}

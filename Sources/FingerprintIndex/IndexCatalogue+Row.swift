@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The catalogue's row: big-endian 64-bit words. A magic number, the version, the indexed size, the next run, how many
+// runs, merges and runs to remove there are, and those.
+extension IndexCatalogue {
+  /// "RKINDEX2"
+  static let magic: UInt64 = 0x524b_494e_4445_5832
+
+  /// The catalogue with this root.
+  ///
+  /// - Throws: ``IndexError/Code/corrupt`` where another is stored; what the storage throws.
+  init(_ root: IndexRoot, in reader: any IndexReader) throws {
+    guard root != .none else { return }
+    let row = try IndexPlace.catalogue.row(in: reader)
+    guard RowDigest(of: row.span) == root else {
+      throw IndexPlace.catalogue.corrupt(
+        "The catalogue is not the one that the trail vouches for. Restore the trail from a backup.")
+    }
+    var words = IndexWords(row)
+    guard try words.next() == Self.magic else {
+      throw IndexError(.unsupported, at: "index catalogue", "The index is of another format.")
+    }
+    version = try words.next()
+    indexedSize = try words.next()
+    nextRun = try words.next()
+    let (runCount, mergeCount, garbageCount) = (try words.count(), try words.count(), try words.count())
+    for _ in 0..<runCount { runs.append(try words.run()) }
+    for _ in 0..<mergeCount { merges.append(try words.merge()) }
+    for _ in 0..<garbageCount {
+      garbage.append(IndexGarbage(number: try words.next(), kind: try words.kind()))
+    }
+    guard words.isAtEnd else { throw IndexWords.malformed }
+  }
+
+  /// Writes the row.
+  ///
+  /// - Returns: The root, which the caller has to store in the same transaction.
+  func write(in writer: any IndexWriter) throws -> IndexRoot {
+    var words = [Self.magic, version, indexedSize, nextRun]
+    words += [UInt64(runs.count), UInt64(merges.count), UInt64(garbage.count)]
+    for run in runs { words += run.words }
+    for merge in merges {
+      words += merge.output.words + [merge.owner.high, merge.owner.low, merge.time]
+      words += [merge.progress.last?.fingerprint ?? .max, merge.progress.last?.index ?? 0]
+      words += [UInt64(merge.progress.filterRow)] + merge.progress.filterPart.words.numbers
+      words += [UInt64(merge.inputs.count)] + merge.inputs
+    }
+    for garbage in garbage { words += [garbage.number, UInt64(garbage.kind.rawValue)] }
+    var row: [UInt8] = []
+    row.reserveCapacity(8 * words.count)
+    for word in words { row.append(bigEndian: word) }
+    try writer.put(IndexPlace.catalogue.table, IndexPlace.catalogue.key, row)
+    return RowDigest(of: row.span)
+  }
+}
+
+extension IndexRun {
+  fileprivate var words: [UInt64] {
+    [number, UInt64(kind.rawValue), UInt64(level), from, to, UInt64(filterBlocks), records, UInt64(pages)]
+      + [UInt64(fenceRows)] + fenceDigest.words.numbers + filterDigest.words.numbers
+  }
+}
+
+private struct IndexWords {
+  private let row: [UInt8]
+  private var offset = 0
+
+  init(_ row: [UInt8]) { self.row = row }
+
+  static let malformed = IndexPlace.catalogue.corrupt("The catalogue is malformed.")
+
+  var isAtEnd: Bool { offset == row.count }
+
+  mutating func next() throws(IndexError) -> UInt64 {
+    guard row.count - offset >= 8 else { throw Self.malformed }
+    defer { offset += 8 }
+    return row.span.bigEndianWord(at: offset)
+  }
+
+  /// A number of things that follow, each of at least a word.
+  mutating func count() throws(IndexError) -> Int { try number(below: (row.count - offset) / 8 + 1) }
+
+  mutating func number(below limit: Int) throws(IndexError) -> Int {
+    guard let number = Int(exactly: try next()), number < limit else { throw Self.malformed }
+    return number
+  }
+
+  mutating func kind() throws(IndexError) -> IndexKind {
+    guard let kind = IndexKind(rawValue: UInt8(try number(below: 256))) else { throw Self.malformed }
+    return kind
+  }
+
+  mutating func digest() throws(IndexError) -> RowDigest {
+    RowDigest(words: SIMD4(try next(), try next(), try next(), try next()))
+  }
+
+  mutating func run() throws(IndexError) -> IndexRun {
+    IndexRun(
+      number: try next(), kind: try kind(), level: UInt8(try number(below: 256)), from: try next(),
+      to: try next(), filterBlocks: try number(below: IndexRun.partLimit * IndexRun.blocksPerRow),
+      records: try next(), pages: try number(below: IndexRun.partLimit),
+      fenceRows: try number(below: IndexRun.partLimit), fenceDigest: try digest(),
+      filterDigest: try digest())
+  }
+
+  mutating func merge() throws(IndexError) -> IndexMerge {
+    var progress = IndexRunProgress(run: try run())
+    let owner = IndexMergeOwner(high: try next(), low: try next())
+    let time = try next()
+    let (fingerprint, index) = (try next(), try next())
+    if fingerprint != .max { progress.last = IndexRecord(fingerprint: fingerprint, index: index) }
+    progress.filterRow = try number(below: IndexRun.partLimit)
+    progress.filterPart = try digest()
+    var inputs: [UInt64] = []
+    for _ in 0..<(try count()) { inputs.append(try next()) }
+    return IndexMerge(inputs: inputs, owner: owner, time: time, progress: progress)
+  }
+}

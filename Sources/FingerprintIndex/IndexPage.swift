@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A page of an index run: up to 492 records in ascending order, of 8 bytes each; or 328 of 12, for a kind that has
+/// checks.
+///
+/// | Bytes | |
+/// |---|---|
+/// | 6 | the base: the first record's fingerprint |
+/// | 2 | the number of records |
+/// | 4 x 32 | the SHA-256 of each block of 984 bytes that follows; zeros for blocks that are not there |
+/// | 8 each | the record: fingerprint − base, then the entry's index − the run's `from` in the run's `indexBits` |
+/// | 4 each | for a kind that has checks, behind each record: the check |
+/// | rest | zeros, where records were removed |
+///
+/// The page's fence has the digest of the header. A lookup verifies the header and the one block that it mostly looks
+/// into: of 4,072 bytes it hashes 1,120.
+struct IndexPage: Sendable {
+  static let blockByteCount = 984
+  /// Four rows of 4,072 bytes fill a page of SQLite, of 16,384, with almost no rest: a lookup reads one page.
+  static let blockLimit = 4
+  static let headerByteCount = 8 + RowDigest.byteCount * blockLimit
+
+  /// The bytes of a record of this kind; a block has a whole number of them.
+  static func recordByteCount(_ kind: IndexKind) -> Int { kind.hasCheck ? 12 : 8 }
+
+  /// The most records of a page of this kind.
+  static func recordLimit(_ kind: IndexKind) -> Int {
+    blockLimit * blockByteCount / recordByteCount(kind)
+  }
+
+  /// The number of records.
+  let count: Int
+  let byteCount: Int
+  private let bytes: [UInt8]
+  private let base: UInt64
+  private let from: UInt64
+  private let indexBits: UInt64
+  private let hasCheck: Bool
+  private let place: IndexPlace
+  /// The blocks that were verified, a bit each.
+  private var verified: UInt8 = 0
+
+  /// Reads a page and verifies its header.
+  ///
+  /// - Throws: ``IndexError/Code/corrupt`` where the page is not the one with this digest; what the storage throws.
+  init(_ page: Int, of run: IndexRun, _ digest: RowDigest, in reader: any IndexReader) throws {
+    let place = run.page(page)
+    let row = try place.row(in: reader)
+    let contentByteCount = row.count - Self.headerByteCount
+    guard contentByteCount > 0, contentByteCount <= Self.blockLimit * Self.blockByteCount,
+      RowDigest(of: row.span.extracting(0..<Self.headerByteCount)) == digest
+    else { throw place.corrupt(Self.another) }
+    let header = row.span.bigEndianWord(at: 0)
+    let count = Int(header & 0xFFFF)
+    guard count > 0, count <= contentByteCount / Self.recordByteCount(run.kind) else {
+      throw place.corrupt(Self.another)
+    }
+    self.place = place
+    self.count = count
+    bytes = row
+    byteCount = row.count
+    base = header >> 16
+    from = run.from
+    indexBits = run.indexBits
+    hasCheck = run.kind.hasCheck
+  }
+
+  private static let another = "The page is not the one that was written. Restore the trail from a backup."
+
+  /// The row of a page with these records, and the digest of its header. There must be a record, they must be in order,
+  /// as many as ``recordLimit(_:)`` allows, and span less than ``span(of:)``.
+  static func encode(
+    _ records: ArraySlice<IndexRecord>, of run: IndexRun, byteCount: Int = 0
+  ) -> (row: [UInt8], digest: RowDigest) {
+    let base = records.first?.fingerprint ?? 0
+    let indexBits = run.indexBits
+    var content: [UInt8] = []
+    content.reserveCapacity(blockLimit * blockByteCount)
+    for record in records {
+      content.append(bigEndian: (record.fingerprint &- base) << indexBits | (record.index &- run.from))
+      if run.kind.hasCheck { content.append(bigEndian: record.check) }
+    }
+    let rest = byteCount - headerByteCount - content.count
+    if rest > 0 { content += [UInt8](repeating: 0, count: rest) }
+    var row: [UInt8] = []
+    row.reserveCapacity(headerByteCount + content.count)
+    row.append(bigEndian: base << 16 | UInt64(records.count))
+    for block in 0..<blockLimit {
+      let start = min(block * blockByteCount, content.count)
+      let range = start..<min(start + blockByteCount, content.count)
+      row += (range.isEmpty ? .none : RowDigest(of: content.span.extracting(range))).bytes
+    }
+    let digest = RowDigest(of: row.span)
+    return (row + content, digest)
+  }
+
+  /// How far above the base fingerprints in a page of this run may lie.
+  static func span(of run: IndexRun) -> UInt64 { 1 << (64 - run.indexBits) }
+
+  /// The record at `slot`, which must be below `count`; its block is verified.
+  ///
+  /// - Throws: ``IndexError/Code/corrupt``.
+  mutating func record(_ slot: Int) throws(IndexError) -> IndexRecord {
+    try verify(block: slot * (hasCheck ? 12 : 8) / Self.blockByteCount)
+    return unverified(slot)
+  }
+
+  /// All records, and every byte verified.
+  ///
+  /// - Throws: ``IndexError/Code/corrupt``.
+  mutating func records() throws(IndexError) -> [IndexRecord] {
+    try verifyAll()
+    return (0..<count).map { unverified($0) }
+  }
+
+  mutating func verifyAll() throws(IndexError) {
+    for block in 0...(bytes.count - Self.headerByteCount - 1) / Self.blockByteCount {
+      try verify(block: block)
+    }
+  }
+
+  /// The number of records below `sought`.
+  ///
+  /// - Throws: ``IndexError/Code/corrupt``.
+  mutating func lowerBound(_ sought: IndexRecord) throws(IndexError) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if unverified(middle) < sought { low = middle + 1 } else { high = middle }
+    }
+    // Records are in order, so the two that it lies between prove the place, however that was found.
+    if low > 0, try record(low - 1) >= sought { throw place.corrupt(Self.another) }
+    if low < count, try record(low) < sought { throw place.corrupt(Self.another) }
+    return low
+  }
+
+  private mutating func verify(block: Int) throws(IndexError) {
+    guard verified & 1 << UInt8(block) == 0 else { return }
+    guard isAuthentic(block: block) else { throw place.corrupt(Self.another) }
+    verified |= 1 << UInt8(block)
+  }
+
+  private func isAuthentic(block: Int) -> Bool {
+    let start = Self.headerByteCount + block * Self.blockByteCount
+    let content = bytes.span.extracting(start..<min(start + Self.blockByteCount, byteCount))
+    return RowDigest(of: content) == RowDigest(in: bytes.span, at: 8 + RowDigest.byteCount * block)
+  }
+
+  @inline(__always)
+  private func unverified(_ slot: Int) -> IndexRecord {
+    let offset = Self.headerByteCount + (hasCheck ? 12 : 8) * slot
+    let word = bytes.span.bigEndianWord(at: offset)
+    return IndexRecord(
+      fingerprint: base &+ word &>> indexBits, index: from &+ word & (1 << indexBits &- 1),
+      check: hasCheck ? bytes.span.bigEndianHalfWord(at: offset + 8) : 0)
+  }
+}

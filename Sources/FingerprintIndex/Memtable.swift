@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The index records of the entries that are not in runs yet, shared by the engine and its readers.
+///
+/// Readers hold on to it while the engine goes on inserting: what they ask for is bounded by the size of the log
+/// that they see. A flush starts another table and leaves this one as it is.
+final class Memtable: Sendable {
+  /// The first entry whose records are taken.
+  let base: UInt64
+  private let records: Mutex<MemtableRecords>
+
+  /// An empty table with room for as many records of each kind as `sizes` says.
+  init(base: UInt64, expecting sizes: [Int] = []) {
+    self.base = base
+    records = Mutex(MemtableRecords(base: base, expecting: sizes))
+  }
+
+  /// Does many things with the records at once.
+  func withRecords<Result: Sendable>(_ body: (inout MemtableRecords) -> Result) -> Result {
+    records.withLock { body(&$0) }
+  }
+
+  /// Appends the indices below `before` of the fingerprint, newest first, at most `limit`.
+  func collect(
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int,
+    into found: inout [UInt64]
+  ) {
+    found += withRecords { $0.collect(kind, fingerprint, check: check, before: before, limit: limit) }
+  }
+
+  /// The newest index below `before` of the fingerprint.
+  func newest(_ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64) -> UInt64? {
+    withRecords { $0.newest(kind, fingerprint, check: check, before: before) }
+  }
+
+  /// Takes back the records of entries from `size` on.
+  func rollback(to size: UInt64) { withRecords { $0.rollback(to: size) } }
+
+  /// Removes records; how many of them there were.
+  func remove(_ kind: IndexKind, _ removed: [IndexRecord]) -> Int {
+    withRecords { records in removed.count { records.remove(kind, $0) } }
+  }
+
+  /// The records of a kind of entries in `range`, in the order of insertion.
+  func records(_ kind: IndexKind, in range: Range<UInt64>) -> [IndexRecord] {
+    let all = withRecords { $0[kind].records }
+    var records: [IndexRecord] = []
+    records.reserveCapacity(all.count)
+    for record in all where !record.isRemoved && range.contains(base + UInt64(record.index)) {
+      records.append(
+        IndexRecord(
+          fingerprint: record.fingerprint, index: base + UInt64(record.index), check: record.check))
+    }
+    return records
+  }
+
+  /// How many records there are of each kind.
+  var counts: [Int] { withRecords { $0.counts } }
+}
+
+/// The records that an index has in memory, while its lock is held.
+package struct MemtableRecords: Sendable {
+  private let base: UInt64
+  private var kinds: [MemtableKind]
+
+  fileprivate init(base: UInt64, expecting sizes: [Int]) {
+    self.base = base
+    kinds = IndexKind.allCases.indices.map { MemtableKind(expecting: $0 < sizes.count ? sizes[$0] : 0) }
+  }
+
+  fileprivate subscript(kind: IndexKind) -> MemtableKind { kinds[Int(kind.rawValue)] }
+
+  fileprivate var counts: [Int] { kinds.map(\.records.count) }
+
+  /// Inserts a record. The indices of a kind must not descend; those below the table's base are in runs and are not
+  /// taken.
+  package mutating func insert(
+    _ kind: IndexKind, _ fingerprint: UInt64, _ index: UInt64, check: UInt32 = 0
+  ) {
+    guard index >= base, let relative = UInt32(exactly: index - base) else { return }
+    kinds[Int(kind.rawValue)].insert(fingerprint & IndexRecord.fingerprintMask, relative, check)
+  }
+
+  /// The newest index below `before` of the fingerprint.
+  package func newest(
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max
+  ) -> UInt64? {
+    guard before > base else { return nil }
+    let newest = kinds[Int(kind.rawValue)].newest(fingerprint, check, before: UInt32(clamping: before - base))
+    return newest.map { base + UInt64($0) }
+  }
+
+  fileprivate func collect(
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int
+  ) -> [UInt64] {
+    guard before > base else { return [] }
+    let before = UInt32(clamping: before - base)
+    return self[kind].collect(fingerprint, check, before: before, limit: limit).map { base + UInt64($0) }
+  }
+
+  fileprivate mutating func rollback(to size: UInt64) {
+    let relative = UInt32(clamping: size > base ? size - base : 0)
+    for kind in kinds.indices { kinds[kind].rollback(to: relative) }
+  }
+
+  fileprivate mutating func remove(_ kind: IndexKind, _ record: IndexRecord) -> Bool {
+    guard record.index >= base, let relative = UInt32(exactly: record.index - base) else { return false }
+    return kinds[Int(kind.rawValue)].remove(record.fingerprint, relative)
+  }
+}
+
+/// One kind's records: chains of equal fingerprints, newest first, whose heads an open-addressed table finds.
+struct MemtableKind: Sendable {
+  struct Record: Sendable {
+    let fingerprint: UInt64
+    /// Relative to the table's base; `removed` where the record is no longer.
+    var index: UInt32
+    /// The number of the next older record of the fingerprint, plus 1; 0 at the end.
+    let next: UInt32
+    let check: UInt32
+
+    static let removed = UInt32.max
+    var isRemoved: Bool { index == Self.removed }
+  }
+
+  private(set) var records: [Record] = []
+  /// A record's number plus 1 in the low bits, bits of the fingerprint above; 0 where free. At most half are used.
+  private var slots: [UInt32]
+  private var mask: Int
+
+  init(expecting count: Int) {
+    var size = 64
+    while size < 2 * count, size < 1 << 30 { size *= 2 }
+    slots = [UInt32](repeating: 0, count: size)
+    mask = size - 1
+    records.reserveCapacity(count)
+  }
+
+  mutating func insert(_ fingerprint: UInt64, _ index: UInt32, _ check: UInt32) {
+    if 2 * (records.count + 1) > slots.count { grow() }
+    let slot = slot(of: fingerprint)
+    let head = slots[slot] & UInt32(mask)
+    records.append(Record(fingerprint: fingerprint, index: index, next: head, check: check))
+    slots[slot] = tag(of: fingerprint) | UInt32(records.count)
+  }
+
+  func newest(_ fingerprint: UInt64, _ check: UInt32, before: UInt32) -> UInt32? {
+    var number = slots[slot(of: fingerprint)] & UInt32(mask)
+    while number > 0 {
+      let record = records[Int(number) - 1]
+      if record.index < before, record.check == check { return record.index }
+      number = record.next
+    }
+    return nil
+  }
+
+  func collect(_ fingerprint: UInt64, _ check: UInt32, before: UInt32, limit: Int) -> [UInt32] {
+    var found: [UInt32] = []
+    var number = slots[slot(of: fingerprint)] & UInt32(mask)
+    while number > 0, found.count < limit {
+      let record = records[Int(number) - 1]
+      if record.index < before, record.check == check { found.append(record.index) }
+      number = record.next
+    }
+    return found
+  }
+
+  mutating func rollback(to index: UInt32) {
+    // In the reverse order of insertion every slot was free, or held the next record, before its insertion.
+    while let last = records.last, last.index >= index {
+      let slot = slot(of: last.fingerprint)
+      slots[slot] = last.next == 0 ? 0 : tag(of: last.fingerprint) | last.next
+      records.removeLast()
+    }
+  }
+
+  mutating func remove(_ fingerprint: UInt64, _ index: UInt32) -> Bool {
+    var number = slots[slot(of: fingerprint)] & UInt32(mask)
+    while number > 0 {
+      if records[Int(number) - 1].index == index {
+        records[Int(number) - 1].index = Record.removed
+        return true
+      }
+      number = records[Int(number) - 1].next
+    }
+    return false
+  }
+
+  /// The slot with the newest record of the fingerprint, or the free one for it.
+  @inline(__always)
+  private func slot(of fingerprint: UInt64) -> Int {
+    var slot = Int(truncatingIfNeeded: fingerprint) & mask
+    let tag = tag(of: fingerprint)
+    while true {
+      let word = slots[slot]
+      if word == 0 { return slot }
+      let number = word & UInt32(mask)
+      if word &- number == tag, records[Int(number) - 1].fingerprint == fingerprint { return slot }
+      slot = (slot + 1) & mask
+    }
+  }
+
+  /// Bits that the slot does not depend on.
+  @inline(__always)
+  private func tag(of fingerprint: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: fingerprint >> 16) & ~UInt32(truncatingIfNeeded: mask)
+  }
+
+  private mutating func grow() {
+    slots = [UInt32](repeating: 0, count: 2 * slots.count)
+    mask = slots.count - 1
+    for (number, record) in records.enumerated() {
+      slots[slot(of: record.fingerprint)] = tag(of: record.fingerprint) | UInt32(number + 1)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// What the trail vouches for: the digest of the catalogue's row; ``RowDigest/none`` where there is no catalogue yet.
+///
+/// The catalogue has a digest of the fence rows and of the filter rows of each run, a fence has that of its page's
+/// header, and the header those of the page's blocks. So every byte that is read is verified against the root.
+package typealias IndexRoot = RowDigest
+
+/// The SHA-256 of a row, of a part of one, or of a sequence of rows.
+package struct RowDigest: Sendable, Hashable {
+  /// The bytes, as big-endian numbers.
+  let words: SIMD4<UInt64>
+
+  /// Of nothing; no bytes are known that have this digest.
+  package static let none = RowDigest(words: .zero)
+  /// The bytes of a digest.
+  package static let byteCount = 32
+
+  init(words: SIMD4<UInt64>) { self.words = words }
+
+  init(of bytes: Span<UInt8>) { self.init(PrefixedSHA256.hash(prefix: nil, bytes)) }
+
+  /// The digest that stands at `offset` of `row`, which must have as many bytes.
+  init(in row: Span<UInt8>, at offset: Int) {
+    words = SIMD4(
+      row.bigEndianWord(at: offset), row.bigEndianWord(at: offset + 8), row.bigEndianWord(at: offset + 16),
+      row.bigEndianWord(at: offset + 24))
+  }
+
+  /// The digest with these bytes; `nil` unless there are ``byteCount``.
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    self.init(in: bytes.span, at: 0)
+  }
+
+  private init(_ hash: PrefixedSHA256.Words) {
+    words = SIMD4(hash.0.bigEndian, hash.1.bigEndian, hash.2.bigEndian, hash.3.bigEndian)
+  }
+
+  /// The ``byteCount`` bytes.
+  package var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    for word in words.numbers { bytes.append(bigEndian: word) }
+    return bytes
+  }
+
+  /// Takes in the next row of a sequence: SHA-256 of the digest so far and the row.
+  mutating func chain(_ row: [UInt8]) { self = RowDigest(PrefixedSHA256.hash(prefix: bytes.span, row.span)) }
+}
+
+extension SIMD4<UInt64> {
+  var numbers: [UInt64] { [x, y, z, w] }
+}
+
+extension Span<UInt8> {
+  /// The 8 bytes at `offset`, which must be there, as a big-endian number.
+  @inline(__always)
+  func bigEndianWord(at offset: Int) -> UInt64 {
+    let bytes = unsafe self.bytes
+    return UInt64(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  /// The 4 bytes at `offset`, which must be there, as a big-endian number.
+  @inline(__always)
+  func bigEndianHalfWord(at offset: Int) -> UInt32 {
+    let bytes = unsafe self.bytes
+    return UInt32(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+}
+
+extension [UInt8] {
+  mutating func append(bigEndian number: some FixedWidthInteger) {
+    unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
+  }
+}
