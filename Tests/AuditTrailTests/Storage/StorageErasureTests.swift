@@ -74,8 +74,32 @@ struct StorageErasureTests {
     }
   }
 
-  @Test("leaves nothing of index pages, and uses their space again", arguments: StorageKind.durable)
-  func indexPages(kind: StorageKind) throws {
+  @Test("leaves nothing of a page of personal records that was replaced", arguments: StorageKind.durable)
+  func replaced(kind: StorageKind) throws {
+    let fixture = try kind.make()
+    let storage = fixture.storage
+    let sizes = [4072, 136 + 8, 5120, 900]
+    let secrets = (0..<120).map { sampleBytes(sizes[$0 % 4], seed: 700 + UInt64($0)) }
+    try storage.write { (writer) throws in
+      for (page, secret) in secrets.enumerated() { try writer.put(.personal, Int64(page), secret) }
+    }
+    try storage.scrub()
+    #expect(try kept(secrets, in: fixture).count == 120)
+    for batch in 0..<3 {
+      try storage.write { (writer) throws in
+        for page in stride(from: batch, to: 120, by: 5) {
+          try writer.put(.personal, Int64(page), [UInt8](repeating: 1, count: secrets[page].count))
+        }
+      }
+    }
+    try storage.scrub()
+    #expect(try kept(secrets, in: fixture) == (0..<120).filter { $0 % 5 > 2 })
+  }
+
+  @Test(
+    "leaves nothing of index pages, and uses their space again", arguments: StorageKind.durable,
+    [StorageTable.pages, .personal])
+  func indexPages(kind: StorageKind, table: StorageTable) throws {
     let fixture = try kind.make()
     let storage = fixture.storage
     var sizes: [UInt64] = []
@@ -83,13 +107,13 @@ struct StorageErasureTests {
       let secrets = (0..<200).map { sampleBytes(4090, seed: 5000 + UInt64(round) * 200 + UInt64($0)) }
       let first = round << 24
       try storage.write { (writer) throws in
-        for (page, secret) in secrets.enumerated() { try writer.put(.pages, first + Int64(page), secret) }
+        for (page, secret) in secrets.enumerated() { try writer.put(table, first + Int64(page), secret) }
       }
-      try storage.write { try $0.remove(.pages, in: first...(first + 149), erasing: true) }
+      try storage.write { try $0.remove(table, in: first...(first + 149), erasing: true) }
       try storage.scrub()
       let found = try kept(secrets, in: fixture)
       #expect(found == Array(150..<200))
-      #expect(try storage.keys(.pages, in: first...(first + 1000)) == Array((first + 150)...(first + 199)))
+      #expect(try storage.keys(table, in: first...(first + 1000)) == Array((first + 150)...(first + 199)))
       sizes.append(try storage.byteCount())
     }
     // What stays of each round are 50 pages of 4 KB; PostgreSQL sees to its free space later.

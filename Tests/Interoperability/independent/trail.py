@@ -46,7 +46,7 @@ class StoredTrail:
         """Reads the trail; what `known` has read before must be there unchanged."""
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         (head,) = database.execute("SELECT value FROM head WHERE key = 0").fetchone()
-        assert head[0] == 1 and len(head) == 57
+        assert head[0] == 2 and len(head) == 89
         self.size = struct.unpack(">Q", head[1:9])[0]
         self.root = head[25:57]
         self.entries: list[bytes] = []
