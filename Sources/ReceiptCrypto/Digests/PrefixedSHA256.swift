@@ -24,6 +24,11 @@ package enum PrefixedSHA256 {
     unsafe withUnsafeBytes(of: (left, right)) { unsafe hash(prefix: prefix, $0) }
   }
 
+  /// The digest of `prefix` followed by the 32 bytes of a digest.
+  package static func hash(prefix: UInt8?, _ digest: Words) -> Words {
+    unsafe withUnsafeBytes(of: digest) { unsafe hash(prefix: prefix, $0) }
+  }
+
   /// A digest that is at hand, as ``hash(prefix:_:)`` gives it; `nil` unless it has 32 bytes.
   package static func words(of digest: some Collection<UInt8>) -> Words? {
     // One call for all of the bytes: of a collection that is not known here, each costs several.
