@@ -38,6 +38,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -81,7 +82,7 @@ let package = Package(
       name: "AuditTrail",
       dependencies: [
         "CMalloc", "FingerprintIndex", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification",
-        "TransparencyLog",
+        "TransparencyLog", .product(name: "Logging", package: "swift-log"),
       ]),
     .target(name: "CMalloc"),
     .target(

@@ -4,6 +4,7 @@
   public import AuditTrail
   internal import GRDB
   internal import SQLiteFiles
+  internal import Synchronization
 
   /// An audit trail in one SQLite file, without a server.
   ///
@@ -24,6 +25,7 @@
     let patience: Patience
     private let identity: DatabaseFile.Identity
     private let writing = WritingState()
+    private let synchronizing = Mutex(())
 
     init(
       file: DatabaseFile, identity: DatabaseFile.Identity, connections: SQLiteConnections, patience: Patience
@@ -72,11 +74,14 @@
     ///   opened anew; or `closed`.
     public func synchronize() throws {
       try connections.requireOpen()
-      try requireSynchronized()
-      // An empty log: all of it was copied into the file, and that was synced.
-      guard connections.log.file.byteCount > 0 else { return }
-      do throws(DatabaseFault) { try connections.log.file.synchronize() } catch {
-        throw stopping(SQLiteFault.error(error))
+      // One at a time: of several at once the system tells only one that it could not write.
+      try synchronizing.withLock { _ in
+        try requireSynchronized()
+        // An empty log: all of it was copied into the file, and that was synced.
+        guard connections.log.file.byteCount > 0 else { return }
+        do throws(DatabaseFault) { try connections.log.file.synchronize() } catch {
+          throw stopping(SQLiteFault.error(error))
+        }
       }
     }
 

@@ -94,33 +94,9 @@ package struct IndexAuditor {
   ///
   /// - Throws: What the storage throws.
   package func strayRows() throws -> [IndexError] {
-    var expected: [IndexTable: [ClosedRange<Int64>]] = hasCatalogue ? [.runs: [0...0]] : [:]
-    for number in catalogue.garbage.map(\.number) + catalogue.merges.map(\.output.number) {
-      for table in IndexTable.allCases { expected[table, default: []].append(IndexRun.keys(number)) }
+    try catalogue.unusedKeys(isStored: hasCatalogue).compactMap { table, keys in
+      guard let key = try reader.lastKey(table, in: keys) else { return nil }
+      return IndexError(.corrupt, at: "index \(table) \(key)", "The row belongs to no run.")
     }
-    for run in catalogue.runs {
-      func expect(_ count: Int, _ place: (Int) -> IndexPlace) {
-        guard count > 0 else { return }
-        expected[place(0).table, default: []].append(place(0).key...place(count - 1).key)
-      }
-      expect(run.pages, run.page)
-      expect(run.fenceRows, run.fenceRow)
-      expect(run.filterRows, run.filterRow)
-    }
-    var stray: [IndexError] = []
-    for table in IndexTable.allCases {
-      var next = Int64.min
-      for keys in (expected[table] ?? []).sorted(by: { $0.lowerBound < $1.lowerBound }) {
-        if next < keys.lowerBound { stray += try strayRow(table, in: next...keys.lowerBound - 1) }
-        next = keys.upperBound + 1
-      }
-      stray += try strayRow(table, in: next...Int64.max)
-    }
-    return stray
-  }
-
-  private func strayRow(_ table: IndexTable, in keys: ClosedRange<Int64>) throws -> [IndexError] {
-    guard let key = try reader.lastKey(table, in: keys) else { return [] }
-    return [IndexError(.corrupt, at: "index \(table) \(key)", "The row belongs to no run.")]
   }
 }

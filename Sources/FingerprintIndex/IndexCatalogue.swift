@@ -31,6 +31,59 @@ struct IndexCatalogue: Sendable, Hashable {
     runs.insert(run, at: place)
   }
 
+  /// Writes the records of the entries from ``indexedSize`` to `size` as one run a kind.
+  ///
+  /// - Throws: ``IndexError``; what the storage throws.
+  mutating func addRuns(of memtable: Memtable, upTo size: UInt64, in writer: any IndexWriter) throws {
+    guard size <= IndexRun.sizeLimit else {
+      throw IndexError(.outOfRoom, "The index cannot cover \(size) entries.")
+    }
+    let from = indexedSize
+    version += 1
+    indexedSize = size
+    for kind in IndexKind.allCases {
+      var records = memtable.records(kind, in: from..<size).sortedByFingerprint()[...]
+      guard !records.isEmpty else { continue }
+      let blocks = kind.hasFilter ? BlockedFilter.blockCount(records: UInt64(records.count)) : 0
+      let run = IndexRun(
+        number: try takeNumber(), kind: kind, level: 0, from: from, to: size, filterBlocks: blocks)
+      var builder = IndexRunBuilder(from: IndexRunProgress(run: run))
+      try builder.addPages(of: &records)
+      try builder.write(in: writer, ending: true)
+      add(builder.progress.run)
+    }
+  }
+
+  /// The keys between those of the catalogue, of its runs, and of merges and removals under way: no row is there.
+  ///
+  /// - Parameter isStored: Whether the catalogue itself has a row.
+  /// - Returns: The ranges, table by table.
+  func unusedKeys(isStored: Bool) -> [(table: IndexTable, keys: ClosedRange<Int64>)] {
+    var used: [IndexTable: [ClosedRange<Int64>]] = isStored ? [.runs: [0...0]] : [:]
+    for number in garbage.map(\.number) + merges.map(\.output.number) {
+      for table in IndexTable.allCases { used[table, default: []].append(IndexRun.keys(number)) }
+    }
+    for run in runs {
+      func add(_ count: Int, _ place: (Int) -> IndexPlace) {
+        guard count > 0 else { return }
+        used[place(0).table, default: []].append(place(0).key...place(count - 1).key)
+      }
+      add(run.pages, run.page)
+      add(run.fenceRows, run.fenceRow)
+      add(run.filterRows, run.filterRow)
+    }
+    var unused: [(IndexTable, ClosedRange<Int64>)] = []
+    for table in IndexTable.allCases {
+      var next = Int64.min
+      for keys in (used[table] ?? []).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        if next < keys.lowerBound { unused.append((table, next...keys.lowerBound - 1)) }
+        next = keys.upperBound + 1
+      }
+      unused.append((table, next...Int64.max))
+    }
+    return unused
+  }
+
   /// A number for another run.
   ///
   /// - Throws: ``IndexError/Code/outOfRoom``.

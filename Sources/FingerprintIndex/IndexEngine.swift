@@ -124,24 +124,8 @@ package struct IndexEngine: Sendable {
   ///   transaction.
   package mutating func flush(upTo size: UInt64, in writer: any IndexWriter) throws {
     guard size > indexedSize else { return }
-    guard size <= IndexRun.sizeLimit else {
-      throw IndexError(.outOfRoom, "The index cannot cover \(size) entries.")
-    }
     var catalogue = runs.catalogue
-    let from = catalogue.indexedSize
-    catalogue.version += 1
-    catalogue.indexedSize = size
-    for kind in IndexKind.allCases {
-      var records = memtable.records(kind, in: from..<size).sortedByFingerprint()[...]
-      guard !records.isEmpty else { continue }
-      let blocks = kind.hasFilter ? BlockedFilter.blockCount(records: UInt64(records.count)) : 0
-      let run = IndexRun(
-        number: try catalogue.takeNumber(), kind: kind, level: 0, from: from, to: size, filterBlocks: blocks)
-      var builder = IndexRunBuilder(from: IndexRunProgress(run: run))
-      try builder.addPages(of: &records)
-      try builder.write(in: writer, ending: true)
-      catalogue.add(builder.progress.run)
-    }
+    try catalogue.addRuns(of: memtable, upTo: size, in: writer)
     try reloadIfChanged(to: catalogue.write(in: writer), in: writer)
   }
 

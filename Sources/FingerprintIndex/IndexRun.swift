@@ -48,6 +48,9 @@ struct IndexRun: Sendable, Hashable {
   func fenceRow(_ row: Int) -> IndexPlace { IndexPlace(kind.fenceTable, number, Self.partLimit + row) }
   func filterRow(_ row: Int) -> IndexPlace { IndexPlace(.runs, number, row) }
 
+  /// The number of the run that a key, in any table, is of.
+  static func number(_ key: Int64) -> UInt64 { UInt64(key) >> UInt64(partBits) }
+
   /// All keys of a run, in any table.
   static func keys(_ number: UInt64) -> ClosedRange<Int64> {
     IndexPlace(.runs, number, 0).key...IndexPlace(.runs, number, 1 << partBits - 1).key

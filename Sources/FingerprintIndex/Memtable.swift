@@ -100,6 +100,13 @@ package struct MemtableRecords: Sendable {
     return self[kind].collect(fingerprint, check, before: before, limit: limit).map { base + UInt64($0) }
   }
 
+  /// Removes all records of a kind of these entries.
+  package mutating func remove(_ kind: IndexKind, of entries: [UInt64]) {
+    let base = base
+    let relative = Set(entries.filter { $0 >= base }.compactMap { UInt32(exactly: $0 - base) })
+    if !relative.isEmpty { kinds[Int(kind.rawValue)].remove(relative) }
+  }
+
   fileprivate mutating func rollback(to size: UInt64) {
     let relative = UInt32(clamping: size > base ? size - base : 0)
     for kind in kinds.indices { kinds[kind].rollback(to: relative) }
@@ -173,6 +180,13 @@ struct MemtableKind: Sendable {
       let slot = slot(of: last.fingerprint)
       slots[slot] = last.next == 0 ? 0 : tag(of: last.fingerprint) | last.next
       records.removeLast()
+    }
+  }
+
+  /// Removes the records of these entries.
+  mutating func remove(_ indexes: Set<UInt32>) {
+    for number in records.indices where indexes.contains(records[number].index) {
+      records[number].index = Record.removed
     }
   }
 

@@ -480,7 +480,7 @@ class TestErase:
         proof = tmp_path / "p"
         assert receipt_tool.run("audit", "prove", trail, 0, "-o", proof).code == VALID
         run = receipt_tool.run("audit", "erase", trail, "--customer", TOKEN, "--json")
-        assert (run.code, run.lines) == (VALID, [{"erased": 0, "index": 2}]), run.err
+        assert (run.code, run.lines) == (VALID, [{"erased": 0, "index": 2, "repeat": False}]), run.err
         (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json", "--customer").lines
         assert shown["erasable"] == "erased" and "customer" not in shown
         assert receipt_tool.run("audit", "show", trail, "0", "--receipt").code == INVALID
@@ -494,8 +494,9 @@ class TestErase:
 
     def test_once_is_enough(self, receipt_tool, trail, record, sign):
         record(sign())
-        assert receipt_tool.run("audit", "erase", trail, "0").code == VALID
-        assert receipt_tool.run("audit", "erase", trail, "0").code == INVALID
+        for repeat in (False, True):
+            run = receipt_tool.run("audit", "erase", trail, "0", "--json")
+            assert (run.code, run.lines) == (VALID, [{"erased": 0, "index": 1, "repeat": repeat}]), run.err
         assert receipt_tool.run("audit", "erase", trail, "7").code == INVALID
         assert receipt_tool.run("audit", "erase", trail).code == USAGE
 

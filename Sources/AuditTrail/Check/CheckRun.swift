@@ -9,7 +9,9 @@ internal import TransparencyLog
 struct CheckRun {
   let storage: any TrailStorage
   let head: TrailHead
-  let key: IndexKey?
+  let keys: TrailKeys
+  /// Whether there are keys of erasable parts; without, those parts and the index of customers are not checked.
+  let hasKeys: Bool
   var faults: [TrailFault] = []
   private var lines = EntryLineChecker()
   /// The tree over the roots of the full bundles: its tiles are the tree's tiles of one level more.
@@ -22,15 +24,16 @@ struct CheckRun {
   /// Bundles that are read at a time, by all processors together.
   private static let windowCount = 64
 
-  init(storage: any TrailStorage, head: TrailHead, key: IndexKey?) throws {
+  init(storage: any TrailStorage, head: TrailHead, keys: TrailKeys) throws {
     self.storage = storage
     self.head = head
-    self.key = key
+    self.keys = keys
+    hasKeys = try storage.read(ErasureKeys.arePresent)
     guard let points = IndexSum.Points(Random.bytes(IndexSum.Points.byteCount)) else {
       throw AuditError(.invalidRecord, at: "index", "The points of the sums do not have the right length.")
     }
     self.points = points
-    sums = IndexSums(key, points, indexedSize: head.indexedSize)
+    sums = IndexSums(keys.fingerprints, points, indexedSize: head.indexedSize)
   }
 
   private var bundleCount: Int { Int(head.size >> 8) }
@@ -51,7 +54,7 @@ struct CheckRun {
     }
     try take(checkTail())
     progress(head.size, head.size)
-    faults += lines.finish(sawErasableParts: true)
+    faults += lines.finish(sawErasableParts: hasKeys)
     FreedMemory.giveBack()
   }
 
@@ -62,14 +65,16 @@ struct CheckRun {
   /// Begins to check the bundles of a window.
   private func checkBundles(_ window: Range<Int>) -> BegunWindow {
     let begun = BegunWindow()
-    let (storage, key, points, indexedSize) = (storage, key, points, head.indexedSize)
+    let (storage, hasKeys) = (storage, hasKeys)
+    let (key, points, indexedSize) = (keys.fingerprints, points, head.indexedSize)
     DispatchQueue.global().async(group: begun.group) {
       begun.result = Result {
         try AllProcessors.map(window.count, share: 1) { part in
           try part.map { offset in
             try storage.read { reader in
               try CheckedBundle(
-                Int64(window.lowerBound + offset), reader, IndexSums(key, points, indexedSize: indexedSize))
+                Int64(window.lowerBound + offset), reader, IndexSums(key, points, indexedSize: indexedSize),
+                hasKeys: hasKeys)
             }
           }
         }
@@ -94,7 +99,8 @@ struct CheckRun {
   private func checkTail() throws -> CheckedBundle {
     try storage.read { reader in
       try CheckedBundle(
-        tail: head.size & ~255..<head.size, reader, IndexSums(key, points, indexedSize: head.indexedSize))
+        tail: head.size & ~255..<head.size, reader,
+        IndexSums(keys.fingerprints, points, indexedSize: head.indexedSize), hasKeys: hasKeys)
     }
   }
 
@@ -139,6 +145,17 @@ struct CheckRun {
       return count > 0 ? Int64(level) << 48...(Int64(level) << 48 + count - 1) : nil
     }
     try checkNothing(.tiles, outside: tiles)
+    guard hasKeys else { return }
+    do {
+      let rows = try storage.read { reader in
+        var keys = ErasureKeys(reader)
+        return try keys.checkRows()
+      }
+      try checkNothing(.covers, outside: rows.covers)
+      try checkNothing(.keys, outside: [rows.keys])
+    } catch let error as AuditError {
+      faults.append(TrailFault(.erasureKeys, at: error.place, error.message))
+    }
   }
 
   private mutating func checkNothing(_ table: StorageTable, outside ranges: [ClosedRange<Int64>]) throws {
@@ -211,11 +228,12 @@ struct CheckRun {
   // MARK: - The index
 
   mutating func checkIndex() throws {
-    let (indexedSize, sums, points) = (head.indexedSize, sums, points)
+    let (indexedSize, sums, points, keys) = (head.indexedSize, sums, points, keys)
+    let hasKeys = hasKeys
     // A view of one moment: runs are merged while the trail is in use.
     faults += try storage.read { reader in
       do {
-        let auditor = try IndexAuditor(root: TrailHead.read(reader).indexRoot, in: IndexRows(base: reader))
+        let auditor = try IndexAuditor(root: keys.head(in: reader).indexRoot, in: IndexRows(base: reader))
         guard auditor.indexedSize == indexedSize else {
           return [
             TrailFault(
@@ -227,6 +245,7 @@ struct CheckRun {
         for kind in IndexKind.allCases {
           let report = try auditor.audit(kind, at: points)
           faults += report.damage.map { TrailFault(.index, at: "index \(kind)", $0.description) }
+          guard hasKeys || kind != .customer else { continue }
           if report.damage.isEmpty, report.sum != sums.byKind[Int(kind.rawValue)] {
             faults.append(
               TrailFault(

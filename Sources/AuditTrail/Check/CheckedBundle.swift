@@ -8,14 +8,16 @@ struct CheckedBundle {
   var ownRows: [UInt64] = []
   var sums: IndexSums
   let isFull: Bool
+  private let hasKeys: Bool
   /// The root of a full bundle's entries.
   private(set) var root = TreeHash.empty
 
   /// Checks a full bundle.
-  init(_ bundle: Int64, _ reader: any StorageReader, _ sums: IndexSums) throws {
+  init(_ bundle: Int64, _ reader: any StorageReader, _ sums: IndexSums, hasKeys: Bool) throws {
     let first = UInt64(bundle) << 8
     entries = CheckedEntries(first: first)
     self.sums = sums
+    self.hasKeys = hasKeys
     isFull = true
     let row: [UInt8]
     do {
@@ -39,11 +41,12 @@ struct CheckedBundle {
       fail(.missingEntry, first, "The bundle \(bundle) of the entries \(first) to \(first + 255) is damaged.")
       return
     }
+    var parts = ErasableParts(reader)
     for position in 0..<BundleRow.entryCount {
       let index = first + UInt64(position)
       try add(
-        row.span.extracting(layout.entries[position]), row.span.extracting(layout.erasables[position]),
-        hasOwnRow: layout.ownRows[position], at: index, reader)
+        row.span.extracting(layout.entries[position]), sealed: Array(row[layout.erasables[position]]),
+        hasOwnRow: layout.ownRows[position], at: index, reader, &parts)
       let stored = row[position * TreeHash.byteCount..<(position + 1) * TreeHash.byteCount]
       if entries.hashes[position] != TreeHash(stored) {
         entries.faults.append(
@@ -63,10 +66,12 @@ struct CheckedBundle {
   }
 
   /// Checks the entries that are in no bundle yet.
-  init(tail range: Range<UInt64>, _ reader: any StorageReader, _ sums: IndexSums) throws {
+  init(tail range: Range<UInt64>, _ reader: any StorageReader, _ sums: IndexSums, hasKeys: Bool) throws {
     entries = CheckedEntries(first: range.lowerBound)
     self.sums = sums
+    self.hasKeys = hasKeys
     isFull = false
+    var parts = ErasableParts(reader)
     for index in range {
       guard let row = try reader.value(.tail, Int64(index)) else {
         fail(.missingEntry, index, "The entry is missing.")
@@ -76,7 +81,8 @@ struct CheckedBundle {
         fail(.missingEntry, index, "The row of the entry is damaged.")
         return
       }
-      try add(stored.entry.span, stored.erasable.span, hasOwnRow: stored.hasOwnRow, at: index, reader)
+      try add(
+        stored.entry.span, sealed: stored.erasable, hasOwnRow: stored.hasOwnRow, at: index, reader, &parts)
       if entries.hashes.last != TailRow.hash(row) {
         fail(.alteredEntry, index, "The entry does not have the leaf hash that was stored with it.")
       }
@@ -88,31 +94,26 @@ struct CheckedBundle {
   }
 
   private mutating func add(
-    _ entry: Span<UInt8>, _ erasable: Span<UInt8>, hasOwnRow: Bool, at index: UInt64,
-    _ reader: any StorageReader
+    _ entry: Span<UInt8>, sealed: [UInt8], hasOwnRow: Bool, at index: UInt64, _ reader: any StorageReader,
+    _ parts: inout ErasableParts
   ) throws {
-    guard hasOwnRow else {
-      add(entry, erasable, at: index)
-      return
+    if hasOwnRow { ownRows.append(index) }
+    guard let keys = entries.add(entry) else { return }
+    guard let commitment = keys.commitment else {
+      if hasOwnRow || !sealed.isEmpty {
+        fail(.alteredErasablePart, index, "There is an erasable part, and the entry commits to none.")
+      }
+      return sums.add(entry, erasable: [], keys, at: index)
     }
-    ownRows.append(index)
-    let payload = try reader.value(.payloads, Int64(index)) ?? []
-    let keys = add(entry, payload.span, at: index)
-    // Where the entry commits to something, it shows that the row is not there.
-    if payload.isEmpty, let keys, keys.commitment == nil {
-      fail(
-        .alteredErasablePart, index,
-        "Its erasable part is said to have a row of its own, and the entry commits to none.")
+    var erasable: [UInt8]?
+    do {
+      let sealed = hasOwnRow ? try reader.value(.payloads, Int64(index)) ?? [] : sealed
+      erasable = hasKeys ? try parts.bytes(of: sealed, at: index, commitment: commitment) : nil
+      if hasKeys, erasable == nil { entries.noteErased() }
+    } catch let error as AuditError {
+      fail(.alteredErasablePart, index, error.message)
     }
-  }
-
-  @discardableResult
-  private mutating func add(_ entry: Span<UInt8>, _ erasable: Span<UInt8>, at index: UInt64)
-    -> EntryIndexKeys?
-  {
-    let keys = entries.add(entry, erasable: erasable)
-    if let keys { sums.add(entry, erasable: erasable, keys, at: index) }
-    return keys
+    sums.add(entry, erasable: erasable ?? [], keys, at: index)
   }
 }
 

@@ -46,14 +46,11 @@ struct CheckedEntries {
     lines.reserveCapacity(256)
   }
 
-  /// Checks the next entry.
+  /// Checks the next entry, without its erasable part.
   ///
-  /// - Parameters:
-  ///   - entry: Its bytes.
-  ///   - erasable: Its erasable part; `nil` where that is not at hand.
   /// - Returns: Its keys; `nil` where it cannot be read.
   @discardableResult
-  mutating func add(_ entry: Span<UInt8>, erasable: Span<UInt8>?) -> EntryIndexKeys? {
+  mutating func add(_ entry: Span<UInt8>) -> EntryIndexKeys? {
     let index = first + UInt64(hashes.count)
     hashes.append(.leaf(entry))
     var line = EntryLine(time: 0, original: nil, previous: nil, erased: nil, anchor: nil, isErased: false)
@@ -67,10 +64,12 @@ struct CheckedEntries {
     line.previous = keys.previous
     line.original = keys.original.map { LineKey(entry.extracting($0)) }
     if keys.receipt == nil { readStatement(entry, &line) }
-    if let erasable {
-      line.isErased = checkErasable(erasable, commitment: keys.commitment, at: index)
-    }
     return keys
+  }
+
+  /// Notes that the key of the last entry's erasable part is forgotten.
+  mutating func noteErased() {
+    if !lines.isEmpty { lines[lines.count - 1].isErased = true }
   }
 
   /// Erasures and anchors are few: they are read in full.
@@ -83,26 +82,6 @@ struct CheckedEntries {
     if entry.kind == .anchor {
       line.anchor = EntryLine.Anchor(size: entry.size, newest: entry.newest, count: entry.count)
     }
-  }
-
-  private mutating func checkErasable(
-    _ erasable: Span<UInt8>, commitment: SHA256Digest?, at index: UInt64
-  ) -> Bool {
-    guard let commitment else {
-      if erasable.count > 0 {
-        faults.append(
-          TrailFault(
-            .alteredErasablePart, entry: index, "There is an erasable part, and the entry commits to none."))
-      }
-      return false
-    }
-    if ErasablePart.isErased(erasable) { return true }
-    if erasable.count == 0 || SHA256Digest(of: erasable) != commitment {
-      faults.append(
-        TrailFault(
-          .alteredErasablePart, entry: index, "The erasable part is not the one that the entry commits to."))
-    }
-    return false
   }
 }
 

@@ -24,10 +24,10 @@ struct IndexSums {
 
   /// Adds the records of an entry. Those of one bundle must be added to sums of their own.
   mutating func add(
-    _ entry: Span<UInt8>, erasable: Span<UInt8>, _ keys: EntryIndexKeys, at index: UInt64
+    _ entry: Span<UInt8>, erasable: [UInt8], _ keys: EntryIndexKeys, at index: UInt64
   ) {
     guard let key, index < indexedSize,
-      let fingerprints = try? EntryFingerprints(entry, erasable: erasable, keys, key)
+      let fingerprints = try? EntryFingerprints(entry, erasable: erasable.span, keys, key)
     else { return }
     add(.receipt, fingerprints.receipt, index)
     add(.receipt, fingerprints.receiptBesideId, index)

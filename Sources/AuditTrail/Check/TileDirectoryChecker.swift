@@ -103,7 +103,7 @@ public struct TileDirectoryChecker: Sendable {
       return nil
     }
     var checked = CheckedEntries(first: first)
-    for entry in entries { checked.add(entry.span, erasable: nil) }
+    for entry in entries { checked.add(entry.span) }
     guard let tile = try directory.read(bundle.path) else {
       report.add([TrailFault(.alteredTile, index: first, at: bundle.path, "The tile is missing.")])
       return checked

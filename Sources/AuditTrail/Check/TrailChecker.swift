@@ -27,28 +27,36 @@ public struct TrailChecker: Sendable {
 
   /// Checks everything.
   ///
-  /// - Parameter progress: Called now and then with the entries that were checked and those there are.
+  /// - Parameters:
+  ///   - allowsMissingKeys: Whether it is a copy that is meant to hold no keys of erasable parts: what only they tell
+  ///     is then left out, which are those parts and the index of customers. Otherwise it is a fault.
+  ///   - progress: Called now and then with the entries that were checked and those there are.
   /// - Returns: What was found. That nothing is wrong it says only of a trail that was read in full.
   /// - Throws: ``StorageError`` where the storage cannot be read for reasons that say nothing about the trail.
-  public func check(progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }) throws
-    -> TrailCheckReport
-  {
+  public func check(
+    allowsMissingKeys: Bool = false,
+    progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
+  ) throws -> TrailCheckReport {
     var report = TrailCheckReport()
     do {
       report.add(try storage.structuralFaults().map { TrailFault(.storage, at: "storage", $0) })
       let published = checkPublished(&report)
       let configuration = try checkConfiguration(&report)
       let head: TrailHead
-      do { head = try storage.read(TrailHead.read) } catch let error as AuditError {
+      guard let configuration else { return report }
+      let keys = try TrailKeys(configuration, verifier: verifier, signer: nil)
+      do { head = try storage.read(keys.head) } catch let error as AuditError {
         report.add([TrailFault(.head, at: error.place, error.message)])
         return report
       }
-      var run = try CheckRun(storage: storage, head: head, key: try configuration?.fingerprintKey)
+      var run = try CheckRun(storage: storage, head: head, keys: keys)
       try run.checkEntries(progress: progress)
       try run.checkRows()
       try run.checkHead()
       try checkCheckpoints(&run, published: published, configuration: configuration)
-      if configuration != nil { try run.checkIndex() }
+      try run.checkIndex()
+      if !run.hasKeys, !allowsMissingKeys { run.faults.append(Self.missingKeys) }
+      report.hasKeys = run.hasKeys
       report.entryCount = head.size
       report.rootHash = run.root.base64
       report.checkpointSize = published?.checkpoint.size
@@ -60,6 +68,8 @@ public struct TrailChecker: Sendable {
     }
     return report
   }
+
+  private static let missingKeys = TrailFault(.erasureKeys, at: "keys", ErasureKeys.missing.message)
 
   private func checkConfiguration(_ report: inout TrailCheckReport) throws -> TrailConfiguration? {
     do {

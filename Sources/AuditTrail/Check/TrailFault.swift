@@ -26,6 +26,8 @@ public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
     case alteredErasablePart = "altered-erasable-part"
     /// An erasable part is gone without an entry that says so, or there is such an entry and the part is there.
     case unrecordedErasure = "unrecorded-erasure"
+    /// The keys of the erasable parts are missing or damaged.
+    case erasureKeys = "erasure-keys"
     /// A tile of the tree does not have the hashes of what is below it.
     case alteredTile = "altered-tile"
     /// A row that has no place in a trail.
@@ -72,6 +74,8 @@ public struct TrailCheckReport: Sendable, Hashable {
   public internal(set) var rootHash = ""
   /// The entries that the newest published checkpoint covers.
   public internal(set) var checkpointSize: UInt64?
+  /// Whether the trail holds keys of erasable parts: those parts and the index of customers are only checked with them.
+  public internal(set) var hasKeys = true
   /// What is wrong; the first ``maximumFaults``.
   public internal(set) var faults: [TrailFault] = []
 

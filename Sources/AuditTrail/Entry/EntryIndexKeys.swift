@@ -15,6 +15,8 @@ package struct EntryIndexKeys: Sendable {
   package let product: Range<Int>?
   package let verdict: RecordedVerdict?
   package let policy: SHA256Digest?
+  /// Of an erasure.
+  package let erased: UInt64?
   package let previous: UInt64?
   package let commitment: SHA256Digest?
 
@@ -46,7 +48,7 @@ package struct EntryIndexKeys: Sendable {
     _ = try reader.value("root ", in: bytes)
     policy = try reader.digest("policy ", in: bytes)
     while try reader.value("check ", in: bytes) != nil {}
-    _ = try reader.value("erased ", in: bytes)
+    erased = try reader.number("erased ", in: bytes)
     _ = try reader.value("size ", in: bytes)
     _ = try reader.value("newest ", in: bytes)
     _ = try reader.value("count ", in: bytes)

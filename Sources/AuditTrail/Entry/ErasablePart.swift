@@ -9,7 +9,7 @@ internal import ReceiptCodec
 ///
 /// Encoding: a byte 1; the salt, 32 bytes; a byte of flags, 1 for a receipt and 2 for a customer; with a customer, the
 /// length of its token in two bytes, highest first, and the token in UTF-8; with a receipt, the receipt up to the end.
-/// An erased part has the same length and is all zero.
+/// It is stored sealed (AES-256-GCM) under a key of its own, ``ErasureKeyTree``; to erase it is to forget that key.
 public struct ErasablePart: Sendable, Hashable {
   /// The length of a salt, in bytes.
   public static let saltByteCount = 32
@@ -85,11 +85,8 @@ public struct ErasablePart: Sendable, Hashable {
 
   /// Reads the bytes of a part.
   ///
-  /// - Returns: The part; `nil` where it was erased.
   /// - Throws: ``MalformedErasablePart``.
-  public static func parse(_ bytes: [UInt8]) throws(MalformedErasablePart) -> ErasablePart? {
-    guard !bytes.isEmpty else { throw MalformedErasablePart(.truncated, at: 0) }
-    if isErased(bytes.span) { return nil }
+  public static func parse(_ bytes: [UInt8]) throws(MalformedErasablePart) -> ErasablePart {
     let token = try tokenRange(in: bytes.span)
     let flags = bytes[flagsIndex]
     let end = token?.upperBound ?? flagsIndex + 1
@@ -108,24 +105,10 @@ public struct ErasablePart: Sendable, Hashable {
       customerToken: customerToken)
   }
 
-  /// Whether the part was there and was erased: not empty, and all zero.
-  package static func isErased(_ bytes: Span<UInt8>) -> Bool {
-    guard bytes.count > 0 else { return false }
-    for index in bytes.indices where bytes[index] != 0 { return false }
-    return true
-  }
-
-  /// Where the customer token is; `nil` where there is none, the part was erased, or there is no part: no bytes.
+  /// Where the customer token is; `nil` where there is none.
   package static func tokenRange(in bytes: Span<UInt8>) throws(MalformedErasablePart) -> Range<Int>? {
-    if bytes.count == 0 { return nil }
-    guard bytes.count > flagsIndex else {
-      if isErased(bytes) { return nil }
-      throw MalformedErasablePart(.truncated, at: bytes.count)
-    }
-    guard bytes[0] == presentMark else {
-      if isErased(bytes) { return nil }
-      throw MalformedErasablePart(.unknownMark, at: 0)
-    }
+    guard bytes.count > flagsIndex else { throw MalformedErasablePart(.truncated, at: bytes.count) }
+    guard bytes[0] == presentMark else { throw MalformedErasablePart(.unknownMark, at: 0) }
     let flags = bytes[flagsIndex]
     guard 0...3 ~= flags else { throw MalformedErasablePart(.unknownMark, at: flagsIndex) }
     guard flags & customerFlag != 0 else { return nil }

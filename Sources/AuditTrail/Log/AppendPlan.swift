@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// Where the records of one transaction go: which of them say what is there already, and which entry each of the others
@@ -105,15 +106,18 @@ extension AppendPlan {
     return ranges
   }
 
-  /// Encodes the entries of some steps.
+  /// Encodes the entries of some steps, and seals their erasable parts.
   ///
   /// - Throws: ``AuditError/Code/invalidRecord``.
-  func encode(_ range: Range<Int>, of records: [PreparedRecord]) throws -> EncodedEntries {
-    var encoded = EncodedEntries(reserving: range.count)
+  func encode(
+    _ range: Range<Int>, of records: [PreparedRecord], erasureKeys: ErasureKeyPath
+  ) throws -> EncodedEntries {
+    var cipher = AES256GCM()
+    var encoded = EncodedEntries(reserving: range.count, from: start + UInt64(range.lowerBound), erasureKeys)
     for step in steps[range] {
       let record = records[step.record]
       let erasable = try record.erasable.get()
-      try encoded.append(time: step.time, erasable: erasable?.bytes ?? [], record.fingerprints) {
+      try encoded.append(time: step.time, erasable: erasable?.bytes, with: &cipher, record.fingerprints) {
         try step.encode(record.facts, commitment: erasable?.commitment, into: &$0)
       }
     }

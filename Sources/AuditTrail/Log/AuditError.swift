@@ -10,6 +10,9 @@ public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidRecord = "invalid-record"
     /// More appends wait than the trail allows. Nothing was stored; try again later or append less at a time.
     case overloaded
+    /// Checkpoints could not be published for longer than the operator allows. Nothing was stored; mend the place of the
+    /// last checkpoint.
+    case checkpointOverdue = "checkpoint-overdue"
     /// The disk is full. Nothing was stored; it may be tried again when there is space.
     case storageFull = "storage-full"
     /// The storage cannot be used now. Nothing was stored, or it is not known: append the same again, which
@@ -30,6 +33,9 @@ public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
     case wrongKey = "wrong-key"
     /// The private key is needed, and was not given.
     case readOnly = "read-only"
+    /// The trail holds no keys of erasable parts, as copies that `audit backup` makes: it is read without them, and
+    /// nothing is appended before they are restored.
+    case keysMissing = "keys-missing"
     /// No such entry.
     case noSuchEntry = "no-such-entry"
     /// What is stored is not what was written: it was altered or damaged.

@@ -27,13 +27,14 @@ extension AuditLog {
       // First what readers see, then what is stored: what is stored can then only be newer.
       let state = states.published
       let result: Result? = try storage.read { reader in
-        let head = try TrailHead.read(reader)
-        guard head.isSameTree(as: state.head) || head.size >= state.head.size && mayBeOwn(head) else {
+        let stored = try context.keys.stored(in: reader, known: verifiedHead.withLock { $0 })
+        verifiedHead.withLock { $0 = stored }
+        guard stored.head.isSameTree(as: state.head) || isOwn(stored.head, after: state.head) else {
           return nil
         }
         var state = state
-        state.index = try state.index.refreshed(to: head.indexRoot, in: IndexRows(base: reader))
-        return try body(TrailView(reader: reader, state: state, key: key, nodes: nodes))
+        state.index = try state.index.refreshed(to: stored.head.indexRoot, in: IndexRows(base: reader))
+        return try body(TrailView(reader: reader, state: state, context: context))
       }
       if let result { return result }
       guard attempts < 100 else {
@@ -44,10 +45,10 @@ extension AuditLog {
     }
   }
 
-  /// Whether a state that is stored, and newer than what readers see, may be one that this process is about to show: when
-  /// it is committed and synced. What others wrote has to be read.
-  private func mayBeOwn(_ head: TrailHead) -> Bool {
-    isCommitting.load(ordering: .sequentiallyConsistent) || head.size <= states.written.head.size
+  /// Whether this opened trail wrote everything that a stored head has more than `head`, and so is about to show it:
+  /// what is not durable yet is not shown. What others wrote has to be read.
+  private func isOwn(_ stored: TrailHead, after head: TrailHead) -> Bool {
+    stored.size > head.size && stored.writer.writer == context.writer && stored.writer.from <= head.size
   }
 
   private func refresh() throws(AuditError) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+public import Logging
 internal import FingerprintIndex
 public import ReceiptCodec
 internal import ReceiptVerification
@@ -23,6 +24,11 @@ public final class AuditLog: Sendable {
     public var maximumBatch = 1024
     /// The clock that dates erasures and anchors.
     public var clock: @Sendable () -> Timestamp = SystemClock.now
+    /// For how long entries may be without a published checkpoint while publishing fails, before appends are refused as
+    /// ``AuditError/Code/checkpointOverdue``; by default there is no limit.
+    public var maximumUncheckpointedAge: Duration?
+    /// Where faults that no caller is told of are logged: above all checkpoints that could not be published.
+    public var logger: Logger?
     /// Who cosigns checkpoints; needed for ``AcknowledgementMode/witnessed``.
     public var witnesses: Witnesses?
 
@@ -38,16 +44,16 @@ public final class AuditLog: Sendable {
   /// The key that checkpoints are checked with.
   public let verifier: NoteVerifierKey
   let storage: any TrailStorage
-  let key: IndexKey
+  let context: TrailContext
   let options: Options
   let rounds: WitnessRounds?
   let writer: Mutex<TrailWriter>
   let states: KnownStates
-  let nodes = TileNodeCache()
+  /// The head whose signature was verified last.
+  let verifiedHead: Mutex<SignedHead>
   private let appends: Mutex<AppendQueue>
   private let isCheckpointDue = Mutex(false)
-  /// Whether this process is changing the trail.
-  let isCommitting = Atomic(false)
+  let publishing = Mutex(PublishingRecord())
   private let isClosing = Atomic(false)
   private let lastIndexedSize = Atomic<UInt64>(0)
   private let merger: Mutex<IndexMerger>
@@ -78,16 +84,18 @@ public final class AuditLog: Sendable {
       )
     }
     do {
+      let keys = try TrailKeys(configuration, verifier: signer.verifierKey, signer: signer)
       let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
       let first = try Checkpoint(origin: configuration.origin, size: 0, root: .empty).signed(by: signer)
       try storage.write { writer in
         guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
         else {
-          throw AuditError(.alreadyExists, "There is a trail already; open it, or choose another place.")
+          return try requireUnfinished(configuration, signer, in: writer)
         }
         try writer.put(.notes, TrailNotes.configuration, note.encoded)
         try writer.put(.notes, TrailNotes.checkpoint, first.encoded)
-        try TrailHead.empty.write(writer)
+        try ErasureKeys.create(in: writer)
+        try keys.write(.empty, in: writer)
       }
       guard try checkpoints.replace(nil, with: first.encoded) else {
         throw AuditError(
@@ -97,6 +105,20 @@ public final class AuditLog: Sendable {
     } catch { throw AuditError(error) }
     return try open(
       storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints, options: options)
+  }
+
+  /// Accepts a trail whose creation ended before its first checkpoint was published: creating it again ends that.
+  private static func requireUnfinished(
+    _ configuration: TrailConfiguration, _ signer: NoteSignerKey, in writer: any StorageWriter
+  ) throws {
+    let taken = AuditError(.alreadyExists, "There is a trail already; open it, or choose another place.")
+    guard let note = try writer.value(.notes, TrailNotes.configuration),
+      let verified = try? SignedNote(parsing: note).verified(by: [signer.verifierKey]),
+      let there = try? TrailConfiguration(text: String(decoding: verified.text, as: UTF8.self)),
+      there.once == configuration.once,
+      let head = try? TrailKeys(there, verifier: signer.verifierKey, signer: nil).head(in: writer),
+      head.size == 0
+    else { throw taken }
   }
 
   /// Opens a trail.
@@ -120,32 +142,39 @@ public final class AuditLog: Sendable {
         throw AuditError(.wrongKey, at: "key", "The private key and the public key do not belong together.")
       }
       let configuration = try readConfiguration(storage, verifier)
+      let context = TrailContext(
+        keys: try TrailKeys(configuration, verifier: verifier, signer: signer), nodes: TileNodeCache(),
+        writer: UInt64.random(in: 1...UInt64.max))
       let writer = try TrailWriter(
-        storage: storage, configuration: configuration, verifier: verifier, signer: signer,
-        checkpoints: checkpoints)
-      return try AuditLog(storage, configuration, verifier, writer, options)
+        storage: storage, once: configuration.once, context, checkpoints: checkpoints)
+      return try AuditLog(storage, configuration, context, writer, options)
     } catch { throw AuditError(error) }
   }
 
   private init(
-    _ storage: any TrailStorage, _ configuration: TrailConfiguration, _ verifier: NoteVerifierKey,
+    _ storage: any TrailStorage, _ configuration: TrailConfiguration, _ context: TrailContext,
     _ writer: sending TrailWriter, _ options: Options
   ) throws {
     guard let state = writer.written else { throw AuditError(.closed, "The trail is closed.") }
     self.storage = storage
     self.configuration = configuration
-    key = try configuration.fingerprintKey
-    self.verifier = verifier
+    self.context = context
+    verifier = context.keys.verifier
+    verifiedHead = Mutex(state.signed)
     self.options = options
     rounds = options.witnesses.map { WitnessRounds($0) }
     states = KnownStates(state, durable: writer.durable)
     self.writer = Mutex(writer)
     appends = Mutex(AppendQueue(maximumWaiting: options.maximumWaiting, maximumBatch: options.maximumBatch))
     merger = Mutex(
-      IndexMerger(storage: TrailHead.index(in: storage)) {
+      IndexMerger(storage: context.keys.index(in: storage)) {
         UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000))
       })
-    if writer.canWrite { mergeIndex() }
+    if writer.canWrite {
+      mergeIndex()
+      // Those of a process that ended before it published.
+      if writer.checkpointSize < state.head.size { scheduleCheckpoint() }
+    }
   }
 
   static func readConfiguration(_ storage: any TrailStorage, _ verifier: NoteVerifierKey) throws
@@ -183,6 +212,14 @@ public final class AuditLog: Sendable {
     _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable
   ) async throws(AuditError) -> [AuditAcknowledgement] {
     guard !records.isEmpty else { return [] }
+    for record in records where [.erasure, .anchor].contains(record.facts.kind) || record.facts.erased != nil
+    {
+      throw AuditError(
+        .invalidRecord, at: "kind",
+        "What was erased and which entry is the newest is stated by the trail itself: erase or anchor instead."
+      )
+    }
+    try requirePublishing()
     if mode == .witnessed { try admitWitnessed() }
     let result = await withCheckedContinuation { continuation in
       let request = AppendQueue.ArrivedRequest(elements: records, mode: mode, continuation: continuation)
@@ -203,10 +240,10 @@ public final class AuditLog: Sendable {
     while true {
       let requests = appends.withLock { $0.nextToPrepare() }
       guard !requests.isEmpty else { return }
-      let runs = RunsLookup(states.written.index, once: configuration.once, storage: storage)
+      let runs = RunsLookup(states.written, once: configuration.once, storage: storage, context)
       // Records are large to copy, and a batch mostly comes in one request.
       let records = requests.count == 1 ? requests[0].elements : requests.flatMap(\.elements)
-      var prepared = PreparedRecord.prepare(records, key, lookingUpIn: runs)[...]
+      var prepared = PreparedRecord.prepare(records, context.keys.fingerprints, lookingUpIn: runs)[...]
       let finished = requests.map { $0.taking(&prepared) }
       if appends.withLock({ $0.add(finished) }) { work.async { self.commitPrepared() } }
     }
@@ -229,7 +266,7 @@ public final class AuditLog: Sendable {
         try writer.append(records, flushInterval: flushInterval)
       }[...]
       scheduleCheckpoint()
-      if isFlushed() { mergeIndex() }
+      mergeIndexIfFlushed()
       let entered = batch.map { $0.taking(&acknowledgements) }
       if appends.withLock({ $0.add(entered) }) { synchronizing.async { self.synchronizeEntered() } }
     } catch {
@@ -268,6 +305,11 @@ public final class AuditLog: Sendable {
     let size = states.published.head.size
     // What repeats entries that readers see has nothing to wait for.
     guard requests.contains(where: { $0.elements.contains { $0.index >= size } }) else { return }
+    try synchronizeAll()
+  }
+
+  /// Has everything synced that this process wrote, and shows it to readers.
+  func synchronizeAll() throws(AuditError) {
     do { try states.synchronize(storage) } catch {
       throw writer.withLock { $0.stop(after: error) }
     }
@@ -277,8 +319,6 @@ public final class AuditLog: Sendable {
   func change<Result: Sendable>(
     _ body: (inout TrailWriter) throws(AuditError) -> Result
   ) throws(AuditError) -> Result {
-    isCommitting.store(true, ordering: .sequentiallyConsistent)
-    defer { isCommitting.store(false, ordering: .sequentiallyConsistent) }
     let outcome: Swift.Result<Result, AuditError> = writer.withLock { writer in
       let outcome = Swift.Result { () throws(AuditError) in try body(&writer) }
       if let now = writer.written { states.take(now) }
@@ -292,6 +332,9 @@ public final class AuditLog: Sendable {
     let indexedSize = states.written.head.indexedSize
     return lastIndexedSize.exchange(indexedSize, ordering: .sequentiallyConsistent) != indexedSize
   }
+
+  /// Has runs merged where the last commit made one.
+  func mergeIndexIfFlushed() { if isFlushed() { mergeIndex() } }
 
   /// Merges index runs, in the background and between appends.
   private func mergeIndex() {
@@ -313,10 +356,20 @@ public final class AuditLog: Sendable {
   ///   checkpoint contradicts the trail, which then stops.
   @discardableResult
   public func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
-    try change { writer throws(AuditError) in try writer.publishCheckpoint() }
+    do throws(AuditError) {
+      let checkpoint = try change { writer throws(AuditError) in try writer.publishCheckpoint() }
+      notePublishing(nil)
+      return checkpoint
+    } catch {
+      if error.code != .readOnly { notePublishing(error) }
+      throw error
+    }
   }
 
-  private func scheduleCheckpoint() {
+  /// Has a checkpoint published within the interval. Where that fails it is tried again, until it succeeds or the trail
+  /// is closed.
+  func scheduleCheckpoint() {
+    publishing.withLock { $0.noteEntries(at: .now) }
     let isScheduled = isCheckpointDue.withLock { isDue in
       defer { isDue = true }
       return isDue
@@ -330,8 +383,9 @@ public final class AuditLog: Sendable {
       do throws(AuditError) {
         try publishCheckpoint()
       } catch {
-        // Any other failure has stopped the trail, which says so at the next append.
-        if error.code == .storageUnavailable || error.code == .storageFull { scheduleCheckpoint() }
+        // What stopped the trail is said at the next append.
+        let isOver = error.code == .closed || writer.withLock { $0.stopped != nil }
+        if !isOver, !isClosing.load(ordering: .sequentiallyConsistent) { scheduleCheckpoint() }
       }
     }
   }

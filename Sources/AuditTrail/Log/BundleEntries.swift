@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// Entries of one bundle that follow each other, laid out as its row has them: a bundle is put together by joining
@@ -84,11 +85,6 @@ struct BundleEntries: Sendable {
     }
   }
 
-  /// Puts zeros in the place of an erasable part that has no row of its own.
-  mutating func erase(_ position: Int) {
-    for index in erasableRange(position) { erasables[index] = 0 }
-  }
-
   /// Appends the lengths of the entries, then those of the erasable parts, as a bundle's row has them.
   func appendLengths(to row: inout [UInt8]) {
     var start = 0
@@ -109,16 +105,28 @@ struct EncodedEntries: Sendable {
   private(set) var stored = BundleEntries()
   private(set) var leaves: [TreeHash] = []
   private(set) var fingerprints: [EntryFingerprints] = []
-  /// The erasable parts with rows of their own, and which entries they are of.
+  /// The erasable parts with rows of their own, sealed, and which entries they are of.
   private(set) var payloads: [(position: Int, erasable: [UInt8])] = []
   /// Of the last entry, in milliseconds since 1970.
   private(set) var lastTime: Int64 = 0
+  private let first: UInt64
+  private var erasureKeys: ErasureKeyPath
+  /// Of the erasable parts, in order: one draw for all, since the generator is slow to start.
+  private let nonces: [UInt8]
+  /// The part that is being sealed.
+  private var sealed: [UInt8] = []
 
   var count: Int { leaves.count }
 
-  /// - Parameter count: How many entries there will be.
-  init(reserving count: Int) {
-    stored.reserve(entryByteCount: 512 * count + 2048, erasableByteCount: 512 * count, count: count)
+  /// - Parameters:
+  ///   - count: How many entries there will be.
+  ///   - first: The first of them.
+  ///   - erasureKeys: The way to the keys of their erasable parts.
+  init(reserving count: Int, from first: UInt64, _ erasureKeys: ErasureKeyPath) {
+    self.first = first
+    self.erasureKeys = erasureKeys
+    nonces = Random.bytes(AES256GCM.nonceByteCount * count)
+    stored.reserve(entryByteCount: 512 * count + 2048, erasableByteCount: 544 * count, count: count)
     leaves.reserveCapacity(count)
     fingerprints.reserveCapacity(count)
   }
@@ -127,17 +135,30 @@ struct EncodedEntries: Sendable {
   ///
   /// - Parameters:
   ///   - time: Its time, in milliseconds since 1970.
-  ///   - erasable: Its erasable part; empty where it has none.
+  ///   - erasable: Its erasable part; `nil` where it has none.
+  ///   - cipher: Seals the part.
   ///   - fingerprints: What it is found under.
   ///   - encoding: Appends the bytes of the entry.
-  /// - Throws: What `encoding` throws; these entries are then of no more use.
+  /// - Throws: ``AuditError/Code/tampered`` where the key of the part is not to be had; what `encoding` throws. These
+  ///   entries are then of no more use.
   mutating func append(
-    time: Int64, erasable: [UInt8], _ fingerprints: EntryFingerprints,
+    time: Int64, erasable: [UInt8]?, with cipher: inout AES256GCM, _ fingerprints: EntryFingerprints,
     encoding: (inout [UInt8]) throws -> Void
-  ) rethrows {
-    let hasOwnRow = erasable.count > TrailLimits.inlineErasableByteCount
-    if hasOwnRow { payloads.append((count, erasable)) }
-    leaves.append(try stored.append(erasable: hasOwnRow ? [] : erasable, hasOwnRow: hasOwnRow, encoding))
+  ) throws {
+    sealed.removeAll(keepingCapacity: true)
+    if let erasable {
+      guard let key = erasureKeys.key(of: first + UInt64(count)) else {
+        throw AuditError(
+          .tampered, at: "covers 0",
+          "There is no key for the erasable part of entry \(first + UInt64(count)).")
+      }
+      let nonce = AES256GCM.nonceByteCount * count
+      cipher.seal(
+        erasable.span, key: key, nonce: nonces[nonce..<nonce + AES256GCM.nonceByteCount], into: &sealed)
+    }
+    let hasOwnRow = sealed.count > TrailLimits.inlineErasableByteCount
+    if hasOwnRow { payloads.append((count, sealed)) }
+    leaves.append(try stored.append(erasable: hasOwnRow ? [] : sealed, hasOwnRow: hasOwnRow, encoding))
     self.fingerprints.append(fingerprints)
     lastTime = time
   }

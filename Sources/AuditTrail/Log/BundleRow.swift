@@ -21,14 +21,15 @@ struct StoredEntry {
 ///     entries, then erasable parts, without separators
 ///
 /// Integers are big endian. The parts lie in this order so that a tile, or one entry, is read without the rest.
-enum BundleRow {
-  static let entryCount = 256
+package enum BundleRow {
+  package static let entryCount = 256
   static let tileByteCount = entryCount * TreeHash.byteCount
   /// The tile and the roots of its groups.
   static let groupedTileByteCount = tileByteCount + GroupedTile.groupCount * TreeHash.byteCount
+  static let groupRootsByteCount = groupedTileByteCount - tileByteCount
   static let lengthsByteCount = entryCount * 4
-  static let headerByteCount = groupedTileByteCount + lengthsByteCount
-  static let lengthsRange = groupedTileByteCount..<headerByteCount
+  package static let headerByteCount = groupedTileByteCount + lengthsByteCount
+  package static let lengthsRange = groupedTileByteCount..<headerByteCount
   static let ownRow: UInt16 = .max
 
   static func encode(_ tile: GroupedTile, _ entries: BundleEntries) -> [UInt8] {
@@ -96,8 +97,8 @@ enum BundleRow {
 ///     4 bytes          the length of the entry, big endian
 ///     32 bytes         its leaf hash
 ///     entry, then erasable part
-enum TailRow {
-  private static let entryOffset = 5 + TreeHash.byteCount
+package enum TailRow {
+  package static let entryOffset = 5 + TreeHash.byteCount
 
   static func encode(_ stored: StoredEntry) -> [UInt8] {
     var row: [UInt8] = [stored.hasOwnRow ? 1 : 0]

@@ -15,8 +15,8 @@ struct EarlierEntriesSearch {
   let index: IndexSnapshot
   let once: TrailConfiguration.OnceWindow
   let reader: any IndexReader
-  /// The bytes of an entry that the index knows.
-  let bytes: (UInt64) throws -> [UInt8]
+  /// The entries that the index knows.
+  let entries: StoredEntries
 
   /// Has the storage read at once what looking records up reads one by one.
   func prefetch(_ fingerprints: some Sequence<EntryFingerprints>) throws {
@@ -50,7 +50,7 @@ struct EarlierEntriesSearch {
   private func repeated(_ facts: EntryFacts, _ candidates: inout IndexCandidates) throws -> UInt64? {
     var wanted: SHA256Digest?
     while let candidate = try candidates.next() {
-      let entry = try bytes(candidate)
+      let entry = try entries.entry(at: candidate)
       let keys = try TrailState.keys(of: entry, at: candidate)
       guard once.covers(keys.time, at: facts.time) else { return nil }
       if wanted == nil { wanted = ExactlyOnce.key(facts) }

@@ -4,7 +4,7 @@ internal import FingerprintIndex
 
 /// The fingerprints under which an entry is found.
 struct EntryFingerprints {
-  /// Of what exactly-once goes by: the record's identifier, else the receipt; of the original transaction as well where
+  /// Of what exactly-once goes by: the record's identifier, or what an erasure erased, else the receipt; of the original transaction as well where
   /// the entry is about one purchase of an app receipt.
   let receipt: UInt64?
   /// Of the receipt of an entry that has an identifier too.
@@ -21,7 +21,9 @@ struct EntryFingerprints {
     let byReceipt = records[number].facts.receipt.map {
       Self.fingerprint(receipt: $0, purchase: purchase.map(EntryText.encoded), key)
     }
-    let byId = records[number].facts.id.map { Self.fingerprint(id: EntryText.encoded($0), key) }
+    let byId =
+      records[number].facts.id.map { Self.fingerprint(id: EntryText.encoded($0), key) }
+      ?? records[number].facts.erased.map { Self.erasure(of: $0, key) }
     (receipt, receiptBesideId) = byId == nil ? (byReceipt, nil) : (byId, byReceipt)
     let checked = records[number].facts.original.map { original in
       EntryText.withEncoded(original) { key.checkedFingerprint(.original, $0) }
@@ -45,10 +47,12 @@ struct EntryFingerprints {
       range.map { key.fingerprint(kind, entry.extracting($0)) }
     }
     let byReceipt = keys.receipt.map { digest in
-      let original = keys.isPurchase(in: entry) ? keys.original.map { entry.bytes(in: $0) } : nil
+      let original = keys.isOf(.purchase, in: entry) ? keys.original.map { entry.bytes(in: $0) } : nil
       return Self.fingerprint(receipt: digest, purchase: original, key)
     }
-    let byId = keys.id.map { Self.fingerprint(id: entry.bytes(in: $0), key) }
+    let byId =
+      keys.id.map { Self.fingerprint(id: entry.bytes(in: $0), key) }
+      ?? keys.erased.map { Self.erasure(of: $0, key) }
     (receipt, receiptBesideId) = byId == nil ? (byReceipt, nil) : (byId, byReceipt)
     let checked = keys.original.map { key.checkedFingerprint(.original, entry.extracting($0)) }
     original = checked?.fingerprint
@@ -72,6 +76,13 @@ struct EntryFingerprints {
     }
   }
 
+  /// An erasure is found, in the index of receipts, by the entry that it is of.
+  static func erasure(of erased: UInt64, _ key: IndexKey) -> UInt64 {
+    var name = Array("erased ".utf8)
+    name.append(bigEndian: erased)
+    return key.fingerprint(.receipt, name)
+  }
+
   /// The index of receipts goes by the digest; for one purchase of an app receipt the original transaction, as the
   /// entry spells it, follows.
   private static func fingerprint(
@@ -88,9 +99,9 @@ struct EntryFingerprints {
 }
 
 extension EntryIndexKeys {
-  /// Whether the entry is about one purchase of an app receipt.
-  fileprivate func isPurchase(in entry: Span<UInt8>) -> Bool {
-    entry.bytes(in: kind).elementsEqual(EntryKind.purchase.rawValue.utf8)
+  /// Whether the entry is of this kind.
+  func isOf(_ kind: EntryKind, in entry: Span<UInt8>) -> Bool {
+    entry.bytes(in: self.kind).elementsEqual(kind.rawValue.utf8)
   }
 }
 

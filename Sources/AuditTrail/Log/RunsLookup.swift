@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import TransparencyLog
 
 /// Looks records up in the runs of the index, which never change, while others write: most of the time of an append is
 /// reading what is already there.
@@ -14,15 +15,23 @@ struct RunsLookup: Sendable {
   }
 
   private let runs: IndexSnapshot
+  private let edge: TreeFrontier
+  private let context: TrailContext
   private let once: TrailConfiguration.OnceWindow
   private let storage: any TrailStorage
 
   /// - Parameters:
-  ///   - index: Whose runs are asked; what it has in memory is not.
+  ///   - state: Whose runs are asked; what its index has in memory is not.
   ///   - once: For how long a record is entered only once.
   ///   - storage: Where the runs are.
-  init(_ index: IndexSnapshot, once: TrailConfiguration.OnceWindow, storage: any TrailStorage) {
-    runs = index.withoutMemory
+  ///   - context: What all states of the trail have in common.
+  init(
+    _ state: PublishedTrail, once: TrailConfiguration.OnceWindow, storage: any TrailStorage,
+    _ context: TrailContext
+  ) {
+    runs = state.index.withoutMemory
+    edge = state.frontier
+    self.context = context
     self.once = once
     self.storage = storage
   }
@@ -33,11 +42,9 @@ struct RunsLookup: Sendable {
     _ numbers: ArraySlice<Int>, of records: [AuditRecord], _ fingerprints: [EntryFingerprints]
   ) -> [Answer]? {
     try? storage.read { state in
-      let entries = StoredEntries(reader: state)
-      let search = EarlierEntriesSearch(index: runs, once: once, reader: IndexRows(base: state)) { number in
-        guard let entry = try entries.entry(at: number) else { throw StoredEntries.missing(number) }
-        return entry
-      }
+      let search = EarlierEntriesSearch(
+        index: runs, once: once, reader: IndexRows(base: state),
+        entries: StoredEntries(StoredTiles(reader: state, edge: edge, cache: context.nodes)))
       try search.prefetch(numbers.lazy.map { fingerprints[$0] })
       return try numbers.map { number in
         Answer(

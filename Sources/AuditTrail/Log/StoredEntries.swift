@@ -2,8 +2,84 @@
 
 internal import TransparencyLog
 
-/// Reads what a trail stores of its entries.
+/// Reads the entries of a trail. Every entry is hashed when it is read, and held against the tree: what is returned is
+/// what was recorded, or reading throws ``AuditError/Code/tampered``.
 struct StoredEntries {
+  let rows: StoredRows
+  let tiles: StoredTiles
+
+  init(_ tiles: StoredTiles) {
+    rows = StoredRows(reader: tiles.reader)
+    self.tiles = tiles
+  }
+
+  /// The entry at `index`, without its erasable part.
+  ///
+  /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
+  func entry(at index: UInt64) throws -> [UInt8] {
+    try requireEntry(index)
+    let (bundle, position) = StoredRows.place(of: index)
+    guard UInt64(bundle) < tiles.edge.size >> 8 else {
+      guard let entry = try rows.entry(at: index) else { throw StoredRows.missing(index) }
+      try requireHash(.leaf(entry), ofTail: position, at: index)
+      return entry
+    }
+    // The roots of the groups, and the lengths behind them.
+    let header = try rows.part(BundleRow.tileByteCount..<BundleRow.headerByteCount, of: bundle)
+    let groupRoots = TreeHash.hashes(in: Array(header.prefix(BundleRow.groupRootsByteCount)))
+    try tiles.check(groupRoots: groupRoots, ofBundle: UInt64(bundle))
+    let lengths = Array(header.dropFirst(BundleRow.groupRootsByteCount))
+    let entry = try rows.part(BundleRow.entryRange(lengths, position), of: bundle)
+    let group = position / GroupedTile.groupWidth
+    let start = group * GroupedTile.groupWidth * TreeHash.byteCount
+    var hashes = TreeHash.hashes(
+      in: try rows.part(start..<start + GroupedTile.groupWidth * TreeHash.byteCount, of: bundle))
+    hashes[position % GroupedTile.groupWidth] = .leaf(entry)
+    guard TreeHash.root(ofComplete: hashes[...]) == groupRoots[group] else { throw Self.altered(index) }
+    return entry
+  }
+
+  /// Lends the entries `range`, in order, each bundle read once.
+  ///
+  /// - Throws: As ``entry(at:)``, and what `body` throws.
+  func forEach(in range: Range<UInt64>, _ body: (UInt64, StoredEntry) throws -> Void) throws {
+    var verified: UInt64?
+    if let last = range.last { try requireEntry(last) }
+    try rows.forEach(in: range) { index, entry, bundle in
+      if index >> 8 >= tiles.edge.size >> 8 {
+        try requireHash(.leaf(entry.entry), ofTail: Int(index & 255), at: index)
+      } else if verified != index >> 8 {
+        let tile = TileCoordinates(0, index >> 8, TileCoordinates.fullWidth)
+        let root = TreeHash.root(ofComplete: bundle.map { TreeHash.leaf($0.entry) }[...])
+        guard try root == tiles.root(ofTile: tile) else { throw Self.altered(index) }
+        verified = index >> 8
+      }
+      try body(index, entry)
+    }
+  }
+
+  private func requireEntry(_ index: UInt64) throws(AuditError) {
+    guard index < tiles.edge.size else {
+      throw AuditError(
+        .noSuchEntry, at: "entry \(index)", "The trail has \(tiles.edge.size) entries; the first is entry 0.")
+    }
+  }
+
+  private func requireHash(_ hash: TreeHash, ofTail position: Int, at index: UInt64) throws(AuditError) {
+    let hashes = tiles.edge.partialTile(level: 0)
+    guard hashes.indices.contains(position), hashes[position] == hash else { throw Self.altered(index) }
+  }
+
+  private static func altered(_ index: UInt64) -> AuditError {
+    AuditError(
+      .tampered, at: "entry \(index)",
+      "The entry is not the one that was recorded, or another of its bundle is not. Check the whole trail to find "
+        + "which, and restore it from a backup.")
+  }
+}
+
+/// Reads the rows that a trail's entries are in, as they are: for those who hold them against the tree themselves.
+struct StoredRows {
   let reader: any StorageReader
 
   /// The entry at `index`, without its erasable part; `nil` where there is none.
@@ -15,11 +91,12 @@ struct StoredEntries {
     return try tail(index)?.entry
   }
 
-  /// The erasable part of the entry at `index`, erased or not; empty where it has none.
+  /// The erasable part of the entry at `index`, sealed; empty where it has none.
   func erasable(at index: UInt64) throws -> [UInt8] {
     let (bundle, position) = Self.place(of: index)
     let hasOwnRow: Bool
-    if let layout = try layout(of: bundle) {
+    if let lengths = try lengths(of: bundle) {
+      guard let layout = BundleRow.Layout(lengths) else { throw Self.damaged(bundle) }
       hasOwnRow = layout.ownRows[position]
       if !hasOwnRow { return try part(layout.erasables[position], of: bundle) }
     } else {
@@ -27,6 +104,11 @@ struct StoredEntries {
       hasOwnRow = stored.hasOwnRow
       if !hasOwnRow { return stored.erasable }
     }
+    return try ownRow(index)
+  }
+
+  /// An erasable part in a row of its own.
+  private func ownRow(_ index: UInt64) throws -> [UInt8] {
     guard let row = try reader.value(.payloads, Int64(index)) else {
       throw AuditError(
         .tampered, at: "entry \(index)", "Its erasable part is not there; restore it from a backup.")
@@ -34,38 +116,37 @@ struct StoredEntries {
     return row
   }
 
-  /// As much of an erasable part in a row of its own as its customer token may take.
-  func beginningOfErasable(at index: UInt64) throws -> [UInt8] {
-    let bytes = try reader.value(.payloads, Int64(index), bytes: 0..<ErasablePart.maximumTokenByteCount + 64)
-    guard let bytes else {
-      throw AuditError(
-        .tampered, at: "entry \(index)", "Its erasable part is not there; restore it from a backup.")
-    }
-    return bytes
+  /// The erasable part of an entry that was read, sealed; empty where it has none.
+  func erasable(of stored: StoredEntry, at index: UInt64) throws -> [UInt8] {
+    stored.hasOwnRow ? try ownRow(index) : stored.erasable
   }
 
-  /// Lends the entries `range`, in order, each bundle read once.
+  /// Lends the entries `range`, in order, each bundle read once, with all entries of the bundle.
   func forEach(
-    in range: Range<UInt64>, _ body: (UInt64, StoredEntry) throws -> Void
+    in range: Range<UInt64>, _ body: (UInt64, StoredEntry, _ bundle: [StoredEntry]) throws -> Void
   ) throws {
     var index = range.lowerBound
+    var tail: Int64?
     while index < range.upperBound {
       let (bundle, position) = Self.place(of: index)
-      if let row = try reader.value(.bundles, bundle) {
+      if bundle != tail, let row = try reader.value(.bundles, bundle) {
         let stored = try Self.entries(of: row, bundle: bundle)
         let end = min(range.upperBound, (index | 255) + 1)
-        for (offset, current) in (index..<end).enumerated() { try body(current, stored[position + offset]) }
+        for (offset, current) in (index..<end).enumerated() {
+          try body(current, stored[position + offset], stored)
+        }
         index = end
       } else {
-        guard let stored = try tail(index) else { throw Self.missing(index) }
-        try body(index, stored)
+        tail = bundle
+        guard let stored = try self.tail(index) else { throw Self.missing(index) }
+        try body(index, stored, [])
         index += 1
       }
     }
   }
 
   /// The 256 entries of a bundle's row.
-  static func entries(of row: [UInt8], bundle: Int64) throws -> [StoredEntry] {
+  private static func entries(of row: [UInt8], bundle: Int64) throws -> [StoredEntry] {
     guard row.count >= BundleRow.headerByteCount,
       let layout = BundleRow.Layout(Array(row[BundleRow.lengthsRange])),
       layout.byteCount == row.count
@@ -77,13 +158,6 @@ struct StoredEntries {
     }
   }
 
-  /// Where the parts of a bundle lie; `nil` where there is no such bundle.
-  func layout(of bundle: Int64) throws -> BundleRow.Layout? {
-    guard let lengths = try lengths(of: bundle) else { return nil }
-    guard let layout = BundleRow.Layout(lengths) else { throw Self.damaged(bundle) }
-    return layout
-  }
-
   private func lengths(of bundle: Int64) throws -> [UInt8]? {
     let lengths = try reader.value(.bundles, bundle, bytes: BundleRow.lengthsRange)
     guard lengths?.count ?? BundleRow.lengthsByteCount == BundleRow.lengthsByteCount else {
@@ -92,7 +166,8 @@ struct StoredEntries {
     return lengths
   }
 
-  private func part(_ range: Range<Int>, of bundle: Int64) throws -> [UInt8] {
+  /// Some bytes of a bundle's row.
+  func part(_ range: Range<Int>, of bundle: Int64) throws -> [UInt8] {
     let bytes = try reader.value(.bundles, bundle, bytes: range)
     guard let bytes, bytes.count == range.count else { throw Self.damaged(bundle) }
     return bytes
@@ -121,55 +196,5 @@ struct StoredEntries {
     return AuditError(
       .tampered, at: "entries \(first) to \(first + 255)",
       "Their bundle, number \(bundle), is damaged; restore the trail from a backup.")
-  }
-}
-
-/// The tiles of a stored tree. What is not a full tile yet comes from the right edge, which is held in memory.
-struct StoredTiles: TileReader {
-  let reader: any StorageReader
-  let edge: TreeFrontier
-
-  func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
-    // The hashes that the level has in all; a trail of 2^40 entries has six levels.
-    let available = coordinates.level < 8 ? edge.size >> UInt64(8 * coordinates.level) : 0
-    guard coordinates.number <= available >> 8,
-      available - coordinates.number << 8 >= UInt64(coordinates.width)
-    else { throw AuditError(.noSuchEntry, at: coordinates.path, "The tree has no such tile.") }
-    if coordinates.number == available >> 8 { return edge.partialTile(level: coordinates.level) }
-    return try Self.fullTile(coordinates, reader)
-  }
-
-  func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile {
-    guard coordinates.level == 0, coordinates.number < edge.size >> 8 else {
-      return GroupedTile(hashes: try tile(coordinates))
-    }
-    let row = try reader.value(
-      .bundles, Int64(coordinates.number), bytes: 0..<BundleRow.groupedTileByteCount)
-    guard let row, row.count == BundleRow.groupedTileByteCount else { throw Self.missing(coordinates) }
-    let hashes = TreeHash.hashes(in: row)
-    return GroupedTile(
-      hashes: Array(hashes.prefix(BundleRow.entryCount)),
-      groupRoots: Array(hashes.dropFirst(BundleRow.entryCount)))
-  }
-
-  /// A tile that is stored.
-  static func fullTile(_ coordinates: TileCoordinates, _ reader: any StorageReader) throws -> [TreeHash] {
-    let row =
-      if coordinates.level == 0 {
-        try reader.value(.bundles, Int64(coordinates.number), bytes: 0..<BundleRow.tileByteCount)
-      } else {
-        try reader.value(.tiles, Self.key(coordinates))
-      }
-    guard let row, row.count == BundleRow.tileByteCount else { throw missing(coordinates) }
-    return TreeHash.hashes(in: row)
-  }
-
-  private static func missing(_ coordinates: TileCoordinates) -> AuditError {
-    AuditError(.tampered, at: coordinates.path, "The tile is not there; restore the trail from a backup.")
-  }
-
-  /// Where a full tile of a level above 0 is stored.
-  static func key(_ coordinates: TileCoordinates) -> Int64 {
-    Int64(coordinates.level) << 48 | Int64(coordinates.number)
   }
 }

@@ -1,74 +1,170 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// The row that every append changes: how far the trail has come.
+/// How far a trail has come: the row that every change of it replaces, signed by the trail's key, so that nobody else
+/// makes one.
 ///
-///     format           1 byte: 2
-///     size             8 bytes: entries
-///     indexed size     8 bytes: entries whose index records are in runs
-///     last time        8 bytes: of the newest entry, milliseconds since 1970
-///     root             32 bytes: of the tree of all entries
-///     index root       32 bytes: of the index's runs; zeros where there are none
+/// It is stored as a signed note (C2SP signed-note) over the text
 ///
-/// Integers are big endian. The root is not signed; it says whether the entries are those that were committed
-/// with it. What is signed is the checkpoint.
+///     receiptkit.dev/audit-trail-head@v1
+///     origin example.com/verdicts
+///     size 43
+///     indexed 0
+///     time 1759302519101
+///     root CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
+///     index 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
+///     writer 7f3a90d2c41b65e8 42
+///     configuration vTqk+i5Ui1zWdWBdYfVFXhbc/tXMMSoOLxWLKZMcqxc=
+///
+/// with the number of entries, how many of them have their index records in runs, the time of the newest in milliseconds
+/// since 1970, the roots of the tree and of the index, who wrote the entries from a number on, and SHA-256 of the
+/// configuration's text, so that nobody puts another one in its place that the same key has signed.
 struct TrailHead: Equatable {
-  static let empty = TrailHead(size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .none)
+  static let empty = TrailHead(
+    size: 0, indexedSize: 0, lastTime: 0, root: .empty, indexRoot: .none,
+    writer: WriterRun(writer: 0, from: 0))
 
+  /// Entries.
   var size: UInt64
+  /// Entries whose index records are in runs.
   var indexedSize: UInt64
+  /// Of the newest entry, milliseconds since 1970.
   var lastTime: Int64
+  /// Of the tree of all entries.
   var root: TreeHash
+  /// Of the index.
   var indexRoot: IndexRoot
+  /// Who wrote last.
+  var writer: WriterRun
+
+  /// The entries that one opened trail wrote with nobody else's in between.
+  struct WriterRun: Equatable {
+    /// A random number.
+    let writer: UInt64
+    /// The first of the entries.
+    let from: UInt64
+  }
 
   /// Whether both have the same entries, whatever of them is indexed.
   func isSameTree(as other: TrailHead) -> Bool { size == other.size && root == other.root }
+}
 
-  static func read(_ reader: any StorageReader) throws -> TrailHead {
+extension TrailHead {
+  private static let header = "receiptkit.dev/audit-trail-head@v1"
+
+  fileprivate func text(_ configuration: TrailConfiguration) -> String {
+    """
+    \(Self.header)
+    origin \(configuration.origin)
+    size \(size)
+    indexed \(indexedSize)
+    time \(lastTime)
+    root \(root.base64)
+    index \(CanonicalBase64.encode(indexRoot.bytes))
+    writer \(String(writer.writer, radix: 16)) \(writer.from)
+    configuration \(SHA256Digest(of: Array(configuration.text.utf8)).base64)
+
+    """
+  }
+
+  fileprivate init?(text: String, _ configuration: TrailConfiguration) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count == 10 else { return nil }
+    let values = lines.map { line in
+      line.firstIndex(of: " ").map { String(line[line.index(after: $0)...]) } ?? ""
+    }
+    let run = values[7].split(separator: " ")
+    guard let size = UInt64(values[2]), let indexedSize = UInt64(values[3]), let lastTime = Int64(values[4]),
+      let root = TreeHash(base64: values[5]),
+      let indexBytes = CanonicalBase64.decode(Array(values[6].utf8)[...]),
+      let indexRoot = IndexRoot(indexBytes), run.count == 2,
+      let writer = UInt64(run[0], radix: 16), let from = UInt64(run[1]),
+      indexedSize <= size, size <= TrailLimits.entries
+    else { return nil }
+    self.init(
+      size: size, indexedSize: indexedSize, lastTime: lastTime, root: root, indexRoot: indexRoot,
+      writer: WriterRun(writer: writer, from: from))
+    // One spelling only.
+    guard self.text(configuration) == text else { return nil }
+  }
+}
+
+/// The keys of a trail, and what they are used for: signing and verifying heads, and making fingerprints.
+struct TrailKeys: Sendable {
+  let configuration: TrailConfiguration
+  let verifier: NoteVerifierKey
+  /// `nil` where the trail is only read.
+  let signer: NoteSignerKey?
+  let fingerprints: IndexKey
+
+  var origin: String { configuration.origin }
+
+  init(_ configuration: TrailConfiguration, verifier: NoteVerifierKey, signer: NoteSignerKey?) throws {
+    self.configuration = configuration
+    self.verifier = verifier
+    self.signer = signer
+    fingerprints = try configuration.fingerprintKey
+  }
+
+  /// The stored head.
+  ///
+  /// - Throws: ``AuditError/Code/notATrail`` where there is none; ``AuditError/Code/tampered`` where it is not signed by
+  ///   the trail's key; ``StorageError``.
+  func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
+
+  /// The stored head with its bytes; `known` itself where they are the same.
+  func stored(in reader: any StorageReader, known: SignedHead? = nil) throws -> SignedHead {
     guard let row = try reader.value(.head, 0) else {
       throw AuditError(
         .notATrail, at: "head", "There is no head; this is not an audit trail, or its head was removed.")
     }
-    guard let head = TrailHead(row) else {
+    if let known, known.bytes == row { return known }
+    do {
+      let note = try SignedNote(parsing: row).verified(by: [verifier])
+      if let head = TrailHead(text: String(decoding: note.text, as: UTF8.self), configuration) {
+        return SignedHead(head: head, bytes: row)
+      }
+    } catch {
       throw AuditError(
-        .tampered, at: "head", "The head is not of this format; restore the trail from a backup.")
+        .tampered, at: "head",
+        "The head is not signed by the trail's key: \(error) Restore the trail from a backup.")
     }
-    return head
+    throw AuditError(
+      .tampered, at: "head", "The head is not of this format; restore the trail from a backup.")
   }
 
-  /// The root of the index, as the head has it, and how a merge changes it.
-  static func index(in storage: any TrailStorage) -> StoredIndex {
-    StoredIndex(storage: storage, root: { try read($0).indexRoot }) { root, writer in
-      var head = try read(writer)
+  /// The index in a storage, for merging its runs: its root is in the head, and each merge has another.
+  func index(in storage: any TrailStorage) -> StoredIndex {
+    StoredIndex(storage: storage, root: { try head(in: $0).indexRoot }) { root, writer in
+      var head = try head(in: writer)
       head.indexRoot = root
-      try head.write(writer)
+      try write(head, in: writer)
     }
   }
 
-  func write(_ writer: any StorageWriter) throws {
-    var row: [UInt8] = [2]
-    row.append(bigEndian: size)
-    row.append(bigEndian: indexedSize)
-    row.append(bigEndian: UInt64(bitPattern: lastTime))
-    row += root.bytes + indexRoot.bytes
-    try writer.put(.head, 0, row)
+  /// Signs and stores a head.
+  ///
+  /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``StorageError``.
+  @discardableResult
+  func write(_ head: TrailHead, in writer: any StorageWriter) throws -> SignedHead {
+    guard let signer else {
+      throw AuditError(
+        .readOnly, "The trail was opened without its private key; open it with the key to write.")
+    }
+    let note = try SignedNote.sign(Array(head.text(configuration).utf8), by: [signer])
+    let signed = SignedHead(head: head, bytes: note.encoded)
+    try writer.put(.head, 0, signed.bytes)
+    return signed
   }
 }
 
-extension TrailHead {
-  private init?(_ row: [UInt8]) {
-    guard row.count == 89, row[0] == 2, let root = TreeHash(row[25..<57]),
-      let indexRoot = IndexRoot(Array(row[57...]))
-    else { return nil }
-    size = row.bigEndian(at: 1)
-    indexedSize = row.bigEndian(at: 9)
-    lastTime = Int64(bitPattern: row.bigEndian(at: 17))
-    self.root = root
-    self.indexRoot = indexRoot
-    guard indexedSize <= size, size <= TrailLimits.entries else { return nil }
-  }
+/// A head whose signature was found right, as it is stored.
+struct SignedHead: Equatable {
+  let head: TrailHead
+  let bytes: [UInt8]
 }
 
 /// What bounds a trail.

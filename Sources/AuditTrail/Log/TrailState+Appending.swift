@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// Where a record stands in the trail.
@@ -34,12 +35,14 @@ extension TrailState {
   ) throws -> [AuditAcknowledgement] {
     let plan = try AppendPlan(records, found, after: head, once: once)
     var unsavedFrom = head.size
-    let encoded = WorkAhead(plan.bundles) { try plan.encode($0, of: records) }
+    let erasureKeys = try keysForWriting()
+    let encoded = WorkAhead(plan.bundles) { try plan.encode($0, of: records, erasureKeys: erasureKeys) }
+    if !plan.steps.isEmpty { noteWriter() }
     try encoded.forEach { try enter($0, &unsavedFrom, in: writer) }
     try writeTail(from: unsavedFrom, in: writer)
     if !plan.steps.isEmpty {
       head.root = frontier.root
-      try head.write(writer)
+      try writeHead(in: writer)
     }
     return plan.acknowledgements
   }
@@ -49,11 +52,19 @@ extension TrailState {
     every interval: UInt64 = TrailLimits.flushInterval, in writer: any StorageWriter
   ) throws {
     guard head.size & ~255 >= head.indexedSize + interval else { return }
+    // Without keys, the records of customers would be left out for good.
+    _ = try keysForWriting()
     // Whole bundles, so that which records there are does not depend on when they were flushed.
     head.indexedSize = head.size & ~255
     try index.flush(upTo: head.indexedSize, in: WritableIndexRows(base: writer))
     head.indexRoot = index.root
-    try head.write(writer)
+    try writeHead(in: writer)
+  }
+
+  /// The entries from here on are this writer's.
+  private mutating func noteWriter() {
+    guard head.writer.writer != context.writer else { return }
+    head.writer = TrailHead.WriterRun(writer: context.writer, from: head.size)
   }
 
   /// Puts entries after the last one; they are of the same bundle.
@@ -91,34 +102,52 @@ extension TrailState {
     }
   }
 
-  /// Takes over entries of another copy of the same trail, byte for byte.
+  /// Takes over entries of another copy of the same trail, byte for byte, with their erasable parts, which are sealed
+  /// anew; the keys of those that were erased are forgotten here too.
   ///
+  /// - Returns: Those that were erased, which erasures must confirm (``requireErasures(_:in:)``) when all are there.
   /// - Throws: ``AuditError/Code/tampered`` where they cannot be entries of a trail.
-  mutating func adopt(_ copied: [(entry: [UInt8], erasable: [UInt8])], in writer: any StorageWriter) throws {
+  mutating func adopt(_ copied: [CopiedEntry], in writer: any StorageWriter) throws -> [UInt64] {
     var unsavedFrom = head.size
+    var erased: [UInt64] = []
     var rest = copied[...]
+    var cipher = AES256GCM()
+    let erasureKeys = try keysForWriting()
+    noteWriter()
     while !rest.isEmpty {
       let bundle = rest.prefix(BundleRow.entryCount - tail.count)
       rest = rest.dropFirst(bundle.count)
-      var encoded = EncodedEntries(reserving: bundle.count)
+      var encoded = EncodedEntries(reserving: bundle.count, from: head.size, erasureKeys)
       var lastTime = head.lastTime
-      for (entry, erasable) in bundle {
+      for copy in bundle {
         let position = head.size + UInt64(encoded.count)
-        let keys = try Self.keys(of: entry, at: position)
+        let keys = try Self.keys(of: copy.entry, at: position)
         guard keys.time >= lastTime else {
           throw AuditError(
             .tampered, at: "entry \(position)", "The entry is dated before the one in front of it.")
         }
         lastTime = keys.time
-        let fingerprints = try Self.fingerprints(
-          of: StoredEntry(entry: entry, erasable: erasable, hasOwnRow: false), at: position, key)
-        encoded.append(time: keys.time, erasable: erasable, fingerprints) { $0 += entry }
+        try copy.check(keys.commitment, at: position)
+        if keys.commitment != nil, copy.erasable == nil { erased.append(position) }
+        let fingerprints: EntryFingerprints
+        do {
+          let erasable = copy.erasable ?? []
+          fingerprints = try EntryFingerprints(
+            copy.entry.span, erasable: erasable.span, keys, context.keys.fingerprints)
+        } catch {
+          throw AuditError(.tampered, at: "entry \(position)", "The entry cannot be read: \(error)")
+        }
+        try encoded.append(time: keys.time, erasable: copy.erasable, with: &cipher, fingerprints) {
+          $0 += copy.entry
+        }
       }
       try enter(encoded, &unsavedFrom, in: writer)
     }
+    if !erased.isEmpty { try ErasureKeys.forget(erased, in: writer) }
     try writeTail(from: unsavedFrom, in: writer)
     head.root = frontier.root
-    try head.write(writer)
+    try writeHead(in: writer)
+    return erased
   }
 
   /// After the last entry of a bundle, nothing of it is in the tail any more.
@@ -126,7 +155,7 @@ extension TrailState {
     let first = head.size - UInt64(BundleRow.entryCount)
     // Rows of the tail exist for what earlier transactions left there.
     if first < unsavedFrom {
-      try writer.remove(.tail, in: Int64(first)...Int64(head.size) - 1, erasing: true)
+      try writer.remove(.tail, in: Int64(first)...Int64(head.size) - 1, erasing: false)
     }
     unsavedFrom = head.size
     tail = BundleEntries()
@@ -158,7 +187,7 @@ extension TrailState {
   ) throws -> [EarlierEntries] {
     let search = EarlierEntriesSearch(
       index: index.snapshot(size: head.size), once: once, reader: IndexRows(base: reader),
-      bytes: { try bytes(of: $0, in: reader) })
+      entries: entries(in: reader))
     try search.prefetch(records.lazy.map(\.fingerprints))
     return try records.map { try search.find($0.fingerprints, $0.facts) }
   }
@@ -168,15 +197,22 @@ extension TrailState {
       throw AuditError(.tampered, at: "entry \(index)", "The entry cannot be read: \(error)")
     }
   }
+}
 
-  /// The entry at `index`, which may be one of this transaction.
-  func bytes(of index: UInt64, in reader: any StorageReader) throws -> [UInt8] {
-    if index >= head.size & ~255, index < head.size, Int(index & 255) < tail.count {
-      return Array(tail.entry(Int(index & 255)))
+/// An entry of another copy of a trail, to be taken over.
+struct CopiedEntry {
+  let entry: [UInt8]
+  /// Its erasable part, opened; `nil` where it has none, or it was erased.
+  let erasable: [UInt8]?
+
+  /// Holds the erasable part against the entry.
+  ///
+  /// - Throws: ``AuditError/Code/tampered``.
+  func check(_ commitment: SHA256Digest?, at index: UInt64) throws(AuditError) {
+    guard let erasable else { return }
+    guard let commitment, SHA256Digest(of: erasable) == commitment else {
+      throw AuditError(
+        .tampered, at: "entry \(index)", "Its erasable part is not the one that the entry commits to.")
     }
-    guard let entry = try StoredEntries(reader: reader).entry(at: index) else {
-      throw StoredEntries.missing(index)
-    }
-    return entry
   }
 }

@@ -5,117 +5,212 @@ internal import TransparencyLog
 
 /// What writing holds in memory of a trail. It follows what is stored, and is read anew after a failed write.
 struct TrailState {
+  /// As it is stored and signed.
+  private(set) var signed: SignedHead
   var head: TrailHead
   /// The right edge of the tree.
   var frontier: TreeFrontier
   /// The entries after the last full bundle.
   var tail: BundleEntries
   var index: IndexEngine
-  let key: IndexKey
+  /// The way to the keys of the erasable parts of entries that are still to come; `nil` where the trail holds no keys,
+  /// and is only read.
+  private let erasureKeys: ErasureKeyPath?
+  let context: TrailContext
 
   /// Reads what is stored.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where the entries are not those of the stored root.
-  init(reading reader: any StorageReader, key: IndexKey) throws {
-    self.key = key
-    head = TrailHead.empty
-    frontier = TreeFrontier()
+  /// - Parameters:
+  ///   - reader: The state of the storage.
+  ///   - context: What it has in common with others.
+  ///   - readsIndex: Whether the index is read; without it nothing is found, and nothing may be written.
+  /// - Throws: ``AuditError/Code/tampered`` where the entries are not those of the signed root.
+  init(reading reader: any StorageReader, _ context: TrailContext, readsIndex: Bool = true) throws {
+    self.context = context
+    signed = try context.keys.stored(in: reader)
+    head = signed.head
     tail = BundleEntries()
-    let stored = try TrailHead.read(reader)
-    index = try IndexEngine(root: stored.indexRoot, in: IndexRows(base: reader))
-    guard index.indexedSize == stored.indexedSize else {
+    index = try IndexEngine(root: readsIndex ? head.indexRoot : .none, in: IndexRows(base: reader))
+    erasureKeys = try Self.erasureKeys(after: head.size, in: reader)
+    guard !readsIndex || index.indexedSize == head.indexedSize else {
       throw AuditError(
         .tampered, at: "runs",
-        "The index reaches to entry \(index.indexedSize), the head says \(stored.indexedSize).")
+        "The index reaches to entry \(index.indexedSize), the head says \(head.indexedSize).")
     }
-    let full = stored.size & ~255
-    frontier = try TreeFrontier(size: full, reader: FullTiles(reader: reader))
-    let entries = StoredEntries(reader: reader)
-    // The index records since the last flush live in memory alone.
-    try entries.forEach(in: stored.indexedSize..<max(full, stored.indexedSize)) {
-      try insertKeys(of: $1, at: $0, reader)
+    let full = head.size & ~255
+    frontier = try TreeFrontier(size: full, reader: UnverifiedTiles(reader: reader))
+    let rows = StoredRows(reader: reader)
+    try reader.prefetch(.tail) { (full..<head.size).map(Int64.init) }
+    for position in full..<head.size {
+      guard let entry = try rows.tail(position) else { throw StoredRows.missing(position) }
+      frontier.append(tail.append(entry))
     }
-    for index in full..<stored.size {
-      guard let entry = try entries.tail(index) else { throw StoredEntries.missing(index) }
-      try follow(entry, at: index, isIndexed: index < stored.indexedSize, reader)
-    }
-    head = stored
     try compareRoot()
+    guard readsIndex else { return }
+    // The index records since the last flush live in memory alone.
+    var parts = IndexedParts(reader, hasKeys: erasureKeys != nil)
+    try entries(in: reader).forEach(in: head.indexedSize..<head.size) { position, entry in
+      let fingerprints = try parts.fingerprints(of: entry, at: position, context.keys.fingerprints)
+      index.withMemory { fingerprints.insert(into: &$0, at: position) }
+    }
+    try requireErasures(parts.forgotten, in: reader)
   }
 
-  /// Follows what other processes appended since.
+  /// Follows what other processes wrote since.
   ///
   /// - Throws: ``AuditError/Code/rolledBack`` where there is less than before.
   mutating func catchUp(_ reader: any StorageReader) throws {
-    let stored = try TrailHead.read(reader)
-    guard stored.size >= head.size, stored.size > head.size || stored.root == head.root else {
+    let stored = try context.keys.stored(in: reader, known: signed)
+    guard stored != signed else { return }
+    guard stored.head.size >= head.size, stored.head.size > head.size || stored.head.root == head.root else {
       throw AuditError(
-        .rolledBack, at: "entry \(stored.size)",
+        .rolledBack, at: "entry \(stored.head.size)",
         "The trail had \(head.size) entries a moment ago and has others now; somebody put back another copy.")
     }
-    try index.reloadIfChanged(to: stored.indexRoot, in: IndexRows(base: reader))
-    guard stored != head else { return }
-    try StoredEntries(reader: reader).forEach(in: head.size..<stored.size) { index, entry in
-      try follow(entry, at: index, isIndexed: index < stored.indexedSize, reader)
+    try index.reloadIfChanged(to: stored.head.indexRoot, in: IndexRows(base: reader))
+    var parts = IndexedParts(reader, hasKeys: erasureKeys != nil)
+    var followed: [(position: UInt64, EntryFingerprints)] = []
+    var erasedByOthers: [UInt64] = []
+    try StoredRows(reader: reader).forEach(in: head.size..<stored.head.size) { position, entry, _ in
+      frontier.append(tail.append(entry))
+      if tail.count == BundleRow.entryCount { tail = BundleEntries() }
+      if let erased = try Self.keys(of: entry.entry, at: position).erased { erasedByOthers.append(erased) }
+      guard position >= stored.head.indexedSize else { return }
+      let fingerprints = try parts.fingerprints(of: entry, at: position, context.keys.fingerprints)
+      followed.append((position, fingerprints))
     }
-    head = stored
+    head = stored.head
+    signed = stored
     try compareRoot()
+    index.withMemory { memory in
+      memory.remove(.customer, of: erasedByOthers)
+      for (position, fingerprints) in followed { fingerprints.insert(into: &memory, at: position) }
+    }
+    try requireErasures(parts.forgotten, in: reader)
   }
 
   private func compareRoot() throws {
     guard frontier.size == head.size, frontier.root == head.root else {
       throw AuditError(
         .tampered, at: "entries below \(head.size)",
-        "The entries do not have the root that was stored with them; run the check of the whole trail to find which."
+        "The entries do not have the root that was signed with them; run the check of the whole trail to find which."
       )
     }
   }
 
-  /// Takes in an entry that is stored already.
-  private mutating func follow(
-    _ stored: StoredEntry, at index: UInt64, isIndexed: Bool, _ reader: any StorageReader
-  ) throws {
-    frontier.append(tail.append(stored))
-    if !isIndexed { try insertKeys(of: stored, at: index, reader) }
-    if tail.count == BundleRow.entryCount { tail = BundleEntries() }
+  private static func erasureKeys(after size: UInt64, in reader: any StorageReader) throws -> ErasureKeyPath?
+  {
+    guard try ErasureKeys.arePresent(in: reader) else { return nil }
+    var keys = ErasureKeys(reader)
+    return try keys.pathForAppending(after: size)
   }
 
-  private mutating func insertKeys(of stored: StoredEntry, at position: UInt64, _ reader: any StorageReader)
-    throws
-  {
-    var stored = stored
-    if stored.hasOwnRow {
-      stored.erasable = try StoredEntries(reader: reader).beginningOfErasable(at: position)
+  /// The way to the keys of the erasable parts that are to be written.
+  ///
+  /// - Throws: ``AuditError/Code/keysMissing``.
+  func keysForWriting() throws(AuditError) -> ErasureKeyPath {
+    guard let erasureKeys else { throw ErasureKeys.missing }
+    return erasureKeys
+  }
+
+  /// Signs and stores the head, after whatever changed it.
+  mutating func writeHead(in writer: any StorageWriter) throws {
+    signed = try context.keys.write(head, in: writer)
+  }
+
+  func tiles(in reader: any StorageReader) -> StoredTiles {
+    StoredTiles(reader: reader, edge: frontier, cache: context.nodes)
+  }
+
+  /// The entries, verified.
+  func entries(in reader: any StorageReader) -> StoredEntries { StoredEntries(tiles(in: reader)) }
+
+  /// Requires that an entry says of each of these that its erasable part was erased.
+  func requireErasures(_ forgotten: [UInt64], in reader: any StorageReader) throws {
+    guard !forgotten.isEmpty else { return }
+    let erasures = ErasureLookup(
+      index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries(in: reader))
+    for position in forgotten { try erasures.requireErasure(of: position) }
+  }
+}
+
+/// What all states of an opened trail have in common.
+struct TrailContext: Sendable {
+  let keys: TrailKeys
+  /// Of full tiles that were found right.
+  let nodes: TileNodeCache
+  /// A random number that names this opened trail in heads.
+  let writer: UInt64
+}
+
+/// Reads what entries are found by, their erasable parts included, and remembers of which the key is forgotten.
+struct IndexedParts: ~Copyable {
+  private var parts: ErasableParts
+  /// Without keys, entries are not found by their customers: ``TrailView`` says so to those who ask.
+  private let hasKeys: Bool
+  private(set) var forgotten: [UInt64] = []
+
+  init(_ reader: any StorageReader, hasKeys: Bool) {
+    parts = ErasableParts(reader)
+    self.hasKeys = hasKeys
+  }
+
+  mutating func fingerprints(
+    of stored: StoredEntry, at position: UInt64, _ key: IndexKey
+  ) throws -> EntryFingerprints {
+    let keys = try TrailState.keys(of: stored.entry, at: position)
+    var erasable: [UInt8] = []
+    if hasKeys, let commitment = keys.commitment {
+      if let bytes = try parts.bytes(at: position, stored, commitment: commitment) {
+        erasable = bytes
+      } else {
+        forgotten.append(position)
+      }
     }
-    let fingerprints = try Self.fingerprints(of: stored, at: position, key)
-    index.withMemory { fingerprints.insert(into: &$0, at: position) }
-  }
-
-  /// The fingerprints of a stored entry.
-  static func fingerprints(of stored: StoredEntry, at position: UInt64, _ key: IndexKey) throws
-    -> EntryFingerprints
-  {
     do {
-      return try EntryFingerprints(
-        stored.entry.span, erasable: stored.erasable.span, EntryIndexKeys(stored.entry), key)
+      return try EntryFingerprints(stored.entry.span, erasable: erasable.span, keys, key)
     } catch {
       throw AuditError(.tampered, at: "entry \(position)", "The entry cannot be read: \(error)")
     }
   }
 }
 
-/// The full tiles that are stored, for reading the right edge of a tree whose size is a multiple of 256.
-private struct FullTiles: TileReader {
-  let reader: any StorageReader
+/// Finds the entry that says that another's erasable part was erased.
+struct ErasureLookup {
+  let index: IndexSnapshot
+  let key: IndexKey
+  let entries: StoredEntries
 
-  func tile(_ coordinates: TileCoordinates) throws -> [TreeHash] {
-    if coordinates.width == 256 || coordinates.level == 0 {
-      return try StoredTiles.fullTile(coordinates, reader)
+  /// The erasure of the entry at `erased`; `nil` where there is none.
+  ///
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
+  func erasure(of erased: UInt64) throws -> UInt64? {
+    var candidates = index.candidates(
+      .receipt, EntryFingerprints.erasure(of: erased, key), in: IndexRows(base: entries.tiles.reader))
+    while let candidate = try candidates.next() {
+      let entry = try RecordedEntry(index: candidate, bytes: entries.entry(at: candidate)).entry
+      if entry.kind == .erasure, entry.erased == erased { return candidate }
     }
-    // A partial tile is not stored: its hashes are the roots of the full tiles below it.
-    return try (0..<UInt64(coordinates.width)).map {
-      let below = TileCoordinates(coordinates.level - 1, coordinates.number << 8 + $0, 256)
-      return TreeHash.root(ofComplete: try tile(below)[...])
-    }
+    return nil
+  }
+
+  /// Holds a key that is not there against the record.
+  ///
+  /// - Throws: ``AuditError/Code/tampered`` where no entry says that the part was erased.
+  func requireErasure(of forgotten: UInt64) throws {
+    guard try erasure(of: forgotten) == nil else { return }
+    throw Self.unconfirmed(forgotten)
+  }
+
+  static func unconfirmed(_ forgotten: UInt64) -> AuditError {
+    AuditError(
+      .tampered, at: "entry \(forgotten)",
+      "The key of its erasable part is gone, and no entry says that it was erased; restore the keys.")
+  }
+
+  static func keyIsBack(of erased: UInt64, erasure: UInt64) -> AuditError {
+    AuditError(
+      .tampered, at: "entry \(erased)",
+      "Entry \(erasure) says that its erasable part was erased; its key is back.")
   }
 }

@@ -9,8 +9,7 @@ public import TransparencyLog
 public struct TrailView {
   let reader: any StorageReader
   let state: PublishedTrail
-  let key: IndexKey
-  let nodes: TileNodeCache
+  let context: TrailContext
 
   /// The number of entries.
   public var size: UInt64 { state.head.size }
@@ -19,41 +18,56 @@ public struct TrailView {
   /// The newest checkpoint that was published.
   public var checkpoint: VerifiedCheckpoint? { state.checkpoint }
 
-  var entries: StoredEntries { StoredEntries(reader: reader) }
-  var tiles: StoredTiles { StoredTiles(reader: reader, edge: state.frontier) }
+  var tiles: StoredTiles { StoredTiles(reader: reader, edge: state.frontier, cache: context.nodes) }
+  var entries: StoredEntries { StoredEntries(tiles) }
+  private var key: IndexKey { context.keys.fingerprints }
+  var erasures: ErasureLookup { ErasureLookup(index: state.index, key: key, entries: entries) }
 
   // MARK: - Entries
 
   /// The entry at `index`.
   ///
-  /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``.
+  /// - Throws: ``AuditError/Code/noSuchEntry``; ``AuditError/Code/tampered`` where it is not what was recorded.
   public func entry(at index: UInt64) throws -> RecordedEntry {
-    try RecordedEntry(index: index, bytes: bytes(at: index))
+    try RecordedEntry(index: index, bytes: entries.entry(at: index))
   }
 
   /// The erasable part of the entry at `index`; `nil` where it never had one, or it was erased.
   ///
-  /// - Throws: ``AuditError/Code/tampered`` where it is not the one that the entry commits to.
+  /// - Throws: ``AuditError/Code/tampered`` where it is not the one that the entry commits to, or what is recorded of its
+  ///   erasure and what is stored contradict each other; ``AuditError/Code/keysMissing`` where the trail holds no keys,
+  ///   and the part was not erased before.
   public func erasablePart(at index: UInt64) throws -> ErasablePart? {
-    let recorded = try entry(at: index)
-    guard let commitment = recorded.entry.commitment else { return nil }
-    let bytes = try entries.erasable(at: index)
-    if ErasablePart.isErased(bytes.span) { return nil }
-    guard SHA256Digest(of: bytes) == commitment, let part = try? ErasablePart.parse(bytes) else {
-      throw AuditError(
-        .tampered, at: "entry \(index)", "Its erasable part is not the one that the entry commits to.")
+    guard let commitment = try entry(at: index).entry.commitment else { return nil }
+    var parts = ErasableParts(reader)
+    let erasures = erasures
+    guard try ErasureKeys.arePresent(in: reader) || erasures.erasure(of: index) == nil else { return nil }
+    guard let bytes = try parts.bytes(at: index, commitment: commitment) else {
+      try erasures.requireErasure(of: index)
+      return nil
     }
-    return part
+    if let erasure = try erasures.erasure(of: index) {
+      throw ErasureLookup.keyIsBack(of: index, erasure: erasure)
+    }
+    do { return try ErasablePart.parse(bytes) } catch {
+      throw AuditError(.tampered, at: "entry \(index)", "\(error)")
+    }
   }
 
-  func bytes(at index: UInt64) throws -> [UInt8] {
-    guard index < size else {
-      throw AuditError(
-        .noSuchEntry, at: "entry \(index)", "The trail has \(size) entries; the first is entry 0.")
+  /// Says which entries will be asked for next, so that a storage that is far away fetches the bundles that many of them
+  /// are in as a whole.
+  ///
+  /// - Parameter indexes: The entries, at most some hundreds. What was fetched by an earlier call is let go.
+  /// - Throws: ``StorageError``.
+  package func prefetch(_ indexes: some Sequence<UInt64>) throws {
+    try reader.prefetch(.bundles) {
+      Dictionary(grouping: indexes) { StoredRows.place(of: $0).bundle }
+        .filter { $0.value.count >= Self.prefetchedCount }.map(\.key)
     }
-    guard let bytes = try entries.entry(at: index) else { throw StoredEntries.missing(index) }
-    return bytes
   }
+
+  /// Of a bundle with fewer wanted entries only these are read.
+  private static let prefetchedCount = 8
 
   // MARK: - Lookups, newest first
 
@@ -67,27 +81,13 @@ public struct TrailView {
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func history(original: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
     var found: [RecordedEntry] = []
-    var next = try newest(original: original, before: before)
-    while let index = next, found.count < limit {
-      let recorded = try entry(at: index)
-      guard recorded.entry.original.isIdentical(to: original),
-        recorded.entry.previous ?? 0 < index || index == 0
-      else {
-        throw AuditError(
-          .tampered, at: "entry \(index)", "The line of \(original) leads to an entry of another.")
+    guard limit > 0 else { return found }
+    try PurchaseHistory(original: original, index: state.index, key: key, entries: entries)
+      .forEach(before: before) { recorded in
+        found.append(recorded)
+        return found.count < limit
       }
-      found.append(recorded)
-      next = recorded.entry.previous
-    }
     return found
-  }
-
-  /// The index of the newest entry of an original transaction.
-  func newest(original: String, before: UInt64 = .max) throws -> UInt64? {
-    let checked = key.checkedFingerprint(.original, EntryText.encoded(original).span)
-    return try state.index.newest(
-      .original, checked.fingerprint, check: checked.check, before: min(before, size),
-      in: IndexRows(base: reader))
   }
 
   /// The entries of a transaction, newest first.
@@ -145,10 +145,11 @@ public struct TrailView {
   ///   - before: Only entries with a smaller index, for the next page.
   ///   - limit: At most so many.
   /// - Returns: The entries.
-  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
+  /// - Throws: ``AuditError/Code/tampered``; ``AuditError/Code/keysMissing`` where the trail holds no keys; ``StorageError``.
   public func entries(customer token: String, before: UInt64 = .max, limit: Int = .max) throws
     -> [RecordedEntry]
   {
+    guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
     var found: [RecordedEntry] = []
     var candidates = candidates(.customer, Array(token.utf8), before: before)
     while found.count < limit, let index = try candidates.next() {
@@ -157,6 +158,30 @@ public struct TrailView {
       }
     }
     return found
+  }
+
+  /// The entries, not erased yet, that hold the receipt or name the customer of some others: for who erases these.
+  ///
+  /// - Parameter indexes: The entries whose receipts and customers are looked for.
+  /// - Returns: The others, in ascending order.
+  /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
+  public func entriesSharingErasableParts(with indexes: [UInt64]) throws -> [UInt64] {
+    var found: Set<UInt64> = []
+    var receipts: Set<SHA256Digest> = []
+    var customers: Set<[UInt8]> = []
+    for index in indexes {
+      let entry = try entry(at: index).entry
+      guard let part = try erasablePart(at: index) else { continue }
+      if part.receipt != nil, let receipt = entry.receipt, receipts.insert(receipt).inserted {
+        for other in try entries(receipt: receipt) where try erasablePart(at: other.index)?.receipt != nil {
+          found.insert(other.index)
+        }
+      }
+      if let token = part.customerToken, customers.insert(Array(token.utf8)).inserted {
+        found.formUnion(try entries(customer: token).map(\.index))
+      }
+    }
+    return found.subtracting(indexes).sorted()
   }
 
   /// The entries of a range of time, oldest first.
@@ -180,6 +205,10 @@ public struct TrailView {
     var found: [RecordedEntry] = []
     var index = max(low, from)
     while index < size, found.count < limit {
+      if index == max(low, from) || index.isMultiple(of: 256) {
+        // No more than a bundle at a time: the limit may be far beyond the end of the range.
+        try prefetch(index...min(index | 255, index + UInt64(limit - found.count - 1), size - 1))
+      }
       let recorded = try entry(at: index)
       guard recorded.entry.time <= time.upperBound else { break }
       found.append(recorded)
@@ -197,7 +226,7 @@ public struct TrailView {
   private func isValue(
     _ name: [UInt8], at index: UInt64, _ line: KeyPath<EntryIndexKeys, Range<Int>?>
   ) throws -> Bool {
-    let bytes = try bytes(at: index)
+    let bytes = try entries.entry(at: index)
     guard let range = try TrailState.keys(of: bytes, at: index)[keyPath: line] else { return false }
     return bytes[range].elementsEqual(name)
   }
@@ -214,21 +243,35 @@ public struct TrailView {
         .noSuchEntry, at: "entry \(index)",
         "No published checkpoint includes the entry yet; publish one first.")
     }
-    let hashes = try MerkleTree.inclusionProof(
-      index: index, size: checkpoint.checkpoint.size, reader: tiles,
-      cache: nodes)
+    return try verifiedProof(of: index, in: checkpoint)
+  }
+
+  /// The proof, checked before it is given out.
+  func verifiedProof(of index: UInt64, in checkpoint: VerifiedCheckpoint) throws -> LogProof {
+    let entry = try entries.entry(at: index)
+    let (size, root) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
+    var tiles = tiles
+    tiles.checksGroupsOnly = true
+    let hashes = try MerkleTree.inclusionProof(index: index, size: size, reader: tiles, cache: context.nodes)
+    do {
+      try MerkleTree.verifyInclusion(
+        leafHash: .leaf(entry), index: index, size: size, root: root, proof: hashes)
+    } catch {
+      throw AuditError(
+        .tampered, at: "entry \(index)", "The hashes on its way to the root were altered: \(error)")
+    }
     return try LogProof(
-      extra: bytes(at: index), index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
+      extra: entry, index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
   }
 
   /// A proof that the tree of `size` entries is a continuation of the tree of the first `oldSize`.
   public func consistencyProof(from oldSize: UInt64, to size: UInt64) throws -> [TreeHash] {
-    try MerkleTree.consistencyProof(from: oldSize, to: size, reader: tiles, cache: nodes)
+    try MerkleTree.consistencyProof(from: oldSize, to: size, reader: tiles, cache: context.nodes)
   }
 
   /// The root of the tree of the first `size` entries.
   public func root(size: UInt64) throws -> TreeHash {
-    try MerkleTree.root(size: size, reader: tiles, cache: nodes)
+    try MerkleTree.root(size: size, reader: tiles, cache: context.nodes)
   }
 }
 

@@ -6,11 +6,9 @@ internal import TransparencyLog
 /// The one writer of a process: commits batches and publishes checkpoints. It blocks, and is used under a lock.
 struct TrailWriter {
   private let storage: any TrailStorage
-  private let configuration: TrailConfiguration
-  private let verifier: NoteVerifierKey
-  private let signer: NoteSignerKey?
+  private let once: TrailConfiguration.OnceWindow
+  private let context: TrailContext
   private let checkpoints: any CheckpointStore
-  private let key: IndexKey
   /// `nil` after a failed transaction: to be read anew.
   private var state: TrailState?
   /// Why nothing more is written.
@@ -22,20 +20,16 @@ struct TrailWriter {
 
   /// Reads the trail, and holds it against the last checkpoint that was published.
   init(
-    storage: any TrailStorage, configuration: TrailConfiguration, verifier: NoteVerifierKey,
-    signer: NoteSignerKey?,
+    storage: any TrailStorage, once: TrailConfiguration.OnceWindow, _ context: TrailContext,
     checkpoints: any CheckpointStore
   ) throws {
     self.storage = storage
-    self.configuration = configuration
-    self.verifier = verifier
-    self.signer = signer
+    self.once = once
+    self.context = context
     self.checkpoints = checkpoints
-    key = try configuration.fingerprintKey
-    let key = key
-    let published = try Self.published(in: checkpoints, origin: configuration.origin, verifier: verifier)
+    let published = try Self.published(in: checkpoints, context.keys)
     state = try storage.read { reader in
-      let state = try TrailState(reading: reader, key: key)
+      let state = try TrailState(reading: reader, context)
       if let published { try Self.compare(published, with: state, reader) }
       return state
     }
@@ -51,13 +45,16 @@ struct TrailWriter {
   }
 
   /// Whether the private key is there.
-  var canWrite: Bool { signer != nil }
+  var canWrite: Bool { context.keys.signer != nil }
+
+  /// The entries that the checkpoint covers that was last seen in its place.
+  var checkpointSize: UInt64 { checkpoint?.checkpoint.size ?? 0 }
 
   /// What is written now.
   var written: PublishedTrail? {
     state.map {
       PublishedTrail(
-        head: $0.head, frontier: $0.frontier, index: $0.index.snapshot(size: $0.head.size),
+        signed: $0.signed, frontier: $0.frontier, index: $0.index.snapshot(size: $0.head.size),
         checkpoint: checkpoint)
     }
   }
@@ -74,14 +71,12 @@ struct TrailWriter {
   }
 
   /// Changes the trail in one transaction, to be synced before anybody is told of it.
-  private mutating func writeUnsynchronized<Result>(
+  mutating func writeUnsynchronized<Result>(
     _ body: (inout TrailState, any StorageWriter) throws -> Result
   ) throws(AuditError) -> Result {
     if let stopped { throw stopped }
-    guard signer != nil else {
-      throw AuditError(
-        .readOnly, "The trail was opened without its private key; open it with the key to write.")
-    }
+    guard canWrite else { throw Self.readOnly }
+    let context = context
     // Moved out, so that its arrays are not copied when they change; and gone when anything fails.
     var current = state
     state = nil
@@ -93,7 +88,7 @@ struct TrailWriter {
           next = known
           try next.catchUp(writer)
         } else {
-          next = try TrailState(reading: writer, key: key)
+          next = try TrailState(reading: writer, context)
         }
         let result = try body(&next, writer)
         return (result, next)
@@ -126,7 +121,7 @@ struct TrailWriter {
   mutating func append(
     _ records: [PreparedRecord], flushInterval: UInt64
   ) throws(AuditError) -> [AuditAcknowledgement] {
-    let once = configuration.once
+    let once = once
     let storage = storage
     return try writeUnsynchronized { state, writer in
       // Nobody else can write now, so what other threads read is what this transaction sees.
@@ -152,10 +147,12 @@ struct TrailWriter {
   /// Follows what other processes wrote, and has it synced: they may not have come to that yet.
   mutating func refresh() throws {
     if let stopped { throw stopped }
-    let key = key
+    let context = context
     let known = state
+    // Gone when anything fails: the table of index records, which copies share, may then have some already.
+    state = nil
     state = try storage.read { reader in
-      guard var known else { return try TrailState(reading: reader, key: key) }
+      guard var known else { return try TrailState(reading: reader, context) }
       try known.catchUp(reader)
       return known
     }
@@ -170,10 +167,7 @@ struct TrailWriter {
   mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     do {
       if let stopped { throw stopped }
-      guard let signer else {
-        throw AuditError(
-          .readOnly, "The trail was opened without its private key; open it with the key to sign.")
-      }
+      guard let signer = context.keys.signer else { throw Self.readOnly }
       while true {
         if state == nil { try refresh() }
         guard let state else { throw AuditError(.closed, "The trail is closed.") }
@@ -181,10 +175,10 @@ struct TrailWriter {
         if let checkpoint, checkpoint.checkpoint.size >= state.head.size { return checkpoint }
         // What is signed is never lost.
         try makeDurable()
-        let new = try Checkpoint(origin: configuration.origin, size: state.head.size, root: state.head.root)
+        let new = try Checkpoint(origin: context.keys.origin, size: state.head.size, root: state.head.root)
           .signed(by: signer)
         guard try checkpoints.replace(old, with: new.encoded) else { continue }
-        let verified = try new.verified(by: verifier)
+        let verified = try new.verified(by: context.keys.verifier)
         try keep(verified)
         return verified
       }
@@ -195,9 +189,13 @@ struct TrailWriter {
     }
   }
 
+  private static var readOnly: AuditError {
+    AuditError(.readOnly, "The trail was opened without its private key; open it with the key to write.")
+  }
+
   /// The checkpoint that is in its place now.
   func publishedCheckpoint() throws -> VerifiedCheckpoint? {
-    try Self.published(in: checkpoints, origin: configuration.origin, verifier: verifier)
+    try Self.published(in: checkpoints, context.keys)
   }
 
   /// Replaces the published checkpoint by the same with cosignatures.
@@ -227,9 +225,7 @@ struct TrailWriter {
   private mutating func follow() throws -> [UInt8]? {
     let bytes = try checkpoints.load()
     guard bytes != checkpoint?.signed.encoded else { return bytes }
-    guard
-      let published = try Self.published(in: checkpoints, origin: configuration.origin, verifier: verifier)
-    else {
+    guard let published = try Self.published(in: checkpoints, context.keys) else {
       throw AuditError(
         .forked, at: "checkpoint", "The last checkpoint was removed from its place while the trail was open.")
     }
@@ -240,14 +236,15 @@ struct TrailWriter {
   }
 
   private static func published(
-    in checkpoints: any CheckpointStore, origin: String, verifier: NoteVerifierKey
+    in checkpoints: any CheckpointStore, _ keys: TrailKeys
   ) throws -> VerifiedCheckpoint? {
     guard let bytes = try checkpoints.load() else { return nil }
     do {
-      let verified = try SignedCheckpoint(parsing: bytes).verified(by: verifier)
-      guard verified.checkpoint.origin == origin else {
+      let verified = try SignedCheckpoint(parsing: bytes).verified(by: keys.verifier)
+      guard verified.checkpoint.origin == keys.origin else {
         throw AuditError(
-          .forked, at: "checkpoint", "It is one of the log \(verified.checkpoint.origin), not of \(origin).")
+          .forked, at: "checkpoint",
+          "It is one of the log \(verified.checkpoint.origin), not of \(keys.origin).")
       }
       return verified
     } catch let error as AuditError {
@@ -270,7 +267,7 @@ struct TrailWriter {
         "The trail has \(state.head.size) entries, but a checkpoint of \(size) was published: this is an old copy. "
           + "Restore one that is at least as new.")
     }
-    let root = try MerkleTree.root(size: size, reader: StoredTiles(reader: reader, edge: state.frontier))
+    let root = try MerkleTree.root(size: size, reader: state.tiles(in: reader))
     guard root == published.checkpoint.root else {
       throw AuditError(
         .forked, at: "entries below \(size)",
@@ -288,8 +285,10 @@ enum TrailNotes {
 
 /// What readers of a process see of a trail.
 struct PublishedTrail {
-  var head: TrailHead
+  let signed: SignedHead
   var frontier: TreeFrontier
   var index: IndexSnapshot
   var checkpoint: VerifiedCheckpoint?
+
+  var head: TrailHead { signed.head }
 }

@@ -187,10 +187,13 @@ extension AuditLog {
     var erasables: [[UInt8]] = []
     try withView { view in
       let first = bundle.number << 8
+      var parts = ErasableParts(view.reader)
       try view.entries.forEach(in: first..<first + UInt64(bundle.width)) { index, stored in
         entries.append(stored.entry)
         guard includingErasableParts else { return }
-        erasables.append(stored.hasOwnRow ? try view.entries.erasable(at: index) : stored.erasable)
+        // An erased part is empty: an erasure among the entries says so.
+        let commitment = try TrailState.keys(of: stored.entry, at: index).commitment
+        erasables.append(try commitment.flatMap { try parts.bytes(at: index, stored, commitment: $0) } ?? [])
       }
     }
     if !hasEntries { try directory.write(EntryBundle(entries).encoded, to: bundle.entryBundlePath) }

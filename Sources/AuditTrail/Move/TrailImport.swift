@@ -27,7 +27,8 @@ extension AuditLog {
   ) throws -> VerifiedCheckpoint {
     let checkpoint = try checkedExport(directory, configuration, signer, checkpoints)
     let size = checkpoint.checkpoint.size
-    let key = try configuration.fingerprintKey
+    let keys = try TrailKeys(configuration, verifier: signer.verifierKey, signer: signer)
+    let context = TrailContext(keys: keys, nodes: TileNodeCache(), writer: 0)
     let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
     var state = try storage.write { writer in
       guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
@@ -35,15 +36,17 @@ extension AuditLog {
         throw AuditError(.alreadyExists, "There is a trail already; choose another place.")
       }
       try writer.put(.notes, TrailNotes.configuration, note.encoded)
-      try TrailHead.empty.write(writer)
-      return try TrailState(reading: writer, key: key)
+      try ErasureKeys.create(in: writer)
+      try keys.write(.empty, in: writer)
+      return try TrailState(reading: writer, context)
     }
+    var erased: [UInt64] = []
     var number: UInt64 = 0
     while let bundle = TileCoordinates(level: 0, number: number, inTreeOfSize: size) {
       let entries = try entries(of: bundle, in: directory)
       try storage.write { writer in
         try state.flushIndex(in: writer)
-        try state.adopt(entries, in: writer)
+        erased += try state.adopt(entries, in: writer)
       }
       number += 1
       progress(min(number << 8, size), size)
@@ -52,6 +55,7 @@ extension AuditLog {
       throw AuditError(
         .tampered, at: "entries below \(size)", "What was stored does not have the export's root.")
     }
+    try storage.read { try state.requireErasures(erased, in: $0) }
     try storage.write { try $0.put(.notes, TrailNotes.checkpoint, checkpoint.signed.encoded) }
     let old = try checkpoints.load()
     guard try old == checkpoint.signed.encoded || checkpoints.replace(old, with: checkpoint.signed.encoded)
@@ -99,7 +103,7 @@ extension AuditLog {
 
   private static func entries(
     of bundle: TileCoordinates, in directory: TileDirectory
-  ) throws -> [(entry: [UInt8], erasable: [UInt8])] {
+  ) throws -> [CopiedEntry] {
     guard let bytes = try directory.read(bundle.entryBundlePath) else {
       throw AuditError(.tampered, at: bundle.entryBundlePath, "The entries are missing.")
     }
@@ -111,25 +115,8 @@ extension AuditLog {
         "The erasable parts are missing; export the trail with them, or restore it from a backup.")
     }
     let erasables = try TileDirectory.decode(erasables: parts, count: entries.count, at: name)
-    for (position, (entry, erasable)) in zip(entries, erasables).enumerated() {
-      try ErasablePart.check(erasable, of: entry, at: bundle.number << 8 + UInt64(position))
-    }
-    return Array(zip(entries, erasables).map { (entry: $0, erasable: $1) })
-  }
-}
-
-extension ErasablePart {
-  /// Holds an erasable part against the entry that it is of.
-  static func check(_ erasable: [UInt8], of entry: [UInt8], at index: UInt64) throws {
-    guard let commitment = try TrailState.keys(of: entry, at: index).commitment else {
-      guard erasable.isEmpty else {
-        throw AuditError(.tampered, at: "entry \(index)", "It has an erasable part, and commits to none.")
-      }
-      return
-    }
-    guard isErased(erasable.span) || SHA256Digest(of: erasable) == commitment else {
-      throw AuditError(
-        .tampered, at: "entry \(index)", "Its erasable part is not the one that the entry commits to.")
+    return zip(entries, erasables).map {
+      CopiedEntry(entry: $0, erasable: $1.isEmpty ? nil : $1)
     }
   }
 }

@@ -16,7 +16,7 @@ public import TransparencyLog
 public struct TrailMigration: Sendable {
   private let source: any TrailStorage
   private let checkpoints: any CheckpointStore
-  private let verifier: NoteVerifierKey
+  private let signer: NoteSignerKey
 
   /// So many bytes are copied in one transaction, about.
   private static let batchByteCount = 4 << 20
@@ -26,11 +26,11 @@ public struct TrailMigration: Sendable {
   /// - Parameters:
   ///   - source: Where it is kept.
   ///   - checkpoints: The place of its last checkpoint.
-  ///   - verifier: Its public key. The private key is not needed.
-  public init(from source: any TrailStorage, checkpoints: any CheckpointStore, verifier: NoteVerifierKey) {
+  ///   - signer: Its private key, which signs the heads of the copy.
+  public init(from source: any TrailStorage, checkpoints: any CheckpointStore, signer: NoteSignerKey) {
     self.source = source
     self.checkpoints = checkpoints
-    self.verifier = verifier
+    self.signer = signer
   }
 
   /// Moves it. Blocks.
@@ -48,7 +48,8 @@ public struct TrailMigration: Sendable {
     to target: any TrailStorage, checkpoints newCheckpoints: any CheckpointStore,
     progress: (_ copied: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> VerifiedCheckpoint {
-    let configuration = try AuditLog.readConfiguration(source, verifier)
+    let configuration = try AuditLog.readConfiguration(source, signer.verifierKey)
+    let keys = try TrailKeys(configuration, verifier: signer.verifierKey, signer: signer)
     let published = try loadPublished(origin: configuration.origin)
     let encoded = published.signed.encoded
     if let there = try newCheckpoints.load(), there != encoded {
@@ -62,9 +63,9 @@ public struct TrailMigration: Sendable {
     }
     // A writer, so that nothing is added or erased behind the copy.
     return try source.write { writer in
-      let head = try TrailHead.read(writer)
-      try copy(writer, head, to: target, key: configuration.fingerprintKey, progress)
-      try compare(target, with: head, published, key: configuration.fingerprintKey)
+      let head = try keys.head(in: writer)
+      try copy(writer, head, to: target, keys, progress)
+      try compare(target, with: head, published, keys)
       try target.write {
         try $0.put(.notes, TrailNotes.configuration, note)
         try $0.put(.notes, TrailNotes.checkpoint, encoded)
@@ -87,7 +88,7 @@ public struct TrailMigration: Sendable {
         "The place of the source's last checkpoint is empty; name the right one.")
     }
     do {
-      let verified = try SignedCheckpoint(parsing: bytes).verified(by: verifier)
+      let verified = try SignedCheckpoint(parsing: bytes).verified(by: signer.verifierKey)
       if verified.checkpoint.origin == origin { return verified }
     } catch {
       throw AuditError(
@@ -99,47 +100,53 @@ public struct TrailMigration: Sendable {
   // MARK: - Copying
 
   private func copy(
-    _ reader: any StorageReader, _ head: TrailHead, to target: any TrailStorage, key: IndexKey,
+    _ reader: any StorageReader, _ head: TrailHead, to target: any TrailStorage, _ keys: TrailKeys,
     _ progress: (UInt64, UInt64) -> Void
   ) throws {
-    var state = try begin(target, reader, head, key)
-    var merger = IndexMerger(storage: TrailHead.index(in: target)) {
+    var state = try begin(target, reader, head, keys)
+    var merger = IndexMerger(storage: keys.index(in: target)) {
       UInt64(max(0, SystemClock.now().millisecondsSince1970 / 1000))
     }
-    let entries = StoredEntries(reader: reader)
-    var batch: [(entry: [UInt8], erasable: [UInt8])] = []
+    let entries = try TrailState(reading: reader, context(keys)).entries(in: reader)
+    var parts = ErasableParts(reader)
+    var batch: [CopiedEntry] = []
+    var erased: [UInt64] = []
     var byteCount = 0
     func flush() throws {
       try target.write { writer in
         // The merger changed the index since.
         try state.catchUp(writer)
         try state.flushIndex(in: writer)
-        try state.adopt(batch, in: writer)
+        erased += try state.adopt(batch, in: writer)
       }
       (batch, byteCount) = ([], 0)
       while try merger.step() {}
       progress(state.head.size, head.size)
     }
     try entries.forEach(in: state.head.size..<head.size) { index, stored in
-      let erasable = stored.hasOwnRow ? try entries.erasable(at: index) : stored.erasable
-      try ErasablePart.check(erasable, of: stored.entry, at: index)
-      batch.append((stored.entry, erasable))
-      byteCount += stored.entry.count + erasable.count
+      let commitment = try TrailState.keys(of: stored.entry, at: index).commitment
+      let erasable = try commitment.flatMap { try parts.bytes(at: index, stored, commitment: $0) }
+      batch.append(CopiedEntry(entry: stored.entry, erasable: erasable))
+      byteCount += stored.entry.count + (erasable?.count ?? 0)
       if byteCount >= Self.batchByteCount { try flush() }
     }
     if !batch.isEmpty { try flush() }
+    try target.read { try state.requireErasures(erased, in: $0) }
   }
 
   /// What the target has of the trail already.
   private func begin(
-    _ target: any TrailStorage, _ source: any StorageReader, _ head: TrailHead, _ key: IndexKey
+    _ target: any TrailStorage, _ source: any StorageReader, _ head: TrailHead, _ keys: TrailKeys
   ) throws -> TrailState {
     let state = try target.write { writer in
-      if try writer.value(.head, 0) == nil { try TrailHead.empty.write(writer) }
-      return try TrailState(reading: writer, key: key)
+      if try writer.value(.head, 0) == nil {
+        try ErasureKeys.create(in: writer)
+        try keys.write(.empty, in: writer)
+      }
+      return try TrailState(reading: writer, context(keys))
     }
     guard state.head.size <= head.size,
-      try root(of: source, state.head.size, key) == state.head.root
+      try root(of: source, state.head.size, keys) == state.head.root
     else {
       throw AuditError(.alreadyExists, "The target has entries that the source has not; choose an empty one.")
     }
@@ -150,7 +157,7 @@ public struct TrailMigration: Sendable {
 
   /// Reads the copy anew and holds it against the source's root and checkpoint.
   private func compare(
-    _ target: any TrailStorage, with head: TrailHead, _ published: VerifiedCheckpoint, key: IndexKey
+    _ target: any TrailStorage, with head: TrailHead, _ published: VerifiedCheckpoint, _ keys: TrailKeys
   ) throws {
     let size = published.checkpoint.size
     guard size <= head.size else {
@@ -159,10 +166,10 @@ public struct TrailMigration: Sendable {
         "The source has \(head.size) entries, but a checkpoint of \(size) was published: it is an old copy.")
     }
     try target.read { reader in
-      guard try TrailState(reading: reader, key: key).head.isSameTree(as: head) else {
+      guard try TrailState(reading: reader, context(keys)).head.isSameTree(as: head) else {
         throw AuditError(.tampered, at: "head", "The copy does not have the root of the source; start again.")
       }
-      guard try root(of: reader, size, key) == published.checkpoint.root else {
+      guard try root(of: reader, size, keys) == published.checkpoint.root else {
         throw AuditError(
           .forked, at: "entries below \(size)",
           "The source contradicts its published checkpoint of \(size) entries. Check it to find where.")
@@ -171,8 +178,12 @@ public struct TrailMigration: Sendable {
   }
 
   /// The root of the first entries of a trail.
-  private func root(of reader: any StorageReader, _ size: UInt64, _ key: IndexKey) throws -> TreeHash {
-    let state = try TrailState(reading: reader, key: key)
-    return try MerkleTree.root(size: size, reader: StoredTiles(reader: reader, edge: state.frontier))
+  private func root(of reader: any StorageReader, _ size: UInt64, _ keys: TrailKeys) throws -> TreeHash {
+    let state = try TrailState(reading: reader, context(keys))
+    return try MerkleTree.root(size: size, reader: state.tiles(in: reader))
+  }
+
+  private func context(_ keys: TrailKeys) -> TrailContext {
+    TrailContext(keys: keys, nodes: TileNodeCache(), writer: 0)
   }
 }

@@ -13,8 +13,10 @@ public import ReceiptVerification
 /// ```
 ///
 /// A refusal makes the verdict invalid, with the reason `checker-refused`; a trail that cannot be asked makes it
-/// undetermined. Two requests at the same moment may both find nothing: whoever grants a consumable records the
-/// verdict first, and grants it only where ``isFirstGrant(of:at:)`` says so.
+/// undetermined.
+///
+/// Two requests at the same moment may both find nothing. So the checker alone refuses early; what decides is
+/// ``AuditLog/grant(_:acknowledgement:)``, which asks the same questions in the transaction that records the answer.
 public struct ReplayChecker: RemoteChecker {
   /// The most entries of one transaction or receipt that are looked at.
   public static let maximumEntryCount = 4096
@@ -56,82 +58,43 @@ public struct ReplayChecker: RemoteChecker {
     }
   }
 
-  /// Whether the entry at `index` is the first that grants a transaction: of several requests at the same moment, each
-  /// of which recorded a valid verdict, this is true for one.
-  public func isFirstGrant(of transaction: String, at index: UInt64) async throws -> Bool {
-    try await grants(of: transaction).first?.index == index
-  }
-
   /// Why it is a replay; `nil` where it is none.
   private func replay(of receipt: VerifiedReceipt) async throws -> String? {
-    if rules.contains(.sameReceipt), let replay = try await sameReceipt(receipt) { return replay }
-    if rules.contains(.consumableAgain) {
-      for transaction in consumableTransactions(of: receipt) {
-        guard let first = try await grants(of: transaction).first else { continue }
-        return "The consumable of transaction \(transaction) was granted before, in entry \(first.index)."
-      }
-    }
-    if rules.contains(.anotherCustomer) { return try await anotherCustomer(receipt) }
-    return nil
-  }
-
-  private func sameReceipt(_ receipt: VerifiedReceipt) async throws -> String? {
-    let identity = SHA256Digest(identityOf: receipt)
-    let first = try await trail.entries(receipt: identity, limit: Self.maximumEntryCount)
-      .first { $0.entry.verdict == .valid }
-    return first.map { "This receipt was accepted before, in entry \($0.index)." }
-  }
-
-  private func anotherCustomer(_ receipt: VerifiedReceipt) async throws -> String? {
-    guard let customer = customer ?? receipt.appAccountToken.map(RecordingOptions.canonicalCustomer) else {
-      return nil
-    }
-    for line in PurchaseLine.lines(receipt) {
-      let earlier: [EarlierEntry]
-      if let original = line.newest.originalTransactionId {
-        earlier = try await trail.entries(original: original, limit: Self.maximumEntryCount)
-      } else if let transaction = line.newest.transactionId {
-        earlier = try await trail.entries(transaction: transaction, limit: Self.maximumEntryCount)
-      } else {
+    for question in ReplayQuestion.questions(
+      about: receipt, rules, customer: customer, consumables: consumables)
+    {
+      let grants = try await earlier(question).filter { $0.entry.verdict == .valid }
+      guard case .customer = question else {
+        if let first = grants.first { return question.replay(grantedIn: first.index) }
         continue
       }
-      guard let (index, owner) = try await owner(earlier), !UTF8Text.isIdentical(owner, customer) else {
-        continue
+      // A customer who was erased is nobody that could be compared with: the first that is left is the owner.
+      for grant in grants {
+        guard let owner = try await trail.customer(at: grant.index) else { continue }
+        if let replay = question.replay(grantedIn: grant.index, to: owner) { return replay }
+        break
       }
-      let name = line.newest.transactionId ?? line.newest.originalTransactionId ?? ""
-      return "The purchase of transaction \(name) was granted to another customer, in entry \(index)."
     }
     return nil
   }
 
-  /// To whom it was granted first, and where. A customer who was erased is nobody that could be compared with.
-  private func owner(_ earlier: [EarlierEntry]) async throws -> (index: UInt64, token: String)? {
-    for entry in earlier where entry.entry.verdict == .valid {
-      if let token = try await trail.customer(at: entry.index) { return (entry.index, token) }
-    }
-    return nil
+  private func earlier(_ question: ReplayQuestion) async throws -> [EarlierEntry] {
+    let limit = Self.maximumEntryCount
+    let found =
+      switch question {
+      case .receipt(let identity): try await trail.entries(receipt: identity, limit: limit)
+      case .consumable(let transaction), .customer(.transaction(let transaction), _, _):
+        try await trail.entries(transaction: transaction, limit: limit)
+      case .customer(.original(let original), _, _): try await trail.entries(original: original, limit: limit)
+      }
+    // The first grant may be among those that are not shown.
+    guard found.count < limit else { throw TooManyEntries() }
+    return found
   }
 
-  private func grants(of transaction: String) async throws -> [EarlierEntry] {
-    try await trail.entries(transaction: transaction, limit: Self.maximumEntryCount)
-      .filter { $0.entry.verdict == .valid }
-  }
-
-  private func consumableTransactions(of receipt: VerifiedReceipt) -> [String] {
-    var identifiers: [String] = []
-    switch receipt.content {
-    case .jws(.transaction(let transaction)) where transaction.type == .consumable:
-      identifiers = [transaction.transactionId].compactMap { $0 }
-    case .jws(.notification):
-      identifiers = receipt.nested.flatMap(consumableTransactions)
-    case .appReceipt(let payload):
-      identifiers = payload.inAppPurchases.filter { $0.productType == .consumable }.compactMap(
-        \.transactionId)
-    default: break
+  private struct TooManyEntries: Error, CustomStringConvertible {
+    var description: String {
+      "there are \(ReplayChecker.maximumEntryCount) entries or more of the purchase; decide by AuditLog.grant"
     }
-    let named = receipt.transactions.filter { transaction in
-      consumables.contains { UTF8Text.isIdentical($0, transaction.productId ?? "") }
-    }
-    return identifiers + named.compactMap(\.transactionId)
   }
 }

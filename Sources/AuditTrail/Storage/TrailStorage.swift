@@ -139,6 +139,11 @@ public enum StorageTable: Int, Sendable, CaseIterable {
   /// The pages and fences of index runs whose records are about persons, and can be removed. A row that is replaced or
   /// removed must leave no bytes behind once ``TrailStorage/scrub()`` returns.
   case personal
+  /// What the keys of erasable parts are computed from, sealed: the whole at key 0, then by block of entries.
+  case covers
+  /// The keys that ``covers`` is sealed with: the only values that are overwritten so that what stood there is gone.
+  /// Leave them out of backups.
+  case keys
 
   /// The keys that values may have. Any key may be looked for.
   public var keys: ClosedRange<Int64> { self == .bundles ? 0...Int64(UInt32.max) : .min ... .max }

@@ -100,7 +100,7 @@ extension AuditLog {
   }
 
   /// Does what blocks, away from the threads that tasks share.
-  private func blocking<Value: Sendable>(
+  func blocking<Value: Sendable>(
     _ body: @escaping @Sendable (AuditLog) throws(AuditError) -> Value
   ) async throws(AuditError) -> Value {
     let result: Result<Value, AuditError> = await withCheckedContinuation { continuation in
@@ -130,8 +130,6 @@ extension TrailView {
     guard size <= self.size, try root(size: size) == checkpoint.checkpoint.root else {
       throw AuditError(.forked, at: "entries below \(size)", "The checkpoint is not of this trail.")
     }
-    let hashes = try MerkleTree.inclusionProof(index: index, size: size, reader: tiles, cache: nodes)
-    return try LogProof(
-      extra: bytes(at: index), index: index, inclusionProof: hashes, checkpoint: checkpoint.signed)
+    return try verifiedProof(of: index, in: checkpoint)
   }
 }

@@ -38,6 +38,7 @@
     }
 
     func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]? {
+      if let value = prefetched[table]?[key] { return Array(value[range.clamped(to: value.indices)]) }
       // A value has less than 1 GiB; positions count from 1.
       let lower = Int32(clamping: min(max(range.lowerBound, 0), 1 << 30) + 1)
       let count = Int32(clamping: min(max(range.upperBound, 0), 1 << 30) + 1 - Int(lower))
@@ -71,6 +72,8 @@
     func prefetch(_ table: StorageTable, _ keys: () -> [Int64]) throws {
       // What is read does not change while it is read; what is written might.
       guard isReading else { return }
+      // Bundles are large: what was asked for before is let go.
+      if table == .bundles { prefetched[table] = nil }
       var remaining = Array(Set(keys())).filter { prefetched[table]?[$0] == nil }.sorted()[...]
       while !remaining.isEmpty {
         let result = try run(.values, table, [.bigints(Array(remaining.prefix(Self.prefetchCount)))])

@@ -20,14 +20,9 @@
       let marks = try connection.execute("SELECT name, number FROM \(schema).erasures")
       var numbers: [String: String] = [:]
       for row in 0..<marks.rowCount { numbers[marks.text(row, 0)] = marks.text(row, 1) }
-      // What is in a bundle, and erased there, was in the tail before.
-      let tables = StorageTable.allCases.map(\.name).filter {
-        numbers[$0] != nil || $0 == StorageTable.tail.name
-      }
-      for table in tables {
+      for (table, number) in numbers {
         try rewrite("\(schema).\(table)")
         // Something may have been erased since they were read.
-        guard let number = numbers[table] else { continue }
         try connection.execute(
           "DELETE FROM \(schema).erasures WHERE name = '\(table)' AND number = \(number)")
       }

@@ -8,6 +8,7 @@
   ///     trail (format integer)                                   one row: the version of this layout
   ///     erasures (name text, number bigint)                      the tables that scrubbing must rewrite
   ///     head, notes, bundles, … (key bigint, value bytea)        one for each `StorageTable`
+  ///     entries                                                  the view of ``EntriesView``
   ///
   /// Values are stored uncompressed, outside of the row where they are long (`EXTERNAL`), so that a part of one is read
   /// without reading all of it.
@@ -32,6 +33,7 @@
         INSERT INTO \(name).trail VALUES (\(Self.format));
         COMMENT ON TABLE \(name).trail IS 'An audit trail of ReceiptKit. Never change any of its tables by hand.';
         \(tables.joined(separator: "\n"))
+        \(EntriesView.creation(in: name))
         """
     }
 
@@ -168,6 +170,8 @@
       case .runs: "runs"
       case .pages: "pages"
       case .personal: "personal"
+      case .covers: "covers"
+      case .keys: "keys"
       }
     }
   }

@@ -51,6 +51,21 @@ public enum Verdict: Sendable, Hashable {
     return .invalid(invalid)
   }
 
+  /// The verdict on a valid receipt that a source refuses after all: invalid, with the source among the checks.
+  ///
+  /// - Parameters:
+  ///   - checker: The source's name. What it said before is replaced.
+  ///   - message: Why it refuses the receipt.
+  /// - Returns: The verdict; one that was not valid before as it is.
+  package func refused(by checker: String, _ message: String) -> Verdict {
+    guard case .valid(let receipt) = self else { return self }
+    let reason = Reason(.checkerRefused, at: "checker \(checker)", message)
+    let report = CheckerReport(
+      name: checker, answer: .response(CheckerResponse(.refused(message: message))), duration: .zero)
+    return Verdict.invalid(InvalidReceipt(reason: reason, claimedKind: receipt.kind)).on(receipt)
+      .recording(checks.filter { $0.name != checker } + [report])
+  }
+
   /// The same verdict with what the checkers said.
   func recording(_ checks: [CheckerReport]) -> Verdict {
     switch self {

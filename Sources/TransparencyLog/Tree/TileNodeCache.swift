@@ -22,7 +22,7 @@ public final class TileNodeCache: Sendable {
   /// - Parameter capacity: How many tiles are kept: those of last use. 256 suffice for proofs of 16 million entries.
   public init(capacity: Int = 256) { self.capacity = max(1, capacity) }
 
-  func nodes(of coordinates: TileCoordinates) -> TileNodes? {
+  package func nodes(of coordinates: TileCoordinates) -> TileNodes? {
     state.withLock { state in
       guard let nodes = state.tiles[coordinates]?.nodes else { return nil }
       state.uses += 1
@@ -31,7 +31,7 @@ public final class TileNodeCache: Sendable {
     }
   }
 
-  func keep(_ nodes: TileNodes, of coordinates: TileCoordinates) {
+  package func keep(_ nodes: TileNodes, of coordinates: TileCoordinates) {
     // Full tiles of the lowest level are as many as the entries by 256: few proofs share one.
     guard coordinates.level > 0 || coordinates.width < 256 else { return }
     let nodes = nodes.complete
@@ -49,12 +49,12 @@ public final class TileNodeCache: Sendable {
 }
 
 /// The hashes of a tile, and those of the complete nodes between it and the next level.
-struct TileNodes: Sendable {
+package struct TileNodes: Sendable {
   /// By height within the tile; where the roots of groups are known, the hashes alone.
   private let rows: [[TreeHash]]
   private let groupRoots: [TreeHash]
 
-  init(_ hashes: [TreeHash]) {
+  package init(_ hashes: [TreeHash]) {
     var rows = [hashes]
     while let row = rows.last, row.count > 1 {
       rows.append((0..<(row.count / 2)).map { TreeHash.node(row[2 * $0], row[2 * $0 + 1]) })
@@ -73,7 +73,7 @@ struct TileNodes: Sendable {
   var complete: TileNodes { groupRoots.isEmpty ? self : TileNodes(rows[0]) }
 
   /// The node of a height within the tile. It is there where it is complete.
-  subscript(height: Int, number: Int) -> TreeHash {
+  package subscript(height: Int, number: Int) -> TreeHash {
     if groupRoots.isEmpty { return rows[height][number] }
     let heightOfGroups = GroupedTile.groupWidth.trailingZeroBitCount
     return height < heightOfGroups

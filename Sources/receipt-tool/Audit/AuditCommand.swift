@@ -31,6 +31,7 @@ struct AuditCommand: ParsableCommand {
       AuditInitCommand.self, AuditAppendCommand.self, AuditShowCommand.self, AuditFindCommand.self,
       AuditHistoryCommand.self, AuditProveCommand.self, AuditCheckCommand.self, AuditCheckpointCommand.self,
       AuditEraseCommand.self, AuditStatsCommand.self, AuditFsckCommand.self, AuditExportCommand.self,
-      AuditImportCommand.self, AuditMigrateCommand.self, AuditWitnessCommand.self,
+      AuditImportCommand.self, AuditMigrateCommand.self, AuditWitnessCommand.self, AuditBackupCommand.self,
+      AuditRestoreKeysCommand.self, AuditReindexCommand.self,
     ])
 }

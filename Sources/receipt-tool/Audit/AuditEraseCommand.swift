@@ -11,11 +11,16 @@ struct AuditEraseCommand: AsyncParsableCommand {
     abstract: "Erase the receipt and the customer of entries, for good; every proof stays valid.",
     discussion: """
       The entries themselves stay: they name neither the customer nor hold the receipt. That they were erased, and when,
-      is entered. Copies of the trail, such as backups, are yours to erase.
+      is entered. What is erased is encrypted under a key of its own, and that key is forgotten: copies of the trail \
+      that hold no keys (see audit backup) need not be erased.
+
+      An entry that was erased before is reported again. Entries of the same receipt or customer that are left are named
+      on standard error.
 
       EXAMPLES:
         receipt-tool audit erase verdicts.audit 17 18
         receipt-tool audit erase verdicts.audit --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
+        receipt-tool audit erase verdicts.audit --original 2000000001
 
       EXIT CODES:
         0 erased; 1 there is no such entry, or nothing to erase; 64 wrong command line; 66 the trail or key
@@ -31,36 +36,72 @@ struct AuditEraseCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Erase all entries of this customer.", valueName: "TOKEN"))
   var customer: String?
 
+  @Option(help: ArgumentHelp("Erase all entries of this original transaction.", valueName: "ID"))
+  var original: String?
+
   func validate() throws {
-    guard indexes.isEmpty != (customer == nil) else {
-      throw ValidationError("Name entries by their indexes, or a customer by --customer.")
+    let choices = [!indexes.isEmpty, customer != nil, original != nil]
+    guard choices.filter({ $0 }).count == 1 else {
+      throw ValidationError(
+        "Name entries by their indexes, a customer by --customer, or an original transaction by --original.")
     }
   }
 
   func run() async throws {
     try await options.write { log in
-      var indexes = indexes
-      if let customer {
-        let token = RecordingOptions.canonicalCustomer(customer)
-        indexes = try log.withView { try $0.entries(customer: token).map(\.index).reversed() }
-        guard !indexes.isEmpty else {
-          throw ToolExit.failure(ToolExit.invalid, "nothing is recorded of this customer")
-        }
+      let indexes = try await log.read { [self] view in try entries(view) }
+      guard !indexes.isEmpty else {
+        throw ToolExit.failure(
+          ToolExit.invalid, "nothing is recorded of this, or nothing that could be erased")
       }
-      for index in indexes { try report(index, log.erase(entry: index).index) }
+      // Asked before: afterwards nobody can tell who the customer was.
+      let others = try await log.read { try $0.entriesSharingErasableParts(with: indexes) }
+      let progress = EntryProgress("erased")
+      let erasures: [AuditAcknowledgement]
+      do {
+        erasures = try await log.erase(entries: indexes) {
+          progress.show(UInt64($0), of: UInt64(indexes.count))
+        }
+        progress.finish()
+      } catch {
+        progress.finish()
+        throw error
+      }
+      for (index, erasure) in zip(indexes, erasures) { try report(index, erasure) }
+      if !others.isEmpty {
+        let names = others.prefix(20).map(String.init).joined(separator: " ")
+        note(
+          "receipt-tool: the same receipt or customer is in \(others.count) more: \(names)"
+            + (others.count > 20 ? " …" : ""))
+      }
     }
   }
 
-  private func report(_ index: UInt64, _ erasure: UInt64) throws {
+  private func entries(_ view: TrailView) throws -> [UInt64] {
+    if let customer {
+      let token = RecordingOptions.canonicalCustomer(customer)
+      return try view.entries(customer: token).map(\.index).reversed()
+    }
+    guard let original else { return indexes }
+    // An anchor, or a record without receipt and customer, has nothing to erase.
+    return try view.history(original: original).filter { $0.entry.commitment != nil }.map(\.index).reversed()
+  }
+
+  private func report(_ index: UInt64, _ erasure: AuditAcknowledgement) throws {
     if output.json {
       var object = JSONWriter()
       object.beginObject()
       object.member("erased", index)
-      object.member("index", erasure)
+      object.member("index", erasure.index)
+      object.member("repeat", erasure.isRepeat)
       object.endObject()
       try writeLine(object)
     } else {
-      try writeAll("erased entry \(index); entry \(erasure) says so\n")
+      let text =
+        erasure.isRepeat
+        ? "entry \(index) was erased before; entry \(erasure.index) says so\n"
+        : "erased entry \(index); entry \(erasure.index) says so\n"
+      try writeAll(text)
     }
   }
 }

@@ -10,7 +10,7 @@ import TransparencyLog
 struct AuditExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write a trail as static files that any web server can offer (C2SP tlog-tiles).",
+    abstract: "Write a trail as static files that any web server can offer (C2SP tlog-tiles), or as a table.",
     discussion: """
       What the newest checkpoint covers is written: checkpoint, tile/… and tile/entries/…. Files that an earlier export
       of this trail has finished are left alone, so that doing it again costs only what is new.
@@ -23,25 +23,64 @@ struct AuditExportCommand: ParsableCommand {
       A folder with the export of another log, or with files in tile or erasable that no export writes, is refused, and
       nothing in it is changed. Files beside these are left alone.
 
+      With --table all entries are written into one file instead, a row for each with the names of audit show --json: CSV
+      (RFC 4180), JSON Lines, or a SQLite database with the table entries. Each entry is verified. The file appears when
+      it is complete.
+
       EXAMPLES:
         receipt-tool audit export verdicts.audit /var/www/verdicts
         receipt-tool audit fsck /var/www/verdicts --key verdicts.audit.pub
+        receipt-tool audit export verdicts.audit --table verdicts.sqlite
 
       EXIT CODES:
         0 written; 1 the trail is not intact, or older than the export in the folder; 64 wrong command line; 66 the
-        trail cannot be opened; 73 the folder has something else; 74 a file or the output cannot be written.
+        trail cannot be opened; 73 the folder has something else, or the file is there; 74 a file or the output cannot
+        be written.
       """)
 
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
   @Argument(help: ArgumentHelp("The folder; it is made if absent.", valueName: "folder"))
-  var folder: String
+  var folder: String?
 
   @Flag(name: .customLong("with-erasable"), help: "Also write receipts and customers: for moving the trail.")
   var withErasable = false
 
+  @Option(help: ArgumentHelp("Write a table into this file instead.", valueName: "FILE.csv|.jsonl|.sqlite"))
+  var table: String?
+
+  @Flag(help: "Replace the file of the table if it is there.")
+  var overwrite = false
+
+  func validate() throws {
+    guard (folder == nil) != (table == nil) else { throw ValidationError("Give a folder or --table FILE.") }
+    try refuse(["--with-erasable": withErasable], unless: table == nil, "has no effect with --table")
+    try refuse(["--overwrite": overwrite], unless: table != nil, "needs --table")
+    guard table.map({ TableFile(path: $0) != nil }) ?? true else {
+      throw ValidationError("The name of --table ends with .csv, .jsonl or .sqlite.")
+    }
+  }
+
   func run() throws {
+    if let file = table.flatMap(TableFile.init) {
+      try exportTable(file)
+    } else if let folder {
+      try exportTiles(folder)
+    }
+  }
+
+  private func exportTable(_ file: TableFile) throws {
+    let progress = EntryProgress("wrote")
+    let (size, root) = try options.read { view in
+      try file.write(view, overwriting: overwrite, progress: progress)
+      return (view.size, view.root)
+    }
+    progress.finish()
+    try report("table", file.path, size, root)
+  }
+
+  private func exportTiles(_ folder: String) throws {
     let location = try options.readOnlyLocation()
     let log = try location.open(writing: false)
     let progress = EntryProgress("wrote")
@@ -52,19 +91,20 @@ struct AuditExportCommand: ParsableCommand {
       progress.finish()
       try log.close()
       let written = checkpoint.checkpoint
-      if output.json {
-        var object = JSONWriter()
-        object.beginObject()
-        object.member("folder", folder)
-        object.member("entries", written.size)
-        object.member("root", written.root.base64)
-        object.endObject()
-        try writeLine(object)
-      } else {
-        try writeLine("\(folder)  \(written.size) entries, root \(written.root.base64)")
-      }
+      try report("folder", folder, written.size, written.root)
     } catch {
       throw TrailLocation.failure(error, location.name)
     }
+  }
+
+  private func report(_ kind: String, _ path: String, _ size: UInt64, _ root: TreeHash) throws {
+    guard output.json else { return try writeLine("\(path)  \(size) entries, root \(root.base64)") }
+    var object = JSONWriter()
+    object.beginObject()
+    object.member(kind, path)
+    object.member("entries", size)
+    object.member("root", root.base64)
+    object.endObject()
+    try writeLine(object)
   }
 }

@@ -67,10 +67,17 @@ struct AuditFindCommand: ParsableCommand {
     }
   }
 
+  /// So many entries are read together.
+  private static let pageCount = 256
+
   func run() throws {
     let search = try search()
     let found = try options.read { view in
-      try search(view).map { recorded in
+      let found = try search(view)
+      return try found.enumerated().map { position, recorded in
+        if position.isMultiple(of: Self.pageCount) {
+          try view.prefetch(found[position...].prefix(Self.pageCount).map(\.index))
+        }
         let report = try EntryReport(recorded, in: view)
         return output.json ? report.jsonLine() : Array(report.text().utf8)
       }

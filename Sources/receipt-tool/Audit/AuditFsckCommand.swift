@@ -19,8 +19,12 @@ struct AuditFsckCommand: ParsableCommand {
       For a folder that audit export wrote the files, the public key and, with --since, a checkpoint that was kept are
       enough.
 
+      A backup holds no keys of erasable parts (audit backup): with --without-keys that is not a fault, and everything
+      but those parts and the index of customers is checked.
+
       EXAMPLES:
         receipt-tool audit fsck verdicts.audit
+        receipt-tool audit fsck backup.audit --without-keys --key verdicts.audit.pub --checkpoint backup.checkpoint
         receipt-tool audit fsck exported/ --key verdicts.pub --since 2025-10-01.checkpoint
 
       EXIT CODES:
@@ -36,6 +40,10 @@ struct AuditFsckCommand: ParsableCommand {
       "For a folder: a checkpoint that was seen before, which the trail must continue.", valueName: "FILE"))
   var since: String?
 
+  @Flag(
+    name: .customLong("without-keys"), help: "For a backup: it is meant to hold no keys of erasable parts.")
+  var withoutKeys = false
+
   func run() throws {
     let location = try options.readOnlyLocation()
     let verifier = try location.verifierKey()
@@ -46,6 +54,7 @@ struct AuditFsckCommand: ParsableCommand {
         try refuse(
           ["--checkpoint": options.files.checkpoint != nil], unless: false,
           "has no effect on a folder; a checkpoint that was kept goes with --since")
+        try refuse(["--without-keys": withoutKeys], unless: false, "has no effect on a folder")
         let older = try since.map { try Self.checkpoint($0, by: verifier) }
         report = try TileDirectoryChecker(directory: TileDirectory(path: options.trail), verifier: verifier)
           .check(continuing: older) { progress.show($0, of: $1) }
@@ -55,7 +64,7 @@ struct AuditFsckCommand: ParsableCommand {
         defer { try? storage.close() }
         report = try TrailChecker(
           storage: storage, verifier: verifier, checkpoints: try location.checkpoints(of: verifier.name)
-        ).check { progress.show($0, of: $1) }
+        ).check(allowsMissingKeys: withoutKeys) { progress.show($0, of: $1) }
       }
     } catch {
       throw TrailLocation.failure(error, location.name)
@@ -71,7 +80,8 @@ struct AuditFsckCommand: ParsableCommand {
     if report.isClean {
       lines.append(
         "INTACT  \(options.location.name)  \(report.entryCount) entries, root \(report.rootHash), checkpoint of "
-          + "\(report.checkpointSize ?? 0)")
+          + "\(report.checkpointSize ?? 0)"
+          + (report.hasKeys ? "" : "; erasable parts not checked: it holds no keys"))
     } else {
       lines.append("NOT INTACT  \(options.location.name)  \(report.faults.count) faults")
     }
@@ -86,6 +96,7 @@ struct AuditFsckCommand: ParsableCommand {
     object.member("entries", report.entryCount)
     object.member("root", report.rootHash)
     object.member("checkpointed", report.checkpointSize)
+    object.member("keys", report.hasKeys)
     object.name("faults")
     object.beginArray()
     for fault in report.faults {

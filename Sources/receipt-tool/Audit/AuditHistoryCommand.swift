@@ -59,7 +59,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
 
   func run() async throws {
     if let proofs, let original {
-      try await options.write { log in try prove(original, in: log, to: proofs) }
+      try await options.write { log in try await prove(original, in: log, to: proofs) }
     } else {
       let lines = try options.read { view in try entries(view).map { try line($0, view) } }
       try show(lines)
@@ -72,10 +72,10 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     return try view.entries(customer: token, limit: limit ?? .max)
   }
 
-  private func prove(_ original: String, in log: AuditLog, to folder: String) throws {
+  private func prove(_ original: String, in log: AuditLog, to folder: String) async throws {
     let hasEntries = try log.withView { try !$0.history(original: original, limit: 1).isEmpty }
     guard hasEntries else { return try show([]) }
-    let anchor = try log.anchor(original: original)
+    let anchor = try await log.anchor(original: original)
     try log.publishCheckpoint()
     guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else {
       throw ToolExit.failure(ToolExit.cannotCreate, "cannot make \(folder): \(systemMessage(errno))")

@@ -45,12 +45,13 @@ struct AuditMigrateCommand: ParsableCommand {
     let progress = EntryProgress("copied")
     do {
       let verifier = try source.verifierKey()
+      let signer = try source.requiredSigner()
       let from = try source.storage(creating: false)
       defer { try? from.close() }
       let into = try target.storageOrNew()
       defer { try? into.close() }
       let migration = TrailMigration(
-        from: from, checkpoints: try source.checkpoints(of: verifier.name), verifier: verifier)
+        from: from, checkpoints: try source.checkpoints(of: verifier.name), signer: signer)
       let checkpoint = try migration.run(
         to: into, checkpoints: try target.checkpoints(of: verifier.name)
       ) { progress.show($0, of: $1) }

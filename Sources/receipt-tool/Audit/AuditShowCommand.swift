@@ -43,22 +43,30 @@ struct AuditShowCommand: ParsableCommand {
     try refuse(["--customer": customer], unless: !raw && !receipt, "has no effect with --raw or --receipt")
   }
 
+  /// So many entries are read together.
+  private static let pageCount = 256
+
   func run() throws {
-    for index in indexes {
-      let bytes = try options.read { view in
-        if receipt {
-          guard let receipt = try view.erasablePart(at: index)?.receipt else {
-            throw ToolExit.failure(
-              ToolExit.invalid, "entry \(index): its receipt was not kept, or it was erased")
-          }
-          return receipt
-        }
-        let recorded = try view.entry(at: index)
-        if raw { return recorded.bytes }
-        let report = try EntryReport(recorded, in: view, showsCustomer: customer)
-        return output.json ? report.jsonLine() : Array(report.text().utf8)
+    try options.read { view in
+      for start in stride(from: 0, to: indexes.count, by: Self.pageCount) {
+        let page = indexes[start..<min(start + Self.pageCount, indexes.count)]
+        try view.prefetch(page)
+        for index in page { try writeAll(shown(index, in: view)) }
       }
-      try writeAll(bytes)
     }
+  }
+
+  private func shown(_ index: UInt64, in view: TrailView) throws -> [UInt8] {
+    if receipt {
+      guard let receipt = try view.erasablePart(at: index)?.receipt else {
+        throw ToolExit.failure(
+          ToolExit.invalid, "entry \(index): its receipt was not kept, or it was erased")
+      }
+      return receipt
+    }
+    let recorded = try view.entry(at: index)
+    if raw { return recorded.bytes }
+    let report = try EntryReport(recorded, in: view, showsCustomer: customer)
+    return output.json ? report.jsonLine() : Array(report.text().utf8)
   }
 }

@@ -5,9 +5,16 @@ import ReceiptCodec
 
 /// One entry of a trail, as it is printed.
 struct EntryReport {
-  /// What became of the erasable part.
-  enum Erasable: String {
-    case kept, erased
+  typealias Erasable = TrailRow.Erasable
+
+  /// A value as programs read it.
+  enum Value {
+    case text(String)
+    case number(UInt64)
+    case checks([RecordedCheck])
+
+    static func instant(_ milliseconds: Int64) -> Value { .text(EntryReport.instant(milliseconds)) }
+    static func digest(_ digest: SHA256Digest) -> Value { .text(digest.hexadecimal) }
   }
 
   let index: UInt64
@@ -19,9 +26,21 @@ struct EntryReport {
   init(_ recorded: RecordedEntry, in view: TrailView, showsCustomer: Bool = false) throws {
     self.init(index: recorded.index, entry: recorded.entry)
     guard recorded.entry.commitment != nil else { return }
-    let part = try view.erasablePart(at: recorded.index)
+    let part: ErasablePart?
+    do { part = try view.erasablePart(at: recorded.index) } catch let error as AuditError
+      where error.code == .keysMissing
+    {
+      erasable = .noKeys
+      return
+    }
     erasable = part == nil ? .erased : .kept
     if showsCustomer { customer = part?.customerToken }
+  }
+
+  /// A row of a table.
+  init(_ row: TrailRow) {
+    self.init(index: row.recorded.index, entry: row.recorded.entry)
+    erasable = row.erasable
   }
 
   init(index: UInt64, entry: AuditEntry) {
@@ -93,46 +112,49 @@ struct EntryReport {
 
   /// The members of the object.
   func append(to object: inout JSONWriter) {
-    object.member("index", index)
-    object.member("time", Self.instant(entry.time))
-    object.member("kind", entry.kind.rawValue)
-    object.member("id", entry.id)
-    object.member("format", entry.format)
-    object.member("notification", entry.notification)
-    object.member("subtype", entry.subtype)
-    object.member("receipt", entry.receipt?.hexadecimal)
-    object.member("encoding", entry.encoding?.hexadecimal)
-    object.member("transaction", entry.transaction)
-    object.member("original", entry.original)
-    object.member("product", entry.product)
-    object.member("bundle", entry.bundle)
-    object.member("environment", entry.environment)
-    object.member("expires", entry.expires.map(Self.instant))
-    object.member("revoked", entry.revoked.map(Self.instant))
-    object.member("verdict", entry.verdict?.rawValue)
-    object.member("reason", entry.reason)
-    object.member("signer", entry.signer?.hexadecimal)
-    object.member("root", entry.root?.hexadecimal)
-    object.member("policy", entry.policy?.hexadecimal)
-    if !entry.checks.isEmpty {
-      object.name("checks")
-      object.beginArray()
-      for check in entry.checks {
-        object.beginObject()
-        object.member("name", check.name)
-        object.member("answer", check.answer.rawValue)
-        object.endObject()
+    for (name, value) in columns {
+      switch value {
+      case .text(let text)?: object.member(name, text)
+      case .number(let number)?: object.member(name, number)
+      case .checks(let checks)?:
+        object.name(name)
+        Self.append(checks, to: &object)
+      case nil: continue
       }
-      object.endArray()
     }
-    object.member("erased", entry.erased)
-    object.member("size", entry.size)
-    object.member("newest", entry.newest)
-    object.member("count", entry.count)
-    object.member("previous", entry.previous)
-    object.member("commitment", entry.commitment?.hexadecimal)
     object.member("customer", customer)
-    object.member("erasable", erasable?.rawValue)
+  }
+
+  static func append(_ checks: [RecordedCheck], to object: inout JSONWriter) {
+    object.beginArray()
+    for check in checks {
+      object.beginObject()
+      object.member("name", check.name)
+      object.member("answer", check.answer.rawValue)
+      object.endObject()
+    }
+    object.endArray()
+  }
+
+  /// What is recorded, by name: always the same names in the same order.
+  var columns: [(name: String, value: Value?)] {
+    [
+      ("index", .number(index)), ("time", .instant(entry.time)), ("kind", .text(entry.kind.rawValue)),
+      ("id", entry.id.map(Value.text)), ("format", entry.format.map(Value.text)),
+      ("notification", entry.notification.map(Value.text)), ("subtype", entry.subtype.map(Value.text)),
+      ("receipt", entry.receipt.map(Value.digest)), ("encoding", entry.encoding.map(Value.digest)),
+      ("transaction", entry.transaction.map(Value.text)), ("original", entry.original.map(Value.text)),
+      ("product", entry.product.map(Value.text)), ("bundle", entry.bundle.map(Value.text)),
+      ("environment", entry.environment.map(Value.text)), ("expires", entry.expires.map(Value.instant)),
+      ("revoked", entry.revoked.map(Value.instant)), ("verdict", entry.verdict.map { .text($0.rawValue) }),
+      ("reason", entry.reason.map(Value.text)), ("signer", entry.signer.map(Value.digest)),
+      ("root", entry.root.map(Value.digest)), ("policy", entry.policy.map(Value.digest)),
+      ("checks", entry.checks.isEmpty ? nil : .checks(entry.checks)),
+      ("erased", entry.erased.map(Value.number)), ("size", entry.size.map(Value.number)),
+      ("newest", entry.newest.map(Value.number)), ("count", entry.count.map(Value.number)),
+      ("previous", entry.previous.map(Value.number)), ("commitment", entry.commitment.map(Value.digest)),
+      ("erasable", erasable.map { .text($0.rawValue) }),
+    ]
   }
 
   static func instant(_ milliseconds: Int64) -> String {

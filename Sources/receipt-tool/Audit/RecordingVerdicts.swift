@@ -89,10 +89,11 @@ struct RecordingVerdictOptions: ParsableArguments {
     let location = TrailLocation(trail, privateKey: privateKey, publicKey: publicKey, checkpoint: checkpoint)
     return VerdictRecorder(
       log: try location.open(writing: true), name: location.name, policy: SHA256Digest(of: policy),
+      rules: Set(replayRules), consumables: Set(consumables),
       options: RecordingOptions(keepsReceipt: !discardsReceipts, customer: customer))
   }
 
-  /// The checker of replays; `nil` where none is asked for.
+  /// The checker that refuses replays early; `nil` where none is asked for. What decides is the recorder.
   func replayChecker(_ recorder: VerdictRecorder?) -> ReplayChecker? {
     guard let recorder, !replayRules.isEmpty else { return nil }
     return ReplayChecker(
@@ -105,13 +106,25 @@ struct VerdictRecorder: Sendable {
   let log: AuditLog
   let name: String
   let policy: SHA256Digest
+  let rules: Set<ReplayRule>
+  let consumables: Set<String>
   let options: RecordingOptions
 
-  /// Records verdicts together, and says for each where it stands. It waits while the trail is busy.
-  func record(_ verdicts: [(verdict: Verdict, receipt: [UInt8])]) async throws(AuditError)
-    -> [AuditAcknowledgement]
-  {
+  /// A verdict as it was recorded, and where.
+  typealias Recorded = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
+
+  /// Records verdicts together. With rules against replays, it is decided in the same step which of them are granted; the
+  /// others are invalid then. It waits while the trail is busy.
+  func record(_ verdicts: [(verdict: Verdict, receipt: [UInt8])]) async throws(AuditError) -> [Recorded] {
     let now = SystemClock.now()
+    guard rules.isEmpty else {
+      let requests = verdicts.map { verdict, receipt in
+        GrantRequest(
+          verdict, receipt: receipt, policyDigest: policy, at: now, rules: rules, consumables: consumables,
+          options: options)
+      }
+      return try await log.grant(requests).map { ($0.verdict, $0.acknowledgements.first) }
+    }
     var records: [AuditRecord] = []
     var places: [Int] = []
     for (verdict, receipt) in verdicts {
@@ -121,7 +134,7 @@ struct VerdictRecorder: Sendable {
     while true {
       do throws(AuditError) {
         let acknowledgements = try await log.append(records)
-        return places.map { acknowledgements[$0] }
+        return zip(verdicts, places).map { ($0.verdict, acknowledgements[$1]) }
       } catch {
         guard error.code == .overloaded else { throw error }
         try? await Task.sleep(for: .milliseconds(10))

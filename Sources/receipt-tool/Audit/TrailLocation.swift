@@ -86,6 +86,16 @@ struct TrailLocation {
     }
   }
 
+  /// The private key, which must be there.
+  func requiredSigner() throws -> NoteSignerKey {
+    guard let signer = try signer(named: verifierKey().name) else {
+      throw ToolExit.failure(
+        ToolExit.unreadableInput,
+        "the private key is needed and there is none at \(privateKeyFile); name it by --private-key")
+    }
+    return signer
+  }
+
   // MARK: Storage
 
   /// The place of the last checkpoint: a file, or a table of a PostgreSQL server, which has those of many trails.
@@ -133,12 +143,7 @@ struct TrailLocation {
   /// Opens the trail; for writing with its private key.
   func open(writing: Bool, options: AuditLog.Options = AuditLog.Options()) throws -> AuditLog {
     let verifier = try verifierKey()
-    let signer = writing ? try signer(named: verifier.name) : nil
-    if writing, signer == nil {
-      throw ToolExit.failure(
-        ToolExit.unreadableInput,
-        "the private key is needed and there is none at \(privateKeyFile); name it by --private-key")
-    }
+    let signer = writing ? try requiredSigner() : nil
     let storage: any TrailStorage
     let checkpoints: any CheckpointStore
     do {
@@ -186,10 +191,10 @@ struct TrailLocation {
     switch code {
     case .tampered, .rolledBack, .forked, .noSuchEntry: ToolExit.invalid
     case .overloaded, .storageUnavailable, .notWitnessed: ToolExit.undetermined
-    case .notFound, .notATrail, .wrongKey, .readOnly, .invalidRecord, .noWitnesses:
+    case .notFound, .notATrail, .wrongKey, .readOnly, .invalidRecord, .noWitnesses, .keysMissing:
       ToolExit.unreadableInput
     case .alreadyExists: ToolExit.cannotCreate
-    case .storageFull, .stopped, .closed: ToolExit.inputOutput
+    case .storageFull, .stopped, .closed, .checkpointOverdue: ToolExit.inputOutput
     }
   }
 }

@@ -14,28 +14,14 @@ enum NewFile {
     _ contents: [UInt8], to path: String, mode: mode_t = 0o644, overwriting: Bool = false
   ) throws(ExitCode) {
     var status = stat()
-    let isThere = unsafe stat(path, &status) == 0
-    guard overwriting || !isThere else {
-      errno = EEXIST
-      throw failure(path)
-    }
-    if isThere, status.st_mode & S_IFMT != S_IFREG {
+    if overwriting, unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw failure(path, cannotCreate: true) }
       return try fill(descriptor, path, contents)
     }
-    let target = isThere ? resolved(path) : path
-    let temporary = "\(target).\(UInt64.random(in: .min ... .max)).new"
-    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    let descriptor = unsafe open(temporary, flags, mode)
-    guard descriptor >= 0 else { throw failure(path, cannotCreate: true) }
-    defer { remove(temporary) }
-    if isThere { _ = fchmod(descriptor, status.st_mode & 0o777) }
-    try fill(descriptor, path, contents)
-    guard unsafe (overwriting ? rename(temporary, target) : link(temporary, target)) == 0 else {
-      throw failure(path, cannotCreate: true)
-    }
-    try synchronizeDirectory(of: target)
+    let file = try PendingFile(path, mode: mode, overwriting: overwriting)
+    try file.write(contents)
+    try file.finish()
   }
 
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
@@ -43,34 +29,91 @@ enum NewFile {
   static func remove(_ path: String) { _ = unsafe unlink(path) }
 
   private static func fill(_ descriptor: Int32, _ path: String, _ contents: [UInt8]) throws(ExitCode) {
-    // A device or pipe cannot be synced.
-    let isWritten = writeAll(contents, to: descriptor) && (fsync(descriptor) == 0 || errno == EINVAL)
+    let isWritten = writeAll(contents, to: descriptor)
+    try close(descriptor, path, isWritten: isWritten)
+  }
+
+  /// Syncs and closes a file. A device or pipe cannot be synced.
+  fileprivate static func close(_ descriptor: Int32, _ path: String, isWritten: Bool = true) throws(ExitCode)
+  {
+    let isSynchronized = isWritten && (fsync(descriptor) == 0 || errno == EINVAL)
     let number = errno
-    guard close(descriptor) == 0, isWritten else {
-      if !isWritten { errno = number }
+    guard Glibc.close(descriptor) == 0, isSynchronized else {
+      if !isSynchronized { errno = number }
       throw failure(path)
     }
   }
 
-  private static func synchronizeDirectory(of path: String) throws(ExitCode) {
+  fileprivate static func synchronizeDirectory(of path: String) throws(ExitCode) {
     let end = path.lastIndex(of: "/")
     let descriptor = unsafe open(
       end.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    defer { close(descriptor) }
+    defer { _ = Glibc.close(descriptor) }
     guard descriptor >= 0, fsync(descriptor) == 0 || errno == EINVAL else { throw failure(path) }
   }
 
-  private static func resolved(_ path: String) -> String {
+  fileprivate static func resolved(_ path: String) -> String {
     guard let real = unsafe realpath(path, nil) else { return path }
     defer { unsafe free(real) }
     return unsafe String(cString: real)
   }
 
-  private static func failure(_ path: String, cannotCreate: Bool = false) -> ExitCode {
+  static func failure(_ path: String, cannotCreate: Bool = false) -> ExitCode {
     let number = errno
     if number == EEXIST { return ToolExit.failure(ToolExit.cannotCreate, "\(path) is there already") }
     return ToolExit.failure(
       cannotCreate && number != ENOSPC ? ToolExit.cannotCreate : ToolExit.inputOutput,
       "cannot write \(path): \(systemMessage(number))")
+  }
+}
+
+/// A new file that is filled under a temporary name beside its own, and takes its name when it is finished. Without that
+/// nothing is left of it.
+final class PendingFile {
+  let path: String
+  /// Where it is until it is finished.
+  let temporary: String
+  private let target: String
+  private let overwriting: Bool
+  private var descriptor: Int32
+
+  /// Makes the file, empty.
+  ///
+  /// - Throws: As ``NewFile/write(_:to:mode:overwriting:)``; what is at the path and no regular file is not replaced.
+  init(_ path: String, mode: mode_t = 0o644, overwriting: Bool) throws(ExitCode) {
+    var status = stat()
+    let isThere = unsafe stat(path, &status) == 0
+    guard !isThere || overwriting && status.st_mode & S_IFMT == S_IFREG else {
+      errno = EEXIST
+      throw NewFile.failure(path)
+    }
+    self.path = path
+    self.overwriting = overwriting
+    target = isThere ? NewFile.resolved(path) : path
+    temporary = "\(target).\(UInt64.random(in: .min ... .max)).new"
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    descriptor = unsafe open(temporary, flags, mode)
+    guard descriptor >= 0 else { throw NewFile.failure(path, cannotCreate: true) }
+    if isThere { _ = fchmod(descriptor, status.st_mode & 0o777) }
+  }
+
+  func write(_ bytes: [UInt8]) throws(ExitCode) {
+    guard writeAll(bytes, to: descriptor) else { throw NewFile.failure(path) }
+  }
+
+  /// Has the file on disk, under its name.
+  func finish() throws(ExitCode) {
+    let filled = descriptor
+    descriptor = -1
+    try NewFile.close(filled, path)
+    guard unsafe (overwriting ? rename(temporary, target) : link(temporary, target)) == 0 else {
+      throw NewFile.failure(path, cannotCreate: true)
+    }
+    try NewFile.synchronizeDirectory(of: target)
+  }
+
+  deinit {
+    if descriptor >= 0 { _ = close(descriptor) }
+    NewFile.remove(temporary)
   }
 }

@@ -91,10 +91,11 @@ struct LineVerification: Sendable {
     // What was asked of others may have been cut off with the task.
     try Task.checkCancellation()
     let recorded = try await recorder?.record(zip(verdicts, lines).map { ($0, $1) })
-    for (offset, verdict) in verdicts.enumerated() {
+    for (offset, verified) in verdicts.enumerated() {
+      let verdict = recorded?[offset].verdict ?? verified
       outcome.tally.count(verdict)
       var report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
-      report.recorded = recorded?[offset]
+      report.recorded = recorded?[offset].acknowledgement
       outcome.output += asJSON ? report.jsonLine() : Array(report.text().utf8)
     }
     return outcome

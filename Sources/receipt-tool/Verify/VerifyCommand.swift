@@ -112,9 +112,11 @@ struct VerifyCommand: AsyncParsableCommand {
       return try await lines.run(input, maximumLineLength: maximumByteCount, &tally)
     }
     let bytes = try input.readAll(limit: maximumByteCount)
-    let verdict = await verifier.verify(bytes, checkers: checkers)
+    var verdict = await verifier.verify(bytes, checkers: checkers)
+    let recorded = try await recorder?.record([(verdict, bytes)]).first
+    verdict = recorded?.verdict ?? verdict
     var report = VerdictReport(source: path, index: nil, verdict: verdict)
-    report.recorded = try await recorder?.record([(verdict, bytes)]).first
+    report.recorded = recorded?.acknowledgement
     tally.count(verdict)
     try writeAll(json ? report.jsonLine() : Array(report.text().utf8))
   }

@@ -29,16 +29,11 @@ import Testing
         != ErasablePart(salt: SampleEntry.salt, receipt: nil, customerToken: "x").commitment)
   }
 
-  @Test func zerosAreAnErasedPart() throws {
-    let erased = [UInt8](repeating: 0, count: try SampleEntry.part().encoded.count)
-    #expect(try ErasablePart.parse(erased) == nil)
-    let none: [UInt8] = []
-    let answers = (ErasablePart.isErased(erased.span), ErasablePart.isErased(none.span))
-    #expect(answers == (true, false))
-    let range = try ErasablePart.tokenRange(in: erased.span)
-    #expect(range == nil)
-    let rangeInNone = try ErasablePart.tokenRange(in: none.span)
-    #expect(rangeInNone == nil)
+  @Test func zerosAreNoPart() throws {
+    let zeros = [UInt8](repeating: 0, count: try SampleEntry.part().encoded.count)
+    for bytes in [zeros, []] {
+      #expect(throws: MalformedErasablePart.self) { try ErasablePart.parse(bytes) }
+    }
   }
 
   @Test func anyByteChangedIsRefusedOrAnotherPartOfExactlyThoseBytes() throws {

@@ -169,6 +169,15 @@ import TransparencyLog
     #expect(try await append(at: 1_100_000) == .init(index: 1, isRepeat: true))
   }
 
+  @Test("with a window, an identifier is entered again after it")
+  func windowOfAnIdentifier() async throws {
+    let log = try TrailFixture().create(once: .seconds(60))
+    for (time, index): (Int64, UInt64) in [(1_000_000, 0), (1_060_000, 0), (1_060_001, 1), (1_100_000, 1)] {
+      let record = AuditRecord(EntryFacts(time: time, kind: .verdict, id: "1"))
+      #expect(try await log.append([record]).map(\.index) == [index])
+    }
+  }
+
   @Test("a window of any length that can be configured is computed without overflow, at any time")
   func longestWindow() async throws {
     for seconds in [0, -1, Int64.min, TrailConfiguration.OnceWindow.longest + 1, .max] {
@@ -185,15 +194,6 @@ import TransparencyLog
       }
       // The first entry has the time 0: before 1970 there is none.
       #expect(try log.statistics().entryCount == (seconds == 1 ? 2 : 1))
-    }
-  }
-
-  @Test("with a window, an identifier is entered again after it")
-  func windowOfAnIdentifier() async throws {
-    let log = try TrailFixture().create(once: .seconds(60))
-    for (time, index): (Int64, UInt64) in [(1_000_000, 0), (1_060_000, 0), (1_060_001, 1), (1_100_000, 1)] {
-      let record = AuditRecord(EntryFacts(time: time, kind: .verdict, id: "1"))
-      #expect(try await log.append([record]).map(\.index) == [index])
     }
   }
 
@@ -301,9 +301,11 @@ import TransparencyLog
     try await log.append((0..<300).map { TrailFixture.record($0, token: "customer \($0 % 2)") })
     try log.publishCheckpoint()
     let proofs = try log.withView { view in try [5, 280].map { try view.proof(of: $0) } }
-    #expect(try log.erase(entry: 5).index == 300)
-    #expect(try log.erase(entry: 280).index == 301)
-    #expect(throws: AuditError.self) { try log.erase(entry: 5) }
+    #expect(try await log.erase(entry: 5).index == 300)
+    #expect(try await log.erase(entry: 280).index == 301)
+    let again = try await log.erase(entries: [280, 5, 5])
+    #expect(again.map(\.index) == [301, 300, 300] && again.allSatisfy(\.isRepeat))
+    await #expect(throws: AuditError.self) { try await log.erase(entry: 300) }
     for log in [log, try fixture.open()] {
       try log.withView { view in
         #expect(try view.erasablePart(at: 5) == nil)
@@ -321,11 +323,31 @@ import TransparencyLog
     }
   }
 
+  @Test("what another process erased does not come back with the bundle that this one closes")
+  func erasureByAnother() async throws {
+    let fixture = try TrailFixture()
+    let log = try fixture.create()
+    try await log.append((0..<20).map { TrailFixture.record($0, token: "customer \($0 % 2)") })
+    try await fixture.open().erase(entry: 5)
+    try await log.append((20..<600).map { TrailFixture.record($0, token: "customer \($0 % 2)") })
+    for log in [log, try fixture.open()] {
+      try log.withView { view in
+        #expect(try view.erasablePart(at: 5) == nil)
+        let found = try view.entries(customer: "customer 1").map(\.index)
+        #expect(found.contains(7) && !found.contains(5))
+      }
+    }
+    try log.publishCheckpoint()
+    let checker = TrailChecker(
+      storage: fixture.storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints)
+    #expect(try checker.check().faults.isEmpty)
+  }
+
   @Test("an anchor says which entry is the newest and how many there are")
   func anchors() async throws {
     let log = try TrailFixture().create()
     try await log.append(TrailFixture.records(0..<25))
-    #expect(try log.anchor(original: "1003").index == 25)
+    #expect(try await log.anchor(original: "1003").index == 25)
     try log.withView { view in
       let anchor = try view.entry(at: 25).entry
       #expect(anchor.size == 25)
@@ -333,7 +355,7 @@ import TransparencyLog
       #expect(anchor.count == 3)
       #expect(anchor.previous == 23)
     }
-    #expect(try log.anchor(original: "unknown").index == 26)
+    #expect(try await log.anchor(original: "unknown").index == 26)
     let unknown = try log.withView { try $0.entry(at: 26) }
     #expect(unknown.entry.count == 0)
   }

@@ -7,7 +7,7 @@ import TransparencyLog
 
 @Suite struct TileDirectoryTests {
   private func withExport(
-    entries: Int, _ body: (TrailFixture, AuditLog, TileDirectory) throws -> Void
+    entries: Int, _ body: (TrailFixture, AuditLog, TileDirectory) async throws -> Void
   ) async throws {
     let path = FileManager.default.temporaryDirectory.path + "/tiles-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -17,12 +17,12 @@ import TransparencyLog
       try await log.append(
         (start..<min(start + 500, entries)).map { TrailFixture.record($0, token: "customer \($0 % 3)") })
     }
-    try log.erase(entry: 1)
-    try log.anchor(original: "1002")
+    try await log.erase(entry: 1)
+    try await log.anchor(original: "1002")
     try log.publishCheckpoint()
     let directory = TileDirectory(path: path)
     try log.export(to: directory, includingErasableParts: true)
-    try body(fixture, log, directory)
+    try await body(fixture, log, directory)
   }
 
   private func check(
@@ -99,7 +99,7 @@ import TransparencyLog
   @Test("an export that is older than the last checkpoint is not imported")
   func oldExport() async throws {
     try await withExport(entries: 20) { fixture, log, directory in
-      try log.anchor(original: "1003")
+      try await log.anchor(original: "1003")
       try log.publishCheckpoint()
       #expect {
         try AuditLog.importTrail(

@@ -69,8 +69,8 @@ import TransparencyLog
     try await withFolder { fixture, log, directory in
       try await append(0..<count, to: log)
       try log.export(to: directory, includingErasableParts: true)
-      try log.erase(entry: 7)
-      try log.erase(entry: UInt64(count - 1))
+      try await log.erase(entry: 7)
+      try await log.erase(entry: UInt64(count - 1))
       try log.publishCheckpoint()
       try log.export(to: directory, includingErasableParts: true)
       #expect(try exposed(0..<count, in: directory) == (0..<count - 1).filter { $0 != 7 })
@@ -90,7 +90,7 @@ import TransparencyLog
     try await withFolder { _, log, directory in
       try await append(0..<40, to: log)
       try log.export(to: directory, includingErasableParts: true)
-      try log.erase(entry: 7)
+      try await log.erase(entry: 7)
       try await append(40..<90, to: log)
       for name in ["erasable/000.p/44.new", "erasable/000.new", "tile/0/000.p/12.new"] {
         try write(Self.secret(7), to: name, in: directory)

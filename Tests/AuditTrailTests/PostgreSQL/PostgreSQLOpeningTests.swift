@@ -109,7 +109,7 @@
       try storage.write { writer in
         try writer.overwrite(.bundles, 0, at: 0, with: [UInt8](repeating: 0, count: 48))
         try writer.remove(.payloads, in: 0...0, erasing: true)
-        try writer.remove(.tail, in: 0...0, erasing: false)
+        try writer.remove(.tail, in: 0...0, erasing: true)
       }
       try storage.scrub()
       #expect(try secrets.map(isInAFile) == [false, false, false, true])

@@ -20,7 +20,10 @@
       try connection.execute("CHECKPOINT")
       let paths = try connection.execute(
         """
-        WITH tables AS (SELECT oid, reltoastrelid FROM pg_class WHERE relnamespace = '\(schema)'::regnamespace)
+        WITH tables AS (
+          SELECT oid, reltoastrelid FROM pg_class
+          WHERE relnamespace = '\(schema)'::regnamespace AND relkind IN ('r', 'i')
+        )
         SELECT pg_relation_filepath(oid) FROM tables UNION
         SELECT pg_relation_filepath(reltoastrelid) FROM tables WHERE reltoastrelid <> 0
         """)

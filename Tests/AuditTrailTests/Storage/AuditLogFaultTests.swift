@@ -83,10 +83,10 @@ struct AuditLogFaultTests {
         do throws(AuditError) {
           if step == 1 || step == 4 { checkpoints.append(try log.publishCheckpoint()) }
           if step == 2 {
-            _ = try log.erase(entry: 7)
+            _ = try await log.erase(entry: 7)
             isErased = true
           }
-          if step == 3 { _ = try log.anchor(original: "1003") }
+          if step == 3 { _ = try await log.anchor(original: "1003") }
         } catch { failures.insert(error.code) }
       }
     }

@@ -37,7 +37,8 @@ final class VolatileStorage: TrailStorage {
 
   private static func size(_ storage: MemoryStorage) -> UInt64 {
     guard let head = try? storage.stored(.head, 0) else { return 0 }
-    return head[1..<9].reduce(0) { $0 << 8 | UInt64($1) }
+    let lines = String(decoding: head, as: UTF8.self).split(separator: "\n")
+    return lines.first { $0.hasPrefix("size ") }.flatMap { UInt64($0.dropFirst(5)) } ?? 0
   }
 
   /// Has syncs that were begun not end, or end again.

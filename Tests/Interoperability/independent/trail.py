@@ -7,6 +7,8 @@ import itertools
 import sqlite3
 import struct
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
 
 def leaf_hash(entry: bytes) -> bytes:
     return hashlib.sha256(b"\x00" + entry).digest()
@@ -14,6 +16,16 @@ def leaf_hash(entry: bytes) -> bytes:
 
 def node_hash(left: bytes, right: bytes) -> bytes:
     return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def signed_lines(note: bytes, key: str) -> dict[str, str]:
+    """The lines of a signed note (C2SP signed-note) by their first words; its signature is verified."""
+    text, _, signatures = note.decode().rpartition("\n\n")
+    name, _, encoded = key.split("+", 2)
+    (line,) = [line for line in signatures.splitlines() if line.startswith(f"\u2014 {name} ")]
+    signature = base64.b64decode(line.rsplit(" ", 1)[1])[4:]
+    Ed25519PublicKey.from_public_bytes(base64.b64decode(encoded)[1:]).verify(signature, (text + "\n").encode())
+    return dict(line.split(" ", 1) for line in text.splitlines()[1:])
 
 
 class Tree:
@@ -46,9 +58,10 @@ class StoredTrail:
         """Reads the trail; what `known` has read before must be there unchanged."""
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         (head,) = database.execute("SELECT value FROM head WHERE key = 0").fetchone()
-        assert head[0] == 2 and len(head) == 89
-        self.size = struct.unpack(">Q", head[1:9])[0]
-        self.root = head[25:57]
+        with open(f"{path}.pub") as file:
+            stated = signed_lines(head, file.read().strip())
+        self.size = int(stated["size"])
+        self.root = base64.b64decode(stated["root"])
         self.entries: list[bytes] = []
         for number, row in self._bundles(database):
             assert number * 256 == len(self.entries), f"bundle {number} is out of order"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FingerprintIndex
+
+extension AuditLog {
+  /// How many entries are erased in one transaction: others write in between.
+  private static let erasuresPerTransaction = 512
+
+  /// Erases the erasable parts of entries: the receipts and the customers' tokens. The entries themselves, their hashes
+  /// and every proof stay as they are; that each was erased, and when, is itself an entry, entered in the same
+  /// transaction.
+  ///
+  /// A part is erased by forgetting the key that it is encrypted with, for every process, and for every copy that holds
+  /// no keys. The index records that name its customer go with it. An entry that was erased before is acknowledged as a
+  /// repeat. Where this throws, some of the entries may have been erased: call it again with all of them.
+  ///
+  /// - Parameters:
+  ///   - indexes: The entries, in any order.
+  ///   - progress: Called now and then with how many are done.
+  /// - Returns: For each where the erasure stands.
+  /// - Throws: ``AuditError``: ``AuditError/Code/noSuchEntry`` where there is no such entry, or it never had an erasable
+  ///   part; ``AuditError/Code/storageUnavailable`` where traces of the keys may be left in the storage's own logs.
+  @discardableResult
+  public func erase(
+    entries indexes: [UInt64], progress: @Sendable (Int) -> Void = { _ in }
+  ) async throws(AuditError) -> [AuditAcknowledgement] {
+    let now = Self.milliseconds(options.clock())
+    let entries = Set(indexes).sorted()
+    var erasures: [UInt64: AuditAcknowledgement] = [:]
+    var rest = entries[...]
+    while !rest.isEmpty {
+      let slice = Array(rest.prefix(Self.erasuresPerTransaction))
+      rest = rest.dropFirst(slice.count)
+      let entered = try await blocking { log throws(AuditError) in
+        try log.change { writer throws(AuditError) in
+          try writer.writeUnsynchronized { state, storage in try state.erase(slice, now: now, in: storage) }
+        }
+      }
+      for (index, erasure) in zip(slice, entered) { erasures[index] = erasure }
+      progress(erasures.count)
+    }
+    try await blocking { log throws(AuditError) in
+      try log.synchronizeAll()
+      try log.scrub()
+    }
+    scheduleCheckpoint()
+    return indexes.compactMap { erasures[$0] }
+  }
+
+  /// Erases the erasable part of one entry.
+  ///
+  /// - Returns: Where the erasure stands.
+  /// - Throws: As ``erase(entries:progress:)``.
+  @discardableResult
+  public func erase(entry index: UInt64) async throws(AuditError) -> AuditAcknowledgement {
+    let erasures = try await erase(entries: [index])
+    guard let erasure = erasures.first else {
+      throw AuditError(.noSuchEntry, at: "entry \(index)", "It is not there.")
+    }
+    return erasure
+  }
+
+  private func scrub() throws(AuditError) {
+    do { try storage.scrub() } catch {
+      throw AuditError(
+        .storageUnavailable, at: "keys",
+        "The entries were erased, but traces of their keys may be left in the storage's own logs: \(error) Erase them "
+          + "again, which only removes the traces.")
+    }
+  }
+}
+
+extension TrailState {
+  /// Erases entries, in ascending order.
+  mutating func erase(_ indexes: [UInt64], now: Int64, in writer: any StorageWriter) throws
+    -> [AuditAcknowledgement]
+  {
+    let entries = entries(in: writer)
+    let erasures = ErasureLookup(
+      index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries)
+    var parts = ErasableParts(writer)
+    var acknowledgements: [AuditAcknowledgement?] = []
+    var erased: [(index: UInt64, original: String?)] = []
+    var customers: [IndexRecord] = []
+    for index in indexes {
+      let entry = try RecordedEntry(index: index, bytes: entries.entry(at: index)).entry
+      guard let commitment = entry.commitment else {
+        throw AuditError(.noSuchEntry, at: "entry \(index)", "The entry has no erasable part.")
+      }
+      if let erasure = try erasures.erasure(of: index) {
+        acknowledgements.append(AuditAcknowledgement(index: erasure, isRepeat: true))
+        continue
+      }
+      guard let bytes = try parts.bytes(at: index, commitment: commitment) else {
+        try erasures.requireErasure(of: index)
+        continue
+      }
+      if let customer = try ErasablePart.tokenRange(in: bytes.span) {
+        let fingerprint = context.keys.fingerprints.fingerprint(.customer, bytes.span.extracting(customer))
+        customers.append(IndexRecord(fingerprint: fingerprint, index: index))
+      }
+      acknowledgements.append(nil)
+      erased.append((index, entry.original))
+    }
+    try ErasureKeys.forget(erased.map(\.index), in: writer)
+    try self.index.remove(.customer, customers, in: WritableIndexRows(base: writer))
+    head.indexRoot = self.index.root
+    let records = erased.map { erased in
+      AuditRecord(EntryFacts(time: now, kind: .erasure, original: erased.original, erased: erased.index))
+    }
+    var entered = try append(records, in: writer)[...]
+    return acknowledgements.compactMap { $0 ?? entered.popFirst() }
+  }
+
+  /// Enters records that are made here.
+  mutating func append(_ records: [AuditRecord], in writer: any StorageWriter) throws
+    -> [AuditAcknowledgement]
+  {
+    let records = PreparedRecord.prepare(records, context.keys.fingerprints)
+    let found = try lookUp(records, once: .forever, in: writer)
+    return try append(records, found: found, once: .forever, in: writer)
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The keys of a trail's erasable parts, apart from the trail: what a backup, which holds none, needs to become a whole
+/// trail again.
+///
+/// Who has both reads what was erased after they were made. Keep the keys apart from backups, and only for as long as a
+/// backup may bring erased data back.
+///
+/// A file of them is the line
+///
+///     receiptkit.dev/audit-trail-keys@v1
+///
+/// followed by the rows of the table `keys` in order, of 4,096 bytes each.
+public struct ErasureKeyBackup: Sendable {
+  private static let header = Array("receiptkit.dev/audit-trail-keys@v1\n".utf8)
+  private let rows: [[UInt8]]
+
+  /// Copies the keys that a trail holds.
+  ///
+  /// - Throws: ``AuditError/Code/keysMissing`` where it holds none; ``StorageError``.
+  public init(reading reader: any StorageReader) throws {
+    var rows: [[UInt8]] = []
+    try reader.forEach(.keys, in: 0...Int64.max) { _, row in
+      rows.append(row)
+      return true
+    }
+    guard !rows.isEmpty else { throw ErasureKeys.missing }
+    self.rows = rows
+  }
+
+  /// Reads the contents of a file.
+  ///
+  /// - Throws: ``AuditError/Code/invalidRecord`` where it is not such a file, or not all of one.
+  public init(parsing file: [UInt8]) throws(AuditError) {
+    let body = file.dropFirst(Self.header.count)
+    guard file.starts(with: Self.header), !body.isEmpty, body.count.isMultiple(of: WrappingKeys.rowByteCount)
+    else {
+      throw AuditError(
+        .invalidRecord, at: "keys",
+        "The file holds no keys of a trail, or not all of them; give another copy.")
+    }
+    rows = stride(from: body.startIndex, to: body.endIndex, by: WrappingKeys.rowByteCount).map {
+      Array(body[$0..<$0 + WrappingKeys.rowByteCount])
+    }
+  }
+
+  /// The contents of a file.
+  public var encoded: [UInt8] { rows.reduce(into: Self.header) { $0 += $1 } }
+
+  /// Puts the keys into a trail that holds none: all of them, or none where this throws.
+  ///
+  /// - Throws: ``AuditError/Code/alreadyExists`` where the trail holds keys; ``AuditError/Code/wrongKey`` where these are
+  ///   not the ones that it was copied without; ``StorageError``.
+  public func restore(to storage: any TrailStorage) throws {
+    try storage.write { writer in
+      guard try !ErasureKeys.arePresent(in: writer) else {
+        throw AuditError(.alreadyExists, at: "keys", "The trail holds keys already; nothing was changed.")
+      }
+      for (number, row) in rows.enumerated() { try writer.put(.keys, Int64(number), row) }
+      var keys = ErasureKeys(writer)
+      do { _ = try keys.checkRows() } catch let error as AuditError {
+        throw AuditError(
+          .wrongKey, at: error.place,
+          "These are not the keys that belong to this copy; give those that were written with it.")
+      }
+    }
+  }
+}

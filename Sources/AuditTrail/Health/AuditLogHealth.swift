@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Logging
+internal import Synchronization
+
+/// How well an opened trail does what it is for: ``AuditLog/health``.
+public struct AuditLogHealth: Sendable, Hashable {
+  /// Why nothing more is written, until the trail is opened anew; `nil` while it is written to.
+  public let stopped: AuditError?
+  /// Why the last attempt to publish a checkpoint failed; `nil` where it succeeded. Publishing is tried again.
+  public let publishingFault: AuditError?
+  /// How many attempts to publish have failed one after the other.
+  public let failedAttempts: Int
+  /// The entries that no published checkpoint covers yet: they are durable, but a copy of the trail from before them
+  /// would not show.
+  public let uncheckpointedCount: UInt64
+  /// For how long there have been such entries; zero where there are none.
+  public let uncheckpointedAge: Duration
+
+  /// Whether entries are stored and covered by checkpoints as they should be.
+  public var isHealthy: Bool { stopped == nil && publishingFault == nil }
+}
+
+/// What is remembered of publishing.
+struct PublishingRecord: Sendable {
+  private(set) var fault: AuditError?
+  private(set) var failedAttempts = 0
+  /// Since when there have been entries that no published checkpoint covers.
+  private var since: ContinuousClock.Instant?
+
+  /// Notes that entries were entered.
+  mutating func noteEntries(at now: ContinuousClock.Instant) { since = since ?? now }
+
+  /// Notes an attempt to publish.
+  ///
+  /// - Parameters:
+  ///   - fault: Why it failed.
+  ///   - isComplete: Whether all entries are covered now.
+  ///   - now: The time.
+  mutating func noteAttempt(_ fault: AuditError?, isComplete: Bool, at now: ContinuousClock.Instant) {
+    self.fault = fault
+    failedAttempts = fault == nil ? 0 : failedAttempts + 1
+    if fault == nil { since = isComplete ? nil : now }
+  }
+
+  /// For how long there have been such entries.
+  func age(at now: ContinuousClock.Instant) -> Duration { since.map { now - $0 } ?? .zero }
+}
+
+extension AuditLog {
+  /// How well the trail does.
+  public var health: AuditLogHealth {
+    let (stopped, covered) = writer.withLock { ($0.stopped, $0.checkpointSize) }
+    let record = publishing.withLock { $0 }
+    let size = states.written.head.size
+    return AuditLogHealth(
+      stopped: stopped, publishingFault: record.fault, failedAttempts: record.failedAttempts,
+      uncheckpointedCount: size > covered ? size - covered : 0, uncheckpointedAge: record.age(at: .now))
+  }
+
+  /// Refuses to store more where publishing has failed for longer than the operator allows.
+  func requirePublishing() throws(AuditError) {
+    guard let limit = options.maximumUncheckpointedAge else { return }
+    let record = publishing.withLock { $0 }
+    guard let fault = record.fault, record.age(at: .now) > limit else { return }
+    throw AuditError(
+      .checkpointOverdue, at: "checkpoint",
+      "Checkpoints could not be published for longer than \(limit): \(fault) Nothing was stored; mend the place of the "
+        + "last checkpoint.")
+  }
+
+  /// Notes how an attempt to publish ended, and logs it where that is news.
+  func notePublishing(_ fault: AuditError?) {
+    let isComplete = fault == nil && writer.withLock { $0.checkpointSize } >= states.written.head.size
+    let before = publishing.withLock { record in
+      defer { record.noteAttempt(fault, isComplete: isComplete, at: .now) }
+      return record
+    }
+    if let fault {
+      options.logger?.error(
+        "a checkpoint could not be published",
+        metadata: [
+          "origin": "\(configuration.origin)", "error": "\(fault)",
+          "attempts": "\(before.failedAttempts + 1)",
+        ])
+    } else if before.fault != nil {
+      options.logger?.notice(
+        "checkpoints are published again",
+        metadata: ["origin": "\(configuration.origin)", "attempts": "\(before.failedAttempts)"])
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One entry of a trail with what became of its erasable part: a row of a table of the trail.
+package struct TrailRow {
+  /// What became of an erasable part.
+  package enum Erasable: String {
+    case kept, erased
+    /// The trail holds no keys to read it with.
+    case noKeys = "no-keys"
+  }
+
+  package let recorded: RecordedEntry
+  /// `nil` where the entry never had one.
+  package let erasable: Erasable?
+}
+
+extension TrailView {
+  /// Lends all entries in order, one bundle being in memory at a time. Entries are held against the tree, erasable parts
+  /// against the commitments, and forgotten keys against the erasures, in both directions.
+  ///
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``, and what `body` throws.
+  package func forEachRow(_ body: (TrailRow) throws -> Void) throws {
+    var parts = ErasableParts(reader)
+    try entries.forEach(in: 0..<size) { index, stored in
+      let recorded = try RecordedEntry(index: index, bytes: stored.entry)
+      if recorded.entry.kind == .erasure, let erased = recorded.entry.erased, try parts.hasKey(of: erased) {
+        throw ErasureLookup.keyIsBack(of: erased, erasure: index)
+      }
+      let erasable: TrailRow.Erasable? = try recorded.entry.commitment.map { commitment in
+        guard try parts.bytes(at: index, stored, commitment: commitment) == nil else { return .kept }
+        try erasures.requireErasure(of: index)
+        return .erased
+      }
+      try body(TrailRow(recorded: recorded, erasable: erasable))
+    }
+  }
+}

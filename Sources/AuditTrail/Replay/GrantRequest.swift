@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptVerification
+
+/// A verdict that is to be recorded, and the rules under which the purchase is granted.
+public struct GrantRequest: Sendable {
+  let verdict: Verdict
+  let questions: [ReplayQuestion]
+  private let receipt: [UInt8]
+  private let policyDigest: SHA256Digest
+  private let time: Timestamp
+  private let options: RecordingOptions
+
+  /// Makes a request of a verdict.
+  ///
+  /// - Parameters:
+  ///   - verdict: The verdict. One that is not valid is recorded, and nothing is granted.
+  ///   - receipt: The bytes that were verified.
+  ///   - policyDigest: The digest of the policy that they were verified under.
+  ///   - time: When the verdict was given.
+  ///   - rules: What counts as a replay; without rules, every valid verdict is a grant.
+  ///   - consumables: Products that are consumables, for receipts that do not say so.
+  ///   - options: What is kept besides. Its customer, by default the `appAccountToken` that the receipt states, is to
+  ///     whom the purchase is granted.
+  public init(
+    _ verdict: Verdict, receipt: [UInt8], policyDigest: SHA256Digest, at time: Timestamp,
+    rules: Set<ReplayRule>, consumables: Set<String> = [], options: RecordingOptions = RecordingOptions()
+  ) {
+    self.verdict = verdict
+    self.receipt = receipt
+    self.policyDigest = policyDigest
+    self.time = time
+    self.options = options
+    questions =
+      verdict.receipt.map {
+        ReplayQuestion.questions(
+          about: $0, rules, customer: options.customer.map(RecordingOptions.canonicalCustomer),
+          consumables: consumables)
+      } ?? []
+  }
+
+  /// The records of a verdict on this receipt.
+  func records(_ verdict: Verdict) -> [AuditRecord] {
+    [AuditRecord](verdict, receipt: receipt, policyDigest: policyDigest, at: time, options: options)
+  }
+}
+
+/// What was decided of a request, and where it is recorded.
+public struct GrantDecision: Sendable {
+  /// The verdict as it was recorded: a valid one only where the purchase was granted.
+  public let verdict: Verdict
+  /// Where its records stand; the first is the verdict's.
+  public let acknowledgements: [AuditAcknowledgement]
+
+  /// Whether the purchase was granted.
+  public var isGranted: Bool { verdict.receipt != nil }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import AuditTrail
+
+  /// The entries of a trail as columns, for SQL: the view `entries`, and the function `entries(first, last)`, which reads
+  /// only the bundles of a range of indexes.
+  ///
+  /// They take apart what ``BundleRow`` and ``TailRow`` put together, and say what is stored, unverified. The function is
+  /// one statement without settings of its own, so that the server merges it into the query and computes no column that
+  /// is not asked for. Nothing that an entry can hold makes them fail: instants beyond the server's range are infinite,
+  /// numbers have the type `numeric`, and U+0000, which no text of PostgreSQL has, stays `%00`.
+  enum EntriesView {
+    static func creation(in schema: String) -> String {
+      """
+      CREATE FUNCTION \(schema).decoded(value text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+        SELECT string_agg(
+          CASE WHEN number = 1 THEN part WHEN left(part, 2) = '00' THEN '%' || part
+          ELSE chr(('x' || left(part, 2))::bit(8)::integer) || substr(part, 3) END, '' ORDER BY number)
+        FROM unnest(string_to_array(value, '%')) WITH ORDINALITY AS parts (part, number)
+      $$;
+      CREATE FUNCTION \(schema).instant(milliseconds text) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$
+        SELECT CASE WHEN milliseconds::bigint < -210866803200000 THEN '-infinity'
+        WHEN milliseconds::bigint >= 9224318016000000 THEN 'infinity'
+        ELSE to_timestamp(milliseconds::bigint / 1000.0) END
+      $$;
+      CREATE FUNCTION \(schema).entries(first bigint, last bigint) RETURNS TABLE (
+        index bigint, "time" timestamptz, kind text, id text, format text, notification text, subtype text, receipt bytea,
+        encoding bytea, transaction text, original text, product text, bundle text, environment text, expires timestamptz,
+        revoked timestamptz, verdict text, reason text, signer bytea, root bytea, policy bytea, checks jsonb,
+        erased numeric, size numeric, newest numeric, count numeric, previous numeric, commitment bytea, entry text
+      ) LANGUAGE sql STABLE ROWS 1000 AS $$
+        SELECT stored.index, \(schema).instant(f ->> 'time'), f ->> 'kind', f ->> 'id', f ->> 'format', f ->> 'notification',
+          f ->> 'subtype', decode(f ->> 'receipt', 'base64'), decode(f ->> 'encoding', 'base64'), f ->> 'transaction',
+          f ->> 'original', f ->> 'product', f ->> 'bundle', f ->> 'environment', \(schema).instant(f ->> 'expires'),
+          \(schema).instant(f ->> 'revoked'), f ->> 'verdict', f ->> 'reason', decode(f ->> 'signer', 'base64'),
+          decode(f ->> 'root', 'base64'), decode(f ->> 'policy', 'base64'), fields.checks, (f ->> 'erased')::numeric,
+          (f ->> 'size')::numeric, (f ->> 'newest')::numeric, (f ->> 'count')::numeric, (f ->> 'previous')::numeric,
+          decode(f ->> 'commitment', 'base64'), convert_from(bytes, 'UTF8')
+        FROM (
+          SELECT key * 256 + position AS index,
+            substring(value FROM \(BundleRow.headerByteCount + 1) + place.start FOR
+              get_byte(lengths, 2 * position) * 256 + get_byte(lengths, 2 * position + 1)) AS bytes
+          FROM \(schema).bundles CROSS JOIN generate_series(0, \(BundleRow.entryCount - 1)) AS position
+          CROSS JOIN LATERAL substring(value FROM \(BundleRow.lengthsRange.lowerBound + 1)
+            FOR \(2 * BundleRow.entryCount)) AS lengths
+          CROSS JOIN LATERAL (
+            SELECT coalesce(sum(get_byte(lengths, 2 * i) * 256 + get_byte(lengths, 2 * i + 1)), 0)::integer AS start
+            FROM generate_series(0, position - 1) AS i) AS place
+          WHERE key BETWEEN first >> 8 AND last >> 8
+          UNION ALL
+          SELECT key, substring(value FROM \(TailRow.entryOffset + 1)
+            FOR ('x' || encode(substring(value FROM 2 FOR 4), 'hex'))::bit(32)::integer)
+          FROM \(schema).tail WHERE key BETWEEN first AND last
+        ) AS stored CROSS JOIN LATERAL (
+          SELECT jsonb_object_agg(name, CASE WHEN strpos(value, '%') = 0 THEN value ELSE \(schema).decoded(value) END) AS f,
+            jsonb_agg(
+              jsonb_build_object('name', \(schema).decoded(split_part(value, ' ', 1)),
+                'answer', \(schema).decoded(split_part(value, ' ', 2)))
+              ORDER BY number) FILTER (WHERE name = 'check') AS checks
+          FROM unnest(string_to_array(convert_from(bytes, 'UTF8'), chr(10))) WITH ORDINALITY AS lines (line, number)
+          CROSS JOIN LATERAL (SELECT split_part(line, ' ', 1), substr(line, strpos(line, ' ') + 1))
+            AS pair (name, value)
+        ) AS fields
+        WHERE stored.index BETWEEN first AND last
+      $$;
+      CREATE VIEW \(schema).entries AS SELECT * FROM \(schema).entries(0, 9223372036854775807);
+      COMMENT ON VIEW \(schema).entries IS
+        'What is stored of the entries, unverified: whoever can write to the tables can alter it. For a page call the function entries(first, last).';
+      COMMENT ON FUNCTION \(schema).entries(bigint, bigint) IS
+        'What is stored of the entries with these indexes, first and last included, unverified.';
+      """
+    }
+  }
+#endif

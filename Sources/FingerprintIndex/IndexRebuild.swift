@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An index that is made anew beside the one that is in use, whose rows it neither reads nor changes, and then takes its
+/// place in one transaction. The index in use may be damaged.
+///
+/// Nothing of it is in the stored catalogue before ``replace(_:in:)``: where that is never called, its rows stay as rows
+/// of no run until the next rebuild removes them (``removeUnusedRows(of:in:)``).
+package struct IndexRebuild {
+  /// Numbers that are left to the index in use for runs that it makes meanwhile.
+  private static let numbersInBetween: UInt64 = 1 << 20
+
+  private var catalogue = IndexCatalogue()
+  /// The next run of the index in use at the start; `nil` where its catalogue cannot be read.
+  private let nextRun: UInt64?
+
+  /// Begins without records.
+  ///
+  /// - Parameters:
+  ///   - root: The authentic root of the index in use.
+  ///   - reader: The rows.
+  /// - Throws: What the storage throws.
+  package init(beside root: IndexRoot, in reader: any IndexReader) throws {
+    nextRun = try Self.nextRun(root, in: reader)
+    let numbers = try IndexTable.allCases.map { table in
+      try reader.lastKey(table, in: 0...Int64.max).map(IndexRun.number) ?? 0
+    }
+    catalogue.nextRun = max(numbers.max() ?? 0, nextRun ?? 0) + Self.numbersInBetween
+    // Versions are not used twice, and there never were more of them than runs.
+    catalogue.version = catalogue.nextRun
+  }
+
+  private static func nextRun(_ root: IndexRoot, in reader: any IndexReader) throws -> UInt64? {
+    do { return try IndexCatalogue(root, in: reader).nextRun } catch let error as IndexError
+      where error.code == .corrupt
+    {
+      return nil
+    }
+  }
+
+  /// The entries below it are in.
+  package var indexedSize: UInt64 { catalogue.indexedSize }
+
+  /// Writes the records of the next entries as runs.
+  ///
+  /// - Parameters:
+  ///   - size: The entries below it are then in.
+  ///   - writer: The transaction, which need not be synced.
+  ///   - fill: Inserts the records of the entries from ``indexedSize`` on.
+  /// - Throws: ``IndexError``; what the storage throws. The rebuild is then of no more use.
+  package mutating func addEntries(
+    upTo size: UInt64, in writer: any IndexWriter, _ fill: @Sendable (inout MemtableRecords) -> Void
+  ) throws {
+    let memtable = Memtable(base: indexedSize)
+    memtable.withRecords(fill)
+    try catalogue.addRuns(of: memtable, upTo: size, in: writer)
+  }
+
+  /// Takes the place of the index in use.
+  ///
+  /// - Parameters:
+  ///   - root: The authentic root of the index in use now.
+  ///   - writer: The transaction.
+  /// - Returns: The new root, which the caller stores in the same transaction; `nil` where another rebuild was faster,
+  ///   which may have removed rows of this one.
+  /// - Throws: ``IndexError``; what the storage throws.
+  package func replace(_ root: IndexRoot, in writer: any IndexWriter) throws -> IndexRoot? {
+    let now = try Self.nextRun(root, in: writer)
+    guard nextRun.map({ now ?? 0 < $0 + Self.numbersInBetween }) ?? (now == nil) else { return nil }
+    return indexedSize > 0 ? try catalogue.write(in: writer) : IndexRoot.none
+  }
+
+  /// Removes some rows that belong to nothing in the catalogue.
+  ///
+  /// - Parameters:
+  ///   - root: The authentic root.
+  ///   - writer: The transaction, which need not be synced.
+  /// - Returns: Whether there may be more.
+  /// - Throws: ``IndexError``; what the storage throws.
+  package static func removeUnusedRows(of root: IndexRoot, in writer: any IndexWriter) throws -> Bool {
+    let catalogue = try IndexCatalogue(root, in: writer)
+    for (table, keys) in catalogue.unusedKeys(isStored: root != .none) {
+      guard let last = try writer.lastKey(table, in: keys) else { continue }
+      let (first, isBeforeAll) = last.subtractingReportingOverflow(Int64(IndexMerger.pagesPerStep))
+      try writer.remove(table, in: max(keys.lowerBound, isBeforeAll ? .min : first)...last)
+      return true
+    }
+    return false
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import AuditTrailSQLite
+import ReceiptCodec
+
+/// `receipt-tool audit backup`.
+struct AuditBackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copy a trail that is in use, without the keys of what can be erased.",
+    discussion: """
+      The copy is the trail as it is now, complete and on disk when the command ends. It holds no keys of erasable parts:
+      receipts and customers cannot be read from it, and what is erased in the trail later is erased in it as well.
+      Entries, proofs and searches by transaction work in it; nothing can be appended. Neither TRAIL.key nor
+      TRAIL.checkpoint is copied: keep them apart.
+
+      With --keys FILE the keys are written to a file of their own, for audit restore-keys. Copy and keys together bring
+      back what was erased since: keep the file apart from the copy, and only for as long as that is allowed.
+
+      A trail on a PostgreSQL server is copied with the server's own tools, without the rows of the table keys:
+        pg_dump --schema=SCHEMA --exclude-table-data=SCHEMA.keys DATABASE
+
+      EXAMPLES:
+        receipt-tool audit backup verdicts.audit /backup/2026-01-31.audit
+        receipt-tool audit backup verdicts.audit /backup/today.audit --keys /vault/today.keys
+        receipt-tool audit fsck /backup/today.audit --without-keys --key verdicts.audit.pub \
+          --checkpoint verdicts.audit.checkpoint
+
+      EXIT CODES:
+        0 copied; 1 the trail is damaged; 2 not now, try again; 64 wrong command line, or a trail on a server; 66 the
+        trail cannot be opened; 73 a file is there already; 74 it could not be stored.
+      """)
+
+  @Argument(help: ArgumentHelp("The trail: a path.", valueName: "trail"))
+  var trail: String
+
+  @Argument(help: ArgumentHelp("The copy: a path that is free.", valueName: "destination"))
+  var destination: String
+
+  @Option(help: ArgumentHelp("Also write the keys of erasable parts, to a new file.", valueName: "FILE"))
+  var keys: String?
+
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    let location = TrailLocation(trail, privateKey: nil, publicKey: nil, checkpoint: nil)
+    guard !location.isServer else {
+      throw ToolExit.failure(
+        ToolExit.usage,
+        "\(location.name): a trail on a server is copied with pg_dump --schema=SCHEMA --exclude-table-data=SCHEMA.keys: "
+          + "the copy must not have the keys of what can be erased")
+    }
+    if let taken = [destination, keys].compactMap(\.self).first(where: NewFile.exists) {
+      throw ToolExit.failure(ToolExit.cannotCreate, "\(taken) is there already")
+    }
+    #if SQLite
+      do {
+        let storage = try SQLiteStorage(openingAt: trail)
+        defer { try? storage.close() }
+        let left = try storage.backUp(to: destination)
+        if let keys {
+          guard let left else {
+            throw AuditError(
+              .keysMissing, "The copy is made; there are no keys to write: the trail holds none.")
+          }
+          try NewFile.write(left.encoded, to: keys, mode: 0o600)
+        }
+      } catch { throw TrailLocation.failure(error, location.name) }
+    #else
+      throw ToolExit.failure(
+        ToolExit.usage, "this build has no SQLite; build it with: swift build --traits SQLite")
+    #endif
+    guard output.json else {
+      return try writeLine(
+        "\(destination)  copied without keys of erasable parts" + (keys.map { "; they are in \($0)" } ?? ""))
+    }
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("trail", location.name)
+    object.member("copy", destination)
+    object.member("keys", keys)
+    object.endObject()
+    try writeLine(object)
+  }
+}

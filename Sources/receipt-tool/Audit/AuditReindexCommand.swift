@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import ReceiptCodec
+
+/// `receipt-tool audit reindex`.
+struct AuditReindexCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reindex",
+    abstract:
+      "Make the index of a trail anew from its entries, also where a damaged one keeps it from opening.",
+    discussion: """
+      Each entry is held against the signed tree before its records are entered. Others may read and write meanwhile: the
+      new index takes the place of the old one in one step at the end. Where the command is cut off, nothing has
+      changed; start it again. It needs the private key, and free space for a second index.
+
+      EXAMPLES:
+        receipt-tool audit reindex verdicts.audit
+        receipt-tool audit fsck verdicts.audit
+
+      EXIT CODES:
+        0 done; 1 an entry is not what was recorded; 2 not now, try again; 64 wrong command line; 66 the trail or key
+        cannot be used, or it holds no keys of erasable parts; 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    let location = options.location
+    let progress = EntryProgress("indexed")
+    let indexed: UInt64
+    do {
+      let signer = try location.requiredSigner()
+      let storage = try location.storage(creating: false)
+      defer { try? storage.close() }
+      indexed = try TrailReindexing(storage, signer: signer).run { progress.show($0, of: $1) }
+      progress.finish()
+    } catch {
+      progress.finish()
+      throw TrailLocation.failure(error, location.name)
+    }
+    guard output.json else {
+      return try writeLine("\(location.name)  the index of \(indexed) entries was made anew")
+    }
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("trail", location.name)
+    object.member("indexed", indexed)
+    object.endObject()
+    try writeLine(object)
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import ReceiptCodec
+
+/// `receipt-tool audit restore-keys`.
+struct AuditRestoreKeysCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore-keys",
+    abstract: "Put the keys of erasable parts into a copy that was made without them.",
+    discussion: """
+      For a copy that audit backup made, or that pg_dump made without the rows of the table keys: from then on its
+      receipts and customers can be read again, those included that were erased in the trail since, and it can be
+      written to. A copy that is older than the last checkpoint still refuses to open. Where the trail has keys, or
+      these are not the ones of this copy, nothing is changed.
+
+      EXAMPLES:
+        receipt-tool audit restore-keys restored.audit /vault/today.keys
+
+      EXIT CODES:
+        0 restored; 64 wrong command line; 66 the trail or the file cannot be used, or they do not belong together;
+        73 the trail has keys; 74 it could not be stored.
+      """)
+
+  @Argument(help: ArgumentHelp("The copy: a path, or postgresql://….", valueName: "trail"))
+  var trail: String
+
+  @Argument(help: ArgumentHelp("The keys, as audit backup --keys wrote them.", valueName: "file"))
+  var file: String
+
+  @OptionGroup var output: JSONOption
+
+  func run() throws {
+    let location = TrailLocation(trail, privateKey: nil, publicKey: nil, checkpoint: nil)
+    do {
+      let keys = try ErasureKeyBackup(parsing: InputFile.contents(of: file, limit: 1 << 30))
+      let storage = try location.storage(creating: false)
+      defer { try? storage.close() }
+      try keys.restore(to: storage)
+    } catch { throw TrailLocation.failure(error, location.name) }
+    guard output.json else { return try writeLine("\(location.name)  the keys of erasable parts are back") }
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("trail", location.name)
+    object.member("keys", true)
+    object.endObject()
+    try writeLine(object)
+  }
+}
