@@ -16,7 +16,7 @@ public struct AppStoreServerChecker: RemoteChecker {
   public let name = "app-store"
   /// What is demanded.
   public var demands: Demands
-  /// Who is asked while the App Store cannot be reached, where ``VerificationPolicy/offlineRule`` lets the signature be
+  /// Who is asked while the App Store cannot be reached, where `VerificationPolicy.offlineRule` lets the signature be
   /// enough then: a refusal counts, and a confirmation leaves the answer what it was. `nil` by default: what is demanded
   /// is then not demanded of receipts that are accepted offline.
   public var whileUnreachable: SignedContentChecker?
