@@ -9,7 +9,7 @@ internal import ReceiptCodec
 ///
 /// Encoding: a byte 1; the salt, 32 bytes; a byte of flags, 1 for a receipt and 2 for a customer; with a customer, the
 /// length of its token in two bytes, highest first, and the token in UTF-8; with a receipt, the receipt up to the end.
-/// It is stored sealed (AES-256-GCM) under a key of its own, ``ErasureKeyTree``; to erase it is to forget that key.
+/// It is stored sealed (AES-256-GCM) under a key of its own, see <doc:StoredForm>; to erase it is to forget that key.
 public struct ErasablePart: Sendable, Hashable {
   /// The length of a salt, in bytes.
   public static let saltByteCount = 32

@@ -100,7 +100,7 @@ extension StorageReader {
 
 /// A state of a trail's tables that is being changed.
 public protocol StorageWriter: StorageReader {
-  /// Sets the value at `key`, which is one of the table's ``StorageTable/keys``.
+  /// Sets the value at `key`, which is one of the keys that the table may have.
   func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws
 
   /// Overwrites part of the value at `key` where it lies, so that what stood there is gone.
