@@ -55,6 +55,21 @@ struct AuditBackupCommand: ParsableCommand {
     if let taken = [destination, keys].compactMap(\.self).first(where: NewFile.exists) {
       throw ToolExit.failure(ToolExit.cannotCreate, "\(taken) is there already")
     }
+    try copy(location)
+    guard output.json else {
+      return try writeLine(
+        "\(destination)  copied without keys of erasable parts" + (keys.map { "; they are in \($0)" } ?? ""))
+    }
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("trail", location.name)
+    object.member("copy", destination)
+    object.member("keys", keys)
+    object.endObject()
+    try writeLine(object)
+  }
+
+  private func copy(_ location: TrailLocation) throws {
     #if SQLite
       do {
         let storage = try SQLiteStorage(openingAt: trail)
@@ -72,16 +87,5 @@ struct AuditBackupCommand: ParsableCommand {
       throw ToolExit.failure(
         ToolExit.usage, "this build has no SQLite; build it with: swift build --traits SQLite")
     #endif
-    guard output.json else {
-      return try writeLine(
-        "\(destination)  copied without keys of erasable parts" + (keys.map { "; they are in \($0)" } ?? ""))
-    }
-    var object = JSONWriter()
-    object.beginObject()
-    object.member("trail", location.name)
-    object.member("copy", destination)
-    object.member("keys", keys)
-    object.endObject()
-    try writeLine(object)
   }
 }
