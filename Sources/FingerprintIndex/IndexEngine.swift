@@ -41,9 +41,6 @@ package struct IndexEngine: Sendable {
   /// How many runs there are, over all kinds.
   package var runCount: Int { runs.catalogue.runs.count }
 
-  /// How many records are in memory, over all kinds.
-  package var memoryRecordCount: Int { memtable.counts.reduce(0, +) }
-
   /// Takes over what other processes and merges changed.
   ///
   /// To be called at the beginning of every transaction. Where ``indexedSize`` grew, records in memory of entries

@@ -68,7 +68,7 @@ public struct ReplayChecker: RemoteChecker {
         if let first = grants.first { return question.replay(grantedIn: first.index) }
         continue
       }
-      // A customer who was erased is nobody that could be compared with: the first that is left is the owner.
+      // An erased customer cannot be compared: the owner is the first customer that is still recorded.
       for grant in grants {
         guard let owner = try await trail.customer(at: grant.index) else { continue }
         if let replay = question.replay(grantedIn: grant.index, to: owner) { return replay }
