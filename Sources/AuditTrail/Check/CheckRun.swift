@@ -136,7 +136,7 @@ struct CheckRun {
   mutating func checkRows() throws {
     let (size, bundles) = (Int64(head.size), Int64(bundleCount))
     try checkNothing(.head, outside: [0...0])
-    try checkNothing(.notes, outside: [TrailNotes.configuration...TrailNotes.checkpoint])
+    try checkSuccessions()
     try checkNothing(.bundles, outside: bundles > 0 ? [0...bundles - 1] : [])
     try checkNothing(.tail, outside: size > bundles << 8 ? [bundles << 8...size - 1] : [])
     try checkNothing(.payloads, outside: ownRows.map { Int64($0)...Int64($0) })
@@ -155,6 +155,22 @@ struct CheckRun {
       try checkNothing(.keys, outside: [rows.keys])
     } catch let error as AuditError {
       faults.append(TrailFault(.erasureKeys, at: error.place, error.message))
+    }
+  }
+
+  /// Every entry by which a key was replaced has its proof, and nothing else has one.
+  private mutating func checkSuccessions() throws {
+    let proofs = try storage.read { try TrailKeys.storedProofs($0) }
+    let last = TrailNotes.firstSuccession + Int64(proofs.count) - 1
+    try checkNothing(.notes, outside: [TrailNotes.configuration...last])
+    // The keys that were trusted before the one that the check begins with cannot be verified with it.
+    let unproven = lines.successions.filter { index in !proofs.contains { $0.index == index } }
+    guard proofs.count == lines.successions.count, unproven.isEmpty else {
+      return faults.append(
+        TrailFault(
+          .keySuccession, at: "notes",
+          "The trail has \(lines.successions.count) entries by which its key was replaced, and \(proofs.count) proofs of "
+            + "them."))
     }
   }
 
@@ -200,9 +216,9 @@ struct CheckRun {
     }
   }
 
-  mutating func compare(_ checkpoint: VerifiedCheckpoint, named name: String, origin: String?) throws {
+  mutating func compare(_ checkpoint: VerifiedCheckpoint, named name: String, origin: String) throws {
     let (size, expected) = (checkpoint.checkpoint.size, checkpoint.checkpoint.root)
-    if let origin, checkpoint.checkpoint.origin != origin {
+    if checkpoint.checkpoint.origin != origin {
       faults.append(
         TrailFault(.checkpoint, at: "checkpoint", "It is one of the log \(checkpoint.checkpoint.origin)."))
     }

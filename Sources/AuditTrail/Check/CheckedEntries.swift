@@ -12,6 +12,8 @@ struct EntryLine {
   var erased: UInt64?
   /// For an anchor: what it says.
   var anchor: Anchor?
+  /// Whether it replaced the trail's key.
+  var isSuccession = false
   /// Whether the erasable part is gone.
   var isErased: Bool
 
@@ -72,12 +74,13 @@ struct CheckedEntries {
     if !lines.isEmpty { lines[lines.count - 1].isErased = true }
   }
 
-  /// Erasures and anchors are few: they are read in full.
+  /// Erasures, anchors and the like are few: they are read in full.
   private mutating func readStatement(_ entry: Span<UInt8>, _ line: inout EntryLine) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(entry.count)
     for index in entry.indices { bytes.append(entry[index]) }
     guard let entry = try? AuditEntry(parsing: bytes) else { return }
+    line.isSuccession = entry.kind == .key
     if entry.kind == .erasure { line.erased = entry.erased }
     if entry.kind == .anchor {
       line.anchor = EntryLine.Anchor(size: entry.size, newest: entry.newest, count: entry.count)
@@ -107,6 +110,8 @@ struct EntryLineChecker {
   private var erased: Set<UInt64> = []
   private var erasures: [UInt64: UInt64] = [:]
   private var next: UInt64 = 0
+  /// The entries by which the trail's key was replaced.
+  private(set) var successions: [UInt64] = []
   /// The time of the last entry.
   var newestTime: Int64 { lastTime == .min ? 0 : lastTime }
 
@@ -141,6 +146,7 @@ struct EntryLineChecker {
       if let key = line.original {
         lines[key] = LineTable.Line(newest: index, count: (known?.count ?? 0) + 1)
       }
+      if line.isSuccession { successions.append(index) }
       if line.isErased { erased.insert(index) }
       if let target = line.erased { erasures[target] = index }
     }

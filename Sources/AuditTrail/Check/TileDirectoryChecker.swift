@@ -76,7 +76,7 @@ public struct TileDirectoryChecker: Sendable {
         report.add([TrailFault(.checkpoint, at: "checkpoint", "There is no checkpoint.")])
         return nil
       }
-      return try SignedCheckpoint(parsing: bytes).verified(by: verifier)
+      return try KeyChain(verifier, directory.successions()).verify(SignedCheckpoint(parsing: bytes))
     } catch {
       report.add([TrailFault(.checkpoint, at: "checkpoint", "The checkpoint cannot be trusted: \(error)")])
       return nil

@@ -40,11 +40,9 @@ public struct TrailChecker: Sendable {
     var report = TrailCheckReport()
     do {
       report.add(try storage.structuralFaults().map { TrailFault(.storage, at: "storage", $0) })
-      let published = checkPublished(&report)
-      let configuration = try checkConfiguration(&report)
+      guard let keys = try checkKeys(&report) else { return report }
+      let published = checkPublished(keys, &report)
       let head: TrailHead
-      guard let configuration else { return report }
-      let keys = try TrailKeys(configuration, verifier: verifier, signer: nil)
       do { head = try storage.read(keys.head) } catch let error as AuditError {
         report.add([TrailFault(.head, at: error.place, error.message)])
         return report
@@ -53,7 +51,7 @@ public struct TrailChecker: Sendable {
       try run.checkEntries(progress: progress)
       try run.checkRows()
       try run.checkHead()
-      try checkCheckpoints(&run, published: published, configuration: configuration)
+      try checkCheckpoints(&run, published: published, keys)
       try run.checkIndex()
       if !run.hasKeys, !allowsMissingKeys { run.faults.append(Self.missingKeys) }
       report.hasKeys = run.hasKeys
@@ -71,22 +69,22 @@ public struct TrailChecker: Sendable {
 
   private static let missingKeys = TrailFault(.erasureKeys, at: "keys", ErasureKeys.missing.message)
 
-  private func checkConfiguration(_ report: inout TrailCheckReport) throws -> TrailConfiguration? {
+  private func checkKeys(_ report: inout TrailCheckReport) throws -> TrailKeys? {
     do {
-      return try AuditLog.readConfiguration(storage, verifier)
+      return try storage.read { try TrailKeys(reading: $0, trusting: verifier) }
     } catch let error as AuditError {
       report.add([TrailFault(.configuration, at: "configuration", error.message)])
       return nil
     }
   }
 
-  private func checkPublished(_ report: inout TrailCheckReport) -> VerifiedCheckpoint? {
+  private func checkPublished(_ keys: TrailKeys, _ report: inout TrailCheckReport) -> VerifiedCheckpoint? {
     do {
       guard let bytes = try checkpoints.load() else {
         report.add([TrailFault(.checkpoint, at: "checkpoint", "The place of the last checkpoint is empty.")])
         return nil
       }
-      return try SignedCheckpoint(parsing: bytes).verified(by: verifier)
+      return try keys.chain.verify(SignedCheckpoint(parsing: bytes))
     } catch {
       report.add([
         TrailFault(.checkpoint, at: "checkpoint", "The last checkpoint cannot be trusted: \(error)")
@@ -96,10 +94,10 @@ public struct TrailChecker: Sendable {
   }
 
   private func checkCheckpoints(
-    _ run: inout CheckRun, published: VerifiedCheckpoint?, configuration: TrailConfiguration?
+    _ run: inout CheckRun, published: VerifiedCheckpoint?, _ keys: TrailKeys
   ) throws {
     if let published {
-      try run.compare(published, named: "the published checkpoint", origin: configuration?.origin)
+      try run.compare(published, named: "the published checkpoint", origin: keys.origin)
     }
     guard let stored = try storage.read({ try $0.value(.notes, TrailNotes.checkpoint) }) else {
       run.faults.append(TrailFault(.checkpoint, at: "notes", "The stored checkpoint is missing."))
@@ -107,8 +105,8 @@ public struct TrailChecker: Sendable {
     }
     guard stored != published?.signed.encoded else { return }
     do {
-      let verified = try SignedCheckpoint(parsing: stored).verified(by: verifier)
-      try run.compare(verified, named: "the stored checkpoint", origin: configuration?.origin)
+      let verified = try keys.chain.verify(SignedCheckpoint(parsing: stored))
+      try run.compare(verified, named: "the stored checkpoint", origin: keys.origin)
       // A crash between publishing and storing leaves an older one, or the same with fewer cosignatures.
       if let published, verified.checkpoint.size >= published.checkpoint.size,
         verified.checkpoint != published.checkpoint

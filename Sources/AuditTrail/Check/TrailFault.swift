@@ -26,6 +26,8 @@ public struct TrailFault: Sendable, Hashable, CustomStringConvertible {
     case alteredErasablePart = "altered-erasable-part"
     /// An erasable part is gone without an entry that says so, or there is such an entry and the part is there.
     case unrecordedErasure = "unrecorded-erasure"
+    /// An entry that replaced the trail's key has no proof that the key before it signed it.
+    case keySuccession = "key-succession"
     /// The keys of the erasable parts are missing or damaged.
     case erasureKeys = "erasure-keys"
     /// A tile of the tree does not have the hashes of what is below it.

@@ -50,6 +50,8 @@ public struct EntryFacts: Sendable, Hashable {
   public var policy: SHA256Digest?
   /// What each checker said, in the order asked.
   public var checks: [RecordedCheck]
+  /// Policy: what it says (``PolicyDescription/text``). Key: the public key that took over.
+  public var text: String?
   /// Erasure: the index of the entry whose erasable part was erased.
   public var erased: UInt64?
   /// Anchor: the number of entries in the trail that the statement is about.
@@ -67,8 +69,8 @@ public struct EntryFacts: Sendable, Hashable {
     environment: String? = nil,
     expires: Int64? = nil, revoked: Int64? = nil, verdict: RecordedVerdict? = nil, reason: String? = nil,
     signer: SHA256Digest? = nil, root: SHA256Digest? = nil, policy: SHA256Digest? = nil,
-    checks: [RecordedCheck] = [], erased: UInt64? = nil, size: UInt64? = nil, newest: UInt64? = nil,
-    count: UInt64? = nil
+    checks: [RecordedCheck] = [], text: String? = nil, erased: UInt64? = nil, size: UInt64? = nil,
+    newest: UInt64? = nil, count: UInt64? = nil
   ) {
     self.time = time
     self.kind = kind
@@ -91,6 +93,7 @@ public struct EntryFacts: Sendable, Hashable {
     self.root = root
     self.policy = policy
     self.checks = checks
+    self.text = text
     self.erased = erased
     self.size = size
     self.newest = newest

@@ -113,7 +113,10 @@ extension AppendPlan {
     _ range: Range<Int>, of records: [PreparedRecord], erasureKeys: ErasureKeyPath
   ) throws -> EncodedEntries {
     var cipher = AES256GCM()
-    var encoded = EncodedEntries(reserving: range.count, from: start + UInt64(range.lowerBound), erasureKeys)
+    let erasableByteCount = steps[range].reduce(0) { $0 + records[$1.record].erasableByteCount }
+    var encoded = EncodedEntries(
+      reserving: range.count, erasableByteCount: erasableByteCount, from: start + UInt64(range.lowerBound),
+      erasureKeys)
     for step in steps[range] {
       let record = records[step.record]
       let erasable = try record.erasable.get()

@@ -40,9 +40,7 @@ public final class AuditLog: Sendable {
   }
 
   /// The settings that were made when the trail was created.
-  public let configuration: TrailConfiguration
-  /// The key that checkpoints are checked with.
-  public let verifier: NoteVerifierKey
+  public var configuration: TrailConfiguration { context.keys.configuration }
   let storage: any TrailStorage
   let context: TrailContext
   let options: Options
@@ -84,7 +82,7 @@ public final class AuditLog: Sendable {
       )
     }
     do {
-      let keys = try TrailKeys(configuration, verifier: signer.verifierKey, signer: signer)
+      let keys = try TrailKeys(configuration, signer: signer)
       let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
       let first = try Checkpoint(origin: configuration.origin, size: 0, root: .empty).signed(by: signer)
       try storage.write { writer in
@@ -112,12 +110,8 @@ public final class AuditLog: Sendable {
     _ configuration: TrailConfiguration, _ signer: NoteSignerKey, in writer: any StorageWriter
   ) throws {
     let taken = AuditError(.alreadyExists, "There is a trail already; open it, or choose another place.")
-    guard let note = try writer.value(.notes, TrailNotes.configuration),
-      let verified = try? SignedNote(parsing: note).verified(by: [signer.verifierKey]),
-      let there = try? TrailConfiguration(text: String(decoding: verified.text, as: UTF8.self)),
-      there.once == configuration.once,
-      let head = try? TrailKeys(there, verifier: signer.verifierKey, signer: nil).head(in: writer),
-      head.size == 0
+    guard let keys = try? TrailKeys(reading: writer, trusting: signer.verifierKey),
+      keys.configuration.once == configuration.once, try keys.head(in: writer).size == 0
     else { throw taken }
   }
 
@@ -125,8 +119,8 @@ public final class AuditLog: Sendable {
   ///
   /// - Parameters:
   ///   - storage: Where it is kept.
-  ///   - verifier: Its public key.
-  ///   - signer: Its private key; without it, the trail is only read.
+  ///   - verifier: Its public key: the first, or one that replaced it.
+  ///   - signer: The private key that signs now; without it, the trail is only read.
   ///   - checkpoints: The place of the last checkpoint.
   ///   - options: How this process uses it.
   /// - Returns: The trail, open.
@@ -138,28 +132,21 @@ public final class AuditLog: Sendable {
     checkpoints: any CheckpointStore, options: Options = Options()
   ) throws(AuditError) -> AuditLog {
     do {
-      if let signer, signer.verifierKey != verifier {
-        throw AuditError(.wrongKey, at: "key", "The private key and the public key do not belong together.")
-      }
-      let configuration = try readConfiguration(storage, verifier)
+      let keys = try storage.read { try TrailKeys(reading: $0, trusting: verifier, signer: signer) }
       let context = TrailContext(
-        keys: try TrailKeys(configuration, verifier: verifier, signer: signer), nodes: TileNodeCache(),
-        writer: UInt64.random(in: 1...UInt64.max))
+        keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
       let writer = try TrailWriter(
-        storage: storage, once: configuration.once, context, checkpoints: checkpoints)
-      return try AuditLog(storage, configuration, context, writer, options)
+        storage: storage, once: keys.configuration.once, context, checkpoints: checkpoints)
+      return try AuditLog(storage, context, writer, options)
     } catch { throw AuditError(error) }
   }
 
   private init(
-    _ storage: any TrailStorage, _ configuration: TrailConfiguration, _ context: TrailContext,
-    _ writer: sending TrailWriter, _ options: Options
+    _ storage: any TrailStorage, _ context: TrailContext, _ writer: sending TrailWriter, _ options: Options
   ) throws {
     guard let state = writer.written else { throw AuditError(.closed, "The trail is closed.") }
     self.storage = storage
-    self.configuration = configuration
     self.context = context
-    verifier = context.keys.verifier
     verifiedHead = Mutex(state.signed)
     self.options = options
     rounds = options.witnesses.map { WitnessRounds($0) }
@@ -175,25 +162,6 @@ public final class AuditLog: Sendable {
       // Those of a process that ended before it published.
       if writer.checkpointSize < state.head.size { scheduleCheckpoint() }
     }
-  }
-
-  static func readConfiguration(_ storage: any TrailStorage, _ verifier: NoteVerifierKey) throws
-    -> TrailConfiguration
-  {
-    guard let bytes = try storage.read({ try $0.value(.notes, TrailNotes.configuration) }) else {
-      throw AuditError(
-        .notATrail, at: "configuration", "There is no configuration; this is not an audit trail.")
-    }
-    let note: VerifiedNote
-    do {
-      note = try SignedNote(parsing: bytes).verified(by: [verifier])
-    } catch {
-      throw AuditError(
-        .wrongKey, at: "configuration",
-        "The configuration is not signed by this key: \(error). Give the key that the trail was created with."
-      )
-    }
-    return try TrailConfiguration(text: String(decoding: note.text, as: UTF8.self))
   }
 
   // MARK: - Appending
@@ -212,11 +180,12 @@ public final class AuditLog: Sendable {
     _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable
   ) async throws(AuditError) -> [AuditAcknowledgement] {
     guard !records.isEmpty else { return [] }
-    for record in records where [.erasure, .anchor].contains(record.facts.kind) || record.facts.erased != nil
-    {
+    for record in records
+    where [.erasure, .anchor, .key].contains(record.facts.kind) || record.facts.erased != nil {
       throw AuditError(
         .invalidRecord, at: "kind",
-        "What was erased and which entry is the newest is stated by the trail itself: erase or anchor instead."
+        "What was erased, which entry is the newest and which key took over is stated by the trail itself: erase, anchor "
+          + "or rotate the key instead."
       )
     }
     try requirePublishing()

@@ -46,18 +46,18 @@ struct BundleEntries: Sendable {
   /// Appends an entry.
   ///
   /// - Parameters:
-  ///   - erasable: Its erasable part; empty where it has none, or one with a row of its own.
-  ///   - hasOwnRow: Whether the erasable part has a row of its own.
+  ///   - hasOwnRow: Whether its erasable part has a row of its own.
+  ///   - erasable: Appends the erasable part; nothing where it has none, or one with a row of its own.
   ///   - encoding: Appends the bytes of the entry.
   /// - Returns: The leaf hash of the entry.
   /// - Throws: What `encoding` throws; these entries are then of no more use.
   @discardableResult
   mutating func append(
-    erasable: [UInt8], hasOwnRow: Bool, _ encoding: (inout [UInt8]) throws -> Void
+    hasOwnRow: Bool, erasable: (inout [UInt8]) -> Void, _ encoding: (inout [UInt8]) throws -> Void
   ) rethrows -> TreeHash {
     let start = entries.count
     try encoding(&entries)
-    erasables += erasable
+    erasable(&erasables)
     ends.append(End(entry: entries.count, erasable: erasables.count, hasOwnRow: hasOwnRow))
     return .leaf(entries.span.extracting(start..<entries.count))
   }
@@ -67,7 +67,11 @@ struct BundleEntries: Sendable {
   /// - Returns: The leaf hash of the entry.
   @discardableResult
   mutating func append(_ stored: StoredEntry) -> TreeHash {
-    append(erasable: stored.erasable, hasOwnRow: stored.hasOwnRow) { $0 += stored.entry }
+    append(hasOwnRow: stored.hasOwnRow) {
+      $0 += stored.erasable
+    } _: {
+      $0 += stored.entry
+    }
   }
 
   mutating func append(contentsOf others: BundleEntries) {
@@ -113,20 +117,22 @@ struct EncodedEntries: Sendable {
   private var erasureKeys: ErasureKeyPath
   /// Of the erasable parts, in order: one draw for all, since the generator is slow to start.
   private let nonces: [UInt8]
-  /// The part that is being sealed.
-  private var sealed: [UInt8] = []
 
   var count: Int { leaves.count }
 
   /// - Parameters:
   ///   - count: How many entries there will be.
+  ///   - erasableByteCount: The bytes of their erasable parts, about.
   ///   - first: The first of them.
   ///   - erasureKeys: The way to the keys of their erasable parts.
-  init(reserving count: Int, from first: UInt64, _ erasureKeys: ErasureKeyPath) {
+  init(
+    reserving count: Int, erasableByteCount: Int, from first: UInt64, _ erasureKeys: ErasureKeyPath
+  ) {
     self.first = first
     self.erasureKeys = erasureKeys
     nonces = Random.bytes(AES256GCM.nonceByteCount * count)
-    stored.reserve(entryByteCount: 512 * count + 2048, erasableByteCount: 544 * count, count: count)
+    stored.reserve(entryByteCount: 512 * count + 2048, erasableByteCount: erasableByteCount + AES256GCM.overhead * count,
+      count: count)
     leaves.reserveCapacity(count)
     fingerprints.reserveCapacity(count)
   }
@@ -145,21 +151,30 @@ struct EncodedEntries: Sendable {
     time: Int64, erasable: [UInt8]?, with cipher: inout AES256GCM, _ fingerprints: EntryFingerprints,
     encoding: (inout [UInt8]) throws -> Void
   ) throws {
-    sealed.removeAll(keepingCapacity: true)
-    if let erasable {
-      guard let key = erasureKeys.key(of: first + UInt64(count)) else {
-        throw AuditError(
-          .tampered, at: "covers 0",
-          "There is no key for the erasable part of entry \(first + UInt64(count)).")
-      }
-      let nonce = AES256GCM.nonceByteCount * count
-      cipher.seal(
-        erasable.span, key: key, nonce: nonces[nonce..<nonce + AES256GCM.nonceByteCount], into: &sealed)
-    }
-    let hasOwnRow = sealed.count > TrailLimits.inlineErasableByteCount
-    if hasOwnRow { payloads.append((count, sealed)) }
-    leaves.append(try stored.append(erasable: hasOwnRow ? [] : sealed, hasOwnRow: hasOwnRow, encoding))
     self.fingerprints.append(fingerprints)
     lastTime = time
+    guard let erasable else {
+      leaves.append(try stored.append(hasOwnRow: false, erasable: { _ in }, encoding))
+      return
+    }
+    guard let key = erasureKeys.key(of: first + UInt64(count)) else {
+      throw AuditError(
+        .tampered, at: "covers 0", "There is no key for the erasable part of entry \(first + UInt64(count)).")
+    }
+    let start = AES256GCM.nonceByteCount * count
+    let nonce = nonces[start..<start + AES256GCM.nonceByteCount]
+    if erasable.count + AES256GCM.overhead > TrailLimits.inlineErasableByteCount {
+      var sealed: [UInt8] = []
+      cipher.seal(erasable.span, key: key, nonce: nonce, into: &sealed)
+      payloads.append((count, sealed))
+      leaves.append(try stored.append(hasOwnRow: true, erasable: { _ in }, encoding))
+    } else {
+      let leaf = try stored.append(hasOwnRow: false) {
+        cipher.seal(erasable.span, key: key, nonce: nonce, into: &$0)
+      } _: {
+        try encoding(&$0)
+      }
+      leaves.append(leaf)
+    }
   }
 }

@@ -7,7 +7,12 @@ internal import ReceiptCrypto
 /// is erasable, and what entries that the runs of the index know have to do with it. Made by who appends, so that one
 /// batch is prepared while another is stored.
 final class PreparedRecord: Sendable {
-  let facts: EntryFacts
+  /// What is recorded. It is read where it came in: a copy would be one of all its texts.
+  var facts: EntryFacts {
+    _read { yield source.records[number].facts }
+  }
+  private let source: Source
+  private let number: Int
   let fingerprints: EntryFingerprints
   /// Looked at only where the record is entered: a repetition is acknowledged whatever comes with it.
   let erasable: Result<CommittedErasable?, AuditError>
@@ -15,14 +20,26 @@ final class PreparedRecord: Sendable {
   let inRuns: RunsLookup.Answer?
 
   private init(
-    _ facts: EntryFacts, _ fingerprints: EntryFingerprints, erasable: Result<CommittedErasable?, AuditError>,
-    inRuns: RunsLookup.Answer?
+    _ source: Source, _ number: Int, _ fingerprints: EntryFingerprints,
+    erasable: Result<CommittedErasable?, AuditError>, inRuns: RunsLookup.Answer?
   ) {
-    self.facts = facts
+    self.source = source
+    self.number = number
     self.fingerprints = fingerprints
     self.erasable = erasable
     self.inRuns = inRuns
   }
+
+  /// The records that came in together. There is one for each thread that prepares some of them: all would else count
+  /// their references to the same array.
+  private final class Source: Sendable {
+    let records: [AuditRecord]
+
+    init(_ records: [AuditRecord]) { self.records = records }
+  }
+
+  /// Of the erasable part, before it is sealed.
+  var erasableByteCount: Int { (try? erasable.get())?.bytes.count ?? 0 }
 
   /// Prepares records, with all processors where there are many.
   ///
@@ -45,15 +62,16 @@ final class PreparedRecord: Sendable {
       let answers = runs?.answers(numbers, of: records, fingerprints)
       // The generator is slow to start: one draw for many.
       let salts = Random.bytes(ErasablePart.saltByteCount * range.count)
-      let records = records.span
+      let source = Source(records)
+      let span = records.span
       return zip(numbers, 0..<range.count).map { number, position in
         let start = ErasablePart.saltByteCount * position
         // Each part is taken by itself: the record as a whole would be copied, with all its texts.
         let erasable = CommittedErasable.prepared(
-          receipt: records[number].receiptBytes, customerToken: records[number].customerToken,
+          receipt: span[number].receiptBytes, customerToken: span[number].customerToken,
           salt: salts[start..<start + ErasablePart.saltByteCount])
         return PreparedRecord(
-          records[number].facts, fingerprints[number], erasable: erasable, inRuns: answers?[position])
+          source, number, fingerprints[number], erasable: erasable, inRuns: answers?[position])
       }
     }
     var places = order

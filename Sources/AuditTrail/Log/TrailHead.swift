@@ -55,7 +55,7 @@ struct TrailHead: Equatable {
 extension TrailHead {
   private static let header = "receiptkit.dev/audit-trail-head@v1"
 
-  fileprivate func text(_ configuration: TrailConfiguration) -> String {
+  func text(_ configuration: TrailConfiguration) -> String {
     """
     \(Self.header)
     origin \(configuration.origin)
@@ -70,7 +70,7 @@ extension TrailHead {
     """
   }
 
-  fileprivate init?(text: String, _ configuration: TrailConfiguration) {
+  init?(text: String, _ configuration: TrailConfiguration) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count == 10 else { return nil }
     let values = lines.map { line in
@@ -89,75 +89,6 @@ extension TrailHead {
       writer: WriterRun(writer: writer, from: from))
     // One spelling only.
     guard self.text(configuration) == text else { return nil }
-  }
-}
-
-/// The keys of a trail, and what they are used for: signing and verifying heads, and making fingerprints.
-struct TrailKeys: Sendable {
-  let configuration: TrailConfiguration
-  let verifier: NoteVerifierKey
-  /// `nil` where the trail is only read.
-  let signer: NoteSignerKey?
-  let fingerprints: IndexKey
-
-  var origin: String { configuration.origin }
-
-  init(_ configuration: TrailConfiguration, verifier: NoteVerifierKey, signer: NoteSignerKey?) throws {
-    self.configuration = configuration
-    self.verifier = verifier
-    self.signer = signer
-    fingerprints = try configuration.fingerprintKey
-  }
-
-  /// The stored head.
-  ///
-  /// - Throws: ``AuditError/Code/notATrail`` where there is none; ``AuditError/Code/tampered`` where it is not signed by
-  ///   the trail's key; ``StorageError``.
-  func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
-
-  /// The stored head with its bytes; `known` itself where they are the same.
-  func stored(in reader: any StorageReader, known: SignedHead? = nil) throws -> SignedHead {
-    guard let row = try reader.value(.head, 0) else {
-      throw AuditError(
-        .notATrail, at: "head", "There is no head; this is not an audit trail, or its head was removed.")
-    }
-    if let known, known.bytes == row { return known }
-    do {
-      let note = try SignedNote(parsing: row).verified(by: [verifier])
-      if let head = TrailHead(text: String(decoding: note.text, as: UTF8.self), configuration) {
-        return SignedHead(head: head, bytes: row)
-      }
-    } catch {
-      throw AuditError(
-        .tampered, at: "head",
-        "The head is not signed by the trail's key: \(error) Restore the trail from a backup.")
-    }
-    throw AuditError(
-      .tampered, at: "head", "The head is not of this format; restore the trail from a backup.")
-  }
-
-  /// The index in a storage, for merging its runs: its root is in the head, and each merge has another.
-  func index(in storage: any TrailStorage) -> StoredIndex {
-    StoredIndex(storage: storage, root: { try head(in: $0).indexRoot }) { root, writer in
-      var head = try head(in: writer)
-      head.indexRoot = root
-      try write(head, in: writer)
-    }
-  }
-
-  /// Signs and stores a head.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``StorageError``.
-  @discardableResult
-  func write(_ head: TrailHead, in writer: any StorageWriter) throws -> SignedHead {
-    guard let signer else {
-      throw AuditError(
-        .readOnly, "The trail was opened without its private key; open it with the key to write.")
-    }
-    let note = try SignedNote.sign(Array(head.text(configuration).utf8), by: [signer])
-    let signed = SignedHead(head: head, bytes: note.encoded)
-    try writer.put(.head, 0, signed.bytes)
-    return signed
   }
 }
 

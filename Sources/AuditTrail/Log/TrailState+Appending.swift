@@ -117,7 +117,9 @@ extension TrailState {
     while !rest.isEmpty {
       let bundle = rest.prefix(BundleRow.entryCount - tail.count)
       rest = rest.dropFirst(bundle.count)
-      var encoded = EncodedEntries(reserving: bundle.count, from: head.size, erasureKeys)
+      var encoded = EncodedEntries(
+        reserving: bundle.count, erasableByteCount: bundle.reduce(0) { $0 + ($1.erasable?.count ?? 0) },
+        from: head.size, erasureKeys)
       var lastTime = head.lastTime
       for copy in bundle {
         let position = head.size + UInt64(encoded.count)

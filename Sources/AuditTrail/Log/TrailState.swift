@@ -6,7 +6,7 @@ internal import TransparencyLog
 /// What writing holds in memory of a trail. It follows what is stored, and is read anew after a failed write.
 struct TrailState {
   /// As it is stored and signed.
-  private(set) var signed: SignedHead
+  var signed: SignedHead
   var head: TrailHead
   /// The right edge of the tree.
   var frontier: TreeFrontier

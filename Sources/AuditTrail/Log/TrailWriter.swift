@@ -45,7 +45,7 @@ struct TrailWriter {
   }
 
   /// Whether the private key is there.
-  var canWrite: Bool { context.keys.signer != nil }
+  var canWrite: Bool { context.keys.canSign }
 
   /// The entries that the checkpoint covers that was last seen in its place.
   var checkpointSize: UInt64 { checkpoint?.checkpoint.size ?? 0 }
@@ -75,7 +75,7 @@ struct TrailWriter {
     _ body: (inout TrailState, any StorageWriter) throws -> Result
   ) throws(AuditError) -> Result {
     if let stopped { throw stopped }
-    guard canWrite else { throw Self.readOnly }
+    _ = try context.keys.signer()
     let context = context
     // Moved out, so that its arrays are not copied when they change; and gone when anything fails.
     var current = state
@@ -167,8 +167,8 @@ struct TrailWriter {
   mutating func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
     do {
       if let stopped { throw stopped }
-      guard let signer = context.keys.signer else { throw Self.readOnly }
       while true {
+        let signer = try context.keys.signer()
         if state == nil { try refresh() }
         guard let state else { throw AuditError(.closed, "The trail is closed.") }
         let old = try follow()
@@ -178,7 +178,7 @@ struct TrailWriter {
         let new = try Checkpoint(origin: context.keys.origin, size: state.head.size, root: state.head.root)
           .signed(by: signer)
         guard try checkpoints.replace(old, with: new.encoded) else { continue }
-        let verified = try new.verified(by: context.keys.verifier)
+        let verified = try context.keys.chain.verify(new)
         try keep(verified)
         return verified
       }
@@ -187,10 +187,6 @@ struct TrailWriter {
       if error.code == .forked || error.code == .stopped { stopped = error }
       throw error
     }
-  }
-
-  private static var readOnly: AuditError {
-    AuditError(.readOnly, "The trail was opened without its private key; open it with the key to write.")
   }
 
   /// The checkpoint that is in its place now.
@@ -240,7 +236,7 @@ struct TrailWriter {
   ) throws -> VerifiedCheckpoint? {
     guard let bytes = try checkpoints.load() else { return nil }
     do {
-      let verified = try SignedCheckpoint(parsing: bytes).verified(by: keys.verifier)
+      let verified = try keys.chain.verify(SignedCheckpoint(parsing: bytes))
       guard verified.checkpoint.origin == keys.origin else {
         throw AuditError(
           .forked, at: "checkpoint",
@@ -281,6 +277,8 @@ struct TrailWriter {
 enum TrailNotes {
   static let configuration: Int64 = 0
   static let checkpoint: Int64 = 1
+  /// The proofs of the entries by which keys were replaced, from here on.
+  static let firstSuccession: Int64 = 2
 }
 
 /// What readers of a process see of a trail.

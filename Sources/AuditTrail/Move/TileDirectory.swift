@@ -4,7 +4,7 @@ internal import FoundationEssentials
 public import TransparencyLog
 
 /// A log as static files (C2SP tlog-tiles), as any web server can serve it: `checkpoint`, `tile/<level>/<number>` and
-/// `tile/entries/<number>`.
+/// `tile/entries/<number>`. Where keys of the trail were replaced, `keys` leads from each to the next (``KeyChain``).
 ///
 /// Beside these, and for the operator's own use only, it may have the erasable parts of the entries, in
 /// `erasable/<number>`: for each entry of a bundle a length of four bytes, highest first, and the part. That folder
@@ -25,6 +25,13 @@ public struct TileDirectory: Sendable {
   func read(_ name: String) throws(StorageError) -> [UInt8]? {
     try DurableFile.read("\(path)/\(name)", limit: Self.maximumFileByteCount)
   }
+
+  /// The proofs of the entries by which keys of the trail were replaced, not verified.
+  ///
+  /// - Throws: `LogFormatError` where the file is damaged, ``StorageError``.
+  func successions() throws -> [LogProof] { try KeyChain.proofs(in: read(Self.keysName) ?? []) }
+
+  static let keysName = "keys"
 
   /// What a file's name ends with while it is written.
   static let unfinished = ".new"
@@ -139,6 +146,10 @@ extension AuditLog {
     // only an older one needs goes after it.
     for folder in try ExportedFiles(in: directory).folders {
       try DurableFile.synchronizeDirectory(of: "\(directory.path)/\(folder)/")
+    }
+    if !keys.successions.isEmpty {
+      let proofs = try storage.read { try TrailKeys.storedProofs($0) }
+      try directory.write(proofs.flatMap(\.encoded), to: TileDirectory.keysName)
     }
     try directory.write(checkpoint.signed.encoded, to: "checkpoint")
     try DurableFile.synchronizeDirectory(of: "\(directory.path)/")

@@ -27,7 +27,8 @@ extension AuditLog {
   ) throws -> VerifiedCheckpoint {
     let checkpoint = try checkedExport(directory, configuration, signer, checkpoints)
     let size = checkpoint.checkpoint.size
-    let keys = try TrailKeys(configuration, verifier: signer.verifierKey, signer: signer)
+    let proofs = try directory.successions()
+    let keys = try TrailKeys(configuration, signer: signer)
     let context = TrailContext(keys: keys, nodes: TileNodeCache(), writer: 0)
     let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
     var state = try storage.write { writer in
@@ -36,6 +37,7 @@ extension AuditLog {
         throw AuditError(.alreadyExists, "There is a trail already; choose another place.")
       }
       try writer.put(.notes, TrailNotes.configuration, note.encoded)
+      try TrailKeys.store(proofs, in: writer)
       try ErasureKeys.create(in: writer)
       try keys.write(.empty, in: writer)
       return try TrailState(reading: writer, context)

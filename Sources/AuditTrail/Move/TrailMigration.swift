@@ -48,9 +48,8 @@ public struct TrailMigration: Sendable {
     to target: any TrailStorage, checkpoints newCheckpoints: any CheckpointStore,
     progress: (_ copied: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> VerifiedCheckpoint {
-    let configuration = try AuditLog.readConfiguration(source, signer.verifierKey)
-    let keys = try TrailKeys(configuration, verifier: signer.verifierKey, signer: signer)
-    let published = try loadPublished(origin: configuration.origin)
+    let keys = try source.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) }
+    let published = try loadPublished(keys)
     let encoded = published.signed.encoded
     if let there = try newCheckpoints.load(), there != encoded {
       throw AuditError(
@@ -69,6 +68,7 @@ public struct TrailMigration: Sendable {
       try target.write {
         try $0.put(.notes, TrailNotes.configuration, note)
         try $0.put(.notes, TrailNotes.checkpoint, encoded)
+        try TrailKeys.store(TrailKeys.storedProofs(writer), in: $0)
       }
       let there = try newCheckpoints.load()
       guard try checkpoints.load() == encoded, there == nil || there == encoded,
@@ -81,15 +81,15 @@ public struct TrailMigration: Sendable {
     }
   }
 
-  private func loadPublished(origin: String) throws -> VerifiedCheckpoint {
+  private func loadPublished(_ keys: TrailKeys) throws -> VerifiedCheckpoint {
     guard let bytes = try checkpoints.load() else {
       throw AuditError(
         .rolledBack, at: "checkpoint",
         "The place of the source's last checkpoint is empty; name the right one.")
     }
     do {
-      let verified = try SignedCheckpoint(parsing: bytes).verified(by: signer.verifierKey)
-      if verified.checkpoint.origin == origin { return verified }
+      let verified = try keys.chain.verify(SignedCheckpoint(parsing: bytes))
+      if verified.checkpoint.origin == keys.origin { return verified }
     } catch {
       throw AuditError(
         .tampered, at: "checkpoint", "The source's last checkpoint cannot be trusted: \(error)")

@@ -28,13 +28,11 @@ public struct TrailReindexing: Sendable {
 
   /// The same with another number of entries, whole bundles, whose records are in memory at a time.
   package init(_ storage: any TrailStorage, signer: NoteSignerKey, sliceCount: UInt64) throws {
-    let configuration = try AuditLog.readConfiguration(storage, signer.verifierKey)
     self.storage = storage
     self.sliceCount = sliceCount
     context = TrailContext(
-      keys: try TrailKeys(configuration, verifier: signer.verifierKey, signer: signer),
-      nodes: TileNodeCache(),
-      writer: 0)
+      keys: try storage.read { try TrailKeys(reading: $0, trusting: signer.verifierKey, signer: signer) },
+      nodes: TileNodeCache(), writer: 0)
   }
 
   /// Makes the index. Blocks.

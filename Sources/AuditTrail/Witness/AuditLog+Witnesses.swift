@@ -82,7 +82,7 @@ extension AuditLog {
     let lines = CosignatureLines(keys: policy.witnesses.map(\.key))
     let cosigners = lines.cosigners(of: checkpoint.signed)
     guard asksAll || !policy.isSatisfied(by: cosigners) else {
-      return WitnessRound(checkpoint.signed, refusals: [], policy: policy, logKey: verifier)
+      return WitnessRound(checkpoint.signed, refusals: [], policy: policy, logKey: checkpoint.logKey)
     }
     let plain: SignedCheckpoint
     do { plain = try lines.withoutCosignatures(checkpoint.signed) } catch { throw AuditError(error) }
@@ -96,7 +96,7 @@ extension AuditLog {
         try writer.add(answers.lines, to: checkpoint, by: lines)
       }
     }
-    return WitnessRound(signed, refusals: answers.refusals, policy: policy, logKey: verifier)
+    return WitnessRound(signed, refusals: answers.refusals, policy: policy, logKey: checkpoint.logKey)
   }
 
   /// Does what blocks, away from the threads that tasks share.

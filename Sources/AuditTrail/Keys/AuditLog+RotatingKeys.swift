@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TransparencyLog
+
+extension AuditLog {
+  /// The keys of the trail: the one that is trusted, and those that took over from it.
+  public var keys: KeyChain { context.keys.chain }
+
+  /// Has another key take over: by an entry that the key in use signs, after which the new one signs everything. Who
+  /// trusts the old key follows the entry to the new one; what the old key signs afterwards is not accepted any more.
+  ///
+  /// Other processes that write must be opened anew with the new private key; those that read need nothing. A checkpoint
+  /// of the new key is published; witnesses must know it before they cosign.
+  ///
+  /// - Parameter new: The private key, named as the trail.
+  /// - Returns: The entry.
+  /// - Throws: ``AuditError``: ``AuditError/Code/wrongKey`` where the key has another name or was in use before.
+  @discardableResult
+  public func rotateKey(to new: NoteSignerKey) async throws(AuditError) -> KeySuccession {
+    guard new.name == configuration.origin, !keys.keys.contains(new.verifierKey) else {
+      throw AuditError(
+        .wrongKey, at: "key",
+        "The new key is named \(configuration.origin), as the trail is, and was not in use before.")
+    }
+    let now = Self.milliseconds(options.clock())
+    return try await blocking { log throws(AuditError) in
+      let succession = try log.change { writer throws(AuditError) in
+        let succession = try writer.write { state, storage in
+          try state.replaceKey(by: new, now: now, in: storage)
+        }
+        log.context.keys.adopt(new, succession)
+        return succession
+      }
+      try log.publishCheckpoint()
+      return succession
+    }
+  }
+}
+
+extension TrailState {
+  fileprivate mutating func replaceKey(
+    by new: NoteSignerKey, now: Int64, in writer: any StorageWriter
+  ) throws -> KeySuccession {
+    let old = try context.keys.signer()
+    let record = AuditRecord(EntryFacts(time: now, kind: .key, text: new.verifierKey.text))
+    let index = try append([record], in: writer)[0].index
+    let checkpoint = try Checkpoint(origin: context.keys.origin, size: head.size, root: head.root)
+    let tiles = tiles(in: writer)
+    let entry = try entries(in: writer).entry(at: index)
+    let hashes = try MerkleTree.inclusionProof(index: index, size: head.size, reader: tiles)
+    let proof = try LogProof(
+      extra: entry, index: index, inclusionProof: hashes, checkpoint: try checkpoint.signed(by: old))
+    guard let succession = KeySuccession(proof, by: old.verifierKey) else {
+      throw AuditError(.wrongKey, at: "key", "The new key cannot be read from its entry.")
+    }
+    signed = try context.keys.store(new, succession, head, in: writer)
+    return succession
+  }
+}

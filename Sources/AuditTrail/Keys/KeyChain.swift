@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TransparencyLog
+
+/// The keys of a trail, one after the other: the first is trusted, and each of the others took over by an entry of the
+/// trail that the key before it signed.
+///
+/// A key that was replaced vouches for the entries up to that entry, and for nothing after it, whoever has it now.
+///
+/// In a file a chain is the proofs of these entries (C2SP tlog-proof), one behind the other, each in a checkpoint of the
+/// key that was replaced which ends with the entry.
+public struct KeyChain: Sendable, Hashable {
+  /// The key that is trusted.
+  public let first: NoteVerifierKey
+  /// What replaced it, in order.
+  public private(set) var successions: [KeySuccession] = []
+
+  /// No chain that is read is longer.
+  static let maximumCount = 1024
+
+  /// A chain of one key.
+  public init(_ first: NoteVerifierKey) { self.first = first }
+
+  /// The keys that follow from one that is trusted.
+  ///
+  /// - Parameters:
+  ///   - first: The key that is trusted: the first of the trail, or any later one.
+  ///   - proofs: The entries by which keys were replaced. Those before `first` came in use say nothing, and are passed
+  ///     over; so is whatever the key in use has not signed.
+  public init(_ first: NoteVerifierKey, _ proofs: some Sequence<LogProof>) {
+    self.first = first
+    for proof in proofs {
+      if let succession = KeySuccession(proof, by: current) { successions.append(succession) }
+    }
+  }
+
+  /// The keys that follow from one that is trusted, by a file of proofs.
+  ///
+  /// - Throws: `LogFormatError` where it is not one.
+  public init(_ first: NoteVerifierKey, parsing file: [UInt8]) throws(LogFormatError) {
+    self.init(first, try Self.proofs(in: file))
+  }
+
+  /// The key that signs now.
+  public var current: NoteVerifierKey { successions.last?.key ?? first }
+
+  /// All keys, in order.
+  public var keys: [NoteVerifierKey] { [first] + successions.map(\.key) }
+
+  /// The file of the chain: nothing for one of a single key.
+  public var encoded: [UInt8] { successions.flatMap(\.proof.encoded) }
+
+  /// Whether a key's signature vouches for a tree of so many entries.
+  func isTrusted(_ key: NoteVerifierKey, forSize size: UInt64) -> Bool {
+    if key == current { return true }
+    return zip(keys, successions).contains { $0 == key && size <= $1.size }
+  }
+
+  /// Verifies a checkpoint: by the key that signs now, or by one that was replaced, as far as it is trusted.
+  ///
+  /// - Throws: `NoteError`, as the key that signs now has it.
+  public func verify(_ checkpoint: SignedCheckpoint) throws(NoteError) -> VerifiedCheckpoint {
+    do throws(NoteError) { return try checkpoint.verified(by: current) } catch {
+      for key in keys.dropLast().reversed()
+      where isTrusted(key, forSize: checkpoint.unverifiedCheckpoint.size) {
+        if let verified = try? checkpoint.verified(by: key) { return verified }
+      }
+      throw error
+    }
+  }
+
+  /// Verifies that the trail has an entry.
+  ///
+  /// - Throws: `LogProofError`.
+  public func verify(_ proof: LogProof, entry: [UInt8]) throws(LogProofError) -> VerifiedProof {
+    let key: NoteVerifierKey
+    do throws(NoteError) { key = try verify(proof.checkpoint).logKey } catch { throw .checkpoint(error) }
+    return try proof.verify(entry: entry, by: key)
+  }
+
+  mutating func append(_ succession: KeySuccession) { successions.append(succession) }
+
+  /// The proofs of a file.
+  static func proofs(in file: [UInt8]) throws(LogFormatError) -> [LogProof] {
+    let header = Array("c2sp.org/tlog-proof@v1\n".utf8)
+    var proofs: [LogProof] = []
+    var rest = file[...]
+    while !rest.isEmpty {
+      // A proof ends where a line is the header of the next.
+      let next = rest.indices.dropFirst().first {
+        rest[$0 - 1] == UInt8(ascii: "\n") && rest[$0...].starts(with: header)
+      }
+      proofs.append(try LogProof(parsing: Array(rest[..<(next ?? rest.endIndex)])))
+      rest = rest[(next ?? rest.endIndex)...]
+    }
+    return proofs
+  }
+}
+
+/// An entry by which one key of a trail took over from the one before it, proven.
+public struct KeySuccession: Sendable, Hashable {
+  /// The key that signs from then on.
+  public let key: NoteVerifierKey
+  /// The entry.
+  public let index: UInt64
+  let proof: LogProof
+
+  /// How many entries the key that was replaced vouches for at most: those up to this one.
+  var size: UInt64 { index + 1 }
+
+  /// Reads the entry of a proof; `nil` where it does not replace `old`.
+  init?(_ proof: LogProof, by old: NoteVerifierKey) {
+    guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1,
+      (try? proof.verify(entry: bytes, by: old)) != nil, let entry = try? AuditEntry(parsing: bytes),
+      entry.kind == .key, let key = entry.text.flatMap({ try? NoteVerifierKey($0) }),
+      key.name.utf8.elementsEqual(old.name.utf8)
+    else { return nil }
+    self.key = key
+    index = proof.index
+    self.proof = proof
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FingerprintIndex
+internal import Synchronization
+internal import TransparencyLog
+
+/// The keys of an opened trail, and what they are used for: signing and verifying heads and checkpoints, and making
+/// fingerprints. They follow the trail where another process replaces its key.
+final class TrailKeys: Sendable {
+  let configuration: TrailConfiguration
+  let fingerprints: IndexKey
+  private let state: Mutex<State>
+
+  private struct State {
+    var chain: KeyChain
+    /// `nil` where the trail is only read.
+    var signer: NoteSignerKey?
+  }
+
+  var origin: String { configuration.origin }
+  var chain: KeyChain { state.withLock { $0.chain } }
+  /// Whether there is a private key.
+  var canSign: Bool { state.withLock { $0.signer != nil } }
+
+  private init(_ configuration: TrailConfiguration, _ chain: KeyChain, _ signer: NoteSignerKey?) throws {
+    self.configuration = configuration
+    fingerprints = try configuration.fingerprintKey
+    state = Mutex(State(chain: chain, signer: signer))
+  }
+
+  /// Those of a trail that begins.
+  convenience init(_ configuration: TrailConfiguration, signer: NoteSignerKey) throws {
+    try self.init(configuration, KeyChain(signer.verifierKey), signer)
+  }
+
+  /// Those of a trail that is there.
+  ///
+  /// - Parameters:
+  ///   - reader: The state of its storage.
+  ///   - first: The key that is trusted; those that replaced it follow from it.
+  ///   - signer: The private key of the last of them.
+  /// - Throws: ``AuditError/Code/notATrail``, ``AuditError/Code/wrongKey``, ``StorageError``.
+  convenience init(
+    reading reader: any StorageReader, trusting first: NoteVerifierKey, signer: NoteSignerKey? = nil
+  ) throws {
+    let chain = KeyChain(first, try Self.storedProofs(reader))
+    if let signer, signer.verifierKey != chain.current {
+      let replaced = zip(chain.keys, chain.successions).first { $0.0 == signer.verifierKey }
+      throw replaced.map { Self.replaced(at: $1.index) }
+        ?? AuditError(.wrongKey, at: "key", "The private key and the public key do not belong together.")
+    }
+    try self.init(try Self.configuration(in: reader, chain), chain, signer)
+  }
+
+  private static func configuration(in reader: any StorageReader, _ chain: KeyChain) throws
+    -> TrailConfiguration
+  {
+    guard let bytes = try reader.value(.notes, TrailNotes.configuration) else {
+      throw AuditError(
+        .notATrail, at: "configuration", "There is no configuration; this is not an audit trail.")
+    }
+    do {
+      let note = try SignedNote(parsing: bytes).verified(by: chain.keys)
+      return try TrailConfiguration(text: String(decoding: note.text, as: UTF8.self))
+    } catch let error as AuditError {
+      throw error
+    } catch {
+      throw AuditError(
+        .wrongKey, at: "configuration",
+        "The configuration is not signed by this key: \(error). Give the key that the trail was created with."
+      )
+    }
+  }
+
+  /// The entries by which keys were replaced, as they are stored; not verified.
+  static func storedProofs(_ reader: any StorageReader) throws -> [LogProof] {
+    var proofs: [LogProof] = []
+    while proofs.count < KeyChain.maximumCount,
+      let row = try reader.value(.notes, TrailNotes.firstSuccession + Int64(proofs.count)),
+      let proof = try? LogProof(parsing: row)
+    {
+      proofs.append(proof)
+    }
+    return proofs
+  }
+
+  /// Stores the entries by which keys were replaced, of a trail that is copied.
+  static func store(_ proofs: [LogProof], in writer: any StorageWriter) throws {
+    for (number, proof) in proofs.enumerated() {
+      try writer.put(.notes, TrailNotes.firstSuccession + Int64(number), proof.encoded)
+    }
+  }
+
+  private static func replaced(at index: UInt64) -> AuditError {
+    AuditError(
+      .wrongKey, at: "key",
+      "The trail's key was replaced by entry \(index); open the trail with the private key that took over.")
+  }
+
+  // MARK: - Heads
+
+  /// The stored head.
+  ///
+  /// - Throws: ``AuditError/Code/notATrail`` where there is none; ``AuditError/Code/tampered`` where it is not signed by
+  ///   the trail's key; ``StorageError``.
+  func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
+
+  /// The stored head with its bytes; `known` itself where they are the same.
+  func stored(in reader: any StorageReader, known: SignedHead? = nil) throws -> SignedHead {
+    guard let row = try reader.value(.head, 0) else {
+      throw AuditError(
+        .notATrail, at: "head", "There is no head; this is not an audit trail, or its head was removed.")
+    }
+    if let known, known.bytes == row { return known }
+    do { return try verified(row, by: chain) } catch {
+      // Another process may have replaced the key.
+      let now = KeyChain(chain.first, try Self.storedProofs(reader))
+      guard now.successions.starts(with: chain.successions), now != chain else { throw error }
+      let head = try verified(row, by: now)
+      state.withLock { $0.chain = now }
+      return head
+    }
+  }
+
+  private func verified(_ row: [UInt8], by chain: KeyChain) throws -> SignedHead {
+    do {
+      let note = try SignedNote(parsing: row).verified(by: chain.keys)
+      if let head = TrailHead(text: String(decoding: note.text, as: UTF8.self), configuration) {
+        guard note.signers.contains(where: { chain.isTrusted($0, forSize: head.size) }) else {
+          throw AuditError(
+            .tampered, at: "head",
+            "The head is signed by a key that was replaced before. Restore the trail from a backup.")
+        }
+        return SignedHead(head: head, bytes: row)
+      }
+    } catch let error as AuditError {
+      throw error
+    } catch {
+      throw AuditError(
+        .tampered, at: "head",
+        "The head is not signed by the trail's key: \(error) Restore the trail from a backup.")
+    }
+    throw AuditError(
+      .tampered, at: "head", "The head is not of this format; restore the trail from a backup.")
+  }
+
+  /// Signs and stores a head, after the one before it was read in the same transaction.
+  ///
+  /// - Throws: ``AuditError/Code/readOnly`` without the private key, ``AuditError/Code/wrongKey`` where it was replaced;
+  ///   ``StorageError``.
+  @discardableResult
+  func write(_ head: TrailHead, in writer: any StorageWriter) throws -> SignedHead {
+    try write(head, by: signer(), in: writer)
+  }
+
+  private func write(
+    _ head: TrailHead, by signer: NoteSignerKey, in writer: any StorageWriter
+  ) throws -> SignedHead {
+    let note = try SignedNote.sign(Array(head.text(configuration).utf8), by: [signer])
+    let signed = SignedHead(head: head, bytes: note.encoded)
+    try writer.put(.head, 0, signed.bytes)
+    return signed
+  }
+
+  /// The index in a storage, for merging its runs: its root is in the head, and each merge has another.
+  func index(in storage: any TrailStorage) -> StoredIndex {
+    StoredIndex(storage: storage, root: { try self.head(in: $0).indexRoot }) { root, writer in
+      var head = try self.head(in: writer)
+      head.indexRoot = root
+      try self.write(head, in: writer)
+    }
+  }
+
+  // MARK: - Keys
+
+  /// The private key that signs now.
+  ///
+  /// - Throws: ``AuditError/Code/readOnly`` without it, ``AuditError/Code/wrongKey`` where it was replaced.
+  func signer() throws(AuditError) -> NoteSignerKey {
+    let (chain, signer) = state.withLock { ($0.chain, $0.signer) }
+    guard let signer else {
+      throw AuditError(
+        .readOnly, "The trail was opened without its private key; open it with the key to write.")
+    }
+    if let last = chain.successions.last, last.key != signer.verifierKey {
+      throw Self.replaced(at: last.index)
+    }
+    return signer
+  }
+
+  /// Stores that a key takes over, in the transaction that entered it as the last entry, and signs the head with it.
+  ///
+  /// - Parameters:
+  ///   - new: The key.
+  ///   - succession: The entry.
+  ///   - head: The head.
+  ///   - writer: The transaction.
+  func store(
+    _ new: NoteSignerKey, _ succession: KeySuccession, _ head: TrailHead, in writer: any StorageWriter
+  ) throws -> SignedHead {
+    let stored = try Self.storedProofs(writer)
+    guard stored.count < KeyChain.maximumCount else {
+      throw AuditError(.invalidRecord, at: "key", "The key was replaced too often; begin another trail.")
+    }
+    try writer.put(
+      .notes, TrailNotes.firstSuccession + Int64(stored.count), succession.proof.encoded)
+    // So that whoever trusts this key alone can read the trail.
+    let text = Array(configuration.text.utf8)
+    if let bytes = try writer.value(.notes, TrailNotes.configuration) {
+      let note = try SignedNote(parsing: bytes).adding(SignedNote.sign(text, by: [new]).signatures)
+      try writer.put(.notes, TrailNotes.configuration, note.encoded)
+    }
+    return try write(head, by: new, in: writer)
+  }
+
+  /// Goes on with a key whose taking over was stored.
+  func adopt(_ new: NoteSignerKey, _ succession: KeySuccession) {
+    state.withLock { state in
+      // Whoever reads may have found it already.
+      if state.chain.current != succession.key { state.chain.append(succession) }
+      state.signer = new
+    }
+  }
+}
