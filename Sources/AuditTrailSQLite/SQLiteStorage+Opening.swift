@@ -56,12 +56,9 @@
     }
 
     convenience init(openingAt path: String, patience limit: Duration, tuning: SQLiteTuning) throws {
-      let file = try SQLiteFault.mapping { () throws(DatabaseFault) in try DatabaseFile(path) }
+      let file = try Self.existingFile(path)
       guard let status = DatabaseFile.status(file.databasePath) else {
         throw StorageError(.notFound, at: path, "There is no such file.")
-      }
-      guard status.isRegular, status.size > 0 else {
-        throw StorageError(.notATrail, at: path, "It is not a file with anything in it.")
       }
       let patience = Patience(limit)
       let writer = try SQLiteConnection.writer(file, tuning: tuning, patience: patience)
@@ -85,6 +82,20 @@
       }
     }
 
+    /// The file of a trail that is there.
+    ///
+    /// - Throws: `StorageError` with `notFound` or `notATrail`.
+    static func existingFile(_ path: String) throws -> DatabaseFile {
+      let file = try SQLiteFault.mapping { () throws(DatabaseFault) in try DatabaseFile(path) }
+      guard let status = DatabaseFile.status(file.databasePath) else {
+        throw StorageError(.notFound, at: path, "There is no such file.")
+      }
+      guard status.isRegular, status.size > 0 else {
+        throw StorageError(.notATrail, at: path, "It is not a file with anything in it.")
+      }
+      return file
+    }
+
     private static func createTables(_ database: Database) throws {
       try database.execute(sql: "PRAGMA journal_mode = WAL")
       try database.inTransaction(.immediate) {
@@ -100,6 +111,15 @@
 
     /// Refuses what is not a trail, and gives the size of its pages.
     private static func check(_ database: Database, path: String) throws -> Int {
+      try checkTables(database, path: path)
+      guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+        throw StorageError(.inputOutput, at: path, "It cannot be put into write-ahead mode: is it writable?")
+      }
+      return try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
+    }
+
+    /// Refuses what is not a trail.
+    static func checkTables(_ database: Database, path: String) throws {
       let application = try Int32.fetchOne(database, sql: "PRAGMA application_id")
       guard application == SQLiteConnection.applicationID else {
         throw StorageError(.notATrail, at: path, "It is an SQLite database of another application.")
@@ -115,10 +135,6 @@
       guard tables == Set(StorageTable.allCases.map { TableStatements[$0].create }) else {
         throw StorageError(.corrupt, at: path, "Its tables are not those of a trail.")
       }
-      guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
-        throw StorageError(.inputOutput, at: path, "It cannot be put into write-ahead mode: is it writable?")
-      }
-      return try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
     }
 
     /// Copies the log of a process that ended in the middle of its work into the file.

@@ -46,15 +46,7 @@
     /// - Throws: `StorageError`, and whatever `body` throws.
     public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
       try connections.withReader { reader in
-        try reader.inDatabase { database in
-          let access = SQLiteAccess(database, path: file.path)
-          try perform("BEGIN", on: database)
-          defer {
-            access.end()
-            rollBack(database)
-          }
-          return try body(access)
-        }
+        try reader.inDatabase { try SQLiteAccess.reading($0, path: file.path, body) }
       }
     }
 
@@ -156,17 +148,10 @@
     }
 
     func perform(_ sql: String, on database: Database) throws {
-      do {
-        try database.cachedStatement(sql: sql).execute()
-      } catch {
-        throw SQLiteFault.mapped(error, at: file.path)
-      }
+      try SQLiteAccess.perform(sql, on: database, path: file.path)
     }
 
-    private func rollBack(_ database: Database) {
-      // Fails where SQLite has rolled back of itself.
-      if database.isInsideTransaction { try? perform("ROLLBACK", on: database) }
-    }
+    private func rollBack(_ database: Database) { SQLiteAccess.rollBack(database) }
 
     /// The bytes of the file, its log and the index of the log.
     public func byteCount() throws -> UInt64 {
@@ -176,13 +161,15 @@
 
     /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
     public func structuralFaults() throws -> [String] {
-      try connections.withReader { reader in
-        do {
-          let lines = try reader.inDatabase { try String.fetchAll($0, sql: "PRAGMA quick_check(100)") }
-          return lines == ["ok"] ? [] : lines
-        } catch {
-          throw SQLiteFault.mapped(error, at: file.path)
-        }
+      try connections.withReader { try Self.structuralFaults($0, path: file.path) }
+    }
+
+    static func structuralFaults(_ reader: DatabaseQueue, path: String) throws -> [String] {
+      do {
+        let lines = try reader.inDatabase { try String.fetchAll($0, sql: "PRAGMA quick_check(100)") }
+        return lines == ["ok"] ? [] : lines
+      } catch {
+        throw SQLiteFault.mapped(error, at: path)
       }
     }
 

@@ -18,12 +18,14 @@
     /// - Parameters:
     ///   - file: The file.
     ///   - readonly: Whether it is only read.
+    ///   - isImmutable: Whether nobody changes the file while it is open: then nothing but the file is read.
     ///   - patience: How long to wait for others.
     ///   - pragmas: What is run first.
     /// - Returns: The connection.
     /// - Throws: ``DatabaseFault`` with `occupied` where it is no SQLite database.
     package static func open(
-      _ file: DatabaseFile, readonly: Bool = false, patience: Patience, pragmas: String
+      _ file: DatabaseFile, readonly: Bool = false, isImmutable: Bool = false, patience: Patience,
+      pragmas: String
     ) throws(DatabaseFault) -> DatabaseQueue {
       var configuration = Configuration()
       configuration.readonly = readonly
@@ -42,7 +44,8 @@
         try database.execute(sql: pragmas)
       }
       do {
-        return try DatabaseQueue(path: file.databasePath, configuration: configuration)
+        return try DatabaseQueue(
+          path: isImmutable ? file.immutableURI : file.databasePath, configuration: configuration)
       } catch {
         if let error = error as? DatabaseError, error.resultCode == .SQLITE_NOTADB {
           throw DatabaseFault(.occupied, at: file.path, "It is not an SQLite database.")

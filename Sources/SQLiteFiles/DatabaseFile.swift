@@ -27,6 +27,18 @@
     /// What SQLite is given: never one of the names that it takes for something else (`:memory:`, `file:…`).
     package var databasePath: String { path.hasPrefix("/") ? path : "./" + path }
 
+    /// What SQLite is given for a file that nobody changes (sqlite.org/uri.html).
+    package var immutableURI: String {
+      let escaped = databasePath.utf8.map { byte in
+        let isPlain =
+          byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+          || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+          || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+        return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+      return "file:\(escaped.joined())?immutable=1"
+    }
+
     /// The file, its log and the index of the log, where the path is no symbolic link.
     package var allPaths: [String] { [databasePath, databasePath + "-wal", databasePath + "-shm"] }
 

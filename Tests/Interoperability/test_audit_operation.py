@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """receipt-tool audit backup, restore-keys and reindex."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -8,6 +9,8 @@ import sqlite3
 import stat
 
 import pytest
+import samples
+from independent import jws
 
 from tool import INVALID, UNREADABLE, USAGE, VALID
 
@@ -112,3 +115,73 @@ class TestReindex:
     def test_without_the_private_key(self, receipt_tool, trail):
         os.rename(f"{trail}.key", f"{trail}.elsewhere")
         assert receipt_tool.run("audit", "reindex", trail).code == UNREADABLE
+
+
+class TestRotateKey:
+    def test_who_trusts_the_first_key_follows(self, receipt_tool, trail, tmp_path):
+        first = open(f"{trail}.pub").read()
+        run = receipt_tool.run("audit", "rotate-key", trail, "--json")
+        assert run.code == VALID, run.err
+        (line,) = run.lines
+        assert line["index"] == 600 and line["publicKey"] != first.strip()
+        assert stat.S_IMODE(os.stat(f"{trail}.key").st_mode) == 0o600
+        assert open(f"{trail}.pub").read() == first
+        append(receipt_tool, trail, range(600, 610))
+        intact(receipt_tool, trail)
+        proof, keys = tmp_path / "proof", tmp_path / "keys"
+        assert receipt_tool.run("audit", "prove", trail, "5", "-o", proof).code == VALID
+        assert receipt_tool.run("audit", "check", proof, "--key", f"{trail}.pub").code == INVALID
+        run = receipt_tool.run("audit", "keys", trail, "-o", keys, "--json")
+        assert run.code == VALID and [entry.get("index") for entry in run.lines] == [None, 600]
+        assert receipt_tool.run("audit", "check", proof, "--key", f"{trail}.pub", "--keys", keys).code == VALID
+        assert receipt_tool.run("audit", "check", proof, "--key", line["publicKey"]).code == VALID
+        folder = tmp_path / "exported"
+        assert receipt_tool.run("audit", "export", trail, folder).code == VALID
+        intact(receipt_tool, folder, "--key", f"{trail}.pub")
+        assert receipt_tool.run("audit", "check", proof, "--key", f"{trail}.pub", "--keys", folder / "keys").code == VALID
+
+    def test_the_key_that_was_replaced_writes_no_more(self, receipt_tool, trail):
+        shutil.copy(f"{trail}.key", f"{trail}.old")
+        assert receipt_tool.run("audit", "rotate-key", trail).code == VALID
+        assert open(f"{trail}.old").read() == open(f"{trail}.key.replaced-600").read()
+        line = b'{"kind":"verdict","verdict":"valid","transaction":"x"}'
+        run = receipt_tool.run("audit", "append", trail, "-", "--private-key", f"{trail}.old", stdin=line)
+        assert run.code == UNREADABLE and "was replaced by entry 600" in run.err
+        assert receipt_tool.run("audit", "append", trail, "-", stdin=line).code == VALID
+
+    def test_a_try_that_was_cut_off_is_finished(self, receipt_tool, trail):
+        assert receipt_tool.run("audit", "rotate-key", trail).code == VALID
+        # As where it was cut off before the files had their new names.
+        os.rename(f"{trail}.key", f"{trail}.key.new")
+        os.rename(f"{trail}.key.replaced-600", f"{trail}.key")
+        assert receipt_tool.run("audit", "append", trail, "-", stdin=b'{"kind":"x"}').code == UNREADABLE
+        run = receipt_tool.run("audit", "rotate-key", trail, "--json")
+        assert run.code == VALID and run.lines[0]["index"] == 600, run.err
+        append(receipt_tool, trail, range(600, 610))
+        run = receipt_tool.run("audit", "keys", trail)
+        assert len(run.out.splitlines()) == 2
+        intact(receipt_tool, trail)
+
+
+class TestPolicy:
+    def test_what_the_digest_in_an_entry_stands_for(self, receipt_tool, trail, trust, store, tmp_path):
+        receipt = tmp_path / "receipt.jws"
+        receipt.write_text(jws.sign(samples.TRANSACTION, store.leaf()))
+        for bundle in ["com.example.app", "com.example.other", "com.example.app"]:
+            receipt_tool.run("verify", "--audit", trail, *trust, "--bundle-id", bundle, receipt)
+        run = receipt_tool.run("audit", "find", trail, "--product", samples.TRANSACTION["productId"], "--json")
+        digests = {line["policy"] for line in run.lines}
+        assert len(run.lines) == 2 and len(digests) == 2
+        for digest in digests:
+            run = receipt_tool.run("audit", "policy", trail, digest)
+            assert run.code == VALID and hashlib.sha256(run.out.encode()).hexdigest() == digest
+            run = receipt_tool.run("audit", "policy", trail, digest, "--json")
+            assert hashlib.sha256(run.lines[0]["text"].encode()).hexdigest() == digest
+        assert receipt_tool.run("audit", "policy", trail, "00" * 32).code == INVALID
+        assert receipt_tool.run("audit", "policy", trail, "00").code == USAGE
+        intact(receipt_tool, trail)
+        for digest in digests:
+            with sqlite3.connect(trail) as database:
+                database.execute("UPDATE notes SET value = CAST('altered' AS BLOB) WHERE key >= 1 << 62")
+            run = receipt_tool.run("audit", "policy", trail, digest)
+            assert run.code == INVALID and "Another text" in run.err

@@ -60,6 +60,9 @@ COMMANDS: dict[str, list[list[str]]] = {
     "audit backup": [["trail", "new"], ["trail", "new", "--json"], ["trail", "new", "--keys", "new.keys"]],
     "audit restore-keys": [["copy", "copy.keys"], ["copy", "copy.keys", "--json"]],
     "audit reindex": [["trail"], ["trail", "--json"]],
+    "audit rotate-key": [["trail"], ["trail", "--json"]],
+    "audit keys": [["trail"], ["trail", "--json"], ["trail", "-o", "new"]],
+    "audit policy": [["trail", "{policy}"], ["trail", "{policy}", "--json"]],
     "audit migrate": [["trail", "new"], ["trail", "new", "--json"]],
     "audit witness": [["new", "--create", "w"], ["new", "--create", "w", "--json"], ["witness", "--log", "trail.pub"]],
     "store init": [["--store", "new"], ["--store", "new", "--json"]],
@@ -133,6 +136,7 @@ class World:
         do("audit append trail -", b'{"kind":"verdict","verdict":"valid","product":"p"}\n')
         do("audit prove trail 0 -o proof")
         do("audit export trail exported --with-erasable")
+        world.values["policy"] = json.loads(do("audit show trail 0 --json").out)["policy"]
         do("audit backup trail copy --keys copy.keys")
         do("audit witness witness --create witness.example.com/w")
         do("store init --store shop --clock 2025-01-01T00:00:00Z")

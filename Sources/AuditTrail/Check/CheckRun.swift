@@ -162,7 +162,7 @@ struct CheckRun {
   private mutating func checkSuccessions() throws {
     let proofs = try storage.read { try TrailKeys.storedProofs($0) }
     let last = TrailNotes.firstSuccession + Int64(proofs.count) - 1
-    try checkNothing(.notes, outside: [TrailNotes.configuration...last])
+    try checkNothing(.notes, outside: [TrailNotes.configuration...last, TrailNotes.policies])
     // The keys that were trusted before the one that the check begins with cannot be verified with it.
     let unproven = lines.successions.filter { index in !proofs.contains { $0.index == index } }
     guard proofs.count == lines.successions.count, unproven.isEmpty else {

@@ -77,7 +77,7 @@ extension EntryWriter {
       write(check.answer.rawValue)
       write(UInt8(ascii: "\n"))
     }
-    line("text ", facts.text)
+    line("key ", facts.key)
     line("erased ", facts.erased)
     line("size ", facts.size)
     line("newest ", facts.newest)

@@ -41,7 +41,7 @@ extension AuditEntry {
     facts.root = try reader.digest("root ", in: bytes)
     facts.policy = try reader.digest("policy ", in: bytes)
     while let check = try reader.check(in: bytes) { facts.checks.append(check) }
-    facts.text = try reader.text("text ", in: bytes)
+    facts.key = try reader.text("key ", in: bytes)
     facts.erased = try reader.number("erased ", in: bytes)
     facts.size = try reader.number("size ", in: bytes)
     facts.newest = try reader.number("newest ", in: bytes)

@@ -50,8 +50,8 @@ public struct EntryFacts: Sendable, Hashable {
   public var policy: SHA256Digest?
   /// What each checker said, in the order asked.
   public var checks: [RecordedCheck]
-  /// Policy: what it says (``PolicyDescription/text``). Key: the public key that took over.
-  public var text: String?
+  /// Key: the public key that took over (C2SP signed-note verifier key).
+  public var key: String?
   /// Erasure: the index of the entry whose erasable part was erased.
   public var erased: UInt64?
   /// Anchor: the number of entries in the trail that the statement is about.
@@ -69,7 +69,7 @@ public struct EntryFacts: Sendable, Hashable {
     environment: String? = nil,
     expires: Int64? = nil, revoked: Int64? = nil, verdict: RecordedVerdict? = nil, reason: String? = nil,
     signer: SHA256Digest? = nil, root: SHA256Digest? = nil, policy: SHA256Digest? = nil,
-    checks: [RecordedCheck] = [], text: String? = nil, erased: UInt64? = nil, size: UInt64? = nil,
+    checks: [RecordedCheck] = [], key: String? = nil, erased: UInt64? = nil, size: UInt64? = nil,
     newest: UInt64? = nil, count: UInt64? = nil
   ) {
     self.time = time
@@ -93,7 +93,7 @@ public struct EntryFacts: Sendable, Hashable {
     self.root = root
     self.policy = policy
     self.checks = checks
-    self.text = text
+    self.key = key
     self.erased = erased
     self.size = size
     self.newest = newest

@@ -48,7 +48,7 @@ package struct EntryIndexKeys: Sendable {
     _ = try reader.value("root ", in: bytes)
     policy = try reader.digest("policy ", in: bytes)
     while try reader.value("check ", in: bytes) != nil {}
-    _ = try reader.value("text ", in: bytes)
+    _ = try reader.value("key ", in: bytes)
     erased = try reader.number("erased ", in: bytes)
     _ = try reader.value("size ", in: bytes)
     _ = try reader.value("newest ", in: bytes)

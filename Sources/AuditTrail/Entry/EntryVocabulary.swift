@@ -16,10 +16,8 @@ public struct EntryKind: RawRepresentable, Sendable, Hashable {
   public static let erasure = EntryKind(rawValue: "erasure")
   /// Which entry of an original transaction was the newest, and how many there were, at a size of the trail.
   public static let anchor = EntryKind(rawValue: "anchor")
-  /// A key of the trail took over from the one before it: ``EntryFacts/text`` is the new public key.
+  /// A key of the trail took over from the one before it: ``EntryFacts/key``.
   public static let key = EntryKind(rawValue: "key")
-  /// What a policy says: ``EntryFacts/text``, whose SHA-256 is ``EntryFacts/policy``.
-  public static let policy = EntryKind(rawValue: "policy")
 }
 
 /// A verdict's three values, as entries spell them.

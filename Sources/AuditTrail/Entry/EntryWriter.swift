@@ -27,7 +27,7 @@ struct EntryWriter {
     text += facts.bundle?.utf8.count ?? 0
     text += facts.environment?.utf8.count ?? 0
     text += facts.reason?.utf8.count ?? 0
-    text += facts.text?.utf8.count ?? 0
+    text += facts.key?.utf8.count ?? 0
     for check in facts.checks { text += check.name.utf8.count + check.answer.rawValue.utf8.count + 8 }
     return 1024 + 3 * text
   }

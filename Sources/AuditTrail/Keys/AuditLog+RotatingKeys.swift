@@ -42,7 +42,7 @@ extension TrailState {
     by new: NoteSignerKey, now: Int64, in writer: any StorageWriter
   ) throws -> KeySuccession {
     let old = try context.keys.signer()
-    let record = AuditRecord(EntryFacts(time: now, kind: .key, text: new.verifierKey.text))
+    let record = AuditRecord(EntryFacts(time: now, kind: .key, key: new.verifierKey.text))
     let index = try append([record], in: writer)[0].index
     let checkpoint = try Checkpoint(origin: context.keys.origin, size: head.size, root: head.root)
     let tiles = tiles(in: writer)

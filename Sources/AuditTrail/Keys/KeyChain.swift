@@ -112,7 +112,7 @@ public struct KeySuccession: Sendable, Hashable {
   init?(_ proof: LogProof, by old: NoteVerifierKey) {
     guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1,
       (try? proof.verify(entry: bytes, by: old)) != nil, let entry = try? AuditEntry(parsing: bytes),
-      entry.kind == .key, let key = entry.text.flatMap({ try? NoteVerifierKey($0) }),
+      entry.kind == .key, let key = entry.key.flatMap({ try? NoteVerifierKey($0) }),
       key.name.utf8.elementsEqual(old.name.utf8)
     else { return nil }
     self.key = key

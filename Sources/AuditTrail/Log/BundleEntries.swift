@@ -131,7 +131,8 @@ struct EncodedEntries: Sendable {
     self.first = first
     self.erasureKeys = erasureKeys
     nonces = Random.bytes(AES256GCM.nonceByteCount * count)
-    stored.reserve(entryByteCount: 512 * count + 2048, erasableByteCount: erasableByteCount + AES256GCM.overhead * count,
+    stored.reserve(
+      entryByteCount: 512 * count + 2048, erasableByteCount: erasableByteCount + AES256GCM.overhead * count,
       count: count)
     leaves.reserveCapacity(count)
     fingerprints.reserveCapacity(count)

@@ -93,7 +93,7 @@ struct EntryFingerprints {
   }
 
   /// The index of receipts knows identifiers too, as the entry spells them, after a prefix that tells them from digests.
-  private static func fingerprint(id: [UInt8], _ key: IndexKey) -> UInt64 {
+  static func fingerprint(id: [UInt8], _ key: IndexKey) -> UInt64 {
     key.fingerprint(.receipt, Array("record-id ".utf8) + id)
   }
 }

@@ -122,6 +122,19 @@ public struct TrailView {
     return found
   }
 
+  /// The entries with an identifier, of whatever kind, newest first.
+  public func entries(id: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
+    let name = EntryText.encoded(id)
+    var found: [RecordedEntry] = []
+    var candidates = state.index.candidates(
+      .receipt, EntryFingerprints.fingerprint(id: name, key), before: min(before, size),
+      in: IndexRows(base: reader))
+    while found.count < limit, let index = try candidates.next() {
+      if try isValue(name, at: index, \.id) { found.append(try entry(at: index)) }
+    }
+    return found
+  }
+
   /// The entries of a product, newest first.
   public func entries(product: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
     var found: [RecordedEntry] = []

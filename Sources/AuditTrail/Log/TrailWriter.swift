@@ -279,6 +279,12 @@ enum TrailNotes {
   static let checkpoint: Int64 = 1
   /// The proofs of the entries by which keys were replaced, from here on.
   static let firstSuccession: Int64 = 2
+  /// The texts of policies, by the first bits of their digests.
+  static let policies: ClosedRange<Int64> = 1 << 62...Int64.max - 1
+
+  static func policy(_ digest: SHA256Digest) -> Int64 {
+    policies.lowerBound | Int64(truncatingIfNeeded: digest.words.0.bigEndian >> 2 & ~1)
+  }
 }
 
 /// What readers of a process see of a trail.

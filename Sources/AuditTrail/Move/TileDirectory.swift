@@ -4,7 +4,8 @@ internal import FoundationEssentials
 public import TransparencyLog
 
 /// A log as static files (C2SP tlog-tiles), as any web server can serve it: `checkpoint`, `tile/<level>/<number>` and
-/// `tile/entries/<number>`. Where keys of the trail were replaced, `keys` leads from each to the next (``KeyChain``).
+/// `tile/entries/<number>`. Where keys of the trail were replaced, `keys` leads from each to the next (``KeyChain``);
+/// `policies` has the texts of the policies that entries name, each followed by an empty line.
 ///
 /// Beside these, and for the operator's own use only, it may have the erasable parts of the entries, in
 /// `erasable/<number>`: for each entry of a bundle a length of four bytes, highest first, and the part. That folder
@@ -32,6 +33,7 @@ public struct TileDirectory: Sendable {
   func successions() throws -> [LogProof] { try KeyChain.proofs(in: read(Self.keysName) ?? []) }
 
   static let keysName = "keys"
+  static let policiesName = "policies"
 
   /// What a file's name ends with while it is written.
   static let unfinished = ".new"
@@ -146,6 +148,10 @@ extension AuditLog {
     // only an older one needs goes after it.
     for folder in try ExportedFiles(in: directory).folders {
       try DurableFile.synchronizeDirectory(of: "\(directory.path)/\(folder)/")
+    }
+    let policies = try storage.read { try StoredPolicies.all(in: $0) }
+    if !policies.isEmpty {
+      try directory.write(StoredPolicies.file(policies), to: TileDirectory.policiesName)
     }
     if !keys.successions.isEmpty {
       let proofs = try storage.read { try TrailKeys.storedProofs($0) }

@@ -28,6 +28,7 @@ extension AuditLog {
     let checkpoint = try checkedExport(directory, configuration, signer, checkpoints)
     let size = checkpoint.checkpoint.size
     let proofs = try directory.successions()
+    let policies = StoredPolicies.texts(in: try directory.read(TileDirectory.policiesName) ?? [])
     let keys = try TrailKeys(configuration, signer: signer)
     let context = TrailContext(keys: keys, nodes: TileNodeCache(), writer: 0)
     let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
@@ -38,6 +39,7 @@ extension AuditLog {
       }
       try writer.put(.notes, TrailNotes.configuration, note.encoded)
       try TrailKeys.store(proofs, in: writer)
+      try StoredPolicies.store(policies, in: writer)
       try ErasureKeys.create(in: writer)
       try keys.write(.empty, in: writer)
       return try TrailState(reading: writer, context)

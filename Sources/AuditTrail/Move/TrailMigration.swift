@@ -69,6 +69,7 @@ public struct TrailMigration: Sendable {
         try $0.put(.notes, TrailNotes.configuration, note)
         try $0.put(.notes, TrailNotes.checkpoint, encoded)
         try TrailKeys.store(TrailKeys.storedProofs(writer), in: $0)
+        try StoredPolicies.store(StoredPolicies.all(in: writer), in: $0)
       }
       let there = try newCheckpoints.load()
       guard try checkpoints.load() == encoded, there == nil || there == encoded,

@@ -10,7 +10,7 @@ extension SHA256Digest {
 
 /// A policy in words, one spelling for each: what the digest in an entry stands for.
 ///
-/// Keep the text of each policy that you use, and an entry can be read years later: the digest says which one it was.
+/// A trail keeps the text of each policy (``AuditLog/keep(policy:)``), so that an entry can be read years later.
 public struct PolicyDescription: Sendable, Hashable {
   /// Lines of a key, a space and a value, as in an entry; the format is in <doc:Recording>.
   public let text: String

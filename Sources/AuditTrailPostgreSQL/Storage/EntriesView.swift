@@ -28,13 +28,13 @@
         index bigint, "time" timestamptz, kind text, id text, format text, notification text, subtype text, receipt bytea,
         encoding bytea, transaction text, original text, product text, bundle text, environment text, expires timestamptz,
         revoked timestamptz, verdict text, reason text, signer bytea, root bytea, policy bytea, checks jsonb,
-        erased numeric, size numeric, newest numeric, count numeric, previous numeric, commitment bytea, entry text
+        key text, erased numeric, size numeric, newest numeric, count numeric, previous numeric, commitment bytea, entry text
       ) LANGUAGE sql STABLE ROWS 1000 AS $$
         SELECT stored.index, \(schema).instant(f ->> 'time'), f ->> 'kind', f ->> 'id', f ->> 'format', f ->> 'notification',
           f ->> 'subtype', decode(f ->> 'receipt', 'base64'), decode(f ->> 'encoding', 'base64'), f ->> 'transaction',
           f ->> 'original', f ->> 'product', f ->> 'bundle', f ->> 'environment', \(schema).instant(f ->> 'expires'),
           \(schema).instant(f ->> 'revoked'), f ->> 'verdict', f ->> 'reason', decode(f ->> 'signer', 'base64'),
-          decode(f ->> 'root', 'base64'), decode(f ->> 'policy', 'base64'), fields.checks, (f ->> 'erased')::numeric,
+          decode(f ->> 'root', 'base64'), decode(f ->> 'policy', 'base64'), fields.checks, f ->> 'key', (f ->> 'erased')::numeric,
           (f ->> 'size')::numeric, (f ->> 'newest')::numeric, (f ->> 'count')::numeric, (f ->> 'previous')::numeric,
           decode(f ->> 'commitment', 'base64'), convert_from(bytes, 'UTF8')
         FROM (

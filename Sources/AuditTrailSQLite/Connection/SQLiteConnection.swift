@@ -42,17 +42,20 @@
         "\(DatabaseConnection.durability) PRAGMA cache_size = -64;")
     }
 
-    static func reader(_ file: DatabaseFile, tuning: SQLiteTuning, patience: Patience) throws -> DatabaseQueue
-    {
+    static func reader(
+      _ file: DatabaseFile, tuning: SQLiteTuning, patience: Patience, isImmutable: Bool = false
+    ) throws -> DatabaseQueue {
       try open(
-        file, readonly: true, patience: patience, "PRAGMA cache_size = -\(tuning.readerCache / 1024)")
+        file, readonly: true, isImmutable: isImmutable, patience: patience,
+        "PRAGMA cache_size = -\(tuning.readerCache / 1024)")
     }
 
     private static func open(
-      _ file: DatabaseFile, readonly: Bool, patience: Patience, _ pragmas: String
+      _ file: DatabaseFile, readonly: Bool, isImmutable: Bool = false, patience: Patience, _ pragmas: String
     ) throws -> DatabaseQueue {
       try SQLiteFault.mapping { () throws(DatabaseFault) in
-        try DatabaseConnection.open(file, readonly: readonly, patience: patience, pragmas: pragmas)
+        try DatabaseConnection.open(
+          file, readonly: readonly, isImmutable: isImmutable, patience: patience, pragmas: pragmas)
       }
     }
   }

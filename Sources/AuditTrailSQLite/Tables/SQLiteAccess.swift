@@ -20,6 +20,34 @@
       self.path = path
     }
 
+    /// Lends one state for reading.
+    ///
+    /// - Throws: `StorageError`, and whatever `body` throws.
+    static func reading<Result>(
+      _ database: Database, path: String, _ body: (any StorageReader) throws -> Result
+    ) throws -> Result {
+      let access = SQLiteAccess(database, path: path)
+      try perform("BEGIN", on: database, path: path)
+      defer {
+        access.end()
+        rollBack(database)
+      }
+      return try body(access)
+    }
+
+    static func perform(_ sql: String, on database: Database, path: String) throws {
+      do {
+        try database.cachedStatement(sql: sql).execute()
+      } catch {
+        throw SQLiteFault.mapped(error, at: path)
+      }
+    }
+
+    static func rollBack(_ database: Database) {
+      // Fails where SQLite has rolled back of itself.
+      if database.isInsideTransaction { try? perform("ROLLBACK", on: database, path: "") }
+    }
+
     /// Ends the use, also by whoever kept a reference.
     func end() { isOver = true }
 

@@ -19,6 +19,7 @@ struct AuditCheckCommand: ParsableCommand {
         receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
         receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub --receipt receipt.b64
         receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub --complete
+        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub --keys verdicts.keys
 
       EXIT CODES:
         0 proven; 1 not proven; 64 wrong command line; 66 a file cannot be read; 74 the output cannot be
@@ -30,6 +31,12 @@ struct AuditCheckCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("The trail's public key, or a file with it.", valueName: "KEY|FILE"))
   var key: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where keys of the trail were replaced: the file that audit keys writes, or keys in an export.",
+      valueName: "FILE"))
+  var keys: String?
 
   @Option(
     help: ArgumentHelp(
@@ -48,6 +55,7 @@ struct AuditCheckCommand: ParsableCommand {
   func validate() throws {
     guard !paths.isEmpty else { throw ValidationError("Name at least one proof.") }
     guard (key == nil) != (policy == nil) else { throw ValidationError("Give --key or --policy.") }
+    try refuse(["--keys": keys != nil], unless: key != nil, "needs --key, the key that is trusted")
   }
 
   func run() throws {
@@ -72,7 +80,7 @@ struct AuditCheckCommand: ParsableCommand {
         }
       } catch {
         isFailed = true
-        try refuse(path, error)
+        try reportFailure(path, error)
         continue
       }
       proven.append(ProvenEntry(index: verified.index, entry: entry))
@@ -84,8 +92,8 @@ struct AuditCheckCommand: ParsableCommand {
 
   private func verification() throws -> (LogProof, [UInt8]) throws -> VerifiedProof {
     if let key {
-      let verifier = try TrailLocation.verifierKey(key)
-      return { proof, entry in try proof.verify(entry: entry, by: verifier) }
+      let chain = try keyChain(TrailLocation.verifierKey(key))
+      return { proof, entry in try chain.verify(proof, entry: entry) }
     }
     let file = policy ?? ""
     let text = try InputFile.contents(of: file)
@@ -94,6 +102,15 @@ struct AuditCheckCommand: ParsableCommand {
       return { proof, entry in try proof.verify(entry: entry, policy: policy) }
     } catch {
       throw ToolExit.failure(ToolExit.unreadableInput, "\(file) is no policy: \(error)")
+    }
+  }
+
+  private func keyChain(_ first: NoteVerifierKey) throws -> KeyChain {
+    guard let keys else { return KeyChain(first) }
+    do {
+      return try KeyChain(first, parsing: InputFile.contents(of: keys))
+    } catch let error as LogFormatError {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(keys) is no file of replaced keys: \(error)")
     }
   }
 
@@ -142,7 +159,7 @@ struct AuditCheckCommand: ParsableCommand {
     }
   }
 
-  private func refuse(_ path: String, _ error: any Error) throws {
+  private func reportFailure(_ path: String, _ error: any Error) throws {
     let message = (error as? NotProven)?.message ?? String(describing: error)
     if output.json {
       var object = JSONWriter()

@@ -32,6 +32,8 @@ struct AuditCommand: ParsableCommand {
       AuditHistoryCommand.self, AuditProveCommand.self, AuditCheckCommand.self, AuditCheckpointCommand.self,
       AuditEraseCommand.self, AuditStatsCommand.self, AuditFsckCommand.self, AuditExportCommand.self,
       AuditImportCommand.self, AuditMigrateCommand.self, AuditWitnessCommand.self, AuditBackupCommand.self,
-      AuditRestoreKeysCommand.self, AuditReindexCommand.self,
+      AuditRestoreKeysCommand.self, AuditReindexCommand.self, AuditRotateKeyCommand.self,
+      AuditKeysCommand.self,
+      AuditPolicyCommand.self,
     ])
 }

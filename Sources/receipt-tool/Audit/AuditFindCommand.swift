@@ -8,7 +8,7 @@ import ReceiptCodec
 struct AuditFindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
-    abstract: "Find entries by transaction, receipt, product, customer or time.",
+    abstract: "Find entries by identifier, transaction, receipt, product, customer or time.",
     discussion: """
       The newest come first, but for a range of time the oldest. For more than --limit entries go on with --before,
       for a range of time with --after.
@@ -27,6 +27,7 @@ struct AuditFindCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
+  @Option(help: ArgumentHelp("The record's own identifier.", valueName: "ID")) var id: String?
   @Option(help: ArgumentHelp("The purchase event.", valueName: "ID")) var transaction: String?
   @Option(help: ArgumentHelp("The original transaction.", valueName: "ID")) var original: String?
   @Option(
@@ -51,10 +52,12 @@ struct AuditFindCommand: ParsableCommand {
   var after: UInt64?
 
   func validate() throws {
-    let criteria: [String?] = [transaction, original, receipt, receiptFile, product, customer, from ?? to]
+    let criteria: [String?] = [
+      id, transaction, original, receipt, receiptFile, product, customer, from ?? to,
+    ]
     guard criteria.compactMap({ $0 }).count == 1 else {
       throw ValidationError(
-        "Give one of --transaction, --original, --receipt, --receipt-file, --product, --customer, or --from and --to."
+        "Give one of --id, --transaction, --original, --receipt, --receipt-file, --product, --customer, or --from and --to."
       )
     }
     let isByTime = from != nil || to != nil
@@ -91,6 +94,7 @@ struct AuditFindCommand: ParsableCommand {
 
   private func search() throws -> (TrailView) throws -> [RecordedEntry] {
     let (before, limit) = (before ?? .max, limit)
+    if let id { return { try $0.entries(id: id, before: before, limit: limit) } }
     if let transaction { return { try $0.entries(transaction: transaction, before: before, limit: limit) } }
     if let original { return { try $0.history(original: original, before: before, limit: limit) } }
     if let product { return { try $0.entries(product: product, before: before, limit: limit) } }

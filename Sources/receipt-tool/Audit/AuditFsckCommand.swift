@@ -60,7 +60,7 @@ struct AuditFsckCommand: ParsableCommand {
           .check(continuing: older) { progress.show($0, of: $1) }
       } else {
         try refuse(["--since": since != nil], unless: false, "needs a folder that audit export wrote")
-        let storage = try location.storage(creating: false)
+        let storage = try location.storageForReading()
         defer { try? storage.close() }
         report = try TrailChecker(
           storage: storage, verifier: verifier, checkpoints: try location.checkpoints(of: verifier.name)

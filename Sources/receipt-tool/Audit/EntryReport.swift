@@ -80,6 +80,7 @@ struct EntryReport {
     add("signer", entry.signer.map { "sha256 \($0.hexadecimal)" })
     add("root", entry.root.map { "sha256 \($0.hexadecimal)" })
     add("policy", entry.policy.map { "sha256 \($0.hexadecimal)" })
+    add("key", entry.key)
     add("previous", entry.previous.map { "entry \($0)" })
     add("customer", customer)
     add("erasable", erasable?.rawValue)
@@ -150,7 +151,8 @@ struct EntryReport {
       ("reason", entry.reason.map(Value.text)), ("signer", entry.signer.map(Value.digest)),
       ("root", entry.root.map(Value.digest)), ("policy", entry.policy.map(Value.digest)),
       ("checks", entry.checks.isEmpty ? nil : .checks(entry.checks)),
-      ("erased", entry.erased.map(Value.number)), ("size", entry.size.map(Value.number)),
+      ("key", entry.key.map(Value.text)), ("erased", entry.erased.map(Value.number)),
+      ("size", entry.size.map(Value.number)),
       ("newest", entry.newest.map(Value.number)), ("count", entry.count.map(Value.number)),
       ("previous", entry.previous.map(Value.number)), ("commitment", entry.commitment.map(Value.digest)),
       ("erasable", erasable.map { .text($0.rawValue) }),

@@ -79,6 +79,7 @@ enum RecordInput {
     case "root": record.facts.root = try digest(member)
     case "policy": record.facts.policy = try digest(member)
     case "checks": record.facts.checks = try checks(member)
+    case "key": record.facts.key = try text(member)
     case "erased": record.facts.erased = try number(member)
     case "size": record.facts.size = try number(member)
     case "newest": record.facts.newest = try number(member)

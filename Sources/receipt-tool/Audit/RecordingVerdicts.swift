@@ -87,8 +87,12 @@ struct RecordingVerdictOptions: ParsableArguments {
   func recorder(_ policy: VerificationPolicy) throws -> VerdictRecorder? {
     guard let trail else { return nil }
     let location = TrailLocation(trail, privateKey: privateKey, publicKey: publicKey, checkpoint: checkpoint)
+    let log = try location.open(writing: true)
+    do throws(AuditError) { try log.keep(policy: policy) } catch {
+      throw TrailLocation.failure(error, location.name)
+    }
     return VerdictRecorder(
-      log: try location.open(writing: true), name: location.name, policy: SHA256Digest(of: policy),
+      log: log, name: location.name, policy: SHA256Digest(of: policy),
       rules: Set(replayRules), consumables: Set(consumables),
       options: RecordingOptions(keepsReceipt: !discardsReceipts, customer: customer))
   }

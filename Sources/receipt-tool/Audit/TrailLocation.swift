@@ -73,16 +73,21 @@ struct TrailLocation {
   /// The private key; `nil` where there is none beside the trail and none was named.
   func signer(named name: String) throws -> NoteSignerKey? {
     guard namesPrivateKey || NewFile.exists(privateKeyFile) else { return nil }
-    let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)
+    return try Self.signer(named: name, in: privateKeyFile)
+  }
+
+  /// The private key that a file holds.
+  static func signer(named name: String, in file: String) throws -> NoteSignerKey {
+    let pem = try InputFile.contents(of: file, limit: 1 << 16)
     var status = stat()
-    if unsafe stat(privateKeyFile, &status) == 0, status.st_mode & 0o077 != 0 {
-      note("receipt-tool: warning: others can read the private key \(privateKeyFile); chmod 600 it")
+    if unsafe stat(file, &status) == 0, status.st_mode & 0o077 != 0 {
+      note("receipt-tool: warning: others can read the private key \(file); chmod 600 it")
     }
     do {
       return try NoteSignerKey(name: name, pem: String(decoding: pem, as: UTF8.self))
     } catch {
       throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(privateKeyFile) holds no Ed25519 private key in PEM: \(error)")
+        ToolExit.unreadableInput, "\(file) holds no Ed25519 private key in PEM: \(error)")
     }
   }
 
@@ -111,6 +116,16 @@ struct TrailLocation {
   private static var withoutPostgreSQL: ExitCode {
     ToolExit.failure(
       ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits SQLite,PostgreSQL")
+  }
+
+  /// The storage of a trail that is there, for a command that changes nothing: also where nothing may be changed.
+  func storageForReading() throws -> any TrailStorage {
+    #if SQLite
+      let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
+      let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
+      if !isServer, NewFile.exists(trail), !mayWrite { return try SQLiteReadOnlyStorage(openingAt: trail) }
+    #endif
+    return try storage(creating: false)
   }
 
   func storage(creating: Bool) throws -> any TrailStorage {
@@ -148,7 +163,7 @@ struct TrailLocation {
     let checkpoints: any CheckpointStore
     do {
       checkpoints = try self.checkpoints(of: verifier.name)
-      storage = try self.storage(creating: false)
+      storage = try writing ? self.storage(creating: false) : storageForReading()
     } catch { throw Self.failure(error, name) }
     do throws(AuditError) {
       return try AuditLog.open(

@@ -28,6 +28,14 @@ enum NewFile {
 
   static func remove(_ path: String) { _ = unsafe unlink(path) }
 
+  /// Gives a file another name, in the same folder, and has that on disk. What had the name is gone.
+  ///
+  /// - Throws: Exit code 74.
+  static func rename(_ path: String, to name: String) throws(ExitCode) {
+    guard unsafe Glibc.rename(path, name) == 0 else { throw failure(name) }
+    try synchronizeDirectory(of: name)
+  }
+
   private static func fill(_ descriptor: Int32, _ path: String, _ contents: [UInt8]) throws(ExitCode) {
     let isWritten = writeAll(contents, to: descriptor)
     try close(descriptor, path, isWritten: isWritten)

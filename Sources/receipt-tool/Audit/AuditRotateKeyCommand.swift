@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuditTrail
+import ReceiptCodec
+import TransparencyLog
+
+/// `receipt-tool audit rotate-key`.
+struct AuditRotateKeyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate-key",
+    abstract: "Have a new private key take over, by an entry that the one in use signs.",
+    discussion: """
+      TRAIL.pub stays: whoever trusts the first key follows the entries to the new one, and what a replaced key signs
+      afterwards is not accepted any more. The new key takes the place of TRAIL.key; the one before is kept as
+      TRAIL.key.replaced-INDEX, for backups that are older, until you destroy it. A key of your own is used where it lies at
+      TRAIL.key.new. Where the command is cut off, it goes on when it is started again.
+
+      Other processes that write to the trail must be started again. Witnesses, and those who check single proofs, have to
+      be told the new key: audit keys writes what leads to it.
+
+      A private key that is lost cannot be replaced: what was recorded can be read and checked with the public key for
+      good, and a new trail goes on.
+
+      EXAMPLES:
+        receipt-tool audit rotate-key verdicts.audit
+        receipt-tool audit keys verdicts.audit -o verdicts.keys
+        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub --keys verdicts.keys
+
+      EXIT CODES:
+        0 done; 1 the trail is damaged; 2 not now, try again; 64 wrong command line; 66 the trail or key cannot be
+        used; 73 or 74 it could not be stored.
+      """)
+
+  @OptionGroup var options: TrailOptions
+  @OptionGroup var output: JSONOption
+
+  func run() async throws {
+    let location = options.location
+    let name = try location.verifierKey().name
+    let newFile = location.privateKeyFile + ".new"
+    let new = try newKey(named: name, in: newFile)
+    let succession = try await takeOver(by: new, location)
+    try NewFile.rename(
+      location.privateKeyFile, to: "\(location.privateKeyFile).replaced-\(succession.index)")
+    try NewFile.rename(newFile, to: location.privateKeyFile)
+    try report(succession, location)
+  }
+
+  /// The key that lies ready, as one does that a try before has made; else one that is made.
+  private func newKey(named name: String, in file: String) throws -> NoteSignerKey {
+    if NewFile.exists(file) { return try TrailLocation.signer(named: name, in: file) }
+    let key = try NoteSignerKey.generate(name: name)
+    try NewFile.write(Array(key.pem().utf8), to: file, mode: 0o600)
+    return key
+  }
+
+  private func takeOver(by new: NoteSignerKey, _ location: TrailLocation) async throws -> KeySuccession {
+    // A try before may have got so far.
+    let reading = try location.open(writing: false)
+    let done = reading.keys.successions.last { $0.key == new.verifierKey }
+    try? reading.close()
+    if let done { return done }
+    return try await options.write { try await $0.rotateKey(to: new) }
+  }
+
+  private func report(_ succession: KeySuccession, _ location: TrailLocation) throws {
+    guard output.json else {
+      return try writeLine(
+        "entry \(succession.index)  a new key took over: \(succession.key.text)",
+        "private key  \(location.privateKeyFile)  (keep it secret)",
+        "replaced     \(location.privateKeyFile).replaced-\(succession.index)  (destroy it when no older backup is needed)"
+      )
+    }
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("trail", location.name)
+    object.member("index", succession.index)
+    object.member("publicKey", succession.key.text)
+    object.member("privateKeyFile", location.privateKeyFile)
+    object.member("replacedKeyFile", "\(location.privateKeyFile).replaced-\(succession.index)")
+    object.endObject()
+    try writeLine(object)
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuditTrail
+import FoundationEssentials
+import Testing
+import TransparencyLog
+
+/// A key takes over by an entry that the one before it signed. Whoever trusts any of the keys follows the trail from
+/// there on, and what a replaced key signs afterwards is not accepted.
+@Suite struct KeyRotationTests {
+  /// A trail whose key was replaced twice, with entries under each key.
+  private struct Rotated {
+    let fixture: TrailFixture
+    let signers: [NoteSignerKey]
+    let successions: [KeySuccession]
+    let log: AuditLog
+    /// The storage as it was before the first key was replaced.
+    let before: MemoryStorage
+    var first: NoteVerifierKey { signers[0].verifierKey }
+
+    init() async throws {
+      let storage = MemoryStorage()
+      fixture = try TrailFixture(storage: storage)
+      log = try fixture.create()
+      try await log.append(TrailFixture.records(0..<300))
+      try log.publishCheckpoint()
+      before = storage.copy()
+      var signers = [fixture.signer]
+      var successions: [KeySuccession] = []
+      for number in 1...2 {
+        let next = try NoteSignerKey.generate(name: TrailFixture.origin)
+        successions.append(try await log.rotateKey(to: next))
+        signers.append(next)
+        try await log.append(TrailFixture.records(300 * number..<300 * number + 300))
+      }
+      try log.publishCheckpoint()
+      self.signers = signers
+      self.successions = successions
+    }
+
+    func open(
+      trusting key: NoteVerifierKey, signer: NoteSignerKey? = nil, _ storage: (any TrailStorage)? = nil
+    ) throws(AuditError) -> AuditLog {
+      try AuditLog.open(
+        storage ?? fixture.storage, verifier: key, signer: signer, checkpoints: fixture.checkpoints,
+        options: fixture.options)
+    }
+
+    func faults(trusting key: NoteVerifierKey, _ storage: (any TrailStorage)? = nil) throws -> [TrailFault] {
+      try TrailChecker(
+        storage: storage ?? fixture.storage, verifier: key, checkpoints: fixture.checkpoints
+      ).check().faults
+    }
+  }
+
+  @Test func everyKeyLeadsToTheOneThatSigns() async throws {
+    let rotated = try await Rotated()
+    #expect(rotated.successions.map(\.index) == [300, 601])
+    for (number, signer) in rotated.signers.enumerated() {
+      let log = try rotated.open(trusting: signer.verifierKey)
+      #expect(log.keys.keys == rotated.signers[number...].map(\.verifierKey))
+      try log.withView { view in
+        #expect(view.size == 902)
+        #expect(try view.entry(at: 300).entry.key == rotated.signers[1].verifierKey.text)
+        let proof = try view.proof(of: 5)
+        #expect(throws: Never.self) { try log.keys.verify(proof, entry: proof.extra ?? []) }
+      }
+      #expect(try rotated.faults(trusting: signer.verifierKey) == [])
+    }
+  }
+
+  @Test func theFileOfAChainLeadsToTheSameKeys() async throws {
+    let rotated = try await Rotated()
+    let file = rotated.log.keys.encoded
+    for (number, signer) in rotated.signers.enumerated() {
+      let chain = try KeyChain(signer.verifierKey, parsing: file)
+      #expect(chain.keys == rotated.signers[number...].map(\.verifierKey))
+    }
+    let stranger = try NoteSignerKey.generate(name: TrailFixture.origin).verifierKey
+    #expect(try KeyChain(stranger, parsing: file).keys == [stranger])
+    #expect(throws: LogFormatError.self) { try KeyChain(rotated.first, parsing: Array("keys\n".utf8)) }
+  }
+
+  @Test func onlyTheKeyThatSignsNowOpensForWriting() async throws {
+    let rotated = try await Rotated()
+    for signer in rotated.signers.dropLast() {
+      let error = #expect(throws: AuditError.self) {
+        try rotated.open(trusting: rotated.first, signer: signer)
+      }
+      #expect(error?.code == .wrongKey && error?.message.contains("was replaced") == true)
+    }
+    let log = try rotated.open(trusting: rotated.first, signer: rotated.signers[2])
+    try await log.append(TrailFixture.records(900..<901))
+  }
+
+  @Test func whoHasTheTrailOpenReadsOnAndWritesNoMore() async throws {
+    let fixture = try TrailFixture()
+    let log = try fixture.create()
+    try await log.append(TrailFixture.records(0..<10))
+    let writer = try fixture.open()
+    let reader = try AuditLog.open(
+      fixture.storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints)
+    let next = try NoteSignerKey.generate(name: TrailFixture.origin)
+    try await log.rotateKey(to: next)
+    try await log.append(TrailFixture.records(10..<20))
+    try log.publishCheckpoint()
+    #expect(try reader.withView { $0.size } == 21)
+    let error = await #expect(throws: AuditError.self) {
+      try await writer.append(TrailFixture.records(20..<21))
+    }
+    #expect(error?.code == .wrongKey)
+    #expect(throws: AuditError.self) { try writer.publishCheckpoint() }
+    #expect(try writer.withView { $0.size } == 21)
+  }
+
+  @Test func aKeyOfAnotherNameOrInUseBeforeIsRefused() async throws {
+    let rotated = try await Rotated()
+    for key in [try NoteSignerKey.generate(name: "example.com/other")] + rotated.signers {
+      let error = await #expect(throws: AuditError.self) { try await rotated.log.rotateKey(to: key) }
+      #expect(error?.code == .wrongKey)
+    }
+    #expect(try rotated.faults(trusting: rotated.first) == [])
+  }
+
+  @Test func nobodyElseEntersAKey() async throws {
+    let log = try TrailFixture().create()
+    let record = AuditRecord(EntryFacts(time: 1, kind: .key, key: "example.com/test+00000000+AA=="))
+    let error = await #expect(throws: AuditError.self) { try await log.append([record]) }
+    #expect(error?.code == .invalidRecord)
+  }
+
+  /// Somebody has the key that was replaced, and the storage.
+  @Test func aReplacedKeyVouchesForNothingNew() async throws {
+    let rotated = try await Rotated()
+    let old = rotated.signers[0]
+    // The trail goes on from before, as if the key had never been replaced.
+    let forged = TrailFixtureCopy(rotated.before, checkpoints: MemoryCheckpointStore())
+    forged.checkpoints.set(try #require(try rotated.before.read { try $0.value(.notes, 1) }))
+    let fork = try AuditLog.open(
+      forged.storage, verifier: old.verifierKey, signer: old, checkpoints: forged.checkpoints,
+      options: rotated.fixture.options)
+    try await fork.append(TrailFixture.records(2000..<3000))
+    try fork.publishCheckpoint()
+    // Against the place of the last checkpoint, which the new key signed.
+    #expect(throws: AuditError.self) { try rotated.open(trusting: rotated.first, forged.storage) }
+    let forgedHead = try #require(try forged.storage.read { try $0.value(.head, 0) })
+    let forgedCheckpoint = try SignedCheckpoint(parsing: #require(forged.checkpoints.load()))
+    // A head, in the trail that went on.
+    let storage = (rotated.fixture.storage as? MemoryStorage)?.copy() ?? MemoryStorage()
+    try storage.write { try $0.put(.head, 0, forgedHead) }
+    let error = #expect(throws: AuditError.self) { try rotated.open(trusting: rotated.first, storage) }
+    #expect(error?.code == .tampered)
+    // A checkpoint, for who knows that the key was replaced.
+    #expect(throws: NoteError.self) { try rotated.log.keys.verify(forgedCheckpoint) }
+    #expect(throws: Never.self) { try KeyChain(rotated.first).verify(forgedCheckpoint) }
+  }
+
+  @Test("a proof of a key that is missing, altered, moved or repeated", arguments: 0..<5)
+  func alteredSuccession(edit: Int) async throws {
+    let rotated = try await Rotated()
+    let storage = (rotated.fixture.storage as? MemoryStorage)?.copy() ?? MemoryStorage()
+    try storage.write { writer in
+      var first = try #require(try writer.value(.notes, 2))
+      let second = try #require(try writer.value(.notes, 3))
+      switch edit {
+      case 0: try writer.remove(.notes, in: 3...3, erasing: false)
+      case 1: try writer.remove(.notes, in: 2...2, erasing: false)
+      case 2:
+        first[first.count / 2] ^= 1
+        try writer.put(.notes, 2, first)
+      case 3:
+        try writer.put(.notes, 2, second)
+        try writer.put(.notes, 3, first)
+      default: try writer.put(.notes, 4, first)
+      }
+    }
+    #expect(try !rotated.faults(trusting: rotated.first, storage).isEmpty)
+    guard edit != 4 else { return }
+    #expect(throws: AuditError.self) { try rotated.open(trusting: rotated.first, storage) }
+  }
+
+  @Test func copiesKeepTheKeys() async throws {
+    let rotated = try await Rotated()
+    let (target, checkpoints) = (MemoryStorage(), MemoryCheckpointStore())
+    try TrailMigration(
+      from: rotated.fixture.storage, checkpoints: rotated.fixture.checkpoints, signer: rotated.signers[2]
+    ).run(to: target, checkpoints: checkpoints)
+    for signer in rotated.signers {
+      let checker = TrailChecker(storage: target, verifier: signer.verifierKey, checkpoints: checkpoints)
+      #expect(try checker.check().faults == [])
+    }
+    let path = FileManager.default.temporaryDirectory.path + "/rotated-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let directory = TileDirectory(path: path)
+    try rotated.log.export(to: directory, includingErasableParts: true)
+    for signer in rotated.signers {
+      #expect(
+        try TileDirectoryChecker(directory: directory, verifier: signer.verifierKey).check().faults == [])
+    }
+    let (imported, place) = (MemoryStorage(), MemoryCheckpointStore())
+    try AuditLog.importTrail(
+      from: directory, into: imported, configuration: TrailConfiguration(origin: TrailFixture.origin),
+      signer: rotated.signers[2], checkpoints: place)
+    for signer in rotated.signers {
+      let checker = TrailChecker(storage: imported, verifier: signer.verifierKey, checkpoints: place)
+      #expect(try checker.check().faults == [])
+    }
+  }
+}
+
+/// A copy of a trail with a place of its own for the last checkpoint.
+private struct TrailFixtureCopy {
+  let storage: MemoryStorage
+  let checkpoints: MemoryCheckpointStore
+
+  init(_ storage: MemoryStorage, checkpoints: MemoryCheckpointStore) {
+    self.storage = storage
+    self.checkpoints = checkpoints
+  }
+}
+
+extension MemoryCheckpointStore {
+  fileprivate func set(_ checkpoint: [UInt8]) { _ = replace(nil, with: checkpoint) }
+}
