@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
 
 import pytest
 import samples
@@ -169,7 +170,7 @@ class TestPolicy:
         receipt.write_text(jws.sign(samples.TRANSACTION, store.leaf()))
         for bundle in ["com.example.app", "com.example.other", "com.example.app"]:
             receipt_tool.run("verify", "--audit", trail, *trust, "--bundle-id", bundle, receipt)
-        run = receipt_tool.run("audit", "find", trail, "--product", samples.TRANSACTION["productId"], "--json")
+        run = receipt_tool.run("audit", "find", trail, "--receipt-file", receipt, "--json")
         digests = {line["policy"] for line in run.lines}
         assert len(run.lines) == 2 and len(digests) == 2
         for digest in digests:
@@ -185,3 +186,73 @@ class TestPolicy:
                 database.execute("UPDATE notes SET value = CAST('altered' AS BLOB) WHERE key >= 1 << 62")
             run = receipt_tool.run("audit", "policy", trail, digest)
             assert run.code == INVALID and "Another text" in run.err
+
+
+class TestResume:
+    def test_an_input_that_was_cut_off_and_has_grown(self, receipt_tool, trail):
+        lines = [json.dumps({"kind": "login", "product": f"p{n % 3}"}).encode() + b"\n" for n in range(50)]
+        first = receipt_tool.run("audit", "append", trail, "-", "--resume", "--json", stdin=b"".join(lines[:20]))
+        assert [line["index"] for line in first.lines] == list(range(600, 620))
+        again = receipt_tool.run("audit", "append", trail, "-", "--resume", "--json", stdin=b"".join(lines))
+        assert [line["index"] for line in again.lines] == list(range(600, 650))
+        assert [line["repeated"] for line in again.lines] == [True] * 20 + [False] * 30
+        # Another input, though some of its lines are the same.
+        other = receipt_tool.run("audit", "append", trail, "-", "--resume", "--json", stdin=b"".join(lines[1:4]))
+        assert not any(line["repeated"] for line in other.lines)
+        # Without it, every line is a record of its own.
+        run = receipt_tool.run("audit", "append", trail, "-", "--json", stdin=lines[0] * 2)
+        assert [line["repeated"] for line in run.lines] == [False, False]
+
+    def test_a_record_is_found_by_its_id(self, receipt_tool, trail):
+        run = receipt_tool.run("audit", "find", trail, "--id", "record-41", "--json")
+        assert run.code == VALID and [line["index"] for line in run.lines] == [41]
+        assert receipt_tool.run("audit", "find", trail, "--id", "record-9999").code == INVALID
+
+
+class TestReadOnly:
+    def test_a_folder_of_somebody_else(self, receipt_tool, trail, tmp_path):
+        """The tool runs as a user who may read everything and write nothing."""
+        if os.geteuid() != 0:
+            for name in os.listdir(tmp_path):
+                os.chmod(tmp_path / name, 0o444)
+            os.chmod(tmp_path, 0o555)
+            as_user = {}
+        else:
+            for name in os.listdir(tmp_path):
+                os.chmod(tmp_path / name, 0o644)
+            for folder in [tmp_path, *tmp_path.parents]:
+                os.chmod(folder, os.stat(folder).st_mode | 0o055)
+            as_user = {"user": 65534, "group": 65534, "extra_groups": []}
+        before = sorted(os.listdir(tmp_path))
+
+        def run(*arguments):
+            process = subprocess.run(
+                [receipt_tool.path, "audit", *map(str, arguments)], capture_output=True, text=True, **as_user
+            )
+            return process.returncode, process.stdout, process.stderr
+
+        try:
+            assert run("fsck", trail)[0] == VALID, run("fsck", trail)
+            code, out, _ = run("find", trail, "--transaction", "7", "--json")
+            assert code == VALID and json.loads(out)["index"] == 7
+            assert run("prove", trail, "5")[0] == VALID
+            assert run("show", trail, "5")[0] == VALID
+            code, _, err = run("append", trail, os.devnull)
+            assert code != VALID and err
+            assert sorted(os.listdir(tmp_path)) == before
+        finally:
+            os.chmod(tmp_path, 0o755)
+
+
+class TestUncheckpointed:
+    def test_entries_that_no_checkpoint_covers_are_told_of(self, receipt_tool, trail, tmp_path):
+        kept = open(f"{trail}.checkpoint").read()
+        append(receipt_tool, trail, range(600, 605))
+        # As when the process that appended ended before it published.
+        with open(f"{trail}.checkpoint", "w") as file:
+            file.write(kept)
+        for arguments in ["show", trail, "602"], ["find", trail, "--transaction", "602"]:
+            run = receipt_tool.run("audit", *arguments)
+            assert run.code == VALID and "no signed checkpoint covers the entries from 602 on" in run.err
+        run = receipt_tool.run("audit", "show", trail, "5")
+        assert run.code == VALID and run.err == ""

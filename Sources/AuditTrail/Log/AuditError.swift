@@ -71,7 +71,7 @@ public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What a fault of the storage, or of anything below the trail, means for who uses the trail.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let error as AuditError: self = error
     case let error as IndexError: self = error.meaning

@@ -19,7 +19,7 @@ extension AuditLog {
     }
   }
 
-  /// The same, blocking the thread.
+  /// The same, blocking the thread: a task calls ``read(_:)``.
   public func withView<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
     var attempts = 0
     while true {

@@ -204,6 +204,14 @@ public final class AuditLog: Sendable {
     return acknowledgements
   }
 
+  /// Enters one record, as ``append(_:acknowledgement:)-([AuditRecord],_)`` does many.
+  @discardableResult
+  public func append(
+    _ record: AuditRecord, acknowledgement mode: AcknowledgementMode = .durable
+  ) async throws(AuditError) -> AuditAcknowledgement {
+    try await append([record], acknowledgement: mode)[0]
+  }
+
   /// Prepares what arrived, until nothing is left, while others are committed.
   private func prepare() {
     while true {
@@ -319,7 +327,8 @@ public final class AuditLog: Sendable {
 
   // MARK: - Checkpoints
 
-  /// Signs and publishes a checkpoint of all entries, unless one is there already.
+  /// Signs and publishes a checkpoint of all entries, unless one is there already. Blocks: a task calls
+  /// ``checkpoint()``.
   ///
   /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` where a published
   ///   checkpoint contradicts the trail, which then stops.
@@ -333,6 +342,14 @@ public final class AuditLog: Sendable {
       if error.code != .readOnly { notePublishing(error) }
       throw error
     }
+  }
+
+  /// Signs and publishes a checkpoint of all entries, unless one is there already.
+  ///
+  /// - Throws: As ``publishCheckpoint()``.
+  @discardableResult
+  public func checkpoint() async throws(AuditError) -> VerifiedCheckpoint {
+    try await blocking { log throws(AuditError) in try log.publishCheckpoint() }
   }
 
   /// Has a checkpoint published within the interval. Where that fails it is tried again, until it succeeds or the trail

@@ -18,11 +18,13 @@ struct AuditAppendCommand: AsyncParsableCommand {
 
       A record with the same kind and id as an entry is not entered again, whatever else it says. Nor is one without id
       that says the same verdict of the same receipt under the same policy. What is printed is the index of the first.
-      Give an id to every record without a receipt that may be sent twice.
+      Give an id to every record without a receipt that may be sent twice; or append with --resume, which makes ids of the
+      input itself: where the command is cut off, give it the same input again, which may have grown at its end.
 
       EXAMPLES:
         echo '{"kind":"verdict","verdict":"valid","transaction":"2000000001"}' | receipt-tool audit append verdicts.audit -
         receipt-tool audit append verdicts.audit ledger.jsonl --acknowledge checkpointed
+        receipt-tool audit append verdicts.audit ledger.jsonl --resume
         receipt-tool audit append verdicts.audit ledger.jsonl --acknowledge witnessed --witnesses policy.txt
 
       EXIT CODES:
@@ -42,6 +44,12 @@ struct AuditAppendCommand: AsyncParsableCommand {
         + "enough witnesses have cosigned that too.",
       valueName: "durable|checkpointed|witnessed"))
   var mode = "durable"
+
+  @Flag(
+    help: ArgumentHelp(
+      "Enter a line that has neither id nor receipt once for this input, however often the input is given.",
+      discussion: "Its id is then made of its number and of all lines up to it."))
+  var resume = false
 
   @Argument(help: ArgumentHelp("JSON lines; - is standard input.", valueName: "path"))
   var path: String
@@ -69,6 +77,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
       var progress = ProgressBar(total: input.byteCount)
       var batch: [AuditRecord] = []
       var lineNumber = 0
+      var inputDigest = SHA256Digest(of: [])
       while true {
         let piece = try input.read(atMost: 1 << 18)
         progress.advance(by: piece.count)
@@ -76,7 +85,12 @@ struct AuditAppendCommand: AsyncParsableCommand {
           lineNumber += 1
           guard line.contains(where: { $0 > 0x20 }) else { continue }
           do throws(RecordInput.Failure) {
-            batch.append(try RecordInput.record(line, now: SystemClock.now()))
+            var record = try RecordInput.record(line, now: SystemClock.now())
+            if resume {
+              inputDigest = SHA256Digest(of: inputDigest.bytes + line)
+              identify(&record, lineNumber, inputDigest)
+            }
+            batch.append(record)
           } catch {
             try await append(&batch, to: log)
             throw ToolExit.failure(ToolExit.unreadableInput, "\(path), line \(lineNumber): \(error.message)")
@@ -90,6 +104,12 @@ struct AuditAppendCommand: AsyncParsableCommand {
       try await append(&batch, to: log)
       progress.finish()
     }
+  }
+
+  /// Names a record that nothing else tells from a second one.
+  private func identify(_ record: inout AuditRecord, _ lineNumber: Int, _ input: SHA256Digest) {
+    guard record.facts.id == nil, record.facts.receipt == nil else { return }
+    record.facts.id = "line \(lineNumber) of \(input.hexadecimal)"
   }
 
   private func append(_ batch: inout [AuditRecord], to log: AuditLog) async throws {

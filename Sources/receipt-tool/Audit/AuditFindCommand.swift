@@ -77,6 +77,7 @@ struct AuditFindCommand: ParsableCommand {
     let search = try search()
     let found = try options.read { view in
       let found = try search(view)
+      view.warnOfUncheckpointed(found.lazy.map(\.index))
       return try found.enumerated().map { position, recorded in
         if position.isMultiple(of: Self.pageCount) {
           try view.prefetch(found[position...].prefix(Self.pageCount).map(\.index))

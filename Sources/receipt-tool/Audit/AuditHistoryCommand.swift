@@ -61,7 +61,11 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     if let proofs, let original {
       try await options.write { log in try await prove(original, in: log, to: proofs) }
     } else {
-      let lines = try options.read { view in try entries(view).map { try line($0, view) } }
+      let lines = try options.read { view in
+        let entries = try entries(view)
+        view.warnOfUncheckpointed(entries.lazy.map(\.index))
+        return try entries.map { try line($0, view) }
+      }
       try show(lines)
     }
   }

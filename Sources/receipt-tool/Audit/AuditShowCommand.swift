@@ -53,6 +53,7 @@ struct AuditShowCommand: ParsableCommand {
         try view.prefetch(page)
         for index in page { try writeAll(shown(index, in: view)) }
       }
+      view.warnOfUncheckpointed(indexes)
     }
   }
 

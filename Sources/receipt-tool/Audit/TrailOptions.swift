@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import AuditTrail
+import TransparencyLog
 
 /// Where the files are that belong to a trail.
 struct TrailFileOptions: ParsableArguments {
@@ -78,6 +79,16 @@ struct TrailOptions: ParsableArguments {
         ? TrailLocation.checkpointFailure(error, location.name) : TrailLocation.failure(error, location.name)
     }
     return result
+  }
+}
+
+extension TrailView {
+  /// Warns of entries that are shown before a signed checkpoint covers them: the signed head has them, but nobody could
+  /// hold it against the trail if they were gone.
+  func warnOfUncheckpointed(_ indexes: some Sequence<UInt64>) {
+    let size = checkpoint?.checkpoint.size ?? 0
+    guard let first = indexes.lazy.filter({ $0 >= size }).min() else { return }
+    note("receipt-tool: warning: no signed checkpoint covers the entries from \(first) on yet")
   }
 }
 
