@@ -81,12 +81,6 @@ package struct IndexEngine: Sendable {
     memtable.withRecords(body)
   }
 
-  /// Drops records that another process removed; how many of them were in memory.
-  @discardableResult
-  package func removeFromMemory(_ kind: IndexKind, _ records: [IndexRecord]) -> Int {
-    memtable.remove(kind, records)
-  }
-
   /// Takes back the records in memory of entries from `size` on.
   package mutating func rollback(to size: UInt64) { memtable.rollback(to: size) }
 
@@ -128,7 +122,7 @@ package struct IndexEngine: Sendable {
 
   /// Removes records of a personal kind (``IndexKind/isPersonal``), so that not even their fingerprints are left: from
   /// memory, and from the pages of runs and of what merges have made of those so far. Changes ``root`` where there were
-  /// any in runs. Other processes take their copies out of memory with ``removeFromMemory(_:_:)``.
+  /// any in runs. Other processes take their copies out of memory with ``MemtableRecords/remove(_:of:)``.
   ///
   /// Each page and each row of fences is written once, however many of their records go. Runs that were merged before
   /// and await their removal keep the records until ``IndexMerger`` has nothing left to do.

@@ -6,7 +6,7 @@ internal import FingerprintIndex
 public import ReceiptCodec
 internal import ReceiptVerification
 internal import Synchronization
-public import TransparencyLog
+internal import TransparencyLog
 
 /// An audit trail that is open: verdicts are entered into it, found in it, and proved from it.
 ///
@@ -49,99 +49,15 @@ public final class AuditLog: Sendable {
   let states: KnownStates
   /// The head whose signature was verified last.
   let verifiedHead: Mutex<SignedHead>
-  private let appends: Mutex<AppendQueue>
-  private let isCheckpointDue = Mutex(false)
+  let appends: AppendPipeline
+  let isCheckpointDue = Mutex(false)
   let publishing = Mutex(PublishingRecord())
-  private let isClosing = Atomic(false)
+  let isClosing = Atomic(false)
   private let lastIndexedSize = Atomic<UInt64>(0)
   private let merger: Mutex<IndexMerger>
   private let merging = DispatchQueue(label: "receiptkit.audit-log.index-merger")
-  private let preparing = DispatchQueue(label: "receiptkit.audit-log.preparing")
-  private let work = DispatchQueue(label: "receiptkit.audit-log.writer")
-  private let synchronizing = DispatchQueue(label: "receiptkit.audit-log.synchronizing")
 
-  /// Creates a trail and opens it.
-  ///
-  /// - Parameters:
-  ///   - storage: An empty storage.
-  ///   - configuration: What the trail is and stays.
-  ///   - signer: The private key, whose name is the origin.
-  ///   - checkpoints: The place of the last checkpoint, which must be empty and no part of the storage's backups.
-  ///   - options: How this process uses it.
-  /// - Returns: The trail, open.
-  /// - Throws: ``AuditError``: ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, and those of
-  ///   ``open(_:verifier:signer:checkpoints:options:)``.
-  public static func create(
-    in storage: any TrailStorage, configuration: TrailConfiguration, signer: NoteSignerKey,
-    checkpoints: any CheckpointStore, options: Options = Options()
-  ) throws(AuditError) -> AuditLog {
-    guard signer.name == configuration.origin else {
-      throw AuditError(
-        .wrongKey, at: "key",
-        "The key is named \(signer.name), the trail \(configuration.origin): the name of the key is the origin."
-      )
-    }
-    do {
-      let keys = try TrailKeys(configuration, signer: signer)
-      let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
-      let first = try Checkpoint(origin: configuration.origin, size: 0, root: .empty).signed(by: signer)
-      try storage.write { writer in
-        guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
-        else {
-          return try requireUnfinished(configuration, signer, in: writer)
-        }
-        try writer.put(.notes, TrailNotes.configuration, note.encoded)
-        try writer.put(.notes, TrailNotes.checkpoint, first.encoded)
-        try ErasureKeys.create(in: writer)
-        try keys.write(.empty, in: writer)
-      }
-      guard try checkpoints.replace(nil, with: first.encoded) else {
-        throw AuditError(
-          .alreadyExists, at: "checkpoint",
-          "The place of the last checkpoint holds that of another trail; choose another place.")
-      }
-    } catch { throw AuditError(error) }
-    return try open(
-      storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints, options: options)
-  }
-
-  /// Accepts a trail whose creation ended before its first checkpoint was published: creating it again ends that.
-  private static func requireUnfinished(
-    _ configuration: TrailConfiguration, _ signer: NoteSignerKey, in writer: any StorageWriter
-  ) throws {
-    let taken = AuditError(.alreadyExists, "There is a trail already; open it, or choose another place.")
-    guard let keys = try? TrailKeys(reading: writer, trusting: signer.verifierKey),
-      keys.configuration.once == configuration.once, try keys.head(in: writer).size == 0
-    else { throw taken }
-  }
-
-  /// Opens a trail.
-  ///
-  /// - Parameters:
-  ///   - storage: Where it is kept.
-  ///   - verifier: Its public key: the first, or one that replaced it.
-  ///   - signer: The private key that signs now; without it, the trail is only read.
-  ///   - checkpoints: The place of the last checkpoint.
-  ///   - options: How this process uses it.
-  /// - Returns: The trail, open.
-  /// - Throws: ``AuditError``: ``AuditError/Code/notATrail``; ``AuditError/Code/wrongKey``;
-  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the trail
-  ///   is not the one that the last checkpoint is of.
-  public static func open(
-    _ storage: any TrailStorage, verifier: NoteVerifierKey, signer: NoteSignerKey? = nil,
-    checkpoints: any CheckpointStore, options: Options = Options()
-  ) throws(AuditError) -> AuditLog {
-    do {
-      let keys = try storage.read { try TrailKeys(reading: $0, trusting: verifier, signer: signer) }
-      let context = TrailContext(
-        keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
-      let writer = try TrailWriter(
-        storage: storage, once: keys.configuration.once, context, checkpoints: checkpoints)
-      return try AuditLog(storage, context, writer, options)
-    } catch { throw AuditError(error) }
-  }
-
-  private init(
+  init(
     _ storage: any TrailStorage, _ context: TrailContext, _ writer: sending TrailWriter, _ options: Options
   ) throws {
     guard let state = writer.written else { throw AuditError(.closed, "The trail is closed.") }
@@ -152,7 +68,7 @@ public final class AuditLog: Sendable {
     rounds = options.witnesses.map { WitnessRounds($0) }
     states = KnownStates(state, durable: writer.durable)
     self.writer = Mutex(writer)
-    appends = Mutex(AppendQueue(maximumWaiting: options.maximumWaiting, maximumBatch: options.maximumBatch))
+    appends = AppendPipeline(maximumWaiting: options.maximumWaiting, maximumBatch: options.maximumBatch)
     merger = Mutex(
       IndexMerger(storage: context.keys.index(in: storage)) {
         UInt64(max(0, Self.milliseconds(SystemClock.now()) / 1000))
@@ -164,126 +80,7 @@ public final class AuditLog: Sendable {
     }
   }
 
-  // MARK: - Appending
-
-  /// Enters records, all in one transaction, and waits until they are as safe as `mode` says.
-  ///
-  /// A record that says what an entry says already (the same verdict of the same receipt under the same policy) is
-  /// not entered again: the acknowledgement names the first.
-  ///
-  /// - Returns: For each record where it stands.
-  /// - Throws: ``AuditError``. After ``AuditError/Code/storageUnavailable`` and ``AuditError/Code/stopped`` it is
-  ///   not known whether the records were entered: append them again, which enters none twice. After
-  ///   ``AuditError/Code/notWitnessed`` they were; ``AuditError/Code/noWitnesses`` is thrown before.
-  @discardableResult
-  public func append(
-    _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable
-  ) async throws(AuditError) -> [AuditAcknowledgement] {
-    guard !records.isEmpty else { return [] }
-    for record in records
-    where [.erasure, .anchor, .key].contains(record.facts.kind) || record.facts.erased != nil {
-      throw AuditError(
-        .invalidRecord, at: "kind",
-        "What was erased, which entry is the newest and which key took over is stated by the trail itself: erase, anchor "
-          + "or rotate the key instead."
-      )
-    }
-    try requirePublishing()
-    if mode == .witnessed { try admitWitnessed() }
-    let result = await withCheckedContinuation { continuation in
-      let request = AppendQueue.ArrivedRequest(elements: records, mode: mode, continuation: continuation)
-      do throws(AuditError) {
-        let isToStart = try appends.withLock { appends throws(AuditError) in try appends.add(request) }
-        if isToStart { preparing.async { self.prepare() } }
-      } catch {
-        continuation.resume(returning: .failure(error))
-      }
-    }
-    let acknowledgements = try result.get()
-    if mode == .witnessed { try await makeQuorum() }
-    return acknowledgements
-  }
-
-  /// Enters one record, as ``append(_:acknowledgement:)-([AuditRecord],_)`` does many.
-  @discardableResult
-  public func append(
-    _ record: AuditRecord, acknowledgement mode: AcknowledgementMode = .durable
-  ) async throws(AuditError) -> AuditAcknowledgement {
-    try await append([record], acknowledgement: mode)[0]
-  }
-
-  /// Prepares what arrived, until nothing is left, while others are committed.
-  private func prepare() {
-    while true {
-      let requests = appends.withLock { $0.nextToPrepare() }
-      guard !requests.isEmpty else { return }
-      let runs = RunsLookup(states.written, once: configuration.once, storage: storage, context)
-      // Records are large to copy, and a batch mostly comes in one request.
-      let records = requests.count == 1 ? requests[0].elements : requests.flatMap(\.elements)
-      var prepared = PreparedRecord.prepare(records, context.keys.fingerprints, lookingUpIn: runs)[...]
-      let finished = requests.map { $0.taking(&prepared) }
-      if appends.withLock({ $0.add(finished) }) { work.async { self.commitPrepared() } }
-    }
-  }
-
-  /// Commits what is prepared, until nothing is left that need not wait for a sync.
-  private func commitPrepared() {
-    while true {
-      let batch = appends.withLock { $0.nextToCommit() }
-      guard !batch.isEmpty else { return }
-      commit(batch)
-    }
-  }
-
-  private func commit(_ batch: [AppendQueue.PreparedRequest]) {
-    let records = batch.flatMap(\.elements)
-    let flushInterval = options.flushInterval
-    do {
-      var acknowledgements = try change { writer throws(AuditError) in
-        try writer.append(records, flushInterval: flushInterval)
-      }[...]
-      scheduleCheckpoint()
-      mergeIndexIfFlushed()
-      let entered = batch.map { $0.taking(&acknowledgements) }
-      if appends.withLock({ $0.add(entered) }) { synchronizing.async { self.synchronizeEntered() } }
-    } catch {
-      // One record that cannot be entered is no reason to refuse those of others.
-      if error.code == .invalidRecord, batch.count > 1 {
-        for request in batch { commit([request]) }
-      } else {
-        for request in batch { request.continuation.resume(returning: .failure(error)) }
-      }
-    }
-  }
-
-  /// Syncs and acknowledges what is entered, until nothing is left, while more is entered.
-  private func synchronizeEntered() {
-    while true {
-      let requests = appends.withLock { $0.nextToSynchronize() }
-      guard !requests.isEmpty else { return }
-      let outcome = Result { () throws(AuditError) in try synchronize(requests) }
-      if appends.withLock({ $0.endSynchronizing() }) { work.async { self.commitPrepared() } }
-      for request in requests where request.mode == .durable {
-        request.continuation.resume(returning: outcome.map { request.elements })
-      }
-      let others = requests.filter { $0.mode != .durable }
-      guard !others.isEmpty else { continue }
-      let checkpoint = outcome.flatMap { _ in
-        Result { () throws(AuditError) in _ = try self.publishCheckpoint() }
-      }
-      for request in others {
-        request.continuation.resume(returning: checkpoint.map { request.elements })
-      }
-    }
-  }
-
-  /// Returns when all entries that are acknowledged to the requests are durable, and readers see them.
-  private func synchronize(_ requests: [AppendQueue.EnteredRequest]) throws(AuditError) {
-    let size = states.published.head.size
-    // What repeats entries that readers see has nothing to wait for.
-    guard requests.contains(where: { $0.elements.contains { $0.index >= size } }) else { return }
-    try synchronizeAll()
-  }
+  // MARK: - Changing
 
   /// Has everything synced that this process wrote, and shows it to readers.
   func synchronizeAll() throws(AuditError) {
@@ -325,72 +122,8 @@ public final class AuditLog: Sendable {
     }
   }
 
-  // MARK: - Checkpoints
-
-  /// Signs and publishes a checkpoint of all entries, unless one is there already. Blocks: a task calls
-  /// ``checkpoint()``.
-  ///
-  /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` where a published
-  ///   checkpoint contradicts the trail, which then stops.
-  @discardableResult
-  public func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
-    do throws(AuditError) {
-      let checkpoint = try change { writer throws(AuditError) in try writer.publishCheckpoint() }
-      notePublishing(nil)
-      return checkpoint
-    } catch {
-      if error.code != .readOnly { notePublishing(error) }
-      throw error
-    }
-  }
-
-  /// Signs and publishes a checkpoint of all entries, unless one is there already.
-  ///
-  /// - Throws: As ``publishCheckpoint()``.
-  @discardableResult
-  public func checkpoint() async throws(AuditError) -> VerifiedCheckpoint {
-    try await blocking { log throws(AuditError) in try log.publishCheckpoint() }
-  }
-
-  /// Has a checkpoint published within the interval. Where that fails it is tried again, until it succeeds or the trail
-  /// is closed.
-  func scheduleCheckpoint() {
-    publishing.withLock { $0.noteEntries(at: .now) }
-    let isScheduled = isCheckpointDue.withLock { isDue in
-      defer { isDue = true }
-      return isDue
-    }
-    guard !isScheduled else { return }
-    let delay = options.checkpointInterval.components
-    let nanoseconds = Int(delay.seconds) * 1_000_000_000 + Int(delay.attoseconds / 1_000_000_000)
-    work.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
-      guard let self else { return }
-      isCheckpointDue.withLock { $0 = false }
-      do throws(AuditError) {
-        try publishCheckpoint()
-      } catch {
-        // What stopped the trail is said at the next append.
-        let isOver = error.code == .closed || writer.withLock { $0.stopped != nil }
-        if !isOver, !isClosing.load(ordering: .sequentiallyConsistent) { scheduleCheckpoint() }
-      }
-    }
-  }
-
-  // MARK: - Closing
-
-  /// Commits what waits, publishes a checkpoint where the private key is there, and closes the storage.
-  ///
-  /// - Throws: ``AuditError`` where the checkpoint could not be published; the storage is closed all the same.
-  public func close() throws(AuditError) {
-    isClosing.store(true, ordering: .sequentiallyConsistent)
-    appends.withLock { $0.close() }
-    merging.sync {}
-    preparing.sync { prepare() }
-    work.sync { commitPrepared() }
-    synchronizing.sync { synchronizeEntered() }
-    defer { try? storage.close() }
-    do throws(AuditError) { try publishCheckpoint() } catch { if error.code != .readOnly { throw error } }
-  }
+  /// Ends the merging, after the step that is under way.
+  func stopMerging() { merging.sync {} }
 
   static func milliseconds(_ time: Timestamp) -> Int64 {
     Int64(exactly: time.millisecondsSince1970.rounded(.down)) ?? 0

@@ -132,7 +132,7 @@ struct EncodedEntries: Sendable {
     self.erasureKeys = erasureKeys
     nonces = Random.bytes(AES256GCM.nonceByteCount * count)
     stored.reserve(
-      entryByteCount: 512 * count + 2048, erasableByteCount: erasableByteCount + AES256GCM.overhead * count,
+      entryByteCount: 640 * count + 2048, erasableByteCount: erasableByteCount + AES256GCM.overhead * count,
       count: count)
     leaves.reserveCapacity(count)
     fingerprints.reserveCapacity(count)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Synchronization
+public import TransparencyLog
+
+extension AuditLog {
+  /// Signs and publishes a checkpoint of all entries, unless one is there already. Blocks: a task calls
+  /// ``checkpoint()``.
+  ///
+  /// - Throws: ``AuditError/Code/readOnly`` without the private key; ``AuditError/Code/forked`` where a published
+  ///   checkpoint contradicts the trail, which then stops.
+  @discardableResult
+  public func publishCheckpoint() throws(AuditError) -> VerifiedCheckpoint {
+    do throws(AuditError) {
+      let checkpoint = try change { writer throws(AuditError) in try writer.publishCheckpoint() }
+      notePublishing(nil)
+      return checkpoint
+    } catch {
+      if error.code != .readOnly { notePublishing(error) }
+      throw error
+    }
+  }
+
+  /// Signs and publishes a checkpoint of all entries, unless one is there already.
+  ///
+  /// - Throws: As ``publishCheckpoint()``.
+  @discardableResult
+  public func checkpoint() async throws(AuditError) -> VerifiedCheckpoint {
+    try await blocking { log throws(AuditError) in try log.publishCheckpoint() }
+  }
+
+  /// Has a checkpoint published within the interval. Where that fails it is tried again, until it succeeds or the trail
+  /// is closed.
+  func scheduleCheckpoint() {
+    publishing.withLock { $0.noteEntries(at: .now) }
+    let isScheduled = isCheckpointDue.withLock { isDue in
+      defer { isDue = true }
+      return isDue
+    }
+    guard !isScheduled else { return }
+    let delay = options.checkpointInterval.components
+    let nanoseconds = Int(delay.seconds) * 1_000_000_000 + Int(delay.attoseconds / 1_000_000_000)
+    appends.betweenCommits(after: .nanoseconds(nanoseconds)) { [weak self] in
+      guard let self else { return }
+      isCheckpointDue.withLock { $0 = false }
+      do throws(AuditError) {
+        try publishCheckpoint()
+      } catch {
+        // What stopped the trail is said at the next append.
+        let isOver = error.code == .closed || writer.withLock { $0.stopped != nil }
+        if !isOver, !isClosing.load(ordering: .sequentiallyConsistent) { scheduleCheckpoint() }
+      }
+    }
+  }
+}

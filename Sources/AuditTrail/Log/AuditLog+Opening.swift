@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+public import TransparencyLog
+
+extension AuditLog {
+  /// Creates a trail and opens it.
+  ///
+  /// - Parameters:
+  ///   - storage: An empty storage.
+  ///   - configuration: What the trail is and stays.
+  ///   - signer: The private key, whose name is the origin.
+  ///   - checkpoints: The place of the last checkpoint, which must be empty and no part of the storage's backups.
+  ///   - options: How this process uses it.
+  /// - Returns: The trail, open.
+  /// - Throws: ``AuditError``: ``AuditError/Code/alreadyExists``, ``AuditError/Code/wrongKey``, and those of
+  ///   ``open(_:verifier:signer:checkpoints:options:)``.
+  public static func create(
+    in storage: any TrailStorage, configuration: TrailConfiguration, signer: NoteSignerKey,
+    checkpoints: any CheckpointStore, options: Options = Options()
+  ) throws(AuditError) -> AuditLog {
+    guard signer.name == configuration.origin else {
+      throw AuditError(
+        .wrongKey, at: "key",
+        "The key is named \(signer.name), the trail \(configuration.origin): the name of the key is the origin."
+      )
+    }
+    do {
+      let keys = try TrailKeys(configuration, signer: signer)
+      let note = try SignedNote.sign(Array(configuration.text.utf8), by: [signer])
+      let first = try Checkpoint(origin: configuration.origin, size: 0, root: .empty).signed(by: signer)
+      try storage.write { writer in
+        guard try writer.value(.head, 0) == nil, try writer.value(.notes, TrailNotes.configuration) == nil
+        else {
+          return try requireUnfinished(configuration, signer, in: writer)
+        }
+        try writer.put(.notes, TrailNotes.configuration, note.encoded)
+        try writer.put(.notes, TrailNotes.checkpoint, first.encoded)
+        try ErasureKeys.create(in: writer)
+        try keys.write(.empty, in: writer)
+      }
+      guard try checkpoints.replace(nil, with: first.encoded) else {
+        throw AuditError(
+          .alreadyExists, at: "checkpoint",
+          "The place of the last checkpoint holds that of another trail; choose another place.")
+      }
+    } catch { throw AuditError(error) }
+    return try open(
+      storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints, options: options)
+  }
+
+  /// Accepts a trail whose creation ended before its first checkpoint was published: creating it again ends that.
+  private static func requireUnfinished(
+    _ configuration: TrailConfiguration, _ signer: NoteSignerKey, in writer: any StorageWriter
+  ) throws {
+    let taken = AuditError(.alreadyExists, "There is a trail already; open it, or choose another place.")
+    guard let keys = try? TrailKeys(reading: writer, trusting: signer.verifierKey),
+      keys.configuration.once == configuration.once, try keys.head(in: writer).size == 0
+    else { throw taken }
+  }
+
+  /// Opens a trail.
+  ///
+  /// - Parameters:
+  ///   - storage: Where it is kept.
+  ///   - verifier: Its public key: the first, or one that replaced it.
+  ///   - signer: The private key that signs now; without it, the trail is only read.
+  ///   - checkpoints: The place of the last checkpoint.
+  ///   - options: How this process uses it.
+  /// - Returns: The trail, open.
+  /// - Throws: ``AuditError``: ``AuditError/Code/notATrail``; ``AuditError/Code/wrongKey``;
+  ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the trail
+  ///   is not the one that the last checkpoint is of.
+  public static func open(
+    _ storage: any TrailStorage, verifier: NoteVerifierKey, signer: NoteSignerKey? = nil,
+    checkpoints: any CheckpointStore, options: Options = Options()
+  ) throws(AuditError) -> AuditLog {
+    do {
+      let keys = try storage.read { try TrailKeys(reading: $0, trusting: verifier, signer: signer) }
+      let context = TrailContext(
+        keys: keys, nodes: TileNodeCache(), writer: UInt64.random(in: 1...UInt64.max))
+      let writer = try TrailWriter(
+        storage: storage, once: keys.configuration.once, context, checkpoints: checkpoints)
+      return try AuditLog(storage, context, writer, options)
+    } catch { throw AuditError(error) }
+  }
+
+  /// Commits what waits, publishes a checkpoint where the private key is there, and closes the storage.
+  ///
+  /// - Throws: ``AuditError`` where the checkpoint could not be published; the storage is closed all the same.
+  public func close() throws(AuditError) {
+    isClosing.store(true, ordering: .sequentiallyConsistent)
+    appends.close(self)
+    stopMerging()
+    defer { try? storage.close() }
+    do throws(AuditError) { try publishCheckpoint() } catch { if error.code != .readOnly { throw error } }
+  }
+}
