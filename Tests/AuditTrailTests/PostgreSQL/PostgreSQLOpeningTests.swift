@@ -4,6 +4,7 @@
   import AuditTrail
   import Foundation
   import Testing
+  import TransparencyLog
 
   @testable import AuditTrailPostgreSQL
 
@@ -51,6 +52,42 @@
       }
       #expect(created == 1)
       _ = try PostgreSQLStorage(openingAt: url)
+    }
+
+    /// A role that may only select reads, proves and checks everything, and writes nothing.
+    @Test func aRoleThatMayOnlyReadReadsEverything() async throws {
+      let url = server.url()
+      let fixture = try TrailFixture(storage: PostgreSQLStorage(creatingAt: url))
+      let log = try fixture.create()
+      try await log.append((0..<600).map { TrailFixture.record($0, token: "customer \($0 % 3)") })
+      try await log.erase(entry: 4)
+      try log.publishCheckpoint()
+      let schema = (fixture.storage as? PostgreSQLStorage)?.schema ?? ""
+      let role = "reader_\(schema)"
+      let connection = try ServerConnection(ServerLocation(url, schema: nil, defaultSchema: "x"))
+      try connection.execute(
+        """
+        CREATE ROLE \(role) LOGIN;
+        GRANT USAGE ON SCHEMA \(schema) TO \(role);
+        GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role);
+        """)
+      let storage = try PostgreSQLStorage(openingAt: url + "&user=\(role)")
+      let reading = try AuditLog.open(
+        storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints)
+      try reading.withView { view in
+        #expect(try view.history(original: "1003").count == 60)
+        #expect(try view.entries(customer: "customer 1").count == 199)
+        #expect(try view.proof(of: 599).index == 599)
+      }
+      let checker = TrailChecker(
+        storage: storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints)
+      #expect(try checker.check().faults == [])
+      // With the private key too.
+      let writing = try AuditLog.open(
+        PostgreSQLStorage(openingAt: url + "&user=\(role)"), verifier: fixture.signer.verifierKey,
+        signer: fixture.signer, checkpoints: fixture.checkpoints, options: fixture.options)
+      await #expect(throws: AuditError.self) { try await writing.append(TrailFixture.record(1000)) }
+      #expect(try reading.withView { $0.size } == 601)
     }
 
     @Test func takesTheSchemaFromTheOptionsThenFromTheURL() throws {
