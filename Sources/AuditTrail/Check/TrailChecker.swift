@@ -7,7 +7,7 @@ public import TransparencyLog
 /// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints.
 ///
 /// It goes by the entries, the trail's public key and the last published checkpoint, and believes nothing else that
-/// is stored. It blocks, and uses all processors.
+/// is stored. It blocks, and uses all processors. The trail may be in use meanwhile.
 public struct TrailChecker: Sendable {
   private let storage: any TrailStorage
   private let verifier: NoteVerifierKey
@@ -37,14 +37,27 @@ public struct TrailChecker: Sendable {
     allowsMissingKeys: Bool = false,
     progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> TrailCheckReport {
+    let before = try? storedHead()
+    let report = try check(storage, allowsMissingKeys, progress)
+    guard !report.isClean, try storedHead() != before else { return report }
+    // What was written meanwhile looks like a fault where some was read before it and some after.
+    return try storage.read { try check(SingleState($0), allowsMissingKeys, progress) }
+  }
+
+  /// The head, which every change replaces.
+  private func storedHead() throws -> [UInt8]? { try storage.read { try $0.value(.head, 0) } }
+
+  private func check(
+    _ storage: any TrailStorage, _ allowsMissingKeys: Bool,
+    _ progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void
+  ) throws -> TrailCheckReport {
     var report = TrailCheckReport()
     do {
-      report.add(try storage.structuralFaults().map { TrailFault(.storage, at: "storage", $0) })
+      report.add(try self.storage.structuralFaults().map { TrailFault(.storage, at: "storage", $0) })
       let published = checkPublished(&report)
-      let configuration = try checkConfiguration(&report)
-      let head: TrailHead
-      guard let configuration else { return report }
+      guard let configuration = try checkConfiguration(storage, &report) else { return report }
       let keys = try TrailKeys(configuration, verifier: verifier, signer: nil)
+      let head: TrailHead
       do { head = try storage.read(keys.head) } catch let error as AuditError {
         report.add([TrailFault(.head, at: error.place, error.message)])
         return report
@@ -57,6 +70,7 @@ public struct TrailChecker: Sendable {
       try run.checkIndex()
       if !run.hasKeys, !allowsMissingKeys { run.faults.append(Self.missingKeys) }
       report.hasKeys = run.hasKeys
+      report.hasUnfinishedIndex = run.hasUnfinishedIndex
       report.entryCount = head.size
       report.rootHash = run.root.base64
       report.checkpointSize = published?.checkpoint.size
@@ -71,7 +85,9 @@ public struct TrailChecker: Sendable {
 
   private static let missingKeys = TrailFault(.erasureKeys, at: "keys", ErasureKeys.missing.message)
 
-  private func checkConfiguration(_ report: inout TrailCheckReport) throws -> TrailConfiguration? {
+  private func checkConfiguration(
+    _ storage: any TrailStorage, _ report: inout TrailCheckReport
+  ) throws -> TrailConfiguration? {
     do {
       return try AuditLog.readConfiguration(storage, verifier)
     } catch let error as AuditError {
@@ -101,12 +117,16 @@ public struct TrailChecker: Sendable {
     if let published {
       try run.compare(published, named: "the published checkpoint", origin: configuration?.origin)
     }
-    guard let stored = try storage.read({ try $0.value(.notes, TrailNotes.checkpoint) }) else {
+    guard let stored = try run.storage.read({ try $0.value(.notes, TrailNotes.checkpoint) }) else {
       run.faults.append(TrailFault(.checkpoint, at: "notes", "The stored checkpoint is missing."))
       return
     }
     guard stored != published?.signed.encoded else { return }
     do {
+      // Others may have published one since, and stored it.
+      let published = try checkpoints.load().flatMap {
+        try SignedCheckpoint(parsing: $0).verified(by: verifier)
+      }
       let verified = try SignedCheckpoint(parsing: stored).verified(by: verifier)
       try run.compare(verified, named: "the stored checkpoint", origin: configuration?.origin)
       // A crash between publishing and storing leaves an older one, or the same with fewer cosignatures.
