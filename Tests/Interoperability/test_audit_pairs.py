@@ -5,8 +5,11 @@ acknowledged and nothing that was erased."""
 import collections
 import os
 import random
+import subprocess
 
-from audit_pairs import PairedTrail
+from audit_pairs import SECRET, PairedTrail
+from audit_places import files_below, holding
+from tool import UNDETERMINED, VALID
 
 FULL = bool(os.environ.get("RECEIPTKIT_FULL_SWEEPS"))
 ROUNDS = 500 if FULL else 14
@@ -37,6 +40,29 @@ def test_pairs_of_operations_of_which_one_is_killed(make_place, trust, store):
             raise AssertionError(f"round {number}, {pair}: {failure}") from failure
     for name in PairedTrail.NAMES:
         print(name, dict(sum((trail.outcomes[name] for trail in trails), collections.Counter())))
+
+
+def test_two_exports_into_one_folder_at_once(make_place, trust, store):
+    """The folder has what those say that succeeded; who came second at the wrong time is told so."""
+    trail = PairedTrail(make_place(), trust, store, random.Random(1))
+    trail.append_all(1500)
+    trail.enter_secret()
+    for number in range(20 if FULL else 4):
+        name = f"both-{number}"
+        command = [trail.place.tool.path, "audit", "export", trail.place.trail, name]
+        processes = [
+            subprocess.Popen(command + last, cwd=trail.place.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for last in ([], ["--with-erasable"])
+        ]
+        errors = [process.communicate(timeout=120)[1].decode() for process in processes]
+        codes = [process.returncode for process in processes]
+        assert VALID in codes and set(codes) <= {VALID, UNDETERMINED}, errors
+        refused = [error for code, error in zip(codes, errors) if code != VALID]
+        assert all("Another export is writing into this folder" in error for error in refused)
+        trail.check_intact(name, "--key", f"{trail.place.name}.pub")
+        exposed = holding(files_below(trail.place.folder / name), [SECRET.encode()])
+        # Of two that succeed, either may have been the last.
+        assert codes == [VALID, VALID] or bool(exposed) == (codes[1] == VALID)
 
 
 def play(trail: PairedTrail, pair: tuple[str, str]):
