@@ -19,8 +19,9 @@ class Racer:
         for pipe in self.pipes:
             os.mkfifo(pipe)
         self.errors = open(place.folder / f"{name}.errors", "w+")
+        command = [place.tool.path, "verify", "--json", "--audit", place.trail, *options]
         self.process = subprocess.Popen(
-            [place.tool.path, "verify", "--json", "--audit", place.trail, *options, *[pipe.name for pipe in self.pipes]],
+            command + [pipe.name for pipe in self.pipes],
             cwd=place.folder, stdout=subprocess.PIPE, stderr=self.errors,
         )  # fmt: skip
 

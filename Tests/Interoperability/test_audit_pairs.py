@@ -21,7 +21,8 @@ def pairs(rng: random.Random, count: int) -> list[tuple[str, str]]:
     """Pairs of operations; each operation is in the first few, and every other one is with an erasure."""
     names = rng.sample(PairedTrail.NAMES, len(PairedTrail.NAMES))
     return [
-        (names[number % len(names)], "erase" if number % 2 else rng.choice(PairedTrail.NAMES)) for number in range(count)
+        (names[number % len(names)], "erase" if number % 2 else rng.choice(PairedTrail.NAMES))
+        for number in range(count)
     ]
 
 

@@ -71,7 +71,7 @@ def test_four_processes_race_for_a_purchase(make_place, trust, store, rule):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_four_processes_race_for_the_purchases_of_a_batch(make_place, trust, store, rule):
-    """Each has all of them, in the same order or in one of its own; and again, but for a customer, who may ask again."""
+    """Each has all of them, in the same order or in one of its own; and again, but for customers, who may ask again."""
     place, purchases, rng = make_place(), Purchases(store, rule), random.Random(20261123)
     copies = 1 if rule == "another-customer" else 2
     rounds = []
