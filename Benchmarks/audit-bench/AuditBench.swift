@@ -14,6 +14,7 @@
   ///        audit-bench read DIRECTORY
   ///        audit-bench one-by-one DIRECTORY ENTRIES
   ///        audit-bench check DIRECTORY
+  ///        audit-bench erase DIRECTORY ENTRIES ERASED [--postgresql URL]
   ///        audit-bench postgresql ENTRIES    with the trait PostgreSQL, see ``PostgreSQLMeasurement``
   @main
   enum AuditBench {
@@ -27,19 +28,30 @@
       case (3, "read"): try read(directory: arguments[2])
       case (4, "one-by-one"): try await oneByOne(directory: arguments[2], entries: Int(arguments[3]) ?? 1000)
       case (3, "check"): try check(directory: arguments[2])
+      case (5, "erase"), (7, "erase"): try await erase(arguments)
       #if PostgreSQL
         case (3, "postgresql"): try await PostgreSQLMeasurement.run(entries: Int(arguments[2]) ?? 200_000)
       #endif
       default:
         throw Failure(
           "usage: audit-bench append DIRECTORY ENTRIES | open DIRECTORY | read DIRECTORY | one-by-one DIRECTORY ENTRIES"
+            + " | check DIRECTORY | erase DIRECTORY ENTRIES ERASED [--postgresql URL]"
         )
       }
     }
 
+    private static func erase(_ arguments: [String]) async throws {
+      guard let entries = Int(arguments[3]), let erased = Int(arguments[4]), 1...entries ~= erased,
+        arguments.count == 5 || arguments[5] == "--postgresql"
+      else { throw Failure("usage: audit-bench erase DIRECTORY ENTRIES ERASED [--postgresql URL]") }
+      try await ErasureMeasurement(
+        directory: arguments[2], url: arguments.count == 7 ? arguments[6] : nil
+      ).run(entries: entries, erased: erased)
+    }
+
     private static func create(_ directory: String) throws -> AuditLog {
       let signer = try NoteSignerKey.generate(name: "example.com/bench")
-      try write(Array(signer.verifierKey.description.utf8), to: directory + "/bench.pub")
+      try File.write(Array(signer.verifierKey.description.utf8), to: directory + "/bench.pub")
       return try AuditLog.create(
         in: SQLiteStorage(creatingAt: directory + "/bench.trail"),
         configuration: TrailConfiguration(origin: "example.com/bench"), signer: signer,
@@ -184,7 +196,8 @@
     }
 
     private static func openLog(_ directory: String) throws -> AuditLog {
-      let key = try NoteVerifierKey(String(decoding: contents(of: directory + "/bench.pub"), as: UTF8.self))
+      let key = try NoteVerifierKey(
+        String(decoding: File.contents(of: directory + "/bench.pub"), as: UTF8.self))
       return try AuditLog.open(
         SQLiteStorage(openingAt: directory + "/bench.trail"), verifier: key,
         checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
@@ -201,7 +214,7 @@
     /// The check of the whole trail.
     private static func check(directory: String) throws {
       let key = try NoteVerifierKey(
-        String(decoding: contents(of: directory + "/bench.pub"), as: UTF8.self))
+        String(decoding: File.contents(of: directory + "/bench.pub"), as: UTF8.self))
       let checker = TrailChecker(
         storage: try SQLiteStorage(openingAt: directory + "/bench.trail"), verifier: key,
         checkpoints: FileCheckpointStore(path: directory + "/bench.checkpoint"))
@@ -228,22 +241,6 @@
     private static func row(_ cells: [(String, Int)]) -> String {
       cells.map { text, width in String(repeating: " ", count: max(0, width - text.utf8.count)) + text }
         .joined()
-    }
-
-    private static func write(_ bytes: [UInt8], to path: String) throws {
-      guard let file = unsafe fopen(path, "w") else { throw Failure("\(path) cannot be written.") }
-      let written = unsafe fwrite(bytes, 1, bytes.count, file)
-      guard unsafe fclose(file) == 0, written == bytes.count else {
-        throw Failure("\(path) cannot be written.")
-      }
-    }
-
-    private static func contents(of path: String) -> [UInt8] {
-      guard let file = unsafe fopen(path, "r") else { return [] }
-      defer { unsafe fclose(file) }
-      return unsafe Array(unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-        unsafe count = fread(buffer.baseAddress, 1, buffer.count, file)
-      }
     }
   }
 #else

@@ -13,6 +13,8 @@ struct Workload {
     (0..<430).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
   }
   private(set) var made = 0
+  /// Whether records name customers, who have ten records each.
+  var namesCustomers = false
 
   static let longHistory = "100000000000000"
 
@@ -55,7 +57,9 @@ struct Workload {
       transaction: "3\(10_000_000_000_000 + made)",
       original: original, product: "com.example.plan.\(random() % 20)", bundle: "com.example.app",
       environment: "Production", verdict: .valid, signer: signer, root: root, policy: policy)
-    return AuditRecord(facts, receiptBytes: receipts[made % receipts.count])
+    return AuditRecord(
+      facts, receiptBytes: receipts[made % receipts.count],
+      customerToken: namesCustomers ? "customer \(random() % originals)" : nil)
   }
 
   /// The bytes of an entry and its erasable part.

@@ -12,7 +12,8 @@
     /// the call. Meanwhile the log of the trail grows, since the copy reads one state.
     ///
     /// The copy holds no keys of erasable parts: what is erased in the trail later cannot be read from the copy either.
-    /// It is read without them; to write to it, `ErasureKeyBackup.restore(to:)` puts back those that are returned here.
+    /// They are never written into it, so that not even what a killed process leaves behind has them. It is read without
+    /// them; to write to it, `ErasureKeyBackup.restore(to:)` puts back those that are returned here.
     ///
     /// - Parameter path: A file that does not exist, in a directory that does.
     /// - Returns: The keys that the copy was made without; `nil` where the trail itself holds none.
@@ -30,8 +31,12 @@
       do {
         // Nobody sees the copy before it is complete: it needs no journal.
         try destination.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = OFF") }
-        try connections.withReader { try $0.backup(to: destination) }
-        keys = try destination.inDatabase { try Self.takeKeys(from: $0, path: path) }
+        keys = try read { reader in
+          try destination.inDatabase { try Self.copyTables(of: reader, into: $0, path: path) }
+          return try reader.lastKey(.keys, in: 0...Int64.max).map { _ in try ErasureKeyBackup(reading: reader)
+          }
+        }
+        try destination.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
         // A copy never has what the trail itself could lose still.
         try synchronize()
         try destination.close()
@@ -42,14 +47,21 @@
       return keys
     }
 
-    /// Removes the keys from a copy that is being made; not even its free pages hold them any more.
-    private static func takeKeys(from database: Database, path: String) throws -> ErasureKeyBackup? {
-      let access = SQLiteAccess(database, path: path)
-      guard try access.lastKey(.keys, in: 0...Int64.max) != nil else { return nil }
-      let keys = try ErasureKeyBackup(reading: access)
-      try database.execute(sql: "PRAGMA secure_delete = ON")
-      try database.execute(sql: TableStatements[.keys].clear)
-      return keys
+    /// Copies row by row: copying pages would copy those of the keys, and what was erased from free space.
+    private static func copyTables(
+      of reader: any StorageReader, into database: Database, path: String
+    ) throws {
+      try database.inTransaction(.immediate) {
+        try createTables(database)
+        let access = SQLiteAccess(database, path: path)
+        for table in StorageTable.allCases where table != .keys {
+          try reader.forEach(table, in: .min ... .max) { key, value in
+            try access.put(table, key, value)
+            return true
+          }
+        }
+        return .commit
+      }
     }
   }
 #endif

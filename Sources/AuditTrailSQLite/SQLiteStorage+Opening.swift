@@ -32,7 +32,13 @@
       defer { sibling.remove() }
       let creating = try SQLiteConnection.writer(sibling, tuning: tuning, patience: Patience(patience))
       do {
-        try creating.inDatabase(Self.createTables)
+        try creating.inDatabase { database in
+          try database.execute(sql: "PRAGMA journal_mode = WAL")
+          try database.inTransaction(.immediate) {
+            try Self.createTables(database)
+            return .commit
+          }
+        }
         try creating.close()
       } catch {
         throw SQLiteFault.mapped(error, at: path)
@@ -96,17 +102,14 @@
       return file
     }
 
-    private static func createTables(_ database: Database) throws {
-      try database.execute(sql: "PRAGMA journal_mode = WAL")
-      try database.inTransaction(.immediate) {
-        try database.execute(
-          sql: """
-            PRAGMA application_id = \(SQLiteConnection.applicationID);
-            PRAGMA user_version = \(SQLiteConnection.layoutVersion);
-            """)
-        for table in StorageTable.allCases { try database.execute(sql: TableStatements[table].create) }
-        return .commit
-      }
+    /// Makes the tables of a trail, in a transaction.
+    static func createTables(_ database: Database) throws {
+      try database.execute(
+        sql: """
+          PRAGMA application_id = \(SQLiteConnection.applicationID);
+          PRAGMA user_version = \(SQLiteConnection.layoutVersion);
+          """)
+      for table in StorageTable.allCases { try database.execute(sql: TableStatements[table].create) }
     }
 
     /// Refuses what is not a trail, and gives the size of its pages.

@@ -90,13 +90,23 @@ package struct IndexAuditor {
     while let next = try merge.next(in: reader) { try record(next) }
   }
 
-  /// Rows that belong to no run and no page of one.
+  /// Rows that belong to no run and no page of one, but for those of a rebuild (``hasUnfinishedRebuild()``).
   ///
   /// - Throws: What the storage throws.
   package func strayRows() throws -> [IndexError] {
-    try catalogue.unusedKeys(isStored: hasCatalogue).compactMap { table, keys in
+    let rebuilt = IndexRebuild.keys(beside: catalogue)
+    return try catalogue.unusedKeys(isStored: hasCatalogue).compactMap { table, keys in
+      let keys = keys.clamped(to: Int64.min...rebuilt.lowerBound - 1)
       guard let key = try reader.lastKey(table, in: keys) else { return nil }
       return IndexError(.corrupt, at: "index \(table) \(key)", "The row belongs to no run.")
     }
+  }
+
+  /// Whether there are rows of a rebuild that is under way or was cut off. Nothing reads them but it.
+  ///
+  /// - Throws: What the storage throws.
+  package func hasUnfinishedRebuild() throws -> Bool {
+    let rebuilt = IndexRebuild.keys(beside: catalogue)
+    return try IndexTable.allCases.contains { try reader.lastKey($0, in: rebuilt) != nil }
   }
 }

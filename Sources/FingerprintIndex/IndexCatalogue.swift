@@ -63,15 +63,7 @@ struct IndexCatalogue: Sendable, Hashable {
     for number in garbage.map(\.number) + merges.map(\.output.number) {
       for table in IndexTable.allCases { used[table, default: []].append(IndexRun.keys(number)) }
     }
-    for run in runs {
-      func add(_ count: Int, _ place: (Int) -> IndexPlace) {
-        guard count > 0 else { return }
-        used[place(0).table, default: []].append(place(0).key...place(count - 1).key)
-      }
-      add(run.pages, run.page)
-      add(run.fenceRows, run.fenceRow)
-      add(run.filterRows, run.filterRow)
-    }
+    for (table, keys) in runs.flatMap(\.rows) { used[table, default: []].append(keys) }
     var unused: [(IndexTable, ClosedRange<Int64>)] = []
     for table in IndexTable.allCases {
       var next = Int64.min
@@ -82,6 +74,11 @@ struct IndexCatalogue: Sendable, Hashable {
       unused.append((table, next...Int64.max))
     }
     return unused
+  }
+
+  /// What is left to remove once nothing of it is in use any more.
+  var withoutUse: [IndexGarbage] {
+    (runs + merges.map(\.output)).map { IndexGarbage(number: $0.number, kind: $0.kind) } + garbage
   }
 
   /// A number for another run.

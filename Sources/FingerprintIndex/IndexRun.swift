@@ -48,6 +48,13 @@ struct IndexRun: Sendable, Hashable {
   func fenceRow(_ row: Int) -> IndexPlace { IndexPlace(kind.fenceTable, number, Self.partLimit + row) }
   func filterRow(_ row: Int) -> IndexPlace { IndexPlace(.runs, number, row) }
 
+  /// The keys of its rows, table by table.
+  var rows: [(table: IndexTable, keys: ClosedRange<Int64>)] {
+    [(pages, page), (fenceRows, fenceRow), (filterRows, filterRow)].compactMap { count, place in
+      count > 0 ? (place(0).table, place(0).key...place(count - 1).key) : nil
+    }
+  }
+
   /// The number of the run that a key, in any table, is of.
   static func number(_ key: Int64) -> UInt64 { UInt64(key) >> UInt64(partBits) }
 

@@ -14,6 +14,9 @@
 
     package init(_ limit: Duration) { state = Mutex(State(limit: limit)) }
 
+    /// How long it lasts.
+    package var duration: Duration { state.withLock { $0.limit } }
+
     /// Waits a little, or says that it was enough.
     package func waits(after tries: Int) -> Bool {
       let goesOn = state.withLock { state in

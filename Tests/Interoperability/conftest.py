@@ -7,11 +7,14 @@ Run by scripts/interoperability, which sets RECEIPT_TOOL and prepares the Python
 import os
 import pathlib
 import sys
+import uuid
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+import postgresql  # noqa: E402
+from audit_places import FilePlace, ServerPlace  # noqa: E402
 from independent import pki  # noqa: E402
 from tool import ReceiptTool  # noqa: E402
 
@@ -75,7 +78,40 @@ def shared() -> pathlib.Path:
     return SHARED
 
 
+@pytest.fixture(scope="session")
+def postgresql_server():
+    """A PostgreSQL server of the tests' own; without one to start the tests that need it are skipped."""
+    if postgresql.absence():
+        pytest.skip(postgresql.absence())
+    server = postgresql.PostgreSQLServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def make_place(request, receipt_tool, tmp_path):
+    """Makes places of trails, each empty and with a folder of its own: on SQLite, and again on PostgreSQL."""
+    server = request.getfixturevalue("postgresql_server") if request.param == "postgresql" else None
+    schemas = []
+
+    def make() -> FilePlace:
+        schemas.append(f"t{uuid.uuid4().hex[:12]}")
+        folder = tmp_path / schemas[-1]
+        folder.mkdir()
+        if server is None:
+            return FilePlace(receipt_tool, folder)
+        return ServerPlace(receipt_tool, folder, server, schemas[-1])
+
+    yield make
+    for schema in schemas if server else []:
+        server.query(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+
+
 def pytest_terminal_summary(terminalreporter):
+    if postgresql.absence():
+        terminalreporter.write_line(
+            f"WARNING: {postgresql.absence()}; the tests of trails on one were SKIPPED", red=True
+        )
     if not (SHARED / "receipts" / "manifest.json").is_file():
         terminalreporter.write_line(
             f"WARNING: no real receipts at {SHARED}; the tests that need them were SKIPPED", red=True

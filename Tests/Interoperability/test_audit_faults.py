@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from audit_load import NOT_NOW, NOT_STORED, Trail, lines
+from audit_places import FilePlace, holding
 from fault_shim import FaultShim
 from tool import INTERNAL, VALID
 
@@ -155,6 +156,28 @@ def test_a_creation_that_ends_anywhere_leaves_no_half_trail(receipt_tool, shim, 
                 else:
                     assert again.code == VALID, again.err
                     assert receipt_tool.run("audit", "fsck", folder / "t").code == VALID
+
+
+def test_a_backup_that_is_killed_anywhere_leaves_no_keys(base, shim, tmp_path):
+    trail = base.copy(tmp_path / "trail")
+    run = trail.tool.run("audit", "erase", trail.path, "7")
+    assert run.code == VALID, run.err
+    keys = FilePlace.wrapping_keys_of(trail.path)
+    environment = shim.environment("/copy.new-")
+    command = [trail.tool.path, "audit", "backup", trail.path]
+    subprocess.run([*command, tmp_path / "copy"], env=environment, check=True, capture_output=True, timeout=60)
+    count = sum(call.kind == "write" and "/copy.new-" in call.path for call in shim.calls())
+    left = []
+    for number in places(count, 30):
+        folder = tmp_path / f"kill-{number}"
+        folder.mkdir()
+        plan = shim.environment("/copy.new-", at=number, action="kill")
+        done = subprocess.run([*command, folder / "copy"], env=plan, capture_output=True, timeout=60)
+        assert done.returncode == -signal.SIGKILL and not (folder / "copy").exists()
+        left += folder.iterdir()
+    assert len(left) >= count // 2 and sum(path.stat().st_size for path in left) > 0
+    assert not holding([tmp_path / "copy", *left], keys)
+    trail.check()
 
 
 def test_a_real_disk_that_is_full(receipt_tool, tmp_path):

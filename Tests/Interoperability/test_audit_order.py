@@ -131,3 +131,11 @@ def test_a_checkpoint_is_in_its_place_before_it_is_acknowledged(receipt_tool, tm
     for told in (checkpoint, "stdout"):
         count, after_writes = check_order(events, f"{trail.path}-wal", told)
         assert count >= len(BURSTS) and after_writes >= len(BURSTS)
+
+
+def test_a_new_checkpoint_is_synced_before_it_takes_the_place_of_the_old_one(receipt_tool, tmp_path, trace):
+    trail = Trail.create(receipt_tool, tmp_path / "trail")
+    events = trace(trail, "--acknowledge", "checkpointed")
+    checkpoint = f"{trail.path}.checkpoint"
+    count, after_writes = check_order(events, f"{checkpoint}.new", checkpoint)
+    assert count == after_writes >= len(BURSTS)

@@ -13,6 +13,7 @@ struct CheckRun {
   /// Whether there are keys of erasable parts; without, those parts and the index of customers are not checked.
   let hasKeys: Bool
   var faults: [TrailFault] = []
+  private(set) var hasUnfinishedIndex = false
   private var lines = EntryLineChecker()
   /// The tree over the roots of the full bundles: its tiles are the tree's tiles of one level more.
   private var upper = TreeFrontier()
@@ -67,18 +68,21 @@ struct CheckRun {
     let begun = BegunWindow()
     let (storage, hasKeys) = (storage, hasKeys)
     let (key, points, indexedSize) = (keys.fingerprints, points, head.indexedSize)
-    DispatchQueue.global().async(group: begun.group) {
-      begun.result = Result {
-        try AllProcessors.map(window.count, share: 1) { part in
-          try part.map { offset in
-            try storage.read { reader in
-              try CheckedBundle(
-                Int64(window.lowerBound + offset), reader, IndexSums(key, points, indexedSize: indexedSize),
-                hasKeys: hasKeys)
-            }
-          }
+    let check: @Sendable (Range<Int>) throws -> [CheckedBundle] = { part in
+      try part.map { offset in
+        try storage.read { reader in
+          try CheckedBundle(
+            Int64(window.lowerBound + offset), reader, IndexSums(key, points, indexedSize: indexedSize),
+            hasKeys: hasKeys)
         }
       }
+    }
+    guard !(storage is SingleState) else {
+      begun.result = Result { try check(0..<window.count) }
+      return begun
+    }
+    DispatchQueue.global().async(group: begun.group) {
+      begun.result = Result { try AllProcessors.map(window.count, share: 1, check) }
     }
     return begun
   }
@@ -247,15 +251,14 @@ struct CheckRun {
     let (indexedSize, sums, points, keys) = (head.indexedSize, sums, points, keys)
     let hasKeys = hasKeys
     // A view of one moment: runs are merged while the trail is in use.
-    faults += try storage.read { reader in
+    let (found, isRebuilt) = try storage.read { reader in
       do {
         let auditor = try IndexAuditor(root: keys.head(in: reader).indexRoot, in: IndexRows(base: reader))
         guard auditor.indexedSize == indexedSize else {
-          return [
-            TrailFault(
-              .index, at: "runs",
-              "The index reaches to entry \(auditor.indexedSize), the head says \(indexedSize).")
-          ]
+          let fault = TrailFault(
+            .index, at: "runs",
+            "The index reaches to entry \(auditor.indexedSize), the head says \(indexedSize).")
+          return ([fault], false)
         }
         var faults = try auditor.strayRows().map { TrailFault(.strayRow, at: "index", $0.description) }
         for kind in IndexKind.allCases {
@@ -268,10 +271,12 @@ struct CheckRun {
                 .index, at: "index \(kind)", "The records of this index are not those of the entries."))
           }
         }
-        return faults
+        return (faults, try auditor.hasUnfinishedRebuild())
       } catch let error as IndexError where error.code == .corrupt {
-        return [TrailFault(.index, at: error.place, error.message)]
+        return ([TrailFault(.index, at: error.place, error.message)], false)
       }
     }
+    faults += found
+    hasUnfinishedIndex = isRebuilt
   }
 }

@@ -7,7 +7,7 @@ public import TransparencyLog
 /// Checks a whole trail from the entries up: every entry, every hash, every row, the index and the checkpoints.
 ///
 /// It goes by the entries, the trail's public key and the last published checkpoint, and believes nothing else that
-/// is stored. It blocks, and uses all processors.
+/// is stored. It blocks, and uses all processors. The trail may be in use meanwhile.
 public struct TrailChecker: Sendable {
   private let storage: any TrailStorage
   private let verifier: NoteVerifierKey
@@ -37,11 +37,27 @@ public struct TrailChecker: Sendable {
     allowsMissingKeys: Bool = false,
     progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) throws -> TrailCheckReport {
+    let before = try? storedHead()
+    let report = try check(storage, allowsMissingKeys, progress)
+    guard !report.isClean, try storedHead() != before else { return report }
+    // What was written meanwhile looks like a fault where some was read before it and some after.
+    return try storage.read { try check(SingleState($0), allowsMissingKeys, progress) }
+  }
+
+  /// The head, which every change replaces.
+  private func storedHead() throws -> [UInt8]? { try storage.read { try $0.value(.head, 0) } }
+
+  private func check(
+    _ storage: any TrailStorage, _ allowsMissingKeys: Bool,
+    _ progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void
+  ) throws -> TrailCheckReport {
     var report = TrailCheckReport()
     do {
-      report.add(try storage.structuralFaults().map { TrailFault(.storage, at: "storage", $0) })
-      guard let keys = try checkKeys(&report) else { return report }
-      let published = checkPublished(keys, &report)
+      report.add(try self.storage.structuralFaults().map { TrailFault(.storage, at: "storage", $0) })
+      // Before anything of the trail, which may go on meanwhile: then it has at least as many entries.
+      let last = Result { try checkpoints.load() }
+      guard let keys = try checkKeys(storage, &report) else { return report }
+      let published = checkPublished(last, keys, &report)
       let head: TrailHead
       do { head = try storage.read(keys.head) } catch let error as AuditError {
         report.add([TrailFault(.head, at: error.place, error.message)])
@@ -55,6 +71,7 @@ public struct TrailChecker: Sendable {
       try run.checkIndex()
       if !run.hasKeys, !allowsMissingKeys { run.faults.append(Self.missingKeys) }
       report.hasKeys = run.hasKeys
+      report.hasUnfinishedIndex = run.hasUnfinishedIndex
       report.entryCount = head.size
       report.rootHash = run.root.base64
       report.checkpointSize = published?.checkpoint.size
@@ -69,7 +86,9 @@ public struct TrailChecker: Sendable {
 
   private static let missingKeys = TrailFault(.erasureKeys, at: "keys", ErasureKeys.missing.message)
 
-  private func checkKeys(_ report: inout TrailCheckReport) throws -> TrailKeys? {
+  private func checkKeys(
+    _ storage: any TrailStorage, _ report: inout TrailCheckReport
+  ) throws -> TrailKeys? {
     do {
       return try storage.read { try TrailKeys(reading: $0, trusting: verifier) }
     } catch let error as AuditError {
@@ -78,9 +97,11 @@ public struct TrailChecker: Sendable {
     }
   }
 
-  private func checkPublished(_ keys: TrailKeys, _ report: inout TrailCheckReport) -> VerifiedCheckpoint? {
+  private func checkPublished(
+    _ last: Result<[UInt8]?, any Error>, _ keys: TrailKeys, _ report: inout TrailCheckReport
+  ) -> VerifiedCheckpoint? {
     do {
-      guard let bytes = try checkpoints.load() else {
+      guard let bytes = try last.get() else {
         report.add([TrailFault(.checkpoint, at: "checkpoint", "The place of the last checkpoint is empty.")])
         return nil
       }
@@ -99,12 +120,14 @@ public struct TrailChecker: Sendable {
     if let published {
       try run.compare(published, named: "the published checkpoint", origin: keys.origin)
     }
-    guard let stored = try storage.read({ try $0.value(.notes, TrailNotes.checkpoint) }) else {
+    guard let stored = try run.storage.read({ try $0.value(.notes, TrailNotes.checkpoint) }) else {
       run.faults.append(TrailFault(.checkpoint, at: "notes", "The stored checkpoint is missing."))
       return
     }
     guard stored != published?.signed.encoded else { return }
     do {
+      // Others may have published one since, and stored it.
+      let published = try checkpoints.load().flatMap { try keys.chain.verify(SignedCheckpoint(parsing: $0)) }
       let verified = try keys.chain.verify(SignedCheckpoint(parsing: stored))
       try run.compare(verified, named: "the stored checkpoint", origin: keys.origin)
       // A crash between publishing and storing leaves an older one, or the same with fewer cosignatures.

@@ -78,6 +78,9 @@ public struct TrailCheckReport: Sendable, Hashable {
   public internal(set) var checkpointSize: UInt64?
   /// Whether the trail holds keys of erasable parts: those parts and the index of customers are only checked with them.
   public internal(set) var hasKeys = true
+  /// Whether there are rows of a ``TrailReindexing`` that is under way or was cut off. They mean nothing, and another
+  /// one removes them.
+  public internal(set) var hasUnfinishedIndex = false
   /// What is wrong; the first ``maximumFaults``.
   public internal(set) var faults: [TrailFault] = []
 

@@ -17,13 +17,22 @@ struct DurableFile {
   let path: String
   private let descriptor: Int32
 
-  /// Opens a file for writing, with the mode 0644 whatever the process's mask.
-  static func open(_ path: String, _ opening: Opening) throws(StorageError) -> DurableFile {
+  /// Opens a file for writing, with a mode whatever the process's mask.
+  static func open(
+    _ path: String, _ opening: Opening, mode: UInt16 = 0o644
+  ) throws(StorageError) -> DurableFile {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (opening == .truncate ? O_TRUNC : 0)
-    let descriptor = unsafe systemOpen(path, flags, 0o644)
+    let descriptor = unsafe systemOpen(path, flags, mode_t(mode))
     guard descriptor >= 0 else { throw failure("It cannot be created", at: path) }
     // Whoever is not its owner may use the file but not change its mode.
-    _ = fchmod(descriptor, 0o644)
+    _ = fchmod(descriptor, mode_t(mode))
+    return DurableFile(path: path, descriptor: descriptor)
+  }
+
+  /// Opens a directory, to be locked.
+  static func openDirectory(_ path: String) throws(StorageError) -> DurableFile {
+    let descriptor = unsafe systemOpen(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0)
+    guard descriptor >= 0 else { throw failure("It cannot be opened", at: path) }
     return DurableFile(path: path, descriptor: descriptor)
   }
 

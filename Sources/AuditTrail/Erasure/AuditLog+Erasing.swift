@@ -40,6 +40,7 @@ extension AuditLog {
       progress(erasures.count)
     }
     try await blocking { log throws(AuditError) in
+      while try log.removeUnfinishedIndex() {}
       try log.synchronizeAll()
       try log.scrub()
     }
@@ -58,6 +59,17 @@ extension AuditLog {
       throw AuditError(.noSuchEntry, at: "entry \(index)", "It is not there.")
     }
     return erasure
+  }
+
+  /// Removes some rows of a reindexing that is under way or was cut off, which may name the customers; whether there may
+  /// be more.
+  private func removeUnfinishedIndex() throws(AuditError) -> Bool {
+    try change { writer throws(AuditError) in
+      try writer.writeUnsynchronized { state, storage in
+        try IndexRebuild.removeUnfinished(
+          beside: state.head.indexRoot, in: WritableIndexRows(base: storage))
+      }
+    }
   }
 
   private func scrub() throws(AuditError) {

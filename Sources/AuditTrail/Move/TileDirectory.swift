@@ -9,7 +9,7 @@ public import TransparencyLog
 ///
 /// Beside these, and for the operator's own use only, it may have the erasable parts of the entries, in
 /// `erasable/<number>`: for each entry of a bundle a length of four bytes, highest first, and the part. That folder
-/// must not be served.
+/// must not be served; its files are readable by their owner alone.
 ///
 /// After an export, `tile` and `erasable` hold what this export says and nothing else of earlier ones, but for
 /// narrower versions of the tiles that are still partial, which C2SP tlog-tiles has a log serve on. Other files of the
@@ -43,17 +43,37 @@ public struct TileDirectory: Sendable {
   func write(_ contents: [UInt8], to name: String) throws(StorageError) {
     let target = "\(path)/\(name)"
     guard let slash = target.lastIndex(of: "/") else { return }
-    do {
-      try FileManager.default.createDirectory(
-        atPath: String(target[..<slash]), withIntermediateDirectories: true)
-    } catch {
-      throw StorageError(.inputOutput, at: String(target[..<slash]), "The folder cannot be created: \(error)")
-    }
-    let file = try DurableFile.open(target + Self.unfinished, .truncate)
+    try Self.makeFolder(String(target[..<slash]))
+    let file = try DurableFile.open(
+      target + Self.unfinished, .truncate, mode: name.hasPrefix("erasable/") ? 0o600 : 0o644)
     defer { file.close() }
     try file.write(contents)
     try file.synchronize()
     try file.rename(to: target)
+  }
+
+  private static func makeFolder(_ path: String) throws(StorageError) {
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    } catch {
+      throw StorageError(.inputOutput, at: path, "The folder cannot be created: \(error)")
+    }
+  }
+
+  /// Makes the folder where it is absent, and keeps other exports out of it until the file is closed. The lock ends with
+  /// the process.
+  ///
+  /// - Throws: ``StorageError/Code/busy`` where another export is writing into it.
+  func lock() throws(StorageError) -> DurableFile {
+    try Self.makeFolder(path)
+    let folder = try DurableFile.openDirectory(path)
+    do throws(StorageError) { try folder.lock(within: .zero) } catch {
+      folder.close()
+      guard error.code == .busy else { throw error }
+      throw StorageError(
+        .busy, at: path, "Another export is writing into this folder; try again when it has ended.")
+    }
+    return folder
   }
 
   /// Whether the file of a tile is there, as it was finished by an export of so many entries.
@@ -118,7 +138,8 @@ extension AuditLog {
   /// - Returns: The checkpoint that was written.
   /// - Throws: ``AuditError/Code/alreadyExists`` where the folder has another log, or files in `tile` or `erasable` that
   ///   no export writes; ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where it has a newer or another
-  ///   history of this log. Nothing is changed then. Any other ``AuditError``, ``StorageError``.
+  ///   history of this log; ``StorageError/Code/busy`` where another export is writing into it. Nothing is changed then.
+  ///   Any other ``AuditError``, ``StorageError``.
   @discardableResult
   public func export(
     to directory: TileDirectory, includingErasableParts: Bool = false,
@@ -128,6 +149,8 @@ extension AuditLog {
       throw AuditError(.noSuchEntry, at: "checkpoint", "No checkpoint was published yet; publish one first.")
     }
     let size = checkpoint.checkpoint.size
+    let lock = try directory.lock()
+    defer { lock.close() }
     let earlier = try sizeOfExport(in: directory, before: checkpoint.checkpoint)
     try ExportedFiles(in: directory).removeStale(
       in: "erasable", size: size, includingErasableParts: includingErasableParts)

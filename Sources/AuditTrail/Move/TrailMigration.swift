@@ -42,7 +42,8 @@ public struct TrailMigration: Sendable {
   /// - Returns: The checkpoint that both have.
   /// - Throws: ``AuditError/Code/alreadyExists`` where the target or the new place has something else;
   ///   ``AuditError/Code/tampered``, ``AuditError/Code/rolledBack`` or ``AuditError/Code/forked`` where the source is
-  ///   not what its checkpoint says, or the copy is not the same; ``AuditError/Code/wrongKey``; ``StorageError``.
+  ///   not what its checkpoint says, or the copy is not the same; ``AuditError/Code/storageUnavailable`` where another
+  ///   process published a checkpoint meanwhile; ``AuditError/Code/wrongKey``; ``StorageError``.
   @discardableResult
   public func run(
     to target: any TrailStorage, checkpoints newCheckpoints: any CheckpointStore,
@@ -76,7 +77,8 @@ public struct TrailMigration: Sendable {
         try newCheckpoints.replace(there, with: encoded)
       else {
         throw AuditError(
-          .forked, at: "checkpoint", "The last checkpoint was replaced during the migration; start it again.")
+          .storageUnavailable, at: "checkpoint",
+          "The last checkpoint was replaced during the migration; start it again.")
       }
       return published
     }

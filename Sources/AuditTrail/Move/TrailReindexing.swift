@@ -10,7 +10,7 @@ public import TransparencyLog
 ///
 /// The new index is made beside the one in use, and takes its place in one short transaction; only then are the rows of
 /// the old one removed. Meanwhile others read and write as before. What is cut off changes nothing; start it again, which
-/// also removes what the first try left.
+/// also removes what the first try left. Erasing does too, since that may name customers.
 public struct TrailReindexing: Sendable {
   private let storage: any TrailStorage
   private let context: TrailContext
@@ -141,7 +141,8 @@ public struct TrailReindexing: Sendable {
     FreedMemory.giveBack()
   }
 
-  /// Puts the new index in the place of the old one; `false` where it has a customer that was erased since.
+  /// Puts the new index in the place of the old one; `false` where it has a customer that was erased since, or lost rows
+  /// to an erasure.
   private func replace(
     _ state: TrailState, _ rebuild: IndexRebuild, _ seen: Scan, in writer: any StorageWriter
   ) throws -> Bool {
@@ -152,9 +153,9 @@ public struct TrailReindexing: Sendable {
     if let unconfirmed = scan.forgotten.subtracting(scan.erased).min() {
       throw ErasureLookup.unconfirmed(unconfirmed)
     }
-    guard scan.erased.subtracting(scan.forgotten).allSatisfy({ $0 >= rebuild.indexedSize }) else {
-      return false
-    }
+    guard scan.erased.subtracting(scan.forgotten).allSatisfy({ $0 >= rebuild.indexedSize }),
+      try rebuild.isWhole(in: WritableIndexRows(base: writer))
+    else { return false }
     guard let root = try rebuild.replace(state.head.indexRoot, in: WritableIndexRows(base: writer)) else {
       throw AuditError(
         .storageUnavailable, at: "index",

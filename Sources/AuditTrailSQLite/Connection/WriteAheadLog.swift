@@ -91,16 +91,22 @@
     /// - Throws: `StorageError` with `busy` where others were reading or writing for longer than was waited; then
     ///   erased bytes may still be in the log.
     public func scrub() throws {
+      let end = ContinuousClock.now + patience.duration
       try withWriter { database in
-        do {
-          _ = try database.checkpoint(.truncate)
-        } catch {
-          throw stopping(SQLiteFault.mapped(error, at: file.path))
+        while true {
+          do {
+            // Where it succeeds the log was empty: what others have appended since is of later states.
+            _ = try database.checkpoint(.truncate)
+            return
+          } catch {
+            let fault = SQLiteFault.mapped(error, at: file.path)
+            // SQLite waits for those who read or write, but not for one who is copying the log.
+            guard (fault as? StorageError)?.code == .busy, ContinuousClock.now < end else {
+              throw stopping(fault)
+            }
+            DatabaseFile.sleep(microseconds: 1000)
+          }
         }
-      }
-      guard connections.log.file.byteCount == 0 else {
-        throw StorageError(
-          .busy, at: connections.log.file.path, "Others wrote meanwhile: the log is not empty. Try again.")
       }
     }
   }

@@ -33,8 +33,8 @@ struct AuditExportCommand: ParsableCommand {
         receipt-tool audit export verdicts.audit --table verdicts.sqlite
 
       EXIT CODES:
-        0 written; 1 the trail is not intact, or older than the export in the folder; 64 wrong command line; 66 the
-        trail cannot be opened; 73 the folder has something else, or the file is there; 74 a file or the output cannot
+        0 written; 1 the trail is not intact, or older than the export in the folder; 2 another export is writing
+        into the folder; 64 wrong command line; 66 the trail cannot be opened; 73 the folder has something else, or the file is there; 74 a file or the output cannot
         be written.
       """)
 

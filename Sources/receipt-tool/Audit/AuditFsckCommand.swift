@@ -70,6 +70,11 @@ struct AuditFsckCommand: ParsableCommand {
       throw TrailLocation.failure(error, location.name)
     }
     progress.finish()
+    if report.hasUnfinishedIndex {
+      note(
+        "receipt-tool: \(location.name): there are rows of an audit reindex that is under way or was cut off; if it was, "
+          + "start it again")
+    }
     try writeAll(output.json ? json(report) : text(report))
     guard report.isClean else { throw ToolExit.invalid }
   }

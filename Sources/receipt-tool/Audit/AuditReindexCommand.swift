@@ -13,7 +13,7 @@ struct AuditReindexCommand: ParsableCommand {
     discussion: """
       Each entry is held against the signed tree before its records are entered. Others may read and write meanwhile: the
       new index takes the place of the old one in one step at the end. Where the command is cut off, nothing has
-      changed; start it again. It needs the private key, and free space for a second index.
+      changed; start it again, which removes what was left. It needs the private key, and free space for a second index.
 
       EXAMPLES:
         receipt-tool audit reindex verdicts.audit

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import Dispatch
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -31,6 +33,34 @@ import TransparencyLog
     #expect(report.faults == [])
     #expect(report.entryCount == 902)
     #expect(report.checkpointSize == 902)
+  }
+
+  @Test("a trail that is written while it is checked is clean", arguments: StorageKind.all)
+  func writtenMeanwhile(kind: StorageKind) async throws {
+    let place = try kind.make()
+    let fixture = try TrailFixture(storage: place.storage)
+    let log = try fixture.create()
+    try await log.append((0..<900).map { TrailFixture.record($0, token: "c\($0 % 5)") })
+    try log.publishCheckpoint()
+    let isWritten = Atomic(false)
+    let checker = TrailChecker(
+      storage: place.storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints)
+    let report = try checker.check { _, _ in
+      guard !isWritten.exchange(true, ordering: .relaxed) else { return }
+      // The bundles were read, and the entries after them were not.
+      let isDone = DispatchSemaphore(value: 0)
+      Task {
+        defer { isDone.signal() }
+        try await log.erase(entries: [5, 500])
+        try await log.append((900..<1200).map { TrailFixture.record($0, token: "c\($0 % 5)") })
+        try log.publishCheckpoint()
+      }
+      isDone.wait()
+    }
+    #expect(report.faults == [])
+    #expect(report.entryCount == 1202)
+    #expect(report.checkpointSize == 1202)
+    try log.close()
   }
 
   @Test("a flipped byte anywhere is found", arguments: [StorageTable.head, .notes, .bundles, .tail])

@@ -47,6 +47,38 @@ import TransparencyLog
     try #require(FileManager.default.createFile(atPath: file, contents: Data(text.utf8)))
   }
 
+  @Test("a second export into a folder is refused while the first is writing")
+  func twoAtOnce() async throws {
+    try await withFolder { _, log, directory in
+      try await append(0..<300, to: log)
+      var refusals: [StorageError.Code?] = []
+      try log.export(to: directory, includingErasableParts: true) { _, _ in
+        refusals.append(storageCode { try log.export(to: directory) })
+      }
+      #expect(!refusals.isEmpty && refusals.allSatisfy { $0 == .busy })
+      #expect(try exposed(0..<300, in: directory) == Array(0..<300))
+      try log.export(to: directory)
+      #expect(try exposed(0..<300, in: directory) == [])
+    }
+  }
+
+  @Test("erasable parts are readable by their owner alone, from the first byte and after every export")
+  func modes() async throws {
+    try await withFolder { _, log, directory in
+      try await append(0..<300, to: log)
+      for _ in 0..<2 {
+        // What a cut-off export of an earlier version left.
+        try write("unfinished", to: "erasable/000.new", in: directory)
+        try log.export(to: directory, includingErasableParts: true)
+        for name in try files(in: directory).keys {
+          let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory.path)/\(name)")
+          let mode = name.hasPrefix("erasable/") ? 0o600 : 0o644
+          #expect(attributes[.posixPermissions] as? Int == mode, "\(name)")
+        }
+      }
+    }
+  }
+
   @Test("an export without erasable parts removes those of an earlier export", arguments: [20, 256, 300])
   func withThenWithout(count: Int) async throws {
     try await withFolder { _, log, directory in

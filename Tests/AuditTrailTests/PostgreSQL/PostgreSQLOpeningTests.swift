@@ -74,11 +74,9 @@
       let storage = try PostgreSQLStorage(openingAt: url + "&user=\(role)")
       let reading = try AuditLog.open(
         storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints)
-      try reading.withView { view in
-        #expect(try view.history(original: "1003").count == 60)
-        #expect(try view.entries(customer: "customer 1").count == 199)
-        #expect(try view.proof(of: 599).index == 599)
-      }
+      #expect(try reading.withView { try $0.history(original: "1003").count } == 60)
+      #expect(try reading.withView { try $0.entries(customer: "customer 1").count } == 199)
+      #expect(try reading.withView { try $0.proof(of: 599).index } == 599)
       let checker = TrailChecker(
         storage: storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints)
       #expect(try checker.check().faults == [])

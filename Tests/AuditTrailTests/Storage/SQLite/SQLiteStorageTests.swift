@@ -4,6 +4,7 @@
   import AuditTrail
   import Foundation
   import GRDB
+  import Synchronization
   import Testing
   import TransparencyLog
 
@@ -198,6 +199,33 @@
       try storage.scrub()
       #expect(try folder.bytes("trail.sqlite-wal").isEmpty)
       #expect(try folder.names() == ["link", "trail.sqlite", "trail.sqlite-shm", "trail.sqlite-wal"])
+    }
+
+    @Test("is scrubbed while another process writes and copies the log")
+    func scrubbingBesideAnother() throws {
+      let storage = try SQLiteStorage(creatingAt: path)
+      let other = try SQLiteStorage(
+        openingAt: path, patience: .seconds(30), tuning: SQLiteTuning(logLimit: 1 << 20))
+      let isOver = Atomic(false)
+      let writing = Thread {
+        var key: Int64 = 0
+        while !isOver.load(ordering: .relaxed) {
+          try? other.put(.bundles, key % 50, sampleBytes(20_000, seed: UInt64(key)))
+          key += 1
+        }
+      }
+      writing.start()
+      for key in 0..<40 as Range<Int64> {
+        let erased = sampleBytes(500, seed: UInt64(1000 + key))
+        try storage.put(.keys, 0, erased)
+        try storage.write { try $0.overwrite(.keys, 0, at: 0, with: sampleBytes(500)) }
+        try storage.scrub()
+        #expect(try Data(folder.bytes("trail.sqlite-wal")).range(of: Data(erased)) == nil, "\(key)")
+      }
+      isOver.store(true, ordering: .relaxed)
+      while !writing.isFinished { usleep(1000) }
+      try other.close()
+      try storage.close()
     }
 
     @Test("is backed up as it is while it goes on being written")
