@@ -65,6 +65,12 @@ struct DirectedEdit: Sendable {
         let free = try attack.rows.lastKey(table, in: 0...Int64(UInt32.max)) ?? key
         try attack.rows.put(table, free + 1, row)
       },
+      DirectedEdit("rows at the ends of \(table)", table) { attack in
+        let row = try attack.key(table).flatMap { try attack.rows.value(table, $0) } ?? [0]
+        for key in [table.keys.lowerBound, table.keys.upperBound] where key != 0 {
+          try attack.rows.put(table, key, row)
+        }
+      },
     ]
   }
 }

@@ -91,6 +91,26 @@ import TransparencyLog
     #expect(found == stride(from: 2_280, through: 0, by: -120).filter { $0 != 360 }.map { trail.places[$0] })
   }
 
+  @Test("rows at the ends of all tables end no process: what is written and erased is there")
+  func rowsAtTheEnds() async throws {
+    let trail = try await AttackedTrail.shared.value
+    let storage = trail.genuine.copy()
+    try storage.write { writer in
+      for table in StorageTable.allCases {
+        try writer.put(table, table.keys.upperBound, sampleBytes(4_096))
+        if table != .bundles { try writer.put(table, table.keys.lowerBound, sampleBytes(4_096)) }
+      }
+    }
+    let log = try trail.open(storage, forWriting: true)
+    let kept = trail.places[1_000]
+    let erasure = try await log.erase(entry: kept)
+    #expect(erasure == AuditAcknowledgement(index: trail.size, isRepeat: false))
+    let part = try log.withView { try $0.erasablePart(at: kept) }
+    #expect(part == nil)
+    let repeated = try await log.append([AttackedTrail.record(31)])
+    #expect(repeated == [AuditAcknowledgement(index: trail.places[31], isRepeat: true)])
+  }
+
   @Test(
     "an export does not leave out what nobody erased, and has nothing that was", arguments: [true, false])
   func exportedParts(isForgotten: Bool) async throws {

@@ -14,7 +14,7 @@ import TransparencyLog
     let trail = try await AttackedTrail.shared.value
     let truth = try await TrailTruth.shared.value
     let edits = DirectedEdit.all
-    let places = Self.isFull ? 2 : 1
+    let places = Self.isFull ? 6 : 1
     let findings = try await withThrowingTaskGroup(of: AttackFindings.self) { group in
       for worker in 0..<2 {
         group.addTask {
@@ -29,7 +29,7 @@ import TransparencyLog
       }
       return try await group.reduce(into: AttackFindings()) { $0.add($1) }
     }
-    #expect(findings.checks >= (Self.isFull ? 50_000 : 2_000))
+    #expect(findings.checks >= (Self.isFull ? 100_000 : 2_000))
     let unnoticed = DirectedEdit.directed.map(\.name).filter { findings.noticed[$0] == nil }
     #expect(unnoticed.count < DirectedEdit.directed.count / 4, "\(unnoticed)")
   }

@@ -20,9 +20,15 @@ extension TrailQuestion {
           return "\(try await log.grant([request]).map(\.isGranted))"
         })
     }
-    let erased = trail.places[300]
+    let (erased, kept) = (trail.places[300], trail.places[1_000])
     questions += [
       TrailQuestion("erasure again") { log in "\(try await log.erase(entry: erased))" },
+      TrailQuestion("erasure") { log in
+        let size = try log.withView { $0.size }
+        let erasure = try await log.erase(entry: kept)
+        return
+          "\(erasure.index - size) \(erasure.isRepeat) \(try log.withView { try $0.erasablePart(at: kept) == nil })"
+      },
       TrailQuestion("anchor") { log in
         let anchor = try await log.anchor(original: "1007")
         let entry = try log.withView { try $0.entry(at: anchor.index).entry }
