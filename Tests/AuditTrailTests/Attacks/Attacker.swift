@@ -28,17 +28,20 @@ struct Attacker {
     let edited = trail.genuine.copy()
     try make(edit, place, in: edited)
     try await askSurvivor(edit, edited)
-    // In the short form everybody is asked a part of it, and all is asked of somebody.
-    for (turn, isWriter) in [false, true].enumerated() {
-      if let log = open(edited.copy(), forWriting: isWriter, edit) {
-        try await ask(log, sample(truth.reading, number + turn, of: 8), edit, "opened after")
-        if isWriter { try await ask(log, sample(truth.writing, number, of: 3), edit, "writer opened after") }
-      }
-      let log = try openBefore(edit, place, forWriting: isWriter)
-      try await ask(log, sample(truth.reading, number + turn + 2, of: 8), edit, "opened before")
+    // In the short form each is asked a part of it.
+    for turn in 0..<4 {
+      let (isWriter, isBefore) = (turn % 2 == 1, turn > 1)
+      let log =
+        isBefore
+        ? try openBefore(edit, place, forWriting: isWriter)
+        : open(edited.copy(), forWriting: isWriter, edit)
+      guard let log else { continue }
+      let asked = "\(isWriter ? "writer" : "reader") opened \(isBefore ? "before" : "after")"
+      try await ask(log, sample(truth.reading, number + turn, of: 8), edit, asked)
+      if isWriter { try await ask(log, sample(truth.writing, number + turn, of: 5), edit, asked) }
     }
     let log = try openBefore(edit, place, forWriting: true)
-    try await ask(log, sample(truth.writing, number + 1, of: 3), edit, "writer opened before")
+    try await ask(log, sample(truth.writing, number, of: 3), edit, "writer that has read nothing")
     if isThorough || number.isMultiple(of: 3), let log = open(edited.copy(), forWriting: false, edit) {
       try await ask(log, sample(truth.copying, number / 3, of: truth.copying.count), edit, "opened after")
     }

@@ -1,13 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuditTrail
 import FoundationEssentials
 import Testing
 import TransparencyLog
 
+@testable import AuditTrail
+@testable import FingerprintIndex
+
 /// Whoever holds the storage, but no signing key, can make an operation fail, and never make it lie.
 @Suite struct StorageAttackTests {
   static let isFull = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] != nil
+
+  @Test("the trail under attack has rows of every sort, and what is asked of it has answers")
+  func untouched() async throws {
+    let trail = try await AttackedTrail.shared.value
+    for table in StorageTable.allCases where table != .tiles {
+      #expect(try !trail.genuine.keys(table).isEmpty)
+    }
+    let catalogue = try trail.genuine.read { reader in
+      let row = try #require(try reader.value(.runs, 0))
+      return try IndexCatalogue(RowDigest(of: row.span), in: IndexRows(base: reader))
+    }
+    #expect(catalogue.merges.count == 4 && !catalogue.garbage.isEmpty && catalogue.runs.count > 30)
+    let truth = try await TrailTruth.shared.value
+    let empty = truth.reading.filter { $0.answer.isEmpty }.map(\.question.name)
+    #expect(empty == ["history of absent", "forgotten", "absent"])
+    #expect(truth.reading.count { $0.answer.contains("granted before") } == 2)
+    #expect(truth.reading.count { $0.answer == "none" } == AttackedTrail.erased.count + 1)
+    let faults = try TrailChecker(
+      storage: trail.genuine.copy(), verifier: trail.signer.verifierKey, checkpoints: trail.checkpoints()
+    ).check().faults
+    #expect(faults == [])
+  }
 
   @Test("no edit of any row changes an answer without an error")
   func edits() async throws {
