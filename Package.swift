@@ -199,7 +199,8 @@ let package = Package(
     .testTarget(
       name: "AuditTrailTests",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "ReceiptTesting", "TransparencyLog",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "ReceiptTesting",
+        "TransparencyLog",
       ]),
   ]
 )

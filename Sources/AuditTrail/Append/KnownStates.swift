@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import Synchronization
+internal import TransparencyLog
 
 /// How many entries of a trail are known to survive the loss of power. It only grows.
 final class DurableSize: Sendable {
@@ -60,4 +62,25 @@ final class KnownStates: Sendable {
       if written.head.size > $0.published.head.size { $0.published = written }
     }
   }
+}
+
+/// What readers of a process see of a trail.
+struct PublishedTrail {
+  let signed: SignedHead
+  var frontier: TreeFrontier
+  var index: IndexSnapshot
+  /// Whether the index has the customers of the entries that it holds in memory: keys that are put in later do not bring
+  /// them back.
+  let hasCustomers: Bool
+  var checkpoint: VerifiedCheckpoint?
+
+  init(_ state: TrailState, checkpoint: VerifiedCheckpoint?) {
+    signed = state.signed
+    frontier = state.frontier
+    index = state.index.snapshot(size: state.head.size)
+    hasCustomers = state.hasKeys
+    self.checkpoint = checkpoint
+  }
+
+  var head: TrailHead { signed.head }
 }

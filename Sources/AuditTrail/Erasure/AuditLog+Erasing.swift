@@ -92,6 +92,7 @@ extension TrailState {
       index: index.snapshot(size: head.size), key: context.keys.fingerprints, entries: entries)
     var parts = ErasableParts(writer)
     var acknowledgements: [AuditAcknowledgement?] = []
+    var forgotten: [UInt64] = []
     var erased: [(index: UInt64, original: String?)] = []
     var customers: [IndexRecord] = []
     for index in indexes {
@@ -99,24 +100,26 @@ extension TrailState {
       guard let commitment = entry.commitment else {
         throw AuditError(.noSuchEntry, at: "entry \(index)", "The entry has no erasable part.")
       }
-      if let erasure = try erasures.erasure(of: index) {
-        acknowledgements.append(AuditAcknowledgement(index: erasure, isRepeat: true))
-        continue
-      }
+      let erasure = try erasures.erasure(of: index)
+      acknowledgements.append(erasure.map { AuditAcknowledgement(index: $0, isRepeat: true) })
       guard let bytes = try parts.bytes(at: index, commitment: commitment) else {
-        try erasures.requireErasure(of: index)
+        guard erasure != nil else { throw ErasureLookup.unconfirmed(index) }
         continue
       }
+      // Of an erased entry as well: its key came back with older copies of the keys.
+      forgotten.append(index)
       if let customer = try ErasablePart.tokenRange(in: bytes.span) {
         let fingerprint = context.keys.fingerprints.fingerprint(.customer, bytes.span.extracting(customer))
         customers.append(IndexRecord(fingerprint: fingerprint, index: index))
       }
-      acknowledgements.append(nil)
-      erased.append((index, entry.original))
+      if erasure == nil { erased.append((index, entry.original)) }
     }
-    try ErasureKeys.forget(erased.map(\.index), in: writer)
+    try ErasureKeys.forget(forgotten, in: writer)
     try self.index.remove(.customer, customers, in: WritableIndexRows(base: writer))
-    head.indexRoot = self.index.root
+    if head.indexRoot != self.index.root {
+      head.indexRoot = self.index.root
+      try writeHead(in: writer)
+    }
     let records = erased.map { erased in
       AuditRecord(EntryFacts(time: now, kind: .erasure, original: erased.original, erased: erased.index))
     }

@@ -211,9 +211,9 @@ enum WrappingKeys {
   /// Draws the key number `number` anew, and overwrites the one before.
   static func renew(_ number: UInt64, in writer: any StorageWriter) throws -> ErasureKeyTree.Secret {
     let row = Int64(number / countPerRow)
-    let next = try writer.lastKey(.keys, in: 0...Int64.max).map { $0 + 1 } ?? 0
-    if next <= row {
-      for made in next...row {
+    let last = try writer.lastKey(.keys, in: 0...Int64.max) ?? -1
+    if last < row {
+      for made in last + 1...row {
         try writer.put(.keys, made, Random.bytes(rowByteCount))
       }
     }

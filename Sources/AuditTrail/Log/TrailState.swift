@@ -63,9 +63,7 @@ struct TrailState {
     let stored = try context.keys.stored(in: reader, known: signed)
     guard stored != signed else { return }
     guard stored.head.size >= head.size, stored.head.size > head.size || stored.head.root == head.root else {
-      throw AuditError(
-        .rolledBack, at: "entry \(stored.head.size)",
-        "The trail had \(head.size) entries a moment ago and has others now; somebody put back another copy.")
+      throw Self.rolledBack(from: head.size, to: stored.head.size)
     }
     try index.reloadIfChanged(to: stored.head.indexRoot, in: IndexRows(base: reader))
     var parts = IndexedParts(reader, hasKeys: erasureKeys != nil)
@@ -89,6 +87,12 @@ struct TrailState {
     try requireErasures(parts.forgotten, in: reader)
   }
 
+  static func rolledBack(from size: UInt64, to found: UInt64) -> AuditError {
+    AuditError(
+      .rolledBack, at: "entry \(found)",
+      "The trail had \(size) entries a moment ago and has others now; somebody put back another copy.")
+  }
+
   private func compareRoot() throws {
     guard frontier.size == head.size, frontier.root == head.root else {
       throw AuditError(
@@ -104,6 +108,9 @@ struct TrailState {
     var keys = ErasureKeys(reader)
     return try keys.pathForAppending(after: size)
   }
+
+  /// Whether the trail held keys when this state was read.
+  var hasKeys: Bool { erasureKeys != nil }
 
   /// The way to the keys of the erasable parts that are to be written.
   ///

@@ -39,19 +39,26 @@ public struct TrailView {
   ///   and the part was not erased before.
   public func erasablePart(at index: UInt64) throws -> ErasablePart? {
     guard let commitment = try entry(at: index).entry.commitment else { return nil }
-    var parts = ErasableParts(reader)
-    let erasures = erasures
     guard try ErasureKeys.arePresent(in: reader) || erasures.erasure(of: index) == nil else { return nil }
-    guard let bytes = try parts.bytes(at: index, commitment: commitment) else {
+    var parts = ErasableParts(reader)
+    guard let bytes = try erasableBytes(at: index, commitment: commitment, &parts) else { return nil }
+    do { return try ErasablePart.parse(bytes) } catch {
+      throw AuditError(.tampered, at: "entry \(index)", "\(error)")
+    }
+  }
+
+  /// The bytes of an erasable part, with its key held against what is recorded of its erasure; `nil` where it was erased.
+  func erasableBytes(
+    at index: UInt64, _ stored: StoredEntry? = nil, commitment: SHA256Digest, _ parts: inout ErasableParts
+  ) throws -> [UInt8]? {
+    guard let bytes = try parts.bytes(at: index, stored, commitment: commitment) else {
       try erasures.requireErasure(of: index)
       return nil
     }
     if let erasure = try erasures.erasure(of: index) {
       throw ErasureLookup.keyIsBack(of: index, erasure: erasure)
     }
-    do { return try ErasablePart.parse(bytes) } catch {
-      throw AuditError(.tampered, at: "entry \(index)", "\(error)")
-    }
+    return bytes
   }
 
   /// Says which entries will be asked for next, so that a storage that is far away fetches the bundles that many of them
@@ -162,7 +169,7 @@ public struct TrailView {
   public func entries(customer token: String, before: UInt64 = .max, limit: Int = .max) throws
     -> [RecordedEntry]
   {
-    guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
+    guard try state.hasCustomers && ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }
     var found: [RecordedEntry] = []
     var candidates = candidates(.customer, Array(token.utf8), before: before)
     while found.count < limit, let index = try candidates.next() {

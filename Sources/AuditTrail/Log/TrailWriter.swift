@@ -11,6 +11,8 @@ struct TrailWriter {
   private let checkpoints: any CheckpointStore
   /// `nil` after a failed transaction: to be read anew.
   private var state: TrailState?
+  /// What a state that is read anew must go on from.
+  private var seen: SeenTrail
   /// Why nothing more is written.
   private(set) var stopped: AuditError?
   /// The checkpoint that was last seen in its place.
@@ -28,11 +30,13 @@ struct TrailWriter {
     self.context = context
     self.checkpoints = checkpoints
     let published = try Self.published(in: checkpoints, context.keys)
-    state = try storage.read { reader in
+    let first = try storage.read { reader in
       let state = try TrailState(reading: reader, context)
       if let published { try Self.compare(published, with: state, reader) }
       return state
     }
+    state = first
+    seen = SeenTrail(first.head, durable: durable)
     checkpoint = published
     // Another process may have written a moment ago.
     try makeDurable()
@@ -52,11 +56,7 @@ struct TrailWriter {
 
   /// What is written now.
   var written: PublishedTrail? {
-    state.map {
-      PublishedTrail(
-        signed: $0.signed, frontier: $0.frontier, index: $0.index.snapshot(size: $0.head.size),
-        checkpoint: checkpoint)
-    }
+    state.map { PublishedTrail($0, checkpoint: checkpoint) }
   }
 
   // MARK: - Writing
@@ -76,7 +76,7 @@ struct TrailWriter {
   ) throws(AuditError) -> Result {
     if let stopped { throw stopped }
     _ = try context.keys.signer()
-    let context = context
+    let (context, seen) = (context, seen)
     // Moved out, so that its arrays are not copied when they change; and gone when anything fails.
     var current = state
     state = nil
@@ -88,11 +88,12 @@ struct TrailWriter {
           next = known
           try next.catchUp(writer)
         } else {
-          next = try TrailState(reading: writer, context)
+          next = try seen.readAnew(writer, context)
         }
         let result = try body(&next, writer)
         return (result, next)
       }
+      self.seen.note(state.head)
       self.state = state
       return result
     } catch {
@@ -147,15 +148,17 @@ struct TrailWriter {
   /// Follows what other processes wrote, and has it synced: they may not have come to that yet.
   mutating func refresh() throws {
     if let stopped { throw stopped }
-    let context = context
+    let (context, seen) = (context, seen)
     let known = state
     // Gone when anything fails: the table of index records, which copies share, may then have some already.
     state = nil
-    state = try storage.read { reader in
-      guard var known else { return try TrailState(reading: reader, context) }
+    let now = try storage.read { reader in
+      guard var known else { return try seen.readAnew(reader, context) }
       try known.catchUp(reader)
       return known
     }
+    self.seen.note(now.head)
+    state = now
     do { try makeDurable() } catch { throw stop(after: error) }
   }
 
@@ -285,14 +288,4 @@ enum TrailNotes {
   static func policy(_ digest: SHA256Digest) -> Int64 {
     policies.lowerBound | Int64(truncatingIfNeeded: digest.words.0.bigEndian >> 2 & ~1)
   }
-}
-
-/// What readers of a process see of a trail.
-struct PublishedTrail {
-  let signed: SignedHead
-  var frontier: TreeFrontier
-  var index: IndexSnapshot
-  var checkpoint: VerifiedCheckpoint?
-
-  var head: TrailHead { signed.head }
 }

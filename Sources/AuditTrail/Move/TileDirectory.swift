@@ -233,7 +233,8 @@ extension AuditLog {
         guard includingErasableParts else { return }
         // An erased part is empty: an erasure among the entries says so.
         let commitment = try TrailState.keys(of: stored.entry, at: index).commitment
-        erasables.append(try commitment.flatMap { try parts.bytes(at: index, stored, commitment: $0) } ?? [])
+        erasables.append(
+          try commitment.flatMap { try view.erasableBytes(at: index, stored, commitment: $0, &parts) } ?? [])
       }
     }
     if !hasEntries { try directory.write(EntryBundle(entries).encoded, to: bundle.entryBundlePath) }

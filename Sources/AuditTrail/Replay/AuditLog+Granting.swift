@@ -77,11 +77,7 @@ extension TrailState {
 
   /// What the transaction sees of the trail.
   private func view(in writer: any StorageWriter) -> TrailView {
-    TrailView(
-      reader: writer,
-      state: PublishedTrail(
-        signed: signed, frontier: frontier, index: index.snapshot(size: head.size), checkpoint: nil),
-      context: context)
+    TrailView(reader: writer, state: PublishedTrail(self, checkpoint: nil), context: context)
   }
 }
 

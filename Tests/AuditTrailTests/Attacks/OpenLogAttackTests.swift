@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Testing
+import TransparencyLog
+
+@testable import AuditTrail
+
+/// What an opened log remembers of an edit that it refused, or that was taken back, must not become an answer.
+@Suite struct OpenLogAttackTests {
+  private func code(_ body: () throws -> Void) -> AuditError.Code? {
+    do {
+      try body()
+      return nil
+    } catch { return AuditError(error).code }
+  }
+
+  @Test(
+    "a tile that was refused is not kept: the answers are right again when its row is", arguments: [100, 599])
+  func refusedTile(position: Int) async throws {
+    let storage = MemoryStorage()
+    let fixture = try TrailFixture(storage: storage)
+    let log = try fixture.create()
+    try await log.append(TrailFixture.records(0..<600))
+    try log.publishCheckpoint()
+    try await log.append(TrailFixture.records(600..<900))
+    let genuine = try log.withView { try treeAnswers($0, position) }
+    let reader = try AuditLog.open(
+      storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints)
+    let bundle = Int64(position >> 8)
+    let row = try #require(try storage.stored(.bundles, bundle))
+    // Of the tree of 600 entries the last tile is partial; in that of 900 its bundle is full.
+    var altered = row
+    altered[32 * (position & 255)] ^= 1
+    try storage.put(.bundles, bundle, altered)
+    #expect(code { try reader.withView { _ = try $0.root(size: UInt64(position + 1)) } } == .tampered)
+    try storage.put(.bundles, bundle, row)
+    #expect(try reader.withView { try treeAnswers($0, position) } == genuine)
+  }
+
+  private func treeAnswers(_ view: TrailView, _ position: Int) throws -> [[UInt8]] {
+    let roots = try [600, UInt64(position + 1)].map { try view.root(size: $0) }
+    let consistency = try view.consistencyProof(from: 590, to: 600)
+    return [try view.proof(of: 590).encoded] + (roots + consistency).map { Array($0.base64.utf8) }
+  }
+
+  @Test("another configuration that the same key signed is not taken for the trail's")
+  func configuration() async throws {
+    let storage = MemoryStorage()
+    let fixture = try TrailFixture(storage: storage)
+    let log = try fixture.create()
+    try await log.append(TrailFixture.records(0..<10))
+    try log.publishCheckpoint()
+    let own = log.configuration
+    let other = try TrailConfiguration(origin: own.origin, once: .seconds(1), indexKey: own.indexKey)
+    let note = try SignedNote.sign(Array(other.text.utf8), by: [fixture.signer]).encoded
+    try storage.put(.notes, TrailNotes.configuration, note)
+    #expect(code { _ = try fixture.open() } == .tampered)
+  }
+
+  @Test(
+    "an older copy is refused for as long as it is there, and the right one is read again",
+    arguments: [true, false])
+  func olderCopy(forWriting: Bool) async throws {
+    let trail = try await AttackedTrail.shared.value
+    let storage = trail.genuine.copy()
+    let log = try trail.open(storage, forWriting: forWriting)
+    let older = try #require(trail.earlier.last)
+    try await #require(log.read { $0.size } == trail.size)
+    try storage.set(to: older)
+    for _ in 0..<3 { #expect(code { try log.withView { _ = $0.size } } == .rolledBack) }
+    if forWriting {
+      await #expect(throws: AuditError.self) { try await log.append([TrailFixture.record(9_000)]) }
+      #expect(try storage.stored(.head, 0) == older.stored(.head, 0))
+    } else {
+      try storage.set(to: trail.genuine)
+      #expect(try await log.read { $0.size } == trail.size)
+    }
+  }
+
+  @Test("who opened a trail without its keys does not find customers by halves when they are back")
+  func keysPutBack() async throws {
+    let trail = try await AttackedTrail.shared.value
+    let storage = trail.genuine.copy()
+    try storage.write { try $0.remove(.keys, in: .min ... .max, erasing: true) }
+    let log = try trail.open(storage, forWriting: false)
+    try storage.set(to: trail.genuine)
+    #expect(code { try log.withView { _ = try $0.entries(customer: "regular") } } == .keysMissing)
+    let opened = try trail.open(storage, forWriting: false)
+    let found = try await opened.read { try $0.entries(customer: "regular").map(\.index) }
+    #expect(found == stride(from: 2_280, through: 0, by: -120).filter { $0 != 360 }.map { trail.places[$0] })
+  }
+
+  @Test("rows at the ends of all tables end no process: what is written and erased is there")
+  func rowsAtTheEnds() async throws {
+    let trail = try await AttackedTrail.shared.value
+    let storage = trail.genuine.copy()
+    try storage.write { writer in
+      for table in StorageTable.allCases {
+        try writer.put(table, table.keys.upperBound, sampleBytes(4_096))
+        if table != .bundles { try writer.put(table, table.keys.lowerBound, sampleBytes(4_096)) }
+      }
+    }
+    let log = try trail.open(storage, forWriting: true)
+    let kept = trail.places[1_000]
+    let erasure = try await log.erase(entry: kept)
+    #expect(erasure == AuditAcknowledgement(index: trail.size, isRepeat: false))
+    let part = try log.withView { try $0.erasablePart(at: kept) }
+    #expect(part == nil)
+    let repeated = try await log.append([AttackedTrail.record(31)])
+    #expect(repeated == [AuditAcknowledgement(index: trail.places[31], isRepeat: true)])
+  }
+
+  @Test(
+    "an export does not leave out what nobody erased, and has nothing that was", arguments: [true, false])
+  func exportedParts(isForgotten: Bool) async throws {
+    let trail = try await AttackedTrail.shared.value
+    let storage = trail.genuine.copy()
+    let log = try trail.open(storage, forWriting: false)
+    let path = FileManager.default.temporaryDirectory.path + "/parts-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try log.export(to: TileDirectory(path: path + "/genuine"), includingErasableParts: true)
+    let before = try #require(trail.earlier.last)
+    try storage.write { writer in
+      if isForgotten {
+        try ErasureKeys.forget([trail.places[31]], in: writer)
+      } else {
+        try before.read { try writer.replace([.covers, .keys], byThoseOf: $0) }
+      }
+    }
+    #expect(
+      code { try log.export(to: TileDirectory(path: path + "/edited"), includingErasableParts: true) }
+        == .tampered)
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TransparencyLog
+
+@testable import AuditTrail
+
+/// An index that is made anew finds what the one before it found, and nobody who was erased.
+@Suite struct TrailReindexingTests {
+  private let storage = MemoryStorage()
+  private let fixture: TrailFixture
+
+  init() throws { fixture = try TrailFixture(storage: storage) }
+
+  private func trail() async throws -> AuditLog {
+    let log = try fixture.create()
+    for start in stride(from: 0, to: 1_100, by: 100) {
+      try await log.append(
+        (start..<start + 100).map { TrailFixture.record($0, token: "customer \($0 % 5)") })
+    }
+    try await log.erase(entries: [3, 1_050])
+    try log.publishCheckpoint()
+    return log
+  }
+
+  private func answers(_ log: AuditLog) throws -> [[UInt64]] {
+    try log.withView { view in
+      var found = try (0..<5).map { try view.entries(customer: "customer \($0)").map(\.index) }
+      found += try (0..<10).map { try view.history(original: "\(1_000 + $0)").map(\.index) }
+      found.append(try view.entries(product: "com.example.1").map(\.index))
+      for number in [0, 500, 1_099] {
+        found.append(try view.entries(transaction: "\(20_000 + number)").map(\.index))
+        let receipt = try #require(TrailFixture.record(number).receipt)
+        found.append(try view.entries(receipt: receipt).map(\.index))
+      }
+      return found
+    }
+  }
+
+  private func faults() throws -> [TrailFault] {
+    try TrailChecker(
+      storage: storage, verifier: fixture.signer.verifierKey, checkpoints: fixture.checkpoints
+    ).check().faults
+  }
+
+  @Test(
+    "whatever is left of the index, a new one answers as the old one did",
+    arguments: zip(
+      [[], [StorageTable.pages], [.personal], [.runs], [.runs, .pages, .personal]],
+      [256, 512, 65_536, 256, 512] as [UInt64]))
+  func remakes(lost: [StorageTable], sliceCount: UInt64) async throws {
+    let log = try await trail()
+    let expected = try answers(log)
+    try storage.write { for table in lost { try $0.remove(table, in: .min ... .max, erasing: false) } }
+    if !lost.isEmpty { #expect(throws: (any Error).self) { try answers(fixture.open()) } }
+    let indexed = try TrailReindexing(storage, signer: fixture.signer, sliceCount: sliceCount).run()
+    #expect(indexed == 1_024)
+    for log in [log, try fixture.open()] { #expect(try answers(log) == expected) }
+    #expect(try faults() == [])
+    let acknowledged = try await fixture.open().append(TrailFixture.records(0..<1_100))
+    #expect(acknowledged == (0..<1_100).map { AuditAcknowledgement(index: $0, isRepeat: true) })
+  }
+
+  @Test("an entry that was altered is not indexed, and the index in use stays")
+  func alteredEntry() async throws {
+    let expected = try answers(await trail())
+    let genuine = try #require(try storage.stored(.bundles, 1))
+    var row = genuine
+    row[row.count / 2] ^= 1
+    try storage.put(.bundles, 1, row)
+    #expect { try TrailReindexing(storage, signer: fixture.signer, sliceCount: 256).run() } throws: {
+      ($0 as? AuditError)?.code == .tampered
+    }
+    try storage.put(.bundles, 1, genuine)
+    #expect(try answers(fixture.open()) == expected)
+  }
+
+  @Test("without keys, or with keys that nobody's erasure explains, no index is made")
+  func keys() async throws {
+    _ = try await trail()
+    let genuine = storage.copy()
+    let reindexing = try TrailReindexing(storage, signer: fixture.signer, sliceCount: 256)
+    func code() -> AuditError.Code? {
+      do {
+        try reindexing.run()
+        return nil
+      } catch { return error.code }
+    }
+    try storage.write { try ErasureKeys.forget([77], in: $0) }
+    #expect(code() == .tampered)
+    try storage.set(to: genuine)
+    try storage.write { try $0.remove(.keys, in: .min ... .max, erasing: true) }
+    #expect(code() == .keysMissing)
+  }
+}
