@@ -29,12 +29,14 @@
       try askForCheckpoint()
     }
 
-    /// A table is rewritten without what no transaction can see any more, so those must end that still can.
+    /// A table is rewritten without what no transaction can see any more, so those must end that still can. The server
+    /// does not count lazy vacuums among them, which take minutes where much was inserted; it does count an analysis.
     private func waitForOlderTransactions() throws(StorageError) {
       let own = try connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
       let older = """
         SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
         AND age(coalesce(backend_xmin, backend_xid)) > age('\(own)'::xid8::xid)
+        AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
         """
       let end = ContinuousClock.now + pool.options.lockTimeout
       while try connection.execute(older).text(0, 0) != "0" {
