@@ -117,11 +117,20 @@ extension AppendPlan {
     var encoded = EncodedEntries(
       reserving: range.count, erasableByteCount: erasableByteCount, from: start + UInt64(range.lowerBound),
       erasureKeys)
-    for step in steps[range] {
+    // The generator is slow to start: one draw for many.
+    let salts = Random.bytes(ErasablePart.saltByteCount * range.count)
+    // Used again and again: of large records, only one part at a time is in memory.
+    var part: [UInt8] = []
+    for (position, step) in steps[range].enumerated() {
       let record = records[step.record]
-      let erasable = try record.erasable.get()
-      try encoded.append(time: step.time, erasable: erasable?.bytes, with: &cipher, record.fingerprints) {
-        try step.encode(record.facts, commitment: erasable?.commitment, into: &$0)
+      let salt = ErasablePart.saltByteCount * position
+      part.removeAll(keepingCapacity: true)
+      try record.appendErasablePart(salt: salts[salt..<salt + ErasablePart.saltByteCount], to: &part)
+      let commitment = part.isEmpty ? nil : SHA256Digest(of: part)
+      try encoded.append(
+        time: step.time, erasable: part.isEmpty ? nil : part, with: &cipher, record.fingerprints
+      ) {
+        try step.encode(record.facts, commitment: commitment, into: &$0)
       }
     }
     return encoded

@@ -27,6 +27,8 @@ public struct ErasablePart: Sendable, Hashable {
   private static let receiptFlag: UInt8 = 1
   private static let customerFlag: UInt8 = 2
   private static let flagsIndex = 1 + saltByteCount
+  /// The bytes before the customer token.
+  static let headerByteCount = flagsIndex + 3
 
   /// Creates a part.
   ///
@@ -70,7 +72,7 @@ public struct ErasablePart: Sendable, Hashable {
     salt: ArraySlice<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]
   ) {
     bytes.reserveCapacity(
-      bytes.count + flagsIndex + 3 + (customerToken?.utf8.count ?? 0) + (receipt?.count ?? 0))
+      bytes.count + headerByteCount + (customerToken?.utf8.count ?? 0) + (receipt?.count ?? 0))
     bytes.append(presentMark)
     bytes.append(contentsOf: salt)
     bytes.append((receipt == nil ? 0 : receiptFlag) | (customerToken == nil ? 0 : customerFlag))

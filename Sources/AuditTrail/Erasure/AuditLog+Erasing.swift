@@ -3,8 +3,16 @@
 internal import FingerprintIndex
 
 extension AuditLog {
-  /// How many entries are erased in one transaction: others write in between.
-  private static let erasuresPerTransaction = 512
+  /// How many entries are erased in one transaction: others write in between, and do not wait for longer than a few
+  /// hundred milliseconds where the storage is slow.
+  private struct SliceLength {
+    private(set) var count = 256
+
+    mutating func adapt(to duration: Duration) {
+      if duration > .milliseconds(300) { count = max(32, count / 2) }
+      if duration < .milliseconds(100) { count = min(512, count * 2) }
+    }
+  }
 
   /// Erases the erasable parts of entries: the receipts and the customers' tokens. The entries themselves, their hashes
   /// and every proof stay as they are; that each was erased, and when, is itself an entry, entered in the same
@@ -28,15 +36,18 @@ extension AuditLog {
     let entries = Set(indexes).sorted()
     var erasures: [UInt64: AuditAcknowledgement] = [:]
     var rest = entries[...]
+    var length = SliceLength()
     while !rest.isEmpty {
-      let slice = Array(rest.prefix(Self.erasuresPerTransaction))
+      let slice = Array(rest.prefix(length.count))
       rest = rest.dropFirst(slice.count)
+      let start = ContinuousClock.now
       let entered = try await blocking { log throws(AuditError) in
         try log.change { writer throws(AuditError) in
           try writer.writeUnsynchronized { state, storage in try state.erase(slice, now: now, in: storage) }
         }
       }
       for (index, erasure) in zip(slice, entered) { erasures[index] = erasure }
+      length.adapt(to: .now - start)
       progress(erasures.count)
     }
     try await blocking { log throws(AuditError) in
