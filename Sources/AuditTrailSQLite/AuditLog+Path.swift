@@ -15,6 +15,7 @@
     ///   - readOnly: Whether the trail is only read though there is a private key; the file may then be one that this
     ///     process cannot write.
     ///   - options: How this process uses it.
+    /// - Returns: The trail, open.
     /// - Throws: ``AuditError``: ``AuditError/Code/notFound``, ``AuditError/Code/wrongKey`` where a key cannot be read,
     ///   and those of ``open(_:verifier:signer:checkpoints:options:)``.
     public static func open(

@@ -27,16 +27,16 @@
     ///   - patience: How long a read waits for other processes.
     /// - Throws: `StorageError` with `notFound`, `notATrail`, `unsupported` for another layout, `corrupt`, or
     ///   `inputOutput` where a log is left beside it that cannot be read without writing.
-    public init(openingAt path: String, patience limit: Duration = SQLiteStorage.defaultPatience) throws {
+    public init(openingAt path: String, patience: Duration = SQLiteStorage.defaultPatience) throws {
       file = try SQLiteStorage.existingFile(path)
-      patience = Patience(limit)
+      self.patience = Patience(patience)
       let hasLog = DatabaseFile.status(file.databasePath + "-wal")?.size ?? 0 > 0
       var opened: (reader: DatabaseQueue, isImmutable: Bool)?
       do {
-        opened = (try Self.open(file, tuning, patience, isImmutable: false), false)
+        opened = (try Self.open(file, tuning, self.patience, isImmutable: false), false)
       } catch let error as StorageError where error.code == .inputOutput && !hasLog {
         // SQLite cannot make its files beside it, and need not.
-        opened = (try Self.open(file, tuning, patience, isImmutable: true), true)
+        opened = (try Self.open(file, tuning, self.patience, isImmutable: true), true)
       }
       isImmutable = opened?.isImmutable ?? false
       idle = Mutex(opened.map { [$0.reader] } ?? [])

@@ -30,7 +30,7 @@ extension AuditLog {
     return acknowledgements
   }
 
-  /// Enters one record, as ``append(_:acknowledgement:)-([AuditRecord],_)`` does many.
+  /// Enters one record, as ``append(_:acknowledgement:)->[AuditAcknowledgement]`` does many.
   @discardableResult
   public func append(
     _ record: AuditRecord, acknowledgement mode: AcknowledgementMode = .durable

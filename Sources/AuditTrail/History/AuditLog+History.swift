@@ -6,6 +6,7 @@ extension AuditLog {
   /// Entries that are appended meanwhile are not among them.
   ///
   /// - Parameter original: The original transaction's identifier.
+  /// - Returns: The entries.
   public func history(original: String) -> EntryHistory { EntryHistory(log: self, original: original) }
 }
 

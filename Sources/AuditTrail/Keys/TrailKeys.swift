@@ -195,6 +195,8 @@ final class TrailKeys: Sendable {
   ///   - succession: The entry.
   ///   - head: The head.
   ///   - writer: The transaction.
+  /// - Returns: The head, signed.
+  /// - Throws: ``AuditError/Code/invalidRecord`` where there is no room for more; ``StorageError``.
   func store(
     _ new: NoteSignerKey, _ succession: KeySuccession, _ head: TrailHead, in writer: any StorageWriter
   ) throws -> SignedHead {

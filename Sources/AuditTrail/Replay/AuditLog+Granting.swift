@@ -14,7 +14,7 @@ extension AuditLog {
   ///   - requests: What is to be granted, at most ``Options/maximumWaiting`` at a time.
   ///   - mode: How safe the records are when this returns.
   /// - Returns: For each request what was decided.
-  /// - Throws: ``AuditError``: as ``append(_:acknowledgement:)``. Where this throws, grant nothing; it is not known what was
+  /// - Throws: ``AuditError``: as ``append(_:acknowledgement:)->[AuditAcknowledgement]``. Where this throws, grant nothing; it is not known what was
   ///   recorded, and a request that was recorded as granted is refused as a replay when it is made again.
   public func grant(
     _ requests: [GrantRequest], acknowledgement mode: AcknowledgementMode = .durable
