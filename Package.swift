@@ -156,8 +156,8 @@ let package = Package(
     .executableTarget(
       name: "audit-bench",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Measuring", "ReceiptCrypto",
-        "TransparencyLog",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "Measuring",
+        "ReceiptCrypto", "TransparencyLog",
       ],
       path: "Benchmarks/audit-bench"),
     .executableTarget(

@@ -14,6 +14,7 @@
   ///        audit-bench read DIRECTORY
   ///        audit-bench one-by-one DIRECTORY ENTRIES
   ///        audit-bench check DIRECTORY
+  ///        audit-bench index DIRECTORY ENTRIES
   ///        audit-bench erase DIRECTORY ENTRIES ERASED [--postgresql URL]
   ///        audit-bench postgresql ENTRIES    with the trait PostgreSQL, see ``PostgreSQLMeasurement``
   @main
@@ -27,6 +28,8 @@
       case (3, "open"): try open(directory: arguments[2])
       case (3, "read"): try read(directory: arguments[2])
       case (4, "one-by-one"): try await oneByOne(directory: arguments[2], entries: Int(arguments[3]) ?? 1000)
+      case (4, "index"):
+        try IndexMeasurement.run(directory: arguments[2], entries: Int(arguments[3]) ?? 1_000_000)
       case (3, "check"): try check(directory: arguments[2])
       case (5, "erase"), (7, "erase"): try await erase(arguments)
       #if PostgreSQL
@@ -35,7 +38,7 @@
       default:
         throw Failure(
           "usage: audit-bench append DIRECTORY ENTRIES | open DIRECTORY | read DIRECTORY | one-by-one DIRECTORY ENTRIES"
-            + " | check DIRECTORY | erase DIRECTORY ENTRIES ERASED [--postgresql URL]"
+            + " | check DIRECTORY | index DIRECTORY ENTRIES | erase DIRECTORY ENTRIES ERASED [--postgresql URL]"
         )
       }
     }
