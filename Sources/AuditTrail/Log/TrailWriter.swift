@@ -29,7 +29,7 @@ struct TrailWriter {
     self.once = once
     self.context = context
     self.checkpoints = checkpoints
-    let published = try Self.published(in: checkpoints, context.keys)
+    let published = try Self.published(in: checkpoints, context.keys, storage)
     let first = try storage.read { reader in
       let state = try TrailState(reading: reader, context)
       if let published { try Self.compare(published, with: state, reader) }
@@ -171,15 +171,16 @@ struct TrailWriter {
     do {
       if let stopped { throw stopped }
       while true {
-        let signer = try context.keys.signer()
+        _ = try context.keys.signer()
         if state == nil { try refresh() }
         guard let state else { throw AuditError(.closed, "The trail is closed.") }
         let old = try follow()
         if let checkpoint, checkpoint.checkpoint.size >= state.head.size { return checkpoint }
         // What is signed is never lost.
         try makeDurable()
+        // Only now: what was followed may have replaced the key.
         let new = try Checkpoint(origin: context.keys.origin, size: state.head.size, root: state.head.root)
-          .signed(by: signer)
+          .signed(by: context.keys.signer())
         guard try checkpoints.replace(old, with: new.encoded) else { continue }
         let verified = try context.keys.chain.verify(new)
         try keep(verified)
@@ -194,7 +195,7 @@ struct TrailWriter {
 
   /// The checkpoint that is in its place now.
   func publishedCheckpoint() throws -> VerifiedCheckpoint? {
-    try Self.published(in: checkpoints, context.keys)
+    try Self.published(in: checkpoints, context.keys, storage)
   }
 
   /// Replaces the published checkpoint by the same with cosignatures.
@@ -224,7 +225,7 @@ struct TrailWriter {
   private mutating func follow() throws -> [UInt8]? {
     let bytes = try checkpoints.load()
     guard bytes != checkpoint?.signed.encoded else { return bytes }
-    guard let published = try Self.published(in: checkpoints, context.keys) else {
+    guard let published = try Self.published(in: checkpoints, context.keys, storage) else {
       throw AuditError(
         .forked, at: "checkpoint", "The last checkpoint was removed from its place while the trail was open.")
     }
@@ -235,18 +236,21 @@ struct TrailWriter {
   }
 
   private static func published(
-    in checkpoints: any CheckpointStore, _ keys: TrailKeys
+    in checkpoints: any CheckpointStore, _ keys: TrailKeys, _ storage: any TrailStorage
   ) throws -> VerifiedCheckpoint? {
     guard let bytes = try checkpoints.load() else { return nil }
     do {
-      let verified = try keys.chain.verify(SignedCheckpoint(parsing: bytes))
+      let signed = try SignedCheckpoint(parsing: bytes)
+      // Another process may have replaced the key, which the head tells of.
+      if (try? keys.chain.verify(signed)) == nil { _ = try storage.read { try keys.head(in: $0) } }
+      let verified = try keys.chain.verify(signed)
       guard verified.checkpoint.origin == keys.origin else {
         throw AuditError(
           .forked, at: "checkpoint",
           "It is one of the log \(verified.checkpoint.origin), not of \(keys.origin).")
       }
       return verified
-    } catch let error as AuditError {
+    } catch let error where error is AuditError || error is StorageError {
       throw error
     } catch {
       throw AuditError(

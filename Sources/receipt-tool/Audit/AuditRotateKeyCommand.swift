@@ -40,10 +40,13 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     let name = try location.verifierKey().name
     let newFile = location.privateKeyFile + ".new"
     let new = try newKey(named: name, in: newFile)
+    guard NewFile.lock(newFile) else {
+      throw ToolExit.failure(ToolExit.undetermined, "another process replaces the key with \(newFile) now")
+    }
     let succession = try await takeOver(by: new, location)
-    try NewFile.rename(
-      location.privateKeyFile, to: "\(location.privateKeyFile).replaced-\(succession.index)")
-    try NewFile.rename(newFile, to: location.privateKeyFile)
+    try NewFile.replace(
+      location.privateKeyFile, by: newFile,
+      keepingAs: "\(location.privateKeyFile).replaced-\(succession.index)")
     try report(succession, location)
   }
 

@@ -28,12 +28,22 @@ enum NewFile {
 
   static func remove(_ path: String) { _ = unsafe unlink(path) }
 
-  /// Gives a file another name, in the same folder, and has that on disk. What had the name is gone.
+  /// Puts a file in the place of another in the same folder, which is kept under a third name. At every moment there is
+  /// a file in the place.
   ///
   /// - Throws: Exit code 74.
-  static func rename(_ path: String, to name: String) throws(ExitCode) {
-    guard unsafe Glibc.rename(path, name) == 0 else { throw failure(name) }
-    try synchronizeDirectory(of: name)
+  static func replace(_ path: String, by new: String, keepingAs old: String) throws(ExitCode) {
+    guard unsafe link(path, old) == 0 || errno == EEXIST || errno == ENOENT else { throw failure(old) }
+    guard unsafe rename(new, path) == 0 else { throw failure(path) }
+    try synchronizeDirectory(of: path)
+  }
+
+  /// Keeps other processes from a file until this one ends; `false` where another has it, or has moved it.
+  static func lock(_ path: String) -> Bool {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    var (opened, named) = (stat(), stat())
+    return unsafe descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      && fstat(descriptor, &opened) == 0 && stat(path, &named) == 0 && opened.st_ino == named.st_ino
   }
 
   private static func fill(_ descriptor: Int32, _ path: String, _ contents: [UInt8]) throws(ExitCode) {
