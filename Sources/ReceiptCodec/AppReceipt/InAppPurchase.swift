@@ -90,8 +90,8 @@ public struct InAppPurchase: Sendable {
 
   /// Decodes the set of attributes at `range` of a payload.
   init(
-    decoding range: Range<Int>, of content: ArraySlice<UInt8>, at index: Int, within payload: ASN1Reader,
-    _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
+    decoding range: Range<Int>, of content: ArraySlice<UInt8>, after previous: InAppPurchase?, at index: Int,
+    within payload: ASN1Reader, _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     additionalAttributes = []
     source = content[(content.startIndex + range.lowerBound)..<(content.startIndex + range.upperBound)]
@@ -106,10 +106,11 @@ public struct InAppPurchase: Sendable {
       }
       switch attribute.type {
       case InAppAttributeType.quantity: quantity = try attribute.int64(bytes)
-      case InAppAttributeType.productId: productId = try attribute.text(bytes)
+      case InAppAttributeType.productId: productId = try attribute.text(bytes, likely: previous?.productId)
       case InAppAttributeType.transactionId: transactionId = try attribute.text(bytes)
       case InAppAttributeType.purchaseDate: purchaseDate = try attribute.date(bytes)
-      case InAppAttributeType.originalTransactionId: originalTransactionId = try attribute.text(bytes)
+      case InAppAttributeType.originalTransactionId: 
+        originalTransactionId = try attribute.text(bytes, likely: previous?.originalTransactionId ?? transactionId)
       case InAppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case InAppAttributeType.productType: productType = ProductType(rawValue: try attribute.int64(bytes))
       case InAppAttributeType.expiresDate: expiresDate = try attribute.date(bytes)
