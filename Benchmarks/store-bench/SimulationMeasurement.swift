@@ -3,7 +3,7 @@
 import Measuring
 import ReceiptCodec
 import ReceiptCrypto
-import ReceiptRemote
+import Entitlements
 import ReceiptSigning
 import ReceiptVerification
 import StoreSimulation

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import ReceiptCodec
-import ReceiptRemote
-import ReceiptRemoteCurl
+import AppStoreServer
+import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
