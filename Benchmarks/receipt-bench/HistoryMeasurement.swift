@@ -35,7 +35,8 @@ enum HistoryMeasurement {
     let start = Clock.seconds()
     var ledger = EntitlementLedger()
     var read = 0
-    for try await transaction in client.transactionHistory(of: SampleReceipts.transaction.transactionId ?? "")
+    for try await transaction in client.pages(
+      .transactionHistory(of: SampleReceipts.transaction.transactionId ?? ""))
     {
       try ledger.apply(transaction: transaction.receipt)
       read += 1

@@ -1,21 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+public import ReceiptCodec
 public import ReceiptSigning
 
-/// Calls the App Store Server API and returns what it answers, signed parts as they came: nobody has verified
-/// them. ``AppStoreServerClient`` verifies.
+/// The App Store that is called: Apple's for production or for the sandbox, or a compatible server.
+public struct AppStoreServerAddress: Sendable, Hashable {
+  /// The environment of the purchases that it knows.
+  public let environment: ReceiptEnvironment.Category
+  /// What all paths begin with.
+  public let url: RemoteURL
+
+  /// Creates one for a server of your own, such as an emulator.
+  public init(_ environment: ReceiptEnvironment.Category, at url: RemoteURL) {
+    self.environment = environment
+    self.url = url
+  }
+
+  /// `https://api.storekit.apple.com`.
+  public static let production = AppStoreServerAddress(
+    .production, at: RemoteURL(secureHost: "api.storekit.apple.com"))
+  /// `https://api.storekit-sandbox.apple.com`.
+  public static let sandbox = AppStoreServerAddress(
+    .sandbox, at: RemoteURL(secureHost: "api.storekit-sandbox.apple.com"))
+}
+
+/// Calls the App Store Server API and returns what it answers, unverified, signed parts as they came.
+/// ``AppStoreServerClient`` verifies.
 ///
 /// One client may be used from any number of tasks at once; copies share their token. The transport is the
 /// caller's, who shuts it down.
 public struct RawAppStoreServerClient: Sendable {
-  /// Which App Store is called.
+  /// The App Store that is called.
   public let address: AppStoreServerAddress
-  /// Signs the tokens.
-  public let tokens: AppStoreServerTokens
   /// How often and how long a call is tried.
-  public var retry: RetryPolicy
+  package let retry: RetryPolicy
 
+  let tokens: AppStoreServerTokens
   let transport: any HTTPTransport
   let time: RemoteTime
 
@@ -24,9 +44,9 @@ public struct RawAppStoreServerClient: Sendable {
   /// - Parameters:
   ///   - transport: Sends the requests.
   ///   - signer: Signs the tokens, and names the app.
-  ///   - address: Which App Store is called; production by default.
+  ///   - address: The App Store that is called; production by default.
   ///   - retry: How often and how long a call is tried.
-  ///   - time: Clocks and dice; the system's by default.
+  ///   - time: Clocks and random numbers; the system's by default.
   public init(
     transport: any HTTPTransport, signer: DeveloperSigner, address: AppStoreServerAddress = .production,
     retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
@@ -36,10 +56,9 @@ public struct RawAppStoreServerClient: Sendable {
       retry: retry, time: time)
   }
 
-  /// Creates a client whose tokens others use, too.
-  public init(
-    transport: any HTTPTransport, tokens: AppStoreServerTokens, address: AppStoreServerAddress = .production,
-    retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
+  private init(
+    transport: any HTTPTransport, tokens: AppStoreServerTokens, address: AppStoreServerAddress,
+    retry: RetryPolicy, time: RemoteTime
   ) {
     self.transport = transport
     self.tokens = tokens
@@ -57,64 +76,71 @@ public struct RawAppStoreServerClient: Sendable {
       transport: transport, tokens: tokens, address: address, retry: retry, time: time)
   }
 
-  /// A value, and how many requests it took.
-  struct Answer<Value: Sendable>: Sendable {
-    let endpoint: AppStoreServerEndpoint
-    let value: Value
-    let attempts: Int
-  }
-
-  /// Sends a call whose answer is a JSON object.
-  func send<Value: JSONObject & Sendable>(
-    _ call: AppStoreServerCall, as type: Value.Type
-  ) async throws(AppStoreServerError) -> Answer<Value> {
-    try await send(call) { (body: [UInt8]) throws(MalformedReceipt) in
-      try Value(json: body, part: "response", limits: .standard)
-    }
-  }
+  /// Sends a call.
+  ///
+  /// - Throws: ``AppStoreServerError``.
+  public func send<Response, Value>(
+    _ call: AppStoreServerCall<Response, Value>
+  ) async throws(AppStoreServerError) -> Unverified<Response> { Unverified(try await answer(call).response) }
 
   /// Sends a call whose answer has no content.
-  func send(_ call: AppStoreServerCall) async throws(AppStoreServerError) {
-    _ = try await send(call) { (_: [UInt8]) throws(MalformedReceipt) in () }
+  ///
+  /// - Throws: ``AppStoreServerError``.
+  public func send(_ call: AppStoreServerCall<NoContent, NoContent>) async throws(AppStoreServerError) {
+    _ = try await answer(call)
   }
 
-  private func send<Value: Sendable>(
-    _ call: AppStoreServerCall, decode: ([UInt8]) throws(MalformedReceipt) -> Value
-  ) async throws(AppStoreServerError) -> Answer<Value> {
+  /// Sends the call for one page.
+  ///
+  /// - Parameters:
+  ///   - call: The call, the same for each page.
+  ///   - token: What the page before names as the next; `nil` for the first page.
+  /// - Returns: The page.
+  /// - Throws: ``AppStoreServerError``.
+  public func send<Response, Element>(
+    _ call: AppStoreServerPagedCall<Response, Element>, after token: String? = nil
+  ) async throws(AppStoreServerError) -> Unverified<Response> { try await send(call.page(token)) }
+
+  /// Sends a call, and tells how many requests that took.
+  func answer<Response, Value>(
+    _ call: AppStoreServerCall<Response, Value>
+  ) async throws(AppStoreServerError) -> (response: Response, attempts: Int) {
+    let path = try call.request.path(of: call.endpoint)
     let caller = RemoteCaller(transport: transport, policy: retry, time: time)
-    let judge = ResponseJudge(now: time.now)
+    let classifier = ResponseClassifier(now: time.now)
     var attempts = 0
     var token = ""
     do {
-      let value = try await caller.send(isRepeatable: call.endpoint.route.isRepeatable) {
+      let response = try await caller.send(isIdempotent: call.endpoint.isIdempotent) {
         token = try tokens.token()
         attempts += 1
-        return request(call, token: token)
-      } judge: { response in
+        return request(call.endpoint, path, call.request, token: token)
+      } classify: { response in
         if response.status == 401 { tokens.forget(token) }
-        return judge.judge(response, decode: decode)
+        return classifier.classify(response, decode: call.decode)
       }
-      return Answer(endpoint: call.endpoint, value: value, attempts: attempts)
+      return (response, attempts)
     } catch {
       throw AppStoreServerError(call.endpoint, attempts: attempts, Self.cause(of: error))
     }
   }
 
-  private func request(_ call: AppStoreServerCall, token: String) -> RemoteRequest {
+  private func request(
+    _ endpoint: AppStoreServerEndpoint, _ path: [String], _ request: AppStoreServerRequest, token: String
+  ) -> RemoteRequest {
     var headers = [
       HTTPHeader("Authorization", "Bearer \(token)"), HTTPHeader("Accept", "application/json"),
       UserAgent.header,
     ]
-    if let body = call.body { headers.append(HTTPHeader("Content-Type", body.contentType)) }
+    if let body = request.body { headers.append(HTTPHeader("Content-Type", body.contentType)) }
     return RemoteRequest(
-      call.endpoint.route.method,
-      address.url.appending(pathSegments: call.path, queryItems: call.query),
-      headers: headers, body: call.body?.bytes)
+      endpoint.method, address.url.appending(pathSegments: path, queryItems: request.query),
+      headers: headers, body: request.body?.bytes)
   }
 
   private static func cause(of error: any Error) -> AppStoreServerError.Cause {
     switch error {
-    case let refusal as ResponseJudge.Refusal: refusal.cause
+    case let refusal as ResponseClassifier.Refusal: refusal.cause
     case let error as SigningError: .signing(error)
     case RemoteCaller.Failure.transport(let error): .transport(error)
     case RemoteCaller.Failure.redirected(let status, let location):

@@ -10,7 +10,7 @@ public import ReceiptVerification
 ///
 /// ```swift
 /// do {
-///   let transaction = try await client.transaction("2000000001")
+///   let transaction = try await client.send(.transaction("2000000001"))
 ///   grant(transaction.payload)
 /// } catch let error as AppStoreServerError where error.code == .transactionIdNotFound {
 ///   refuse("The purchase is not of this environment.")
@@ -30,7 +30,7 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     case unexpectedStatus(Int)
     /// A success whose body is not what the endpoint answers.
     case malformedResponse(MalformedReceipt)
-    /// A signed part that is not genuine, not of the app and environment asked, or not what was asked for.
+    /// A signed part that is not genuine, or not of the app, environment or transaction of the request.
     case notVerified(UnverifiedPart)
     /// There is no response.
     case transport(HTTPTransportError)
@@ -46,7 +46,7 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     case signing(SigningError)
   }
 
-  /// A signed part of a response that is not believed.
+  /// A signed part of a response that could not be verified.
   public struct UnverifiedPart: Sendable, Hashable {
     /// The path of the part in the response, such as `$.signedTransactions[3]`.
     public let place: String
@@ -80,7 +80,7 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     }
   }
 
-  /// Whether the same call may succeed later. For a call that must not be done twice that is no proof that
+  /// Whether the same call may succeed later. For a call that is not idempotent that is no proof that
   /// this one did nothing.
   public var isRetryable: Bool {
     switch cause {
@@ -103,7 +103,7 @@ extension AppStoreServerError: CustomStringConvertible, CustomReflectable {
       case 1: "1 request"
       default: "\(attempts) requests"
       }
-    return "\(endpoint.rawValue): \(cause) (\(tries))"
+    return "\(endpoint): \(cause) (\(tries))"
   }
 
   /// The description alone.
@@ -128,7 +128,7 @@ extension AppStoreServerError.Cause: CustomStringConvertible, CustomReflectable 
       "Too many requests\(instant.map { "; come back at \($0.iso8601)" } ?? "")."
     case .unexpectedStatus(let status): "HTTP status \(status) without a reason that can be read."
     case .malformedResponse(let error): "The response is not what this call answers: \(error)"
-    case .notVerified(let part): "\(part.place) is not believed: \(part.code.rawValue): \(part.message)"
+    case .notVerified(let part): "\(part.place) is not verified: \(part.code.rawValue): \(part.message)"
     case .transport(let error): error.description
     case .deadlineExceeded: "The deadline passed."
     case .cancelled: "The task was cancelled."

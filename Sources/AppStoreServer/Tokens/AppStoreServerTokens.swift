@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-public import ReceiptSigning
+internal import ReceiptSigning
 internal import Synchronization
 
-/// The tokens of the App Store Server API: one is signed and used by everybody until shortly before it expires.
-///
-/// Clients of both environments may share one.
-public final class AppStoreServerTokens: Sendable {
-  /// Seconds that a token lives.
+/// The token of the App Store Server API: one is signed, and used for all calls until shortly before it expires.
+/// Clients of both environments share one.
+final class AppStoreServerTokens: Sendable {
+  /// Seconds that a token is valid.
   static let lifetime = 300
-  /// Seconds before it expires at which it is used no more: a request takes its time.
+  /// Seconds before its expiry at which it is no longer used: a request takes its time.
   static let reserve: Double = 60
 
   let signer: DeveloperSigner
@@ -23,8 +22,7 @@ public final class AppStoreServerTokens: Sendable {
     let usableUntil: Timestamp
   }
 
-  /// Creates an empty store of tokens.
-  public init(signer: DeveloperSigner, time: RemoteTime = .system) {
+  init(signer: DeveloperSigner, time: RemoteTime = .system) {
     self.signer = signer
     self.now = time.now
   }
@@ -33,7 +31,7 @@ public final class AppStoreServerTokens: Sendable {
   ///
   /// - Throws: `SigningError` when the clock is out of range.
   func token() throws(SigningError) -> String {
-    // Whoever comes while a token is being signed waits for it: that is shorter than signing another.
+    // A task that comes while a token is being signed waits for it: that is shorter than signing another.
     let result = current.withLock { current -> Result<String, SigningError> in
       let now = now()
       // A clock that was set back leaves a token issued in the future, which the App Store would refuse.
@@ -51,7 +49,7 @@ public final class AppStoreServerTokens: Sendable {
     return try result.get()
   }
 
-  /// Uses a token no more that the App Store refused: the next one may fare better.
+  /// Drops a token that the App Store refused, unless it was replaced already: the refusal may be late.
   func forget(_ token: String) {
     current.withLock { current in
       if current?.text == token { current = nil }
@@ -61,8 +59,8 @@ public final class AppStoreServerTokens: Sendable {
 
 extension AppStoreServerTokens: CustomStringConvertible, CustomReflectable {
   /// Whose tokens; neither token nor key.
-  public var description: String { "AppStoreServerTokens(\(signer))" }
+  var description: String { "AppStoreServerTokens(\(signer))" }
 
   /// Whose tokens; neither token nor key.
-  public var customMirror: Mirror { Mirror(self, children: ["signer": signer.description]) }
+  var customMirror: Mirror { Mirror(self, children: ["signer": signer.description]) }
 }

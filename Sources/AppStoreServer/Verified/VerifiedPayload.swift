@@ -11,52 +11,32 @@ public struct VerifiedPayload<Payload: Sendable & Hashable>: Sendable, Hashable 
   public let receipt: VerifiedReceipt
   /// The part as it came, a compact JWS: to be kept as proof.
   public let compact: String
-
-  init(payload: Payload, receipt: VerifiedReceipt, compact: String) {
-    self.payload = payload
-    self.receipt = receipt
-    self.compact = compact
-  }
 }
 
-/// A kind of payload that responses carry.
-protocol SignedPayload: Sendable, Hashable {
-  static var kind: ReceiptKind { get }
-  init?(_ payload: JWSPayload)
+/// A transaction and its renewal information, of one purchase.
+public struct VerifiedPurchase: Sendable, Hashable {
+  /// The transaction.
+  public let transaction: VerifiedPayload<JWSTransaction>
+  /// The renewal information of a subscription; it may be absent after a refund.
+  public let renewalInfo: VerifiedPayload<JWSRenewalInfo>?
 }
 
-extension JWSTransaction: SignedPayload {
-  static var kind: ReceiptKind { .signedTransaction }
-
-  init?(_ payload: JWSPayload) {
-    guard case .transaction(let transaction) = payload else { return nil }
-    self = transaction
-  }
+/// The state of a subscription, and its last purchase.
+public struct VerifiedSubscription: Sendable, Hashable {
+  /// The group of the subscription.
+  public let subscriptionGroupIdentifier: String?
+  /// The state. The App Store does not sign it.
+  public let status: SubscriptionStatus
+  /// The subscription, by its first transaction.
+  public let originalTransactionId: String
+  /// The last transaction, and the renewal information of the same subscription.
+  public let purchase: VerifiedPurchase
 }
 
-extension JWSRenewalInfo: SignedPayload {
-  static var kind: ReceiptKind { .signedRenewalInfo }
-
-  init?(_ payload: JWSPayload) {
-    guard case .renewalInfo(let renewalInfo) = payload else { return nil }
-    self = renewalInfo
-  }
-}
-
-extension AppTransaction: SignedPayload {
-  static var kind: ReceiptKind { .signedAppTransaction }
-
-  init?(_ payload: JWSPayload) {
-    guard case .appTransaction(let appTransaction) = payload else { return nil }
-    self = appTransaction
-  }
-}
-
-extension Notification: SignedPayload {
-  static var kind: ReceiptKind { .signedNotification }
-
-  init?(_ payload: JWSPayload) {
-    guard case .notification(let notification) = payload else { return nil }
-    self = notification
-  }
+/// A notification and the attempts to deliver it.
+public struct SentNotification: Sendable, Hashable {
+  /// The notification; its signed parts are verified, too, and in `receipt.nested`.
+  public let notification: VerifiedPayload<Notification>
+  /// The attempts to deliver it. The App Store does not sign them.
+  public let sendAttempts: [SendAttempt]
 }

@@ -114,7 +114,7 @@ private struct Inquiry {
       case .transaction(let transaction): return .response(try await response(about: transaction))
       case .subscription(let id): return .response(try await response(aboutSubscription: id))
       case .appTransaction(let id):
-        _ = try await client.appTransaction(of: id)
+        _ = try await client.send(.appTransaction(of: id))
         return .response(confirmed)
       case .purchases(let purchases): return .response(try await response(about: purchases, of: receipt))
       }
@@ -144,7 +144,7 @@ private struct Inquiry {
 
   private func response(about claimed: Transaction) async throws(AppStoreServerError) -> CheckerResponse {
     guard let id = claimed.transactionId else { return refused("The purchase has no identifier.") }
-    let known = try await client.transaction(id).payload
+    let known = try await client.send(.transaction(id)).payload
     if let revocationDate = known.revocationDate {
       return CheckerResponse(.revoked(at: revocationDate), environment: environment)
     }
@@ -166,15 +166,15 @@ private struct Inquiry {
   private func response(
     aboutSubscription originalTransactionId: String
   ) async throws(AppStoreServerError) -> CheckerResponse {
-    let all = try await client.subscriptionStatuses(of: originalTransactionId)
+    let all = try await client.send(.subscriptionStatuses(of: originalTransactionId))
     guard let found = all.first(where: { $0.originalTransactionId == originalTransactionId }) else {
       return refused("The App Store does not list the subscription \(originalTransactionId).")
     }
     if found.status == .revoked {
       return CheckerResponse(
-        .revoked(at: found.transaction.payload.revocationDate), environment: environment)
+        .revoked(at: found.purchase.transaction.payload.revocationDate), environment: environment)
     }
-    if let refusal = demands.refusal(appAccountToken: found.transaction.payload.appAccountToken) {
+    if let refusal = demands.refusal(appAccountToken: found.purchase.transaction.payload.appAccountToken) {
       return refused(refusal)
     }
     if demands.demandsCurrentSubscription, found.status != .active, found.status != .gracePeriod {
@@ -189,13 +189,13 @@ private struct Inquiry {
   ) async throws(AppStoreServerError) -> CheckerResponse {
     let newest = purchases.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
     guard let newest, let id = newest.transactionId else { return refused("The receipt names no purchase.") }
-    let known = try await client.transaction(id).payload
+    let known = try await client.send(.transaction(id)).payload
     if isOtherProduct(known, than: newest) { return refused("The App Store has another product for \(id).") }
     if let refusal = demands.refusal(appAccountToken: known.appAccountToken) { return refused(refusal) }
     var revoked: [String: Timestamp] = [:]
     let ids = Set(purchases.compactMap(\.transactionId))
     if let date = known.revocationDate { revoked[id] = date }
-    for try await refund in client.refundHistory(of: id) {
+    for try await refund in client.pages(.refundHistory(of: id)) {
       guard let id = refund.payload.transactionId, ids.contains(id), let date = refund.payload.revocationDate
       else {
         continue

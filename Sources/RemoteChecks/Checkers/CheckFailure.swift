@@ -29,20 +29,20 @@ struct CheckFailure: Error {
 
 extension CheckFailure {
   /// What a response says that is no success (RFC 9110 section 15).
-  static func judgement<Value: Sendable>(
+  static func outcome<Value: Sendable>(
     of response: RemoteResponse, now: Timestamp
-  ) -> RemoteCaller.Judgement<Value> {
+  ) -> RemoteCaller.Outcome<Value> {
     let message = "HTTP status \(response.status)."
     guard response.status == 429 || response.status / 100 == 5 else {
       return .failed(CheckFailure(.terminalFailure(message: message)))
     }
-    return askAgain(message, notBefore: response.retryAfter(now: now))
+    return retry(message, notBefore: response.retryAfter(now: now))
   }
 
   /// No answer this time, and nothing was done.
-  static func askAgain<Value: Sendable>(
+  static func retry<Value: Sendable>(
     _ message: String, notBefore: Timestamp? = nil
-  ) -> RemoteCaller.Judgement<Value> {
+  ) -> RemoteCaller.Outcome<Value> {
     .retry(CheckFailure(.retryableFailure(message: message)), notBefore: notBefore, isProcessed: false)
   }
 }

@@ -39,16 +39,16 @@ public struct ReceiptServiceChecker: RemoteChecker {
     if let token { headers.append(HTTPHeader("Authorization", "Bearer \(token.text)")) }
     let request = RemoteRequest(.post, url, headers: headers, body: receipt.encoded)
     do {
-      return try await caller.send(isRepeatable: true, { request }, judge: judge)
+      return try await caller.send(isIdempotent: true, { request }, classify: classify)
     } catch {
       return CheckFailure(error).answer
     }
   }
 
-  private func judge(_ response: RemoteResponse) -> RemoteCaller.Judgement<CheckerAnswer> {
-    if response.status / 100 != 2 { return CheckFailure.judgement(of: response, now: caller.time.now()) }
+  private func classify(_ response: RemoteResponse) -> RemoteCaller.Outcome<CheckerAnswer> {
+    if response.status / 100 != 2 { return CheckFailure.outcome(of: response, now: caller.time.now()) }
     guard let verdict = try? JSONValue(parsing: response.body), let word = verdict["verdict"]?.string else {
-      return CheckFailure.askAgain("The service did not answer with a verdict.")
+      return CheckFailure.retry("The service did not answer with a verdict.")
     }
     let reason = verdict["reason"]
     let message = "\(reason?["code"]?.string ?? word): \(reason?["message"]?.string ?? "no reason given")"

@@ -131,7 +131,7 @@ public struct VerifyReceiptChecker: RemoteChecker {
       headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json")],
       body: body(for: receipt), maximumResponseByteCount: Self.maximumResponseByteCount)
     do {
-      return try await caller.send(isRepeatable: true, { request }, judge: judge)
+      return try await caller.send(isIdempotent: true, { request }, classify: classify)
     } catch {
       throw CheckFailure(error)
     }
@@ -150,13 +150,13 @@ public struct VerifyReceiptChecker: RemoteChecker {
     return json.bytes
   }
 
-  private func judge(_ response: RemoteResponse) -> RemoteCaller.Judgement<VerifyReceiptResponse> {
-    if response.status / 100 != 2 { return CheckFailure.judgement(of: response, now: caller.time.now()) }
+  private func classify(_ response: RemoteResponse) -> RemoteCaller.Outcome<VerifyReceiptResponse> {
+    if response.status / 100 != 2 { return CheckFailure.outcome(of: response, now: caller.time.now()) }
     do throws(MalformedReceipt) {
       let parsed = try VerifyReceiptResponse(parsing: response.body, limits: limits)
-      return parsed.isTemporary ? CheckFailure.askAgain("\(parsed.status)") : .done(parsed)
+      return parsed.isTemporary ? CheckFailure.retry("\(parsed.status)") : .done(parsed)
     } catch {
-      return CheckFailure.askAgain("The response could not be read: \(error.description)")
+      return CheckFailure.retry("The response could not be read: \(error.description)")
     }
   }
 }

@@ -67,10 +67,10 @@ struct RevocationSource: Sendable {
         HTTPHeader("Content-Type", "application/ocsp-request"),
         HTTPHeader("Accept", "application/ocsp-response"),
       ], body: made.der, maximumResponseByteCount: OCSPResponse.maximumByteCount)
-    return try await caller.send(isRepeatable: true) {
+    return try await caller.send(isIdempotent: true) {
       request
-    } judge: { response in
-      if let refusal: RemoteCaller.Judgement<CertificateStatus> = self.refusal(of: response, from: url) {
+    } classify: { response in
+      if let refusal: RemoteCaller.Outcome<CertificateStatus> = self.refusal(of: response, from: url) {
         return refusal
       }
       do throws(OCSPError) {
@@ -93,10 +93,10 @@ struct RevocationSource: Sendable {
   private func fetchList(_ question: RevocationQuestion, _ url: RemoteURL) async throws -> CertificateStatus {
     let request = RemoteRequest(
       .get, url, maximumResponseByteCount: CertificateRevocationList.maximumByteCount)
-    return try await caller.send(isRepeatable: true) {
+    return try await caller.send(isIdempotent: true) {
       request
-    } judge: { response in
-      if let refusal: RemoteCaller.Judgement<CertificateStatus> = self.refusal(of: response, from: url) {
+    } classify: { response in
+      if let refusal: RemoteCaller.Outcome<CertificateStatus> = self.refusal(of: response, from: url) {
         return refusal
       }
       do throws(RevocationListError) {
@@ -114,7 +114,7 @@ struct RevocationSource: Sendable {
 
   private func refusal<Value>(
     of response: RemoteResponse, from url: RemoteURL
-  ) -> RemoteCaller.Judgement<Value>? {
+  ) -> RemoteCaller.Outcome<Value>? {
     guard response.status != 200 else { return nil }
     let failure = RevocationFailure(
       message: "\(url.host) answers HTTP \(response.status).", isRetryable: true)

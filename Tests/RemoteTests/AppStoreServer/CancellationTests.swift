@@ -9,7 +9,7 @@ import Testing
     _ client: RawAppStoreServerClient, when ready: AsyncStream<Void>
   ) async -> AppStoreServerError? {
     let task = Task {
-      await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+      await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1")) }
     }
     for await _ in ready { break }
     task.cancel()
@@ -57,7 +57,7 @@ import Testing
     let client = try StoreServer.raw(transport)
     let error = await Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      return await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+      return await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1")) }
     }.value
     #expect(error?.cause == .cancelled)
     #expect(error?.attempts == 0)

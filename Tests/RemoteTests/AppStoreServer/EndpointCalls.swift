@@ -16,7 +16,7 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
   let response: String
   let perform: Perform
 
-  var testDescription: String { "\(endpoint.rawValue) \(target)" }
+  var testDescription: String { "\(endpoint) \(target)" }
 
   init(
     _ endpoint: AppStoreServerEndpoint, _ method: RemoteRequest.Method, _ target: String,
@@ -40,8 +40,12 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
   static let transactions: [EndpointCall] = [
     EndpointCall(.transactionHistory, .get, "/inApps/v2/history/1", answer: #"{"hasMore":false}"#) {
       client throws(AppStoreServerError) in
-      let page = try await client.transactionHistory(of: "1")
-      #expect(page == TransactionHistoryResponse(hasMore: false))
+      let page = try await client.content(.transactionHistory(of: "1"))
+      #expect(
+        page
+          == TransactionHistoryResponse().with {
+            $0.hasMore = false
+          })
     },
     EndpointCall(
       .transactionHistory, .get,
@@ -51,45 +55,50 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
         + "&revoked=false",
       answer: #"{"revision":"r","hasMore":true,"signedTransactions":["a","b"]}"#
     ) { client throws(AppStoreServerError) in
-      let filter = TransactionHistoryFilter(
-        startDate: Timestamp(millisecondsSince1970: 1_700_000_000_000.75),
-        endDate: Timestamp(millisecondsSince1970: 1_700_000_000_001), productIds: ["p 1", "p2"],
-        productTypes: [.autoRenewable, .consumable], sort: .descending,
-        subscriptionGroupIdentifiers: ["g1", "g2"], inAppOwnershipType: .familyShared, revoked: false)
-      let page = try await client.transactionHistory(of: "1", filter: filter, revision: "a+b/=")
+      let filter = TransactionHistoryFilter().with {
+        $0.startDate = Timestamp(millisecondsSince1970: 1_700_000_000_000.75)
+        $0.endDate = Timestamp(millisecondsSince1970: 1_700_000_000_001)
+        $0.productIds = ["p 1", "p2"]
+        $0.productTypes = [.autoRenewable, .consumable]
+        $0.sort = .descending
+        $0.subscriptionGroupIdentifiers = ["g1", "g2"]
+        $0.inAppOwnershipType = .familyShared
+        $0.revoked = false
+      }
+      let page = try await client.content(.transactionHistory(of: "1", filter: filter), after: "a+b/=")
       #expect(page.revision == "r" && page.hasMore == true && page.signedTransactions == ["a", "b"])
     },
     EndpointCall(.transactionHistoryV1, .get, "/inApps/v1/history/1?revision=r", answer: "{}") {
       client throws(AppStoreServerError) in
-      _ = try await client.transactionHistoryV1(of: "1", revision: "r")
+      _ = try await client.content(.transactionHistoryV1(of: "1"), after: "r")
     },
     EndpointCall(
       .transaction, .get, "/inApps/v1/transactions/%2F..%2F%C3%A9", answer: #"{"signedTransactionInfo":"a"}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.transaction("/../é")
+      let response = try await client.content(.transaction("/../é"))
       #expect(response.signedTransactionInfo == "a")
     },
     EndpointCall(
       .appTransaction, .get, "/inApps/v1/transactions/appTransactions/1",
       answer: #"{"signedAppTransactionInfo":"a"}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.appTransaction(of: "1")
+      let response = try await client.content(.appTransaction(of: "1"))
       #expect(response.signedAppTransactionInfo == "a")
     },
     EndpointCall(
       .orderLookup, .get, "/inApps/v1/lookup/M1", answer: #"{"status":0,"signedTransactions":["a"]}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.orderLookup("M1")
+      let response = try await client.content(.orderLookup("M1"))
       #expect(response.status == .valid && response.signedTransactions == ["a"])
     },
     EndpointCall(.refundHistory, .get, "/inApps/v2/refund/lookup/1?revision=r", answer: "{}") {
       client throws(AppStoreServerError) in
-      _ = try await client.refundHistory(of: "1", revision: "r")
+      _ = try await client.content(.refundHistory(of: "1"), after: "r")
     },
     EndpointCall(
       .refundHistoryV1, .get, "/inApps/v1/refund/lookup/1", answer: #"{"signedTransactions":[]}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.refundHistoryV1(of: "1")
+      let response = try await client.content(.refundHistoryV1(of: "1"))
       #expect(response.signedTransactions == [])
     },
   ]
@@ -99,7 +108,8 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
       .subscriptionStatuses, .get, "/inApps/v1/subscriptions/1?status=1&status=4",
       answer: #"{"data":[{"lastTransactions":[{"status":4}]}]}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.subscriptionStatuses(of: "1", statuses: [.active, .gracePeriod])
+      let response = try await client.content(
+        .subscriptionStatuses(of: "1", statuses: [.active, .gracePeriod]))
       #expect(response.data?.first?.lastTransactions?.first?.status == .gracePeriod)
     },
     EndpointCall(
@@ -107,10 +117,11 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
       json: #"{"extendByDays":90,"extendReasonCode":3,"requestIdentifier":"mine"}"#,
       answer: #"{"success":true,"effectiveDate":1700000000000}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.extendRenewalDate(
-        of: "1",
-        ExtendRenewalDateRequest(
-          extendByDays: 90, extendReasonCode: .serviceOutage, requestIdentifier: "mine"))
+      let response = try await client.content(
+        .extendRenewalDate(
+          of: "1",
+          ExtendRenewalDateRequest(
+            extendByDays: 90, extendReasonCode: .serviceOutage, requestIdentifier: "mine")))
       #expect(response.success == true)
       #expect(response.effectiveDate == Timestamp(secondsSince1970: 1_700_000_000))
     },
@@ -120,17 +131,21 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
         + #""productId":"p","storefrontCountryCodes":["USA","MEX"]}"#,
       answer: #"{"requestIdentifier":"\#(uuid.rawValue)"}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.massExtendRenewalDate(
-        MassExtendRenewalDateRequest(
-          requestIdentifier: uuid, extendByDays: 1, extendReasonCode: .undeclared, productId: "p",
-          storefrontCountryCodes: ["USA", "MEX"]))
+      let response = try await client.content(
+        .massExtendRenewalDate(
+          MassExtendRenewalDateRequest(
+            requestIdentifier: uuid, extendByDays: 1, extendReasonCode: .undeclared, productId: "p"
+          ).with {
+            $0.storefrontCountryCodes = ["USA", "MEX"]
+          }))
       #expect(response.requestIdentifier == uuid)
     },
     EndpointCall(
       .massExtendRenewalDateStatus, .get, "/inApps/v1/subscriptions/extend/mass/p/\(uuid.rawValue)",
       answer: #"{"complete":true,"succeededCount":2,"failedCount":1}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.massExtendRenewalDateStatus(productId: "p", requestIdentifier: uuid)
+      let response = try await client.content(
+        .massExtendRenewalDateStatus(productId: "p", requestIdentifier: uuid))
       #expect(response.complete == true && response.succeededCount == 2 && response.failedCount == 1)
     },
   ]
@@ -141,25 +156,33 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
       json: #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false,"#
         + #""consumptionPercentage":25000,"refundPreference":"GRANT_PRORATED"}"#
     ) { client throws(AppStoreServerError) in
-      try await client.sendConsumption(
-        ConsumptionRequest(
-          customerConsented: true, deliveryStatus: .delivered, sampleContentProvided: false,
-          consumptionPercentage: 25_000, refundPreference: .grantProrated), of: "1")
+      try await client.send(
+        .sendConsumption(
+          ConsumptionRequest(
+            customerConsented: true, deliveryStatus: .delivered, sampleContentProvided: false
+          ).with {
+            $0.consumptionPercentage = 25_000
+            $0.refundPreference = .grantProrated
+          }, of: "1"))
     },
     EndpointCall(
       .sendConsumptionV1, .put, "/inApps/v1/transactions/consumption/1",
       json: #"{"customerConsented":true,"platform":1,"appAccountToken":""}"#
     ) { client throws(AppStoreServerError) in
-      try await client.sendConsumptionV1(
-        ConsumptionRequestV1(
-          customerConsented: true, platform: .apple, appAccountToken: UUIDString(rawValue: "")), of: "1")
+      try await client.send(
+        .sendConsumptionV1(
+          ConsumptionRequestV1().with {
+            $0.customerConsented = true
+            $0.platform = .apple
+            $0.appAccountToken = UUIDString(rawValue: "")
+          }, of: "1"))
     },
     EndpointCall(
       .setAppAccountToken, .put, "/inApps/v1/transactions/1/appAccountToken",
       json: #"{"appAccountToken":"\#(uuid.rawValue)"}"#
-    ) { client throws(AppStoreServerError) in try await client.setAppAccountToken(uuid, of: "1") },
+    ) { client throws(AppStoreServerError) in try await client.send(.setAppAccountToken(uuid, of: "1")) },
     EndpointCall(.finish, .post, "/inApps/v1/transactions/1/finish") {
-      client throws(AppStoreServerError) in try await client.finish("1")
+      client throws(AppStoreServerError) in try await client.send(.finish("1"))
     },
   ]
 
@@ -168,14 +191,14 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
       .requestTestNotification, .post, "/inApps/v1/notifications/test",
       answer: #"{"testNotificationToken":"t"}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.requestTestNotification()
+      let response = try await client.content(.requestTestNotification())
       #expect(response.testNotificationToken == "t")
     },
     EndpointCall(
       .testNotificationStatus, .get, "/inApps/v1/notifications/test/t_1",
       answer: #"{"signedPayload":"a","sendAttempts":[{"sendAttemptResult":"SUCCESS"}]}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.testNotificationStatus("t_1")
+      let response = try await client.content(.testNotificationStatus("t_1"))
       #expect(response.sendAttempts?.first?.sendAttemptResult == .success)
     },
     EndpointCall(
@@ -186,9 +209,13 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
     ) { client throws(AppStoreServerError) in
       let request = NotificationHistoryRequest(
         startDate: Timestamp(secondsSince1970: 1_700_000_000),
-        endDate: Timestamp(secondsSince1970: 1_700_000_001), notificationType: .subscribed,
-        notificationSubtype: .initialBuy, onlyFailures: true)
-      let response = try await client.notificationHistory(request, paginationToken: "t=")
+        endDate: Timestamp(secondsSince1970: 1_700_000_001)
+      ).with {
+        $0.notificationType = .subscribed
+        $0.notificationSubtype = .initialBuy
+        $0.onlyFailures = true
+      }
+      let response = try await client.content(.notificationHistory(request), after: "t=")
       #expect(response.notificationHistory?.first?.signedPayload == "a")
     },
   ]
@@ -197,15 +224,29 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
     EndpointCall(
       .currentGroups, .get, "/groups/v1/currentGroups/1", answer: #"{"groups":[{"groupId":"g"}]}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.currentGroups(of: "1")
+      let response = try await client.content(.currentGroups(of: "1"))
       #expect(response.groups?.first?.groupId == "g")
     },
     EndpointCall(
       .groupMembers, .get, "/groups/v1/group/g?limit=100&paginationToken=t",
       answer: #"{"members":[{"appTransactionId":"a"}],"hasMore":false}"#
     ) { client throws(AppStoreServerError) in
-      let response = try await client.groupMembersPage(of: "g", limit: 100, paginationToken: "t")
+      let response = try await client.content(.groupMembers(of: "g", limit: 100), after: "t")
       #expect(response.members?.first?.appTransactionId == "a")
     },
   ]
+}
+
+extension RawAppStoreServerClient {
+  /// What the App Store answers, decoded.
+  func content<Response, Value>(
+    _ call: AppStoreServerCall<Response, Value>
+  ) async throws(AppStoreServerError) -> Response { try await send(call).unsafelyAssumeAuthentic() }
+
+  /// A page of what the App Store answers, decoded.
+  func content<Response, Element>(
+    _ call: AppStoreServerPagedCall<Response, Element>, after token: String? = nil
+  ) async throws(AppStoreServerError) -> Response {
+    try await send(call, after: token).unsafelyAssumeAuthentic()
+  }
 }

@@ -62,7 +62,7 @@ import Testing
     #expect(AppStoreServerAddress.sandbox.url.description == "https://api.storekit-sandbox.apple.com/")
     let transport = FakeTransport(.json("{}"))
     let own = AppStoreServerAddress(.sandbox, at: try RemoteURL("http://127.0.0.1:8080/store/"))
-    try await StoreServer.raw(transport).calling(own).finish("1")
+    try await StoreServer.raw(transport).calling(own).send(.finish("1"))
     #expect(
       transport.requests.first?.url.description
         == "http://127.0.0.1:8080/store/inApps/v1/transactions/1/finish")
@@ -72,7 +72,8 @@ import Testing
   func segments(identifier: String) async throws {
     let transport = FakeTransport(.json("{}"))
     let client = try StoreServer.raw(transport)
-    let error = await storeError { () async throws(AppStoreServerError) in try await client.finish(identifier)
+    let error = await storeError { () async throws(AppStoreServerError) in
+      try await client.send(.finish(identifier))
     }
     #expect(
       error?.cause

@@ -48,11 +48,11 @@ import Testing
     defer { server.close() }
     let made = try factory.make(nil)
     let client = try client(server, made.transport)
-    for code in AppStoreServerErrorCode.documentedMeanings.map(\.code) + [.init(rawValue: 4_049_999)] {
+    for code in AppStoreServerErrorCode.documented + [.init(rawValue: 4_049_999)] {
       _ = server.take(
         answering: code.httpStatus, #"{"errorCode":\#(code.rawValue),"errorMessage":"Message."}"#)
       do throws(AppStoreServerError) {
-        _ = try await client.transaction("1")
+        _ = try await client.send(.transaction("1"))
         Issue.record("\(code.rawValue)")
       } catch {
         #expect(error.code == code, "\(code.rawValue)")
@@ -75,7 +75,7 @@ import Testing
       if status == 304 { continue }
       _ = server.take(answering: status, "<html>")
       do throws(AppStoreServerError) {
-        _ = try await client.transaction("1")
+        _ = try await client.send(.transaction("1"))
         Issue.record("\(status)")
       } catch {
         switch error.cause {

@@ -72,7 +72,7 @@ import Testing
     for _ in 0..<10_000 {
       let start = time.remoteTime.elapsed()
       do throws(AppStoreServerError) {
-        let transaction = try await client.transaction("2000000001")
+        let transaction = try await client.send(.transaction("2000000001"))
         #expect(transaction.payload == SampleReceipts.transaction)
         #expect(transaction.compact == compact)
         successes += 1

@@ -37,8 +37,11 @@ import Testing
   @Test("a history is asked for page by page, with the same filters")
   func allPages() async throws {
     let transport = try Self.server(pages: 3)
-    let filter = TransactionHistoryFilter(productIds: ["p"], sort: .descending)
-    let history = try StoreServer.client(transport).transactionHistory(of: "1", filter: filter)
+    let filter = TransactionHistoryFilter().with {
+      $0.productIds = ["p"]
+      $0.sort = .descending
+    }
+    let history = try StoreServer.client(transport).pages(.transactionHistory(of: "1", filter: filter))
     #expect(transport.requests.isEmpty)
     let (count, error) = await Self.read(history)
     #expect(count == 60 && error == nil)
@@ -56,7 +59,7 @@ import Testing
   @Test("no page is asked for before its first element is needed")
   func laziness() async throws {
     let transport = try Self.server(pages: 500)
-    var iterator = try StoreServer.client(transport).transactionHistory(of: "1").makeAsyncIterator()
+    var iterator = try StoreServer.client(transport).pages(.transactionHistory(of: "1")).makeAsyncIterator()
     for index in 0..<60 {
       let transaction = try await iterator.next()
       #expect(transaction?.payload.transactionId == "2000000001")
@@ -67,7 +70,8 @@ import Testing
   @Test("a history of 10,000 transactions, all verified")
   func longHistory() async throws {
     let transport = try Self.server(pages: 500)
-    let (count, error) = await Self.read(try StoreServer.client(transport).transactionHistoryV1(of: "1"))
+    let (count, error) = await Self.read(
+      try StoreServer.client(transport).pages(.transactionHistoryV1(of: "1")))
     #expect(count == 10_000 && error == nil)
     #expect(transport.requests.count == 500)
   }
@@ -75,7 +79,7 @@ import Testing
   @Test("empty pages in between are passed over")
   func emptyPages() async throws {
     let (count, error) = await Self.read(
-      try StoreServer.client(Self.server(pages: 4, perPage: 0)).refundHistory(of: "1"))
+      try StoreServer.client(Self.server(pages: 4, perPage: 0)).pages(.refundHistory(of: "1")))
     #expect(count == 0 && error == nil)
   }
 
@@ -93,7 +97,8 @@ import Testing
       let revision = revisions[index % revisions.count]
       return .json(#"{"signedTransactions":["\#(compact)"],"hasMore":true,"revision":"\#(revision)"}"#)
     }
-    let (count, error) = await Self.read(try StoreServer.client(transport).transactionHistory(of: "1"))
+    let (count, error) = await Self.read(
+      try StoreServer.client(transport).pages(.transactionHistory(of: "1")))
     #expect(count == revisions.count)
     #expect(transport.requests.count == revisions.count + 1)
     guard case .malformedResponse(let malformed) = error?.cause else {
@@ -111,7 +116,7 @@ import Testing
     ])
   func openEnd(body: String, place: String) async throws {
     let client = try StoreServer.client(FakeTransport(.json(body)))
-    for pages in [client.transactionHistory(of: "1"), client.refundHistory(of: "1")] {
+    for pages in [client.pages(.transactionHistory(of: "1")), client.pages(.refundHistory(of: "1"))] {
       let (_, error) = await Self.read(pages)
       guard case .malformedResponse(let malformed) = error?.cause else {
         Issue.record("\(String(describing: error))")
@@ -130,7 +135,7 @@ import Testing
       .success(.json(#"{"signedTransactions":["\#(good)"],"hasMore":true,"revision":"r"}"#)),
       .success(.json(#"{"signedTransactions":["\#(good)","\#(bad)"],"hasMore":true,"revision":"s"}"#)),
     ])
-    var iterator = try StoreServer.client(transport).transactionHistory(of: "1").makeAsyncIterator()
+    var iterator = try StoreServer.client(transport).pages(.transactionHistory(of: "1")).makeAsyncIterator()
     #expect(try await iterator.next()?.compact == good)
     var failure: AppStoreServerError?
     do throws(AppStoreServerError) { _ = try await iterator.next() } catch { failure = error }
@@ -146,7 +151,7 @@ import Testing
   @Test("a history of another app or environment is refused by its envelope")
   func envelope() async throws {
     let transport = FakeTransport(.json(#"{"environment":"Production","hasMore":false}"#))
-    let (_, error) = await Self.read(try StoreServer.client(transport).transactionHistory(of: "1"))
+    let (_, error) = await Self.read(try StoreServer.client(transport).pages(.transactionHistory(of: "1")))
     guard case .notVerified(let part) = error?.cause else {
       Issue.record("\(String(describing: error))")
       return
@@ -165,7 +170,7 @@ import Testing
     let request = NotificationHistoryRequest(
       startDate: Timestamp(secondsSince1970: 0), endDate: Timestamp(secondsSince1970: 1))
     var found: [NotificationType?] = []
-    for try await sent in try StoreServer.client(transport).notificationHistory(request) {
+    for try await sent in try StoreServer.client(transport).pages(.notificationHistory(request)) {
       found.append(sent.notification.payload.notificationType)
       #expect(sent.sendAttempts.count == 1)
     }
@@ -184,7 +189,7 @@ import Testing
       .success(.json(#"{"members":[{"appTransactionId":"b"}],"hasMore":false}"#)),
     ])
     var members: [String?] = []
-    for try await member in try StoreServer.raw(transport).groupMembers(of: "g", limit: 1) {
+    for try await member in try StoreServer.client(transport).pages(.groupMembers(of: "g", limit: 1)) {
       members.append(member.appTransactionId)
     }
     #expect(members == ["a", "b"])

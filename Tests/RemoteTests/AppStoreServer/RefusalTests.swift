@@ -13,11 +13,12 @@ import Testing
     func perform(_ client: RawAppStoreServerClient) async -> AppStoreServerError? {
       await storeError { () async throws(AppStoreServerError) in
         switch self {
-        case .repeatable: try await client.finish("1")
+        case .repeatable: try await client.send(.finish("1"))
         case .notRepeatable:
-          _ = try await client.extendRenewalDate(
-            of: "1",
-            ExtendRenewalDateRequest(extendByDays: 1, extendReasonCode: .other, requestIdentifier: "i"))
+          _ = try await client.send(
+            .extendRenewalDate(
+              of: "1",
+              ExtendRenewalDateRequest(extendByDays: 1, extendReasonCode: .other, requestIdentifier: "i")))
         }
       }
     }
@@ -134,7 +135,9 @@ import Testing
       status: 302, headers: [HTTPHeader("Location", "https://example.com/inApps/v1/transactions/1")])
     let transport = FakeTransport(elsewhere)
     let client = try StoreServer.raw(transport)
-    let error = await storeError { () async throws(AppStoreServerError) in try await client.transaction("1") }
+    let error = await storeError { () async throws(AppStoreServerError) in
+      try await client.send(.transaction("1"))
+    }
     #expect(
       error?.cause
         == .redirected(status: 302, location: "https://example.com/inApps/v1/transactions/1"))
@@ -144,7 +147,7 @@ import Testing
       .success(RemoteResponse(status: 307, headers: [HTTPHeader("Location", "/moved/1")])),
       .success(.json(#"{"signedTransactionInfo":"a"}"#)),
     ])
-    #expect(try await StoreServer.raw(here).transaction("1").signedTransactionInfo == "a")
+    #expect(try await StoreServer.raw(here).content(.transaction("1")).signedTransactionInfo == "a")
     #expect(here.requests.map(\.url.target) == ["/inApps/v1/transactions/1", "/moved/1"])
     #expect(
       here.requests.map(\.url.authority) == Array(repeating: "api.storekit-sandbox.apple.com", count: 2))
@@ -154,19 +157,24 @@ import Testing
   func redirectLimits() async throws {
     let here = FakeTransport(RemoteResponse(status: 302, headers: [HTTPHeader("Location", "/again")]))
     let client = try StoreServer.raw(here)
-    let endless = await storeError { () async throws(AppStoreServerError) in try await client.transaction("1")
+    let endless = await storeError { () async throws(AppStoreServerError) in
+      try await client.send(.transaction("1"))
     }
     #expect(endless?.cause == .redirected(status: 302, location: "/again"))
     #expect(endless?.attempts == 1)
     #expect(here.requests.count == 4)
     here.forgetRequests()
-    let change = await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+    let change = await storeError { () async throws(AppStoreServerError) in
+      try await client.send(.finish("1"))
+    }
     #expect(change?.cause == .redirected(status: 302, location: "/again"))
     #expect(here.requests.count == 1)
     for location in ["//evil.example/", "http://api.storekit-sandbox.apple.com/", "relative", ""] {
       let away = try StoreServer.raw(
         FakeTransport(RemoteResponse(status: 307, headers: [HTTPHeader("Location", location)])))
-      let error = await storeError { () async throws(AppStoreServerError) in try await away.transaction("1") }
+      let error = await storeError { () async throws(AppStoreServerError) in
+        try await away.send(.transaction("1"))
+      }
       #expect(error?.cause == .redirected(status: 307, location: location))
     }
   }

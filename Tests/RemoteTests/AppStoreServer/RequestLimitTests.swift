@@ -43,14 +43,16 @@ import Testing
     arguments: [(0, false), (1, true), (90, true), (91, false), (Int64.min, false)] as [(Int64, Bool)])
   func extensionDays(days: Int64, isAccepted: Bool) async throws {
     let one = try await Self.refusedPlace { client in
-      _ = try await client.extendRenewalDate(
-        of: "1",
-        ExtendRenewalDateRequest(extendByDays: days, extendReasonCode: .other, requestIdentifier: "i"))
+      _ = try await client.send(
+        .extendRenewalDate(
+          of: "1",
+          ExtendRenewalDateRequest(extendByDays: days, extendReasonCode: .other, requestIdentifier: "i")))
     }
     let many = try await Self.refusedPlace { client in
-      _ = try await client.massExtendRenewalDate(
-        MassExtendRenewalDateRequest(
-          requestIdentifier: Self.uuid, extendByDays: days, extendReasonCode: .other, productId: "p"))
+      _ = try await client.send(
+        .massExtendRenewalDate(
+          MassExtendRenewalDateRequest(
+            requestIdentifier: Self.uuid, extendByDays: days, extendReasonCode: .other, productId: "p")))
     }
     #expect(one == (isAccepted ? nil : "$.extendByDays"))
     #expect(many == one)
@@ -60,28 +62,33 @@ import Testing
   func extensionIdentifiers() async throws {
     for (count, isAccepted) in [(0, false), (1, true), (128, true), (129, false)] {
       let place = try await Self.refusedPlace { client in
-        _ = try await client.extendRenewalDate(
-          of: "1",
-          ExtendRenewalDateRequest(
-            extendByDays: 1, extendReasonCode: .other, requestIdentifier: Self.text(count)))
+        _ = try await client.send(
+          .extendRenewalDate(
+            of: "1",
+            ExtendRenewalDateRequest(
+              extendByDays: 1, extendReasonCode: .other, requestIdentifier: Self.text(count))))
       }
       #expect(place == (isAccepted ? nil : "$.requestIdentifier"))
     }
     let mass = try await Self.refusedPlace { client in
-      _ = try await client.massExtendRenewalDate(
-        MassExtendRenewalDateRequest(
-          requestIdentifier: Self.noUUID, extendByDays: 1, extendReasonCode: .other, productId: "p"))
+      _ = try await client.send(
+        .massExtendRenewalDate(
+          MassExtendRenewalDateRequest(
+            requestIdentifier: Self.noUUID, extendByDays: 1, extendReasonCode: .other, productId: "p")))
     }
     #expect(mass == "$.requestIdentifier")
     let status = try await Self.refusedPlace { client in
-      _ = try await client.massExtendRenewalDateStatus(productId: "p", requestIdentifier: Self.noUUID)
+      _ = try await client.send(.massExtendRenewalDateStatus(productId: "p", requestIdentifier: Self.noUUID))
     }
     #expect(status == "requestIdentifier")
     let nowhere = try await Self.refusedPlace { client in
-      _ = try await client.massExtendRenewalDate(
-        MassExtendRenewalDateRequest(
-          requestIdentifier: Self.uuid, extendByDays: 1, extendReasonCode: .other, productId: "p",
-          storefrontCountryCodes: []))
+      _ = try await client.send(
+        .massExtendRenewalDate(
+          MassExtendRenewalDateRequest(
+            requestIdentifier: Self.uuid, extendByDays: 1, extendReasonCode: .other, productId: "p"
+          ).with {
+            $0.storefrontCountryCodes = []
+          }))
     }
     #expect(nowhere == "$.storefrontCountryCodes")
   }
@@ -106,10 +113,14 @@ import Testing
     refused: String?
   ) async throws {
     let place = try await Self.refusedPlace { client in
-      try await client.sendConsumption(
-        ConsumptionRequest(
-          customerConsented: consented, deliveryStatus: status, sampleContentProvided: true,
-          consumptionPercentage: percentage, refundPreference: preference), of: "1")
+      try await client.send(
+        .sendConsumption(
+          ConsumptionRequest(
+            customerConsented: consented, deliveryStatus: status, sampleContentProvided: true
+          ).with {
+            $0.consumptionPercentage = percentage
+            $0.refundPreference = preference
+          }, of: "1"))
     }
     #expect(place == refused)
   }
@@ -121,13 +132,17 @@ import Testing
       (true, Self.noUUID, "$.appAccountToken"), (true, Self.uuid, nil),
     ] as [(Bool?, UUIDString?, String?)] {
       let place = try await Self.refusedPlace { client in
-        try await client.sendConsumptionV1(
-          ConsumptionRequestV1(customerConsented: consented, appAccountToken: account), of: "1")
+        try await client.send(
+          .sendConsumptionV1(
+            ConsumptionRequestV1().with {
+              $0.customerConsented = consented
+              $0.appAccountToken = account
+            }, of: "1"))
       }
       #expect(place == refused)
     }
     let account = try await Self.refusedPlace { client in
-      try await client.setAppAccountToken(Self.noUUID, of: "1")
+      try await client.send(.setAppAccountToken(Self.noUUID, of: "1"))
     }
     #expect(account == "$.appAccountToken")
   }
@@ -142,10 +157,14 @@ import Testing
       (2000, nil, nil, "1", nil),
     ] as [(Double, NotificationType?, NotificationSubtype?, String?, String?)] {
       let place = try await Self.refusedPlace { client in
-        _ = try await client.notificationHistory(
-          NotificationHistoryRequest(
-            startDate: start, endDate: Timestamp(millisecondsSince1970: end), notificationType: type,
-            notificationSubtype: subtype, transactionId: transaction))
+        _ = try await client.content(
+          .notificationHistory(
+            NotificationHistoryRequest(startDate: start, endDate: Timestamp(millisecondsSince1970: end)).with
+            {
+              $0.notificationType = type
+              $0.notificationSubtype = subtype
+              $0.transactionId = transaction
+            }))
       }
       #expect(place == refused)
     }
@@ -154,17 +173,17 @@ import Testing
   @Test("retention messages: lengths, count of bullet points, an image under the header")
   func retentionMessages() async throws {
     func place(_ change: (inout RetentionMessage) -> Void) async throws -> String? {
-      var message = RetentionMessage(
-        header: Self.text(66), body: Self.text(144),
-        image: RetentionMessageImage(imageIdentifier: Self.uuid, altText: Self.text(150)),
-        headerPosition: .aboveImage,
-        bulletPoints: Array(
+      var message = RetentionMessage(header: Self.text(66), body: Self.text(144)).with {
+        $0.image = RetentionMessageImage(imageIdentifier: Self.uuid, altText: Self.text(150))
+        $0.headerPosition = .aboveImage
+        $0.bulletPoints = Array(
           repeating: RetentionBulletPoint(
-            text: Self.text(66), imageIdentifier: Self.uuid, altText: Self.text(150)), count: 5))
+            text: Self.text(66), imageIdentifier: Self.uuid, altText: Self.text(150)), count: 5)
+      }
       change(&message)
       let sent = message
       return try await Self.refusedPlace { client in
-        try await client.uploadMessage(sent, identifier: Self.uuid)
+        try await client.send(.uploadMessage(sent, identifier: Self.uuid))
       }
     }
     #expect(try await place { _ in } == nil)
@@ -179,18 +198,18 @@ import Testing
   }
 
   private static let messagingCalls: [(String?, Call)] = [
-    ("imageIdentifier", { try await $0.uploadImage(EndpointCall.png, identifier: noUUID) }),
-    ("body", { try await $0.uploadImage(Array("GIF89a".utf8), identifier: uuid) }),
-    ("body", { try await $0.uploadImage([], identifier: uuid) }),
-    ("imageIdentifier", { try await $0.deleteImage(noUUID) }),
-    ("messageIdentifier", { try await $0.deleteMessage(noUUID) }),
-    ("$.messageIdentifier", { try await $0.setDefaultMessage(noUUID, forProduct: "p", locale: "en") }),
-    ("locale", { try await $0.deleteDefaultMessage(forProduct: "p", locale: "") }),
-    ("$.realtimeURL", { try await $0.setRealtimeURL("") }),
-    (nil, { try await $0.setRealtimeURL(text(256)) }),
-    ("$.realtimeURL", { try await $0.setRealtimeURL(text(257)) }),
-    ("limit", { _ = try await $0.groupMembersPage(of: "g", limit: 0) }),
-    ("limit", { _ = try await $0.groupMembersPage(of: "g", limit: 101) }),
+    ("imageIdentifier", { try await $0.send(.uploadImage(EndpointCall.png, identifier: noUUID)) }),
+    ("body", { try await $0.send(.uploadImage(Array("GIF89a".utf8), identifier: uuid)) }),
+    ("body", { try await $0.send(.uploadImage([], identifier: uuid)) }),
+    ("imageIdentifier", { try await $0.send(.deleteImage(noUUID)) }),
+    ("messageIdentifier", { try await $0.send(.deleteMessage(noUUID)) }),
+    ("$.messageIdentifier", { try await $0.send(.setDefaultMessage(noUUID, forProduct: "p", locale: "en")) }),
+    ("locale", { try await $0.send(.deleteDefaultMessage(forProduct: "p", locale: "")) }),
+    ("$.realtimeURL", { try await $0.send(.setRealtimeURL("")) }),
+    (nil, { try await $0.send(.setRealtimeURL(text(256))) }),
+    ("$.realtimeURL", { try await $0.send(.setRealtimeURL(text(257))) }),
+    ("limit", { _ = try await $0.content(.groupMembers(of: "g", limit: 0)) }),
+    ("limit", { _ = try await $0.content(.groupMembers(of: "g", limit: 101)) }),
   ]
 
   @Test("retention messaging: identifiers, images and the realtime URL")
@@ -203,72 +222,85 @@ import Testing
     (
       "$.requestInfo.requestReferenceId",
       {
-        _ = try await $0.cancelSubscription(
-          "1",
-          AdvancedCommerceSubscriptionCancelRequest(
-            requestInfo: AdvancedCommerceRequestInfo(requestReferenceId: noUUID)))
+        _ = try await $0.send(
+          .cancelSubscription(
+            "1",
+            AdvancedCommerceSubscriptionCancelRequest(
+              requestInfo: AdvancedCommerceRequestInfo(requestReferenceId: noUUID))))
       }
     ),
     (
       "$.items[0].SKU",
       {
-        _ = try await $0.requestRefund(
-          "1",
-          AdvancedCommerceRefundRequest(
-            requestInfo: info,
-            items: [
-              AdvancedCommerceRefundRequestItem(
-                SKU: text(129), refundReason: .other, refundType: .full, revoke: true)
-            ], refundRiskingPreference: true))
+        _ = try await $0.send(
+          .requestRefund(
+            "1",
+            AdvancedCommerceRefundRequest(
+              requestInfo: info,
+              items: [
+                AdvancedCommerceRefundRequestItem(
+                  sku: text(129), refundReason: .other, refundType: .full, revoke: true)
+              ], refundRiskingPreference: true)))
       }
     ),
     (
       "$.items[0].dependentSKUs[1]",
       {
-        _ = try await $0.changeSubscriptionPrice(
-          "1",
-          AdvancedCommercePriceChangeRequest(
-            requestInfo: info,
-            items: [
-              AdvancedCommercePriceChangeItem(
-                SKU: text(128), price: 1, dependentSKUs: [text(128), text(129)])
-            ]))
+        _ = try await $0.send(
+          .changeSubscriptionPrice(
+            "1",
+            AdvancedCommercePriceChangeRequest(
+              requestInfo: info,
+              items: [
+                AdvancedCommercePriceChangeItem(sku: text(128), price: 1).with {
+                  $0.dependentSKUs = [text(128), text(129)]
+                }
+              ])))
       }
     ),
     (
       "$.items[0].currentSKU",
       {
-        _ = try await $0.changeSubscriptionMetadata(
-          "1",
-          AdvancedCommerceMetadataChangeRequest(
-            requestInfo: info,
-            descriptors: AdvancedCommerceMetadataChangeDescriptors(
-              description: text(45), displayName: text(30)),
-            items: [AdvancedCommerceMetadataChangeItem(currentSKU: text(129))]))
+        _ = try await $0.send(
+          .changeSubscriptionMetadata(
+            "1",
+            AdvancedCommerceMetadataChangeRequest(requestInfo: info).with {
+              $0.descriptors = AdvancedCommerceMetadataChangeDescriptors().with {
+                $0.description = text(45)
+                $0.displayName = text(30)
+              }
+              $0.items = [AdvancedCommerceMetadataChangeItem(currentSKU: text(129))]
+            }))
       }
     ),
     (
       "$.descriptors.displayName",
       {
-        _ = try await $0.changeSubscriptionMetadata(
-          "1",
-          AdvancedCommerceMetadataChangeRequest(
-            requestInfo: info,
-            descriptors: AdvancedCommerceMetadataChangeDescriptors(displayName: text(31))))
+        _ = try await $0.send(
+          .changeSubscriptionMetadata(
+            "1",
+            AdvancedCommerceMetadataChangeRequest(requestInfo: info).with {
+              $0.descriptors = AdvancedCommerceMetadataChangeDescriptors().with {
+                $0.displayName = text(31)
+              }
+            }))
       }
     ),
     (
       "$.renewalItems[0].description",
       {
-        _ = try await $0.migrateSubscription(
-          "1",
-          AdvancedCommerceMigrationRequest(
-            requestInfo: info, targetProductId: "p",
-            descriptors: AdvancedCommerceMigrationDescriptors(description: "d", displayName: "n"),
-            items: [], taxCode: "c",
-            renewalItems: [
-              AdvancedCommerceMigrationItem(SKU: "s", description: text(46), displayName: "n")
-            ]))
+        _ = try await $0.send(
+          .migrateSubscription(
+            "1",
+            AdvancedCommerceMigrationRequest(
+              requestInfo: info, targetProductId: "p",
+              descriptors: AdvancedCommerceMigrationDescriptors(description: "d", displayName: "n"),
+              items: [], taxCode: "c"
+            ).with {
+              $0.renewalItems = [
+                AdvancedCommerceMigrationItem(sku: "s", description: text(46), displayName: "n")
+              ]
+            }))
       }
     ),
   ]

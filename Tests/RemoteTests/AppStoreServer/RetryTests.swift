@@ -15,7 +15,8 @@ import Testing
     let time = ManualTime(StoreServer.now, random: random)
     let transport = FakeTransport(Self.unavailable)
     let client = try StoreServer.raw(transport, time: time, retry: RetryPolicy(maximumAttempts: 7))
-    let error = await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+    let error = await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1"))
+    }
     #expect(error?.attempts == 7)
     #expect(time.sleeps == milliseconds.map { .milliseconds($0) })
   }
@@ -41,7 +42,7 @@ import Testing
           headers: [HTTPHeader("retry-after", value)])),
       .success(.json("")),
     ])
-    try await StoreServer.raw(transport, time: time).finish("1")
+    try await StoreServer.raw(transport, time: time).send(.finish("1"))
     #expect(time.sleeps == [.seconds(7)])
     #expect(transport.requests.count == 2)
   }
@@ -51,7 +52,8 @@ import Testing
     let time = ManualTime(StoreServer.now)
     let transport = FakeTransport(.json("", status: 429, headers: [HTTPHeader("Retry-After", value)]))
     let client = try StoreServer.raw(transport, time: time)
-    let error = await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+    let error = await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1"))
+    }
     let expected =
       value == "3600"
       ? StoreServer.now.addingSeconds(3600) : Timestamp(millisecondsSince1970: 9_999_999_999_999)
@@ -70,7 +72,7 @@ import Testing
     ])
     try await StoreServer.raw(
       transport, time: time, retry: RetryPolicy(firstDelay: .seconds(4))
-    ).finish("1")
+    ).send(.finish("1"))
     #expect(time.sleeps == [.seconds(2)])
   }
 
@@ -114,7 +116,7 @@ import Testing
       .failure(HTTPTransportError(.cannotConnect, "no")), .success(Self.unavailable),
       .success(.json(#"{"errorCode":4040002}"#, status: 404)), .success(.json(#"{"hasMore":false}"#)),
     ])
-    let page = try await StoreServer.raw(transport).transactionHistory(of: "1")
+    let page = try await StoreServer.raw(transport).content(.transactionHistory(of: "1"))
     #expect(page.hasMore == false)
     #expect(transport.requests.count == 4)
   }
@@ -128,7 +130,8 @@ import Testing
     }
     let client = try StoreServer.raw(
       transport, time: time, retry: RetryPolicy(maximumAttempts: 100, deadline: .seconds(25)))
-    let error = await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+    let error = await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1"))
+    }
     #expect(error?.cause == .deadlineExceeded)
     #expect(error?.attempts == 3)
     #expect(error?.isRetryable == true)
@@ -139,7 +142,8 @@ import Testing
   func once() async throws {
     let transport = FakeTransport(Self.unavailable)
     let client = try StoreServer.raw(transport, retry: .once(within: .seconds(Int64.max)))
-    let error = await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+    let error = await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1"))
+    }
     #expect(error?.cause == .unexpectedStatus(503))
     #expect(transport.requests.count == 1)
   }
@@ -149,7 +153,9 @@ import Testing
     let transport = FakeTransport(
       RemoteResponse(status: 200, body: Array(repeating: UInt8(ascii: " "), count: (8 << 20) + 1)))
     let client = try StoreServer.raw(transport)
-    let error = await storeError { () async throws(AppStoreServerError) in try await client.transaction("1") }
+    let error = await storeError { () async throws(AppStoreServerError) in
+      try await client.send(.transaction("1"))
+    }
     guard case .transport(let failure) = error?.cause else {
       Issue.record("\(String(describing: error))")
       return

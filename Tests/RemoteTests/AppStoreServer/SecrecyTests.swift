@@ -38,7 +38,7 @@ import Testing
   func values() async throws {
     let transport = FakeTransport(.json("{}"))
     let client = try StoreServer.client(transport)
-    try await client.finish("1")
+    try await client.send(.finish("1"))
     let token = try client.raw.tokens.token()
     #expect(transport.requests.first?.headers.first?.value == "Bearer \(token)")
     let parts = token.split(separator: ".").map(String.init)
@@ -46,7 +46,7 @@ import Testing
     try Self.expectNoSecret(in: client, besides: [token] + parts)
     try Self.expectNoSecret(in: client.raw.tokens, besides: [token] + parts)
     try Self.expectNoSecret(in: transport.requests, besides: [token] + parts)
-    try Self.expectNoSecret(in: client.transactionHistory(of: "1"), besides: [token] + parts)
+    try Self.expectNoSecret(in: client.pages(.transactionHistory(of: "1")), besides: [token] + parts)
     #expect(
       client.description
         == "AppStoreServerClient(https://api.storekit-sandbox.apple.com/, DeveloperSigner(key 2X9R4HXF34, "
@@ -61,7 +61,8 @@ import Testing
       return .json(#"{"errorCode":4000000,"errorMessage":"got \#(token), sorry"}"#, status: status)
     }
     let client = try StoreServer.raw(transport)
-    let error = await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+    let error = await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1"))
+    }
     let token = try client.tokens.token()
     for request in transport.requests {
       let sent = request.headers.first { $0.name == "Authorization" }?.value.dropFirst("Bearer ".count)
@@ -82,7 +83,8 @@ import Testing
       #"{"signedTransactionInfo":["\#(compact)"]}"#, #"{"\#(compact)":1,"\#(compact)":2}"#, compact,
     ] {
       let client = try StoreServer.client(FakeTransport(.json(body)))
-      let error = await storeError { () async throws(AppStoreServerError) in try await client.transaction("1")
+      let error = await storeError { () async throws(AppStoreServerError) in
+        try await client.send(.transaction("1"))
       }
       let shown = try #require(error)
       for text in Self.texts(of: shown) + Self.texts(of: shown.cause) {

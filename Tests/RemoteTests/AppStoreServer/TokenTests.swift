@@ -38,9 +38,9 @@ import Testing
       .success(RemoteResponse(status: 401)), .success(.json("")), .success(.json("")),
     ])
     let client = try StoreServer.raw(transport)
-    _ = await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
-    try await client.finish("1")
-    try await client.calling(.production).finish("1")
+    _ = await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1")) }
+    try await client.send(.finish("1"))
+    try await client.calling(.production).send(.finish("1"))
     let sent = transport.requests.map { $0.headers.first { $0.name == "Authorization" }?.value }
     #expect(sent.count == 3)
     #expect(sent[0] != sent[1])
@@ -55,7 +55,7 @@ import Testing
     ])
     try await StoreServer.raw(
       transport, time: time, retry: RetryPolicy(deadline: .seconds(600))
-    ).finish("1")
+    ).send(.finish("1"))
     let sent = transport.requests.map { $0.headers.first { $0.name == "Authorization" }?.value }
     #expect(sent.count == 2 && sent[0] != sent[1])
   }
@@ -67,7 +67,7 @@ import Testing
     await withTaskGroup(of: AppStoreServerError?.self) { group in
       for _ in 0..<1000 {
         group.addTask {
-          await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+          await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1")) }
         }
       }
       for await error in group { #expect(error == nil) }
@@ -83,7 +83,8 @@ import Testing
     let time = ManualTime(Timestamp(millisecondsSince1970: 1e300))
     let transport = FakeTransport(.json(""))
     let client = try StoreServer.raw(transport, time: time)
-    let error = await storeError { () async throws(AppStoreServerError) in try await client.finish("1") }
+    let error = await storeError { () async throws(AppStoreServerError) in try await client.send(.finish("1"))
+    }
     guard case .signing(let cause) = error?.cause else {
       Issue.record("\(String(describing: error))")
       return

@@ -19,7 +19,7 @@ import Testing
     let transport = FakeTransport(.json(#"{"signedTransactionInfo":\#(quoted(part))}"#))
     let client = try StoreServer.client(transport, verifier: verifier)
     let error = await storeError { () async throws(AppStoreServerError) in
-      try await client.transaction("2000000001")
+      try await client.send(.transaction("2000000001"))
     }
     #expect(error?.endpoint == .transaction)
     #expect(error?.attempts == 1)
@@ -36,7 +36,7 @@ import Testing
   func transaction() async throws {
     let compact = try TestReceipts().signedTransaction()
     let transport = FakeTransport(.json(#"{"signedTransactionInfo":"\#(compact)"}"#))
-    let transaction = try await StoreServer.client(transport).transaction("2000000001")
+    let transaction = try await StoreServer.client(transport).send(.transaction("2000000001"))
     #expect(transaction.payload == SampleReceipts.transaction)
     #expect(transaction.compact == compact)
     #expect(transaction.receipt.kind == .signedTransaction)
@@ -54,7 +54,7 @@ import Testing
     #expect(client.verifier.policy.environments == [.sandbox])
     #expect(client.calling(.production).verifier.policy.environments == [.production])
     let error = await storeError { () async throws(AppStoreServerError) in
-      try await client.transaction("2000000001")
+      try await client.send(.transaction("2000000001"))
     }
     guard case .notVerified(let part) = error?.cause else {
       Issue.record("\(String(describing: error))")
@@ -124,7 +124,7 @@ import Testing
           #"{"signedTransactionInfo":"\#(try receipts.signedTransaction { $0.transactionId = "e\u{301}" })"}"#
         )))
     let error = await storeError { () async throws(AppStoreServerError) in
-      try await client.transaction("\u{E9}")
+      try await client.send(.transaction("\u{E9}"))
     }
     guard case .notVerified(let part) = error?.cause else {
       Issue.record("\(String(describing: error))")
@@ -137,11 +137,14 @@ import Testing
   func absent() async throws {
     let client = try StoreServer.client(FakeTransport(.json("{}")))
     for error in [
-      await storeError({ () async throws(AppStoreServerError) in try await client.transaction("1") }),
-      await storeError({ () async throws(AppStoreServerError) in try await client.appTransaction(of: "1") }),
-      await storeError({ () async throws(AppStoreServerError) in try await client.testNotificationStatus("t")
+      await storeError({ () async throws(AppStoreServerError) in try await client.send(.transaction("1")) }),
+      await storeError({ () async throws(AppStoreServerError) in
+        try await client.send(.appTransaction(of: "1"))
       }),
-      await storeError({ () async throws(AppStoreServerError) in try await client.orderLookup("o") }),
+      await storeError({ () async throws(AppStoreServerError) in
+        try await client.send(.testNotificationStatus("t"))
+      }),
+      await storeError({ () async throws(AppStoreServerError) in try await client.send(.orderLookup("o")) }),
     ] {
       guard case .malformedResponse(let malformed) = error?.cause else {
         Issue.record("\(String(describing: error))")
@@ -157,21 +160,22 @@ import Testing
     let app = try receipts.signedAppTransaction()
     #expect(
       try await StoreServer.client(FakeTransport(.json(#"{"signedAppTransactionInfo":"\#(app)"}"#)))
-        .appTransaction(of: "1").payload == SampleReceipts.appTransaction)
+        .send(.appTransaction(of: "1")).payload == SampleReceipts.appTransaction)
 
     let compact = try receipts.signedTransaction()
     let order = FakeTransport(.json(#"{"status":0,"signedTransactions":["\#(compact)","\#(compact)"]}"#))
-    #expect(try await StoreServer.client(order).orderLookup("M1")?.map(\.compact) == [compact, compact])
+    #expect(
+      try await StoreServer.client(order).send(.orderLookup("M1"))?.map(\.compact) == [compact, compact])
     // Whatever comes with an order that is not valid counts for nothing.
     let noOrder = FakeTransport(.json(#"{"status":1,"signedTransactions":["x"]}"#))
-    #expect(try await StoreServer.client(noOrder).orderLookup("M1") == nil)
+    #expect(try await StoreServer.client(noOrder).send(.orderLookup("M1")) == nil)
     let refunds = FakeTransport(.json(#"{"signedTransactions":["\#(compact)"]}"#))
-    #expect(try await StoreServer.client(refunds).refundHistoryV1(of: "1").count == 1)
+    #expect(try await StoreServer.client(refunds).send(.refundHistoryV1(of: "1")).count == 1)
 
     let notification = try receipts.signedNotification()
     let test = FakeTransport(
       .json(#"{"signedPayload":"\#(notification)","sendAttempts":[{"sendAttemptResult":"TIMED_OUT"}]}"#))
-    let status = try await StoreServer.client(test).testNotificationStatus("t")
+    let status = try await StoreServer.client(test).send(.testNotificationStatus("t"))
     #expect(status.notification.payload.notificationType == .subscribed)
     #expect(status.notification.receipt.nested.count == 2)
     #expect(status.sendAttempts.map(\.sendAttemptResult) == [.timedOut])

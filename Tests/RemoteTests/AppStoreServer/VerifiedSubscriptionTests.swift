@@ -26,7 +26,7 @@ import Testing
   {
     let client = try StoreServer.client(transport)
     let error = await storeError { () async throws(AppStoreServerError) in
-      try await client.subscriptionStatuses(of: "1")
+      try await client.send(.subscriptionStatuses(of: "1"))
     }
     guard case .notVerified(let part) = error?.cause else {
       Issue.record("\(String(describing: error))")
@@ -37,14 +37,14 @@ import Testing
 
   @Test("a subscription comes with its verified parts")
   func genuine() async throws {
-    let subscriptions = try await StoreServer.client(Self.statuses()).subscriptionStatuses(of: "1")
+    let subscriptions = try await StoreServer.client(Self.statuses()).send(.subscriptionStatuses(of: "1"))
     let subscription = try #require(subscriptions.first)
     #expect(subscriptions.count == 1)
     #expect(subscription.subscriptionGroupIdentifier == "g")
     #expect(subscription.status == .gracePeriod)
     #expect(subscription.originalTransactionId == "2000000001")
-    #expect(subscription.transaction.payload == SampleReceipts.transaction)
-    #expect(subscription.renewalInfo?.payload == SampleReceipts.renewalInfo)
+    #expect(subscription.purchase.transaction.payload == SampleReceipts.transaction)
+    #expect(subscription.purchase.renewalInfo?.payload == SampleReceipts.renewalInfo)
   }
 
   @Test("parts of another subscription are refused, and named")
@@ -76,7 +76,8 @@ import Testing
       #expect(part?.code == .wrongEnvironment && part?.place == "$.environment")
     }
     #expect(
-      try await StoreServer.client(Self.statuses(envelope: #""new":1"#)).subscriptionStatuses(of: "1").count
+      try await StoreServer.client(Self.statuses(envelope: #""new":1"#)).send(.subscriptionStatuses(of: "1"))
+        .count
         == 1)
   }
 
@@ -88,7 +89,7 @@ import Testing
       .replacing("\"\(name)\"", with: "\"other\"")
     let client = try StoreServer.client(FakeTransport(.json(body)))
     let error = await storeError { () async throws(AppStoreServerError) in
-      try await client.subscriptionStatuses(of: "1")
+      try await client.send(.subscriptionStatuses(of: "1"))
     }
     guard case .malformedResponse(let malformed) = error?.cause else {
       Issue.record("\(String(describing: error))")
@@ -131,33 +132,39 @@ import Testing
 
   private static func call(
     _ endpoint: AppStoreServerEndpoint, _ client: AppStoreServerClient
-  ) async throws(AppStoreServerError) -> VerifiedAdvancedCommercePurchase {
+  ) async throws(AppStoreServerError) -> VerifiedPurchase {
     let info = AdvancedCommerceRequestInfo(requestReferenceId: EndpointCall.uuid)
     switch endpoint {
     case .cancelSubscription:
-      return try await client.cancelSubscription(
-        "1", AdvancedCommerceSubscriptionCancelRequest(requestInfo: info))
+      return try await client.send(
+        .cancelSubscription(
+          "1", AdvancedCommerceSubscriptionCancelRequest(requestInfo: info)))
     case .revokeSubscription:
-      return try await client.revokeSubscription(
-        "1",
-        AdvancedCommerceSubscriptionRevokeRequest(
-          requestInfo: info, refundReason: .other, refundType: .full, refundRiskingPreference: false))
+      return try await client.send(
+        .revokeSubscription(
+          "1",
+          AdvancedCommerceSubscriptionRevokeRequest(
+            requestInfo: info, refundReason: .other, refundType: .full, refundRiskingPreference: false)))
     case .migrateSubscription:
-      return try await client.migrateSubscription(
-        "1",
-        AdvancedCommerceMigrationRequest(
-          requestInfo: info, targetProductId: "p",
-          descriptors: AdvancedCommerceMigrationDescriptors(description: "d", displayName: "n"), items: [],
-          taxCode: "c"))
+      return try await client.send(
+        .migrateSubscription(
+          "1",
+          AdvancedCommerceMigrationRequest(
+            requestInfo: info, targetProductId: "p",
+            descriptors: AdvancedCommerceMigrationDescriptors(description: "d", displayName: "n"), items: [],
+            taxCode: "c")))
     case .changeSubscriptionMetadata:
-      return try await client.changeSubscriptionMetadata(
-        "1", AdvancedCommerceMetadataChangeRequest(requestInfo: info))
+      return try await client.send(
+        .changeSubscriptionMetadata(
+          "1", AdvancedCommerceMetadataChangeRequest(requestInfo: info)))
     case .changeSubscriptionPrice:
-      return try await client.changeSubscriptionPrice(
-        "1", AdvancedCommercePriceChangeRequest(requestInfo: info, items: []))
+      return try await client.send(
+        .changeSubscriptionPrice(
+          "1", AdvancedCommercePriceChangeRequest(requestInfo: info, items: [])))
     default:
-      return try await client.requestRefund(
-        "1", AdvancedCommerceRefundRequest(requestInfo: info, items: [], refundRiskingPreference: false))
+      return try await client.send(
+        .requestRefund(
+          "1", AdvancedCommerceRefundRequest(requestInfo: info, items: [], refundRiskingPreference: false)))
     }
   }
 }

@@ -174,7 +174,11 @@ import Testing
 
   @Test("an answer to a realtime request encodes without what it does not have")
   func realtimeResponse() {
-    let response = RealtimeResponse(message: RealtimeMessage(messageIdentifier: UUIDString(rawValue: "m")))
+    let response = RealtimeResponse().with {
+      $0.message = RealtimeMessage().with {
+        $0.messageIdentifier = UUIDString(rawValue: "m")
+      }
+    }
     #expect(
       String(decoding: response.encoded(), as: UTF8.self) == #"{"message":{"messageIdentifier":"m"}}"#)
   }
@@ -213,11 +217,13 @@ import Testing
   func promotionalOffer() throws {
     let signature = try StoreServer.signer().promotionalOfferSignature(
       productId: "p", offerIdentifier: "o", nonce: EndpointCall.uuid, timestamp: StoreServer.now)
-    let response = RealtimeResponse(
-      promotionalOffer: RealtimePromotionalOffer(
-        messageIdentifier: EndpointCall.uuid,
-        promotionalOfferSignatureV1: RealtimePromotionalOfferSignatureV1(
-          signature, productId: "p", offerIdentifier: "o")))
+    let response = RealtimeResponse().with {
+      $0.promotionalOffer = RealtimePromotionalOffer().with {
+        $0.messageIdentifier = EndpointCall.uuid
+        $0.promotionalOfferSignatureV1 = RealtimePromotionalOfferSignatureV1(
+          signature, productId: "p", offerIdentifier: "o")
+      }
+    }
     let json = try JSONValue(parsing: response.encoded())
     let offer = json["promotionalOffer"]?["promotionalOfferSignatureV1"]
     #expect(offer?["encodedSignature"]?.string == signature.encodedSignature)

@@ -24,7 +24,7 @@ import Testing
       filter.sort = sort
       var expected = sort == .ascending ? 5_000_000 : 5_009_999
       var count = 0
-      for try await transaction in client.transactionHistory(of: "5000000", filter: filter) {
+      for try await transaction in client.pages(.transactionHistory(of: "5000000", filter: filter)) {
         #expect(transaction.payload.transactionId == String(expected))
         expected += sort == .ascending ? 1 : -1
         count += 1
@@ -43,12 +43,13 @@ import Testing
       fixture.store.state.withState { [transaction] in $0.add(transaction: transaction) }
     }
     let raw = try fixture.client.raw
-    let page = try await raw.transactionHistory(of: Self.original)
+    let page = try await raw.content(.transactionHistory(of: Self.original))
     #expect(page.signedTransactions?.count == 4)
     fixture.store.state.withState { $0.refund("9001", at: fixture.clock.now, reason: .issue) }
-    let next = try await raw.transactionHistory(of: Self.original, revision: page.revision)
+    let next = try await raw.content(
+      .transactionHistory(of: Self.original), after: page.revision)
     #expect(next.signedTransactions?.count == 1)
-    let refunds = try await raw.refundHistory(of: "9003")
+    let refunds = try await raw.content(.refundHistory(of: "9003"))
     #expect(refunds.signedTransactions?.count == 1)
   }
 
@@ -56,13 +57,15 @@ import Testing
   func purchases() async throws {
     let fixture = try EmulatorFixture(.production)
     let client = try fixture.client
-    #expect(try await client.transaction(Self.original).payload.productId == SampleReceipts.productId)
-    #expect(try await client.appTransaction(of: Self.original).payload.originalApplicationVersion == "1.0")
-    let statuses = try await client.subscriptionStatuses(of: Self.original)
+    #expect(try await client.send(.transaction(Self.original)).payload.productId == SampleReceipts.productId)
+    #expect(
+      try await client.send(.appTransaction(of: Self.original)).payload.originalApplicationVersion == "1.0")
+    let statuses = try await client.send(.subscriptionStatuses(of: Self.original))
     #expect(statuses.first?.status == .active)
-    #expect(try await client.raw.orderLookup("W000001").signedTransactions?.count == 1)
-    let token = try #require(try await client.requestTestNotification().testNotificationToken)
-    #expect(try await client.testNotificationStatus(token).notification.payload.notificationType == .test)
+    #expect(try await client.raw.content(.orderLookup("W000001")).signedTransactions?.count == 1)
+    let token = try #require(try await client.send(.requestTestNotification()).testNotificationToken)
+    #expect(
+      try await client.send(.testNotificationStatus(token)).notification.payload.notificationType == .test)
   }
 
   @Test(
@@ -73,13 +76,13 @@ import Testing
     let client = try fixture.client
     fixture.store.faults.replace(with: [.once(fault)])
     let error = await #expect(throws: AppStoreServerError.self) {
-      try await client.transaction(Self.original)
+      try await client.send(.transaction(Self.original))
     }
     guard case .notVerified = error?.cause else {
       Issue.record("\(String(describing: error))")
       return
     }
-    _ = try await client.transaction(Self.original)
+    _ = try await client.send(.transaction(Self.original))
   }
 
   @Test("faults that pass are outlived")
@@ -92,7 +95,8 @@ import Testing
     ]
     for fault in passing {
       fixture.store.faults.replace(with: [.once(fault, fault)])
-      #expect(try await client.transaction(Self.original).payload.transactionId == Self.original, "\(fault)")
+      #expect(
+        try await client.send(.transaction(Self.original)).payload.transactionId == Self.original, "\(fault)")
     }
   }
 

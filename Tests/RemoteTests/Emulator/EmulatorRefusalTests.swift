@@ -134,11 +134,11 @@ import Testing
   @Test("there is an endpoint for each call of the client", arguments: AppStoreServerEndpoint.allCases)
   func endpoints(endpoint: AppStoreServerEndpoint) async throws {
     let fixture = try EmulatorFixture(.production)
-    let path = endpoint.route.path.split(separator: "/").map { $0.hasPrefix("{") ? "1" : $0 }
-    _ = await fixture.answer(endpoint.route.method.rawValue, "/" + path.joined(separator: "/"))
+    let path = endpoint.path.split(separator: "/").map { $0.hasPrefix("{") ? "1" : $0 }
+    _ = await fixture.answer(endpoint.method.rawValue, "/" + path.joined(separator: "/"))
     let asked = fixture.store.statistics.counts.requests.keys
     #expect(asked.count == 1)
-    #expect(asked.first?.hasPrefix(endpoint.route.method.rawValue) == true, "\(asked)")
+    #expect(asked.first?.hasPrefix(endpoint.method.rawValue) == true, "\(asked)")
   }
 
   @Test("tokens are checked in all they say")

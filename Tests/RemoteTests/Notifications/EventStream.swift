@@ -68,32 +68,42 @@ struct StreamGenerator {
     let id = someID()
     var event = StreamEvent(
       id: id,
-      notification: Notification(
-        notificationType: chance(95) ? pick(Self.types) : nil,
-        notificationUUID: chance(90) ? UUIDString(rawValue: pick(["a", "b", "c"])) : nil,
-        signedDate: maybe(0..<6, percent: 90),
-        data: NotificationData(
-          status: chance(30) ? SubscriptionStatus(rawValue: pick([1, 2, 3, 4, 5])) : nil,
-          consumptionRequestReason: chance(20) ? pick([.legal, .other]) : nil)))
+      notification: Notification().with {
+        $0.notificationType = chance(95) ? pick(Self.types) : nil
+        $0.notificationUUID = chance(90) ? UUIDString(rawValue: pick(["a", "b", "c"])) : nil
+        $0.signedDate = maybe(0..<6, percent: 90)
+        $0.data = NotificationData().with {
+          $0.status = chance(30) ? SubscriptionStatus(rawValue: pick([1, 2, 3, 4, 5])) : nil
+          $0.consumptionRequestReason = chance(20) ? pick([.legal, .other]) : nil
+        }
+      })
     if chance(85) {
       // "é" in two spellings that Swift calls equal.
-      event.transaction = JWSTransaction(
-        originalTransactionId: id.originalTransactionId,
-        transactionId: chance(95) ? pick(["9", "10", "11"]) : nil, bundleId: id.bundleId,
-        productId: pick([Story.monthly, Story.yearly, "caf\u{E9}", "cafe\u{301}"]),
-        purchaseDate: maybe(0..<4, percent: 95), expiresDate: maybe(3..<8, percent: 85),
-        type: chance(80) ? .autoRenewableSubscription : pick([.consumable, nil]),
-        inAppOwnershipType: pick([.purchased, .familyShared, nil]), signedDate: maybe(0..<6, percent: 80),
-        revocationDate: maybe(0..<6, percent: 25), isUpgraded: pick([true, false, nil, nil]),
-        revocationType: chance(30) ? pick([.refundFull, .familyRevoke]) : nil)
+      event.transaction = JWSTransaction().with {
+        $0.originalTransactionId = id.originalTransactionId
+        $0.transactionId = chance(95) ? pick(["9", "10", "11"]) : nil
+        $0.bundleId = id.bundleId
+        $0.productId = pick([Story.monthly, Story.yearly, "caf\u{E9}", "cafe\u{301}"])
+        $0.purchaseDate = maybe(0..<4, percent: 95)
+        $0.expiresDate = maybe(3..<8, percent: 85)
+        $0.type = chance(80) ? .autoRenewableSubscription : pick([.consumable, nil])
+        $0.inAppOwnershipType = pick([.purchased, .familyShared, nil])
+        $0.signedDate = maybe(0..<6, percent: 80)
+        $0.revocationDate = maybe(0..<6, percent: 25)
+        $0.isUpgraded = pick([true, false, nil, nil])
+        $0.revocationType = chance(30) ? pick([.refundFull, .familyRevoke]) : nil
+      }
     }
     if chance(70) {
-      event.renewalInfo = JWSRenewalInfo(
-        originalTransactionId: id.originalTransactionId,
-        autoRenewProductId: pick([Story.monthly, Story.yearly]),
-        autoRenewStatus: pick([.on, .off]), isInBillingRetryPeriod: pick([true, true, false, nil]),
-        gracePeriodExpiresDate: maybe(3..<12, percent: 40), signedDate: maybe(0..<8, percent: 85),
-        renewalDate: maybe(3..<12, percent: 50))
+      event.renewalInfo = JWSRenewalInfo().with {
+        $0.originalTransactionId = id.originalTransactionId
+        $0.autoRenewProductId = pick([Story.monthly, Story.yearly])
+        $0.autoRenewStatus = pick([.on, .off])
+        $0.isInBillingRetryPeriod = pick([true, true, false, nil])
+        $0.gracePeriodExpiresDate = maybe(3..<12, percent: 40)
+        $0.signedDate = maybe(0..<8, percent: 85)
+        $0.renewalDate = maybe(3..<12, percent: 50)
+      }
     }
     return event
   }
@@ -141,9 +151,11 @@ struct StreamGenerator {
       let isFailing = [.didFailToRenew, .gracePeriodExpired].contains(type)
       return StreamEvent(
         id: lines[index].id,
-        notification: Notification(
-          notificationType: type, notificationUUID: UUIDString(rawValue: "\(number)"),
-          signedDate: signedDate),
+        notification: Notification().with {
+          $0.notificationType = type
+          $0.notificationUUID = UUIDString(rawValue: "\(number)")
+          $0.signedDate = signedDate
+        },
         transaction: transaction,
         renewalInfo: chance(80)
           ? Story.renewal {

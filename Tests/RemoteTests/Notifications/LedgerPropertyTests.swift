@@ -129,10 +129,14 @@ import Testing
       }
       let event = StreamEvent(
         id: Story.id,
-        notification: Notification(
-          notificationType: number % 7 == 0 ? .refund : .didRenew,
-          notificationUUID: UUIDString(rawValue: "\(number)"), signedDate: transaction.purchaseDate,
-          data: NotificationData(status: .active)),
+        notification: Notification().with {
+          $0.notificationType = number % 7 == 0 ? .refund : .didRenew
+          $0.notificationUUID = UUIDString(rawValue: "\(number)")
+          $0.signedDate = transaction.purchaseDate
+          $0.data = NotificationData().with {
+            $0.status = .active
+          }
+        },
         transaction: transaction, renewalInfo: Story.renewal { $0.signedDate = transaction.purchaseDate })
       ledger.join(event.line, to: event.id)
       if number % 500 == 0 { greatest = max(greatest, ledger.encoded().count) }

@@ -76,26 +76,36 @@ import Testing
       $0.notificationType = .renewalExtension
       $0.subtype = .summary
       $0.data = nil
-      $0.summary = NotificationSummary(
-        environment: .sandbox, appAppleId: SampleReceipts.appAppleId, bundleId: SampleReceipts.bundleId,
-        succeededCount: 5, failedCount: 1)
+      $0.summary = NotificationSummary().with {
+        $0.environment = .sandbox
+        $0.appAppleId = SampleReceipts.appAppleId
+        $0.bundleId = SampleReceipts.bundleId
+        $0.succeededCount = 5
+        $0.failedCount = 1
+      }
     }
     let token = try receipts.signedNotification {
       $0.notificationType = .externalPurchaseToken
       $0.subtype = .unreported
       $0.data = nil
-      $0.externalPurchaseToken = ExternalPurchaseToken(
-        externalPurchaseId: "SANDBOX_1", tokenCreationDate: SampleReceipts.signedAt,
-        appAppleId: SampleReceipts.appAppleId, bundleId: SampleReceipts.bundleId)
+      $0.externalPurchaseToken = ExternalPurchaseToken().with {
+        $0.externalPurchaseId = "SANDBOX_1"
+        $0.tokenCreationDate = SampleReceipts.signedAt
+        $0.appAppleId = SampleReceipts.appAppleId
+        $0.bundleId = SampleReceipts.bundleId
+      }
     }
     let appTransaction = try receipts.signedAppTransaction()
     let consent = try receipts.signedNotification {
       $0.notificationType = .rescindConsent
       $0.subtype = nil
       $0.data = nil
-      $0.appData = NotificationAppData(
-        appAppleId: SampleReceipts.appAppleId, bundleId: SampleReceipts.bundleId, environment: .sandbox,
-        signedAppTransactionInfo: appTransaction)
+      $0.appData = NotificationAppData().with {
+        $0.appAppleId = SampleReceipts.appAppleId
+        $0.bundleId = SampleReceipts.bundleId
+        $0.environment = .sandbox
+        $0.signedAppTransactionInfo = appTransaction
+      }
     }
     for jws in [test, summary, token, consent] {
       let notification = try receiver.receive(body(jws))
