@@ -11,9 +11,11 @@ let package = Package(
     .library(name: "ReceiptSigning", targets: ["ReceiptSigning"]),
     .library(name: "ReceiptVerification", targets: ["ReceiptVerification"]),
     .library(name: "ReceiptHTTP", targets: ["ReceiptHTTP"]),
-    .library(name: "ReceiptRemote", targets: ["ReceiptRemote"]),
-    .library(name: "ReceiptRemoteCurl", targets: ["ReceiptRemoteCurl"]),
-    .library(name: "ReceiptRemoteAsyncHTTPClient", targets: ["ReceiptRemoteAsyncHTTPClient"]),
+    .library(name: "ReceiptHTTPCurl", targets: ["ReceiptHTTPCurl"]),
+    .library(name: "ReceiptHTTPAsyncHTTPClient", targets: ["ReceiptHTTPAsyncHTTPClient"]),
+    .library(name: "AppStoreServer", targets: ["AppStoreServer"]),
+    .library(name: "RemoteChecks", targets: ["RemoteChecks"]),
+    .library(name: "Entitlements", targets: ["Entitlements"]),
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
     .library(name: "AuditTrail", targets: ["AuditTrail"]),
     .library(name: "AuditTrailSQLite", targets: ["AuditTrailSQLite"]),
@@ -57,13 +59,21 @@ let package = Package(
     // What asks over HTTP asks this; which client answers is the caller's choice.
     .target(name: "ReceiptHTTP", dependencies: ["ReceiptCodec", "ThreadSanitizing"]),
     .target(
-      name: "ReceiptRemote",
-      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
+      name: "AppStoreServer",
+      dependencies: ["ReceiptCodec", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
+    .target(
+      name: "RemoteChecks",
+      dependencies: [
+        "AppStoreServer", "Entitlements", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "ReceiptVerification",
+      ]),
+    // A pure fold: no network, no clock.
+    .target(name: "Entitlements", dependencies: ["ReceiptCodec", "ReceiptVerification"]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
-    .target(name: "ReceiptRemoteCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
+    .target(name: "ReceiptHTTPCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
     .target(name: "CCurl"),
     .target(
-      name: "ReceiptRemoteAsyncHTTPClient",
+      name: "ReceiptHTTPAsyncHTTPClient",
       dependencies: [
         "ReceiptHTTP",
         .product(
@@ -123,10 +133,11 @@ let package = Package(
         "AuditTrail",
         "AuditTrailPostgreSQL",
         "AuditTrailSQLite",
-        "ReceiptRemote",
-        "ReceiptRemoteCurl",
+        "AppStoreServer",
+        "ReceiptHTTPCurl",
         "ReceiptSigning",
         "ReceiptVerification",
+        "RemoteChecks",
         "Storefront",
         "StorefrontSQLite",
         "TransparencyLog",
@@ -134,7 +145,7 @@ let package = Package(
       ]),
 
     // The App Store's endpoints, for tests: what they answer, and a process that serves them and fails on demand.
-    .target(name: "AppStoreEmulator", dependencies: ["ReceiptRemote", "ReceiptTesting"]),
+    .target(name: "AppStoreEmulator", dependencies: ["AppStoreServer", "ReceiptTesting"]),
     .executableTarget(
       name: "app-store-emulator",
       dependencies: [
@@ -149,8 +160,8 @@ let package = Package(
     .executableTarget(
       name: "receipt-bench",
       dependencies: [
-        "AppStoreEmulator", "CAllocationCounter", "Measuring", "ReceiptRemote", "ReceiptSigning",
-        "ReceiptTesting", "ReceiptVerification",
+        "AppStoreEmulator", "AppStoreServer", "CAllocationCounter", "Entitlements", "Measuring",
+        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks",
       ],
       path: "Benchmarks/receipt-bench"),
     .executableTarget(
@@ -163,13 +174,13 @@ let package = Package(
     .executableTarget(
       name: "store-bench",
       dependencies: [
-        "Measuring", "ReceiptCodec", "ReceiptCrypto", "ReceiptRemote", "ReceiptSigning",
+        "Entitlements", "Measuring", "ReceiptCodec", "ReceiptCrypto", "ReceiptSigning",
         "ReceiptVerification", "StoreSimulation", "Storefront", "StorefrontSQLite",
       ],
       path: "Benchmarks/store-bench"),
     .target(name: "Measuring", path: "Benchmarks/Measuring"),
     .target(
-      name: "StoreSimulation", dependencies: ["ReceiptCodec", "ReceiptRemote", "Storefront"],
+      name: "StoreSimulation", dependencies: ["Entitlements", "ReceiptCodec", "Storefront"],
       path: "Benchmarks/StoreSimulation"),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 
@@ -190,15 +201,15 @@ let package = Package(
     .testTarget(
       name: "ReceiptVerificationTests", dependencies: ["ReceiptVerification", "ReceiptTesting"]),
     .testTarget(
-      name: "ReceiptRemoteTests",
+      name: "RemoteTests",
       dependencies: [
-        "ReceiptRemote", "ReceiptRemoteCurl", "ReceiptRemoteAsyncHTTPClient", "ReceiptTesting",
-        "AppStoreEmulator",
+        "AppStoreEmulator", "AppStoreServer", "Entitlements", "ReceiptHTTPCurl",
+        "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks",
       ]),
     .testTarget(
       name: "StorefrontTests",
       dependencies: [
-        "ReceiptRemote", "ReceiptRemoteCurl", "ReceiptTesting", "ReceiptVerification", "StoreSimulation",
+        "Entitlements", "ReceiptHTTPCurl", "ReceiptTesting", "ReceiptVerification", "StoreSimulation",
         "Storefront", "StorefrontSQLite",
       ],
       exclude: ["Catalog/Fixtures", "Conformance/rows.tsv"]),

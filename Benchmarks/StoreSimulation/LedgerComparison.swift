@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReceiptCodec
-package import ReceiptRemote
+package import Entitlements
 package import Storefront
 
 extension EntitlementLedger {

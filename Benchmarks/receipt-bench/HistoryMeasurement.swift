@@ -4,7 +4,8 @@ import AppStoreEmulator
 import Measuring
 import ReceiptCodec
 import ReceiptCrypto
-import ReceiptRemote
+import AppStoreServer
+import Entitlements
 import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
@@ -34,9 +35,10 @@ enum HistoryMeasurement {
     let start = Clock.seconds()
     var ledger = EntitlementLedger()
     var read = 0
-    for try await transaction in client.transactionHistory(of: SampleReceipts.transaction.transactionId ?? "")
+    for try await transaction in client.pages(
+      .transactionHistory(of: SampleReceipts.transaction.transactionId ?? ""))
     {
-      _ = try ledger.apply(transaction)
+      try ledger.apply(transaction: transaction.receipt)
       read += 1
       if read.isMultiple(of: 100) { most = max(most, residentByteCount()) }
     }

@@ -3,7 +3,7 @@
 import Glibc
 import Measuring
 import ReceiptCodec
-import ReceiptRemote
+import RemoteChecks
 import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification

@@ -25,21 +25,38 @@ struct Samples {
     rsa = try SigningIdentity.create(
       CertificateAuthority.Options(organization: "Bench", algorithm: .rsa2048, start: now, days: 30))
     let transaction = Self.transaction(1, at: now)
-    let renewalInfo = JWSRenewalInfo(
-      originalTransactionId: "2000000000000001", autoRenewProductId: "com.example.bench.monthly",
-      productId: "com.example.bench.monthly", autoRenewStatus: .on, signedDate: now, environment: .sandbox)
+    let renewalInfo = JWSRenewalInfo().with {
+      $0.originalTransactionId = "2000000000000001"
+      $0.autoRenewProductId = "com.example.bench.monthly"
+      $0.productId = "com.example.bench.monthly"
+      $0.autoRenewStatus = .on
+      $0.signedDate = now
+      $0.environment = .sandbox
+    }
     let jwsSigner = try JWSSigner(identity: elliptic)
-    let notification = Notification(
-      notificationType: .didRenew,
-      notificationUUID: UUIDString(rawValue: "1a7cdc3d-9360-49c3-ae37-0423e4c6e7c7"),
-      version: "2.0", signedDate: now,
-      data: NotificationData(
-        environment: .sandbox, appAppleId: 1_234_567_890, bundleId: Self.bundleId, bundleVersion: "1",
-        signedTransactionInfo: try jwsSigner.sign(.transaction(transaction)),
-        signedRenewalInfo: try jwsSigner.sign(.renewalInfo(renewalInfo))))
-    let appTransaction = AppTransaction(
-      receiptType: .sandbox, appAppleId: 1_234_567_890, bundleId: Self.bundleId, applicationVersion: "1",
-      receiptCreationDate: now, originalPurchaseDate: now, originalApplicationVersion: "1.0")
+    let notification = try Notification().with {
+      $0.notificationType = .didRenew
+      $0.notificationUUID = UUIDString(rawValue: "1a7cdc3d-9360-49c3-ae37-0423e4c6e7c7")
+      $0.version = "2.0"
+      $0.signedDate = now
+      $0.data = try NotificationData().with {
+        $0.environment = .sandbox
+        $0.appAppleId = 1_234_567_890
+        $0.bundleId = Self.bundleId
+        $0.bundleVersion = "1"
+        $0.signedTransactionInfo = try jwsSigner.sign(.transaction(transaction))
+        $0.signedRenewalInfo = try jwsSigner.sign(.renewalInfo(renewalInfo))
+      }
+    }
+    let appTransaction = AppTransaction().with {
+      $0.receiptType = .sandbox
+      $0.appAppleId = 1_234_567_890
+      $0.bundleId = Self.bundleId
+      $0.applicationVersion = "1"
+      $0.receiptCreationDate = now
+      $0.originalPurchaseDate = now
+      $0.originalApplicationVersion = "1.0"
+    }
     let realtimeRequest = RealtimeRequest(
       originalTransactionId: "2000000000000001", appAppleId: 1_234_567_890,
       productId: "com.example.bench.monthly", userLocale: "en-AU",
@@ -56,32 +73,53 @@ struct Samples {
     }
     let appReceiptSigner = try AppReceiptSigner(identity: rsa)
     appReceipts = try [0, 4, 187].map { count in
-      let payload = AppReceiptPayload(
-        environment: .productionSandbox, appAppleId: 0, bundleId: Self.bundleId, applicationVersion: "1",
-        receiptCreationDate: now,
-        inAppPurchases: (0..<count).map {
+      let payload = AppReceiptPayload().with {
+        $0.environment = .productionSandbox
+        $0.appAppleId = 0
+        $0.bundleId = Self.bundleId
+        $0.applicationVersion = "1"
+        $0.receiptCreationDate = now
+        $0.inAppPurchases = (0..<count).map {
           InAppPurchase(transaction: Self.transaction($0, at: now).transaction)
-        },
-        originalPurchaseDate: now, originalApplicationVersion: "1.0")
+        }
+        $0.originalPurchaseDate = now
+        $0.originalApplicationVersion = "1.0"
+      }
       return (
         "app receipt, \(count) purchases",
         try appReceiptSigner.sign(payload, deviceIdentifier: Array(repeating: 7, count: 16))
       )
     }
     transactionReceipt = try TransactionReceiptSigner(identity: rsa).sign(
-      TransactionReceiptPurchaseInfo(
-        bundleId: Self.bundleId, applicationVersion: "1", transaction: transaction.transaction),
+      TransactionReceiptPurchaseInfo(transaction: transaction.transaction).with {
+        $0.bundleId = Self.bundleId
+        $0.applicationVersion = "1"
+      },
       version: .four, environment: .sandbox)
   }
 
   static func transaction(_ number: Int, at now: Timestamp) -> JWSTransaction {
-    JWSTransaction(
-      originalTransactionId: "2000000000000001", transactionId: String(2_000_000_000_000_001 + number),
-      webOrderLineItemId: "2000000113755461", bundleId: bundleId, productId: "com.example.bench.monthly",
-      subscriptionGroupIdentifier: "21752814", purchaseDate: now, originalPurchaseDate: now,
-      expiresDate: now.addingSeconds(2_592_000), quantity: 1, type: .autoRenewableSubscription,
-      inAppOwnershipType: .purchased, signedDate: now, environment: .sandbox, storefront: "AUS",
-      storefrontId: "143460", transactionReason: .renewal, currency: "AUD", price: 1990)
+    JWSTransaction().with {
+      $0.originalTransactionId = "2000000000000001"
+      $0.transactionId = String(2_000_000_000_000_001 + number)
+      $0.webOrderLineItemId = "2000000113755461"
+      $0.bundleId = bundleId
+      $0.productId = "com.example.bench.monthly"
+      $0.subscriptionGroupIdentifier = "21752814"
+      $0.purchaseDate = now
+      $0.originalPurchaseDate = now
+      $0.expiresDate = now.addingSeconds(2_592_000)
+      $0.quantity = 1
+      $0.type = .autoRenewableSubscription
+      $0.inAppOwnershipType = .purchased
+      $0.signedDate = now
+      $0.environment = .sandbox
+      $0.storefront = "AUS"
+      $0.storefrontId = "143460"
+      $0.transactionReason = .renewal
+      $0.currency = "AUD"
+      $0.price = 1990
+    }
   }
 
   /// A verifier that has seen nothing yet.

@@ -3,7 +3,7 @@
 import Measuring
 import ReceiptCodec
 import ReceiptCrypto
-import ReceiptRemote
+import Entitlements
 import ReceiptSigning
 import ReceiptVerification
 import StoreSimulation
@@ -91,7 +91,7 @@ enum SimulationMeasurement {
       let signed = try signer.sign(event)
       events += 1
       notificationBytes += signed.notification.utf8.count
-      for payload in [event.transaction.encoded(), event.renewalInfo?.encoded() ?? []] {
+      for payload in [event.transaction.encodedJSON(), event.renewalInfo?.encodedJSON() ?? []] {
         payloadBytes += payload.count
         digest.update(payload)
       }

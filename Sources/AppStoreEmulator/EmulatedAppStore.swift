@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-internal import ReceiptRemote
+internal import ReceiptHTTP
 public import ReceiptVerification
 
 /// The App Store's endpoints, for tests: the App Store Server API and `verifyReceipt`, of one app in one

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sends HTTP requests: the one thing that ReceiptRemote asks of an HTTP client.
+/// Sends HTTP requests: all that the clients and checkers need of an HTTP client.
 ///
-/// `ReceiptRemoteCurl` puts the system's libcurl behind it, `ReceiptRemoteAsyncHTTPClient` AsyncHTTPClient. Whoever
+/// `ReceiptHTTPCurl` puts the system's libcurl behind it, `ReceiptHTTPAsyncHTTPClient` AsyncHTTPClient. Whoever
 /// makes a transport shuts it down.
 public protocol HTTPTransport: Sendable {
   /// Sends a request once and reads the whole response.

@@ -14,17 +14,17 @@ package struct RemoteCaller: Sendable {
     self.time = time
   }
 
-  /// What one response means to whoever asked.
-  package enum Judgement<Value: Sendable>: Sendable {
+  /// What one response means to the caller.
+  package enum Outcome<Value: Sendable>: Sendable {
     case done(Value)
     /// Refused for good.
     case failed(any Error & Sendable)
-    /// Refused for now. `isProcessed` is false where the server says that it did nothing: then even a request
-    /// that must not be repeated may be.
+    /// Refused for now. `isProcessed` is false where the server states that the request had no effect: then even one
+    /// that is not idempotent may be sent again.
     case retry(any Error & Sendable, notBefore: Timestamp?, isProcessed: Bool)
   }
 
-  /// Why a call failed before anybody could judge a response.
+  /// Why a call failed without a response to classify.
   package enum Failure: Error {
     case transport(HTTPTransportError)
     case deadlineExceeded
@@ -35,16 +35,16 @@ package struct RemoteCaller: Sendable {
 
   private static let maximumRedirects = 3
 
-  /// Sends a request until a response settles it.
+  /// Sends a request until a response is final.
   ///
   /// - Parameters:
-  ///   - isRepeatable: Whether doing it twice is doing it once.
+  ///   - isIdempotent: Whether sending the request twice has the effect of sending it once.
   ///   - request: Makes the request anew for each try: tokens may expire.
-  ///   - judge: Says what a response means. Its errors come out of this call as they are.
+  ///   - classify: Decides what a response means. Its errors come out of this call as they are.
   /// - Returns: The value.
-  /// - Throws: ``Failure``, or what `judge` or `request` throws.
+  /// - Throws: ``Failure``, or what `classify` or `request` throws.
   package func send<Value: Sendable>(
-    isRepeatable: Bool, _ request: () throws -> RemoteRequest, judge: (RemoteResponse) -> Judgement<Value>
+    isIdempotent: Bool, _ request: () throws -> RemoteRequest, classify: (RemoteResponse) -> Outcome<Value>
   ) async throws -> Value {
     // A year is past every deadline, and keeps the largest durations out of the arithmetic.
     let end = time.elapsed() + min(policy.deadline, .seconds(31_536_000))
@@ -57,20 +57,20 @@ package struct RemoteCaller: Sendable {
       var mayRepeat: Bool
       do {
         let response = try await exchange(try request(), until: end)
-        switch judge(response) {
+        switch classify(response) {
         case .done(let value): return value
         case .failed(let final): throw Final(error: final)
         case .retry(let refusal, let instant, let isProcessed):
           error = refusal
           notBefore = instant
-          mayRepeat = isRepeatable || !isProcessed
+          mayRepeat = isIdempotent || !isProcessed
         }
       } catch let final as Final {
         throw final.error
       } catch let failure as HTTPTransportError {
         if failure.code == .cancelled || Task.isCancelled { throw Failure.cancelled }
         error = Failure.transport(failure)
-        mayRepeat = failure.isRetryable && (isRepeatable || failure.wasNotSent)
+        mayRepeat = failure.isRetryable && (isIdempotent || failure.wasNotSent)
         if failure.code == .timedOut, time.elapsed() >= end { throw Failure.deadlineExceeded }
       }
       guard mayRepeat, attempts < policy.maximumAttempts else { throw error }

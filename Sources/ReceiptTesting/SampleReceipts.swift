@@ -29,41 +29,77 @@ public enum SampleReceipts {
 
   /// A subscription's first transaction.
   public static var transaction: JWSTransaction {
-    JWSTransaction(
-      originalTransactionId: "2000000001", transactionId: "2000000001", webOrderLineItemId: "3000000001",
-      bundleId: bundleId, productId: productId, subscriptionGroupIdentifier: "20600001",
-      purchaseDate: purchasedAt, originalPurchaseDate: purchasedAt, expiresDate: expiresAt, quantity: 1,
-      type: .autoRenewableSubscription,
-      appAccountToken: UUIDString(rawValue: "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"),
-      inAppOwnershipType: .purchased, signedDate: signedAt, environment: .sandbox, storefront: "USA",
-      storefrontId: "143441", transactionReason: .purchase, currency: "USD", price: 9990)
+    JWSTransaction().with {
+      $0.originalTransactionId = "2000000001"
+      $0.transactionId = "2000000001"
+      $0.webOrderLineItemId = "3000000001"
+      $0.bundleId = bundleId
+      $0.productId = productId
+      $0.subscriptionGroupIdentifier = "20600001"
+      $0.purchaseDate = purchasedAt
+      $0.originalPurchaseDate = purchasedAt
+      $0.expiresDate = expiresAt
+      $0.quantity = 1
+      $0.type = .autoRenewableSubscription
+      $0.appAccountToken = UUIDString(rawValue: "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f")
+      $0.inAppOwnershipType = .purchased
+      $0.signedDate = signedAt
+      $0.environment = .sandbox
+      $0.storefront = "USA"
+      $0.storefrontId = "143441"
+      $0.transactionReason = .purchase
+      $0.currency = "USD"
+      $0.price = 9990
+    }
   }
 
   /// The same subscription's renewal information.
   public static var renewalInfo: JWSRenewalInfo {
-    JWSRenewalInfo(
-      originalTransactionId: "2000000001", autoRenewProductId: productId, productId: productId,
-      autoRenewStatus: .on, signedDate: signedAt, environment: .sandbox,
-      recentSubscriptionStartDate: purchasedAt, renewalDate: expiresAt, currency: "USD", renewalPrice: 9990)
+    JWSRenewalInfo().with {
+      $0.originalTransactionId = "2000000001"
+      $0.autoRenewProductId = productId
+      $0.productId = productId
+      $0.autoRenewStatus = .on
+      $0.signedDate = signedAt
+      $0.environment = .sandbox
+      $0.recentSubscriptionStartDate = purchasedAt
+      $0.renewalDate = expiresAt
+      $0.currency = "USD"
+      $0.renewalPrice = 9990
+    }
   }
 
   /// The download of the app.
   public static var appTransaction: AppTransaction {
-    AppTransaction(
-      receiptType: .sandbox, appAppleId: appAppleId, bundleId: bundleId, applicationVersion: "2.1",
-      receiptCreationDate: signedAt, originalPurchaseDate: purchasedAt, originalApplicationVersion: "1.0",
-      appTransactionId: "704289572311513293", originalPlatform: .iOS)
+    AppTransaction().with {
+      $0.receiptType = .sandbox
+      $0.appAppleId = appAppleId
+      $0.bundleId = bundleId
+      $0.applicationVersion = "2.1"
+      $0.receiptCreationDate = signedAt
+      $0.originalPurchaseDate = purchasedAt
+      $0.originalApplicationVersion = "1.0"
+      $0.appTransactionId = "704289572311513293"
+      $0.originalPlatform = .iOS
+    }
   }
 
   /// A notification of the purchase, still without its signed parts.
   public static var notification: Notification {
-    Notification(
-      notificationType: .subscribed, subtype: .initialBuy,
-      notificationUUID: UUIDString(rawValue: "1f0c6b7a-9a3e-4f43-8d15-3b8e3a2f7c11"), version: "2.0",
-      signedDate: signedAt,
-      data: NotificationData(
-        environment: .sandbox, appAppleId: appAppleId, bundleId: bundleId, bundleVersion: "2.1",
-        status: .active))
+    Notification().with {
+      $0.notificationType = .subscribed
+      $0.subtype = .initialBuy
+      $0.notificationUUID = UUIDString(rawValue: "1f0c6b7a-9a3e-4f43-8d15-3b8e3a2f7c11")
+      $0.version = "2.0"
+      $0.signedDate = signedAt
+      $0.data = NotificationData().with {
+        $0.environment = .sandbox
+        $0.appAppleId = appAppleId
+        $0.bundleId = bundleId
+        $0.bundleVersion = "2.1"
+        $0.status = .active
+      }
+    }
   }
 
   /// A request for a retention message.
@@ -76,31 +112,46 @@ public enum SampleReceipts {
 
   /// An app receipt with the subscription and a consumable.
   public static var appReceipt: AppReceiptPayload {
-    AppReceiptPayload(
-      environment: .productionSandbox, appAppleId: 0, bundleId: bundleId, applicationVersion: "2.1",
-      receiptCreationDate: signedAt,
-      inAppPurchases: [
-        InAppPurchase(
-          transaction: transaction.transaction, productType: .autoRenewableSubscription,
-          webOrderLineItemId: 3_000_000_001, isTrialPeriod: false, isInIntroOfferPeriod: false),
+    AppReceiptPayload().with {
+      $0.environment = .productionSandbox
+      $0.appAppleId = 0
+      $0.bundleId = bundleId
+      $0.applicationVersion = "2.1"
+      $0.receiptCreationDate = signedAt
+      $0.inAppPurchases = [
+        InAppPurchase(transaction: transaction.transaction).with {
+          $0.productType = .autoRenewableSubscription
+          $0.webOrderLineItemId = 3_000_000_001
+          $0.isTrialPeriod = false
+          $0.isInIntroOfferPeriod = false
+        },
         InAppPurchase(
           transaction: Transaction(
             transactionId: "2000000002", originalTransactionId: "2000000002",
             productId: "com.example.app.coins", quantity: 3, purchaseDate: purchasedAt,
-            originalPurchaseDate: purchasedAt),
-          productType: .consumable, webOrderLineItemId: 0),
-      ],
-      originalPurchaseDate: purchasedAt, originalApplicationVersion: "1.0")
+            originalPurchaseDate: purchasedAt)
+        ).with {
+          $0.productType = .consumable
+          $0.webOrderLineItemId = 0
+        },
+      ]
+      $0.originalPurchaseDate = purchasedAt
+      $0.originalApplicationVersion = "1.0"
+    }
   }
 
   /// A transaction receipt of a consumable.
   public static var purchaseInfo: TransactionReceiptPurchaseInfo {
     TransactionReceiptPurchaseInfo(
-      bundleId: bundleId, applicationVersion: "2.1", itemId: "555555555",
-      uniqueVendorIdentifier: "00112233-4455-6677-8899-AABBCCDDEEFF",
       transaction: Transaction(
         transactionId: "1000000001", originalTransactionId: "1000000001",
         productId: "com.example.app.coins", quantity: 1, purchaseDate: purchasedAt,
-        originalPurchaseDate: purchasedAt))
+        originalPurchaseDate: purchasedAt)
+    ).with {
+      $0.bundleId = bundleId
+      $0.applicationVersion = "2.1"
+      $0.itemId = "555555555"
+      $0.uniqueVendorIdentifier = "00112233-4455-6677-8899-AABBCCDDEEFF"
+    }
   }
 }

@@ -80,9 +80,12 @@ enum KindVectors {
         $0.notificationType = .rescindConsent
         $0.subtype = nil
         $0.data = nil
-        $0.appData = NotificationAppData(
-          appAppleId: SampleReceipts.appAppleId, bundleId: SampleReceipts.bundleId, environment: .sandbox,
-          signedAppTransactionInfo: appTransaction)
+        $0.appData = NotificationAppData().with {
+          $0.appAppleId = SampleReceipts.appAppleId
+          $0.bundleId = SampleReceipts.bundleId
+          $0.environment = .sandbox
+          $0.signedAppTransactionInfo = appTransaction
+        }
       }, .valid(vectors.facts(sample, transactions: [])))
 
     func addMismatch(
@@ -126,7 +129,11 @@ enum KindVectors {
       "malformed-nested", "The signed transaction is no JWS.", transaction: "none", .malformed)
     vectors.add(
       "malformed-two-subjects", "It has both data and summary.",
-      try receipts.signedNotification { $0.summary = NotificationSummary(environment: .sandbox) },
+      try receipts.signedNotification {
+        $0.summary = NotificationSummary().with {
+          $0.environment = .sandbox
+        }
+      },
       .invalid(.malformed))
     return vectors.vectors
   }

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import ReceiptCodec
-import ReceiptRemote
+import ReceiptHTTP
 import ReceiptVerification
 
 /// The version of the whole toolkit.

@@ -6,14 +6,17 @@ import ReceiptSigning
 import Testing
 
 @Suite struct AppReceiptSignerTests {
-  private let payload = AppReceiptPayload(
-    environment: .productionSandbox, bundleId: "com.example.app", applicationVersion: "2.1",
-    receiptCreationDate: testStart,
-    inAppPurchases: [
+  private let payload = AppReceiptPayload().with {
+    $0.environment = .productionSandbox
+    $0.bundleId = "com.example.app"
+    $0.applicationVersion = "2.1"
+    $0.receiptCreationDate = testStart
+    $0.inAppPurchases = [
       InAppPurchase(
         transaction: Transaction(transactionId: "1", productId: "coins", quantity: 3, purchaseDate: testStart)
       )
-    ])
+    ]
+  }
   private let device: [UInt8] = Array(0..<16)
 
   @Test func theContainerIsThatOfTheAppStore() throws {

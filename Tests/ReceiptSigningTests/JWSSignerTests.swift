@@ -6,9 +6,14 @@ import ReceiptSigning
 import Testing
 
 @Suite struct JWSSignerTests {
-  private let transaction = JWSTransaction(
-    transactionId: "1000", bundleId: "com.example.app", productId: "coins", purchaseDate: testStart,
-    signedDate: testStart, environment: .sandbox)
+  private let transaction = JWSTransaction().with {
+    $0.transactionId = "1000"
+    $0.bundleId = "com.example.app"
+    $0.productId = "coins"
+    $0.purchaseDate = testStart
+    $0.signedDate = testStart
+    $0.environment = .sandbox
+  }
 
   @Test func theHeaderIsThatOfTheAppStore() throws {
     let identity = try TestIdentities.es256.get()
@@ -38,11 +43,23 @@ import Testing
     let payloads: [JWSPayload] = [
       .transaction(transaction),
       .renewalInfo(
-        JWSRenewalInfo(originalTransactionId: "1", autoRenewProductId: "monthly", signedDate: testStart)),
+        JWSRenewalInfo().with {
+          $0.originalTransactionId = "1"
+          $0.autoRenewProductId = "monthly"
+          $0.signedDate = testStart
+        }),
       .appTransaction(
-        AppTransaction(receiptType: .sandbox, bundleId: "com.example.app", receiptCreationDate: testStart)),
+        AppTransaction().with {
+          $0.receiptType = .sandbox
+          $0.bundleId = "com.example.app"
+          $0.receiptCreationDate = testStart
+        }),
       .notification(
-        Notification(notificationType: .test, notificationUUID: UUIDString(rawValue: "u"), version: "2.0")),
+        Notification().with {
+          $0.notificationType = .test
+          $0.notificationUUID = UUIDString(rawValue: "u")
+          $0.version = "2.0"
+        }),
       .realtimeRequest(
         RealtimeRequest(
           originalTransactionId: "1", appAppleId: 7, productId: "monthly", userLocale: "en-US",

@@ -7,11 +7,14 @@ import Testing
 
 @Suite struct TransactionReceiptSignerTests {
   private let purchaseInfo = TransactionReceiptPurchaseInfo(
-    bundleId: "com.example.app", applicationVersion: "2.1",
     transaction: Transaction(
       transactionId: "1", originalTransactionId: "1", productId: "coins", quantity: 1,
       purchaseDate: testStart,
-      originalPurchaseDate: testStart))
+      originalPurchaseDate: testStart)
+  ).with {
+    $0.bundleId = "com.example.app"
+    $0.applicationVersion = "2.1"
+  }
 
   @Test(arguments: [(UInt8(3), DigestAlgorithm.sha1), (UInt8(4), DigestAlgorithm.sha256)])
   func theSignatureCoversVersionByteAndPurchaseInfo(number: UInt8, digest: DigestAlgorithm) throws {

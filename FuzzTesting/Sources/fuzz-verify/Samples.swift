@@ -43,24 +43,30 @@ enum Samples {
 
   static let validAppReceipt: [UInt8] = {
     let purchased = Timestamp(secondsSince1970: 1_700_000_000)
-    let payload = AppReceiptPayload(
-      environment: .production, appAppleId: 1, bundleId: "com.example.app", applicationVersion: "1",
-      receiptCreationDate: purchased,
-      inAppPurchases: [
+    let payload = AppReceiptPayload().with {
+      $0.environment = .production
+      $0.appAppleId = 1
+      $0.bundleId = "com.example.app"
+      $0.applicationVersion = "1"
+      $0.receiptCreationDate = purchased
+      $0.inAppPurchases = [
         InAppPurchase(
           transaction: Transaction(
             transactionId: "2", originalTransactionId: "1", productId: "gems", quantity: 1,
             purchaseDate: purchased))
-      ])
+      ]
+    }
     return appReceipt(content: payload.encoded())
   }()
 
   static let validTransactionReceipt: [UInt8] = {
     let info = TransactionReceiptPurchaseInfo(
-      bundleId: "com.example.app",
       transaction: Transaction(
         transactionId: "2", originalTransactionId: "1", productId: "gems", quantity: 1,
-        purchaseDate: Timestamp(secondsSince1970: 1_700_000_000)))
+        purchaseDate: Timestamp(secondsSince1970: 1_700_000_000))
+    ).with {
+      $0.bundleId = "com.example.app"
+    }
     return transactionReceipt(purchaseInfo: info.encoded()) ?? []
   }()
 

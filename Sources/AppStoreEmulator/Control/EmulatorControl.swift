@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-internal import ReceiptRemote
+internal import ReceiptHTTP
 
 /// What tests in other processes tell the emulator, over HTTP:
 ///

@@ -22,11 +22,17 @@ enum NotificationEndpoints {
     let configuration = call.configuration
     try call.store.state.change { (state) throws(EmulatorError) in
       guard state.notificationURL != nil else { throw .notificationURLNotFound }
-      let notification = Notification(
-        notificationType: .test, notificationUUID: uuid, version: "2.0", signedDate: call.now,
-        data: NotificationData(
-          environment: configuration.environment, appAppleId: configuration.appAppleId,
-          bundleId: configuration.bundleId))
+      let notification = Notification().with {
+        $0.notificationType = .test
+        $0.notificationUUID = uuid
+        $0.version = "2.0"
+        $0.signedDate = call.now
+        $0.data = NotificationData().with {
+          $0.environment = configuration.environment
+          $0.appAppleId = configuration.appAppleId
+          $0.bundleId = configuration.bundleId
+        }
+      }
       state.testNotifications[token] = EmulatorState.TestNotification(
         notification: notification, attempts: [EmulatorState.SendAttempt(date: call.now)],
         pendingAnswers: state.pendingAnswers)

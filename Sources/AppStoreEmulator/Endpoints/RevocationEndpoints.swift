@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptRemote
+internal import ReceiptHTTP
 
 /// The OCSP responder (RFC 6960 appendix A), where the certificates point to it.
 enum RevocationEndpoints {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-internal import ReceiptRemote
+internal import ReceiptHTTP
 
 extension EmulatorFault {
   /// The response that stands in for the right one; `nil` where the fault changes the right one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptRemote
+public import ReceiptHTTP
 
 /// A request as the emulator answers it, whoever brings it: a server, or a test without sockets.
 public struct EmulatorRequest: Sendable, Hashable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-public import ReceiptRemote
+public import ReceiptHTTP
 
 /// What the emulator answers.
 public struct EmulatorResponse: Sendable, Hashable {

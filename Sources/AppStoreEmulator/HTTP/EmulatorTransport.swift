@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptRemote
+public import AppStoreServer
 
 /// Brings a client's requests to an emulated App Store in the same process: no server, no sockets, no ports.
 ///

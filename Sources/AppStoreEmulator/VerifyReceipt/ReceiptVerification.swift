@@ -129,7 +129,7 @@ extension InAppPurchase {
   var isSubscription: Bool { productType == .autoRenewableSubscription || expiresDate != nil }
 
   init(of transaction: JWSTransaction) {
-    let type: ProductType? =
+    let type: AppReceiptProductType? =
       switch transaction.type {
       case .nonConsumable: .nonConsumable
       case .consumable: .consumable
@@ -139,10 +139,11 @@ extension InAppPurchase {
       }
     let isIntroductory = transaction.offerType == .introductory
     let isFree = transaction.offerDiscountType == .freeTrial
-    self.init(
-      transaction: transaction.transaction, productType: type,
-      webOrderLineItemId: transaction.webOrderLineItemId.flatMap { Int64($0) },
-      isTrialPeriod: isIntroductory && isFree, isInIntroOfferPeriod: isIntroductory && !isFree,
-      promotionalOfferId: transaction.offerType == .promotional ? transaction.offerIdentifier : nil)
+    self.init(transaction: transaction.transaction)
+    productType = type
+    webOrderLineItemId = transaction.webOrderLineItemId.flatMap { Int64($0) }
+    isTrialPeriod = isIntroductory && isFree
+    isInIntroOfferPeriod = isIntroductory && !isFree
+    promotionalOfferId = transaction.offerType == .promotional ? transaction.offerIdentifier : nil
   }
 }

@@ -5,7 +5,7 @@ extension AppReceiptPayload: Hashable {
   ///
   /// A payload that was decoded, and of which no field was set since, gives the bytes that were decoded.
   /// Any other is written anew, sorted, with the attributes of unknown type that it was decoded with.
-  public func encoded() -> [UInt8] { Array(encodedSet) }
+  package func encoded() -> [UInt8] { Array(encodedSet) }
 
   /// All attributes as ``encoded()`` writes them: of a decoded payload all that were read, those of unknown
   /// type included, in order.

@@ -17,7 +17,7 @@ extension AppReceiptPayload {
   ///   itself is broken: `duplicate` for an attribute that repeats (type 17 may), `wrongType`,
   ///   `trailingData`, `invalidUTF8`, `invalidValue` or `outOfRange` for a value, `tooLarge` for too many
   ///   attributes, `unsupported` for content wrapped in one more octet string.
-  public init(
+  package init(
     decoding content: ArraySlice<UInt8>, limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) {
     let bytes = content.span
@@ -28,15 +28,12 @@ extension AppReceiptPayload {
     }
     var set = try top.enter(.set, bytes)
 
-    inAppPurchases = []
-    bundleIdValue = []
-    additionalAttributes = []
     source = content
     var seen = SeenAttributeTypes(base: 0)
     var budget = AttributeBudget(limits)
     while try !set.isAtEnd(bytes) {
       let attribute = try RawAttribute(reading: &set, bytes)
-      try budget.spendOne()
+      try budget.takeOne()
       guard attribute.type == AppAttributeType.inAppPurchase || seen.insert(attribute.type) else {
         throw attribute.failure(.duplicate, "The attribute occurs twice.")
       }
@@ -60,7 +57,8 @@ extension AppReceiptPayload {
       case AppAttributeType.inAppPurchase:
         inAppPurchases.append(
           try InAppPurchase(
-            decoding: attribute.value, of: content, at: inAppPurchases.count, within: set, &budget, bytes))
+            decoding: attribute.value, of: content, after: inAppPurchases.last, at: inAppPurchases.count, within: set,
+            &budget, bytes))
       case AppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case AppAttributeType.originalApplicationVersion:
         originalApplicationVersion = try attribute.text(bytes)

@@ -4,7 +4,7 @@
 ///
 /// A field is `nil` where the receipt has no such attribute. Types marked † are not documented by Apple.
 /// Two payloads are equal when they encode to the same bytes.
-public struct AppReceiptPayload: Sendable {
+public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
   /// The environment, type 0 †, for example `Production` or `ProductionSandbox`.
   public var environment: ReceiptEnvironment? { didSet { isChanged = true } }
   /// The app's identifier in the App Store, type 1 †; 0 in the sandbox.
@@ -13,7 +13,7 @@ public struct AppReceiptPayload: Sendable {
   public var bundleId: String? { didSet { didSetBundleId() } }
   /// The octets of the value of type 2, with their DER tag and length: the device hash covers these. Empty
   /// where there is no bundle identifier.
-  public internal(set) var bundleIdValue: [UInt8]
+  package internal(set) var bundleIdValue: [UInt8] = []
   /// The version of the app (`CFBundleVersion` on iOS), type 3.
   public var applicationVersion: String? { didSet { isChanged = true } }
   /// Octets that the device hash covers, type 4.
@@ -35,7 +35,7 @@ public struct AppReceiptPayload: Sendable {
   /// A version of the installer, type 16 †.
   public var installerVersion: Int64? { didSet { isChanged = true } }
   /// The in-app purchases, type 17, in order.
-  public var inAppPurchases: [InAppPurchase] { didSet { isChanged = true } }
+  public var inAppPurchases: [InAppPurchase] = [] { didSet { isChanged = true } }
   /// When the app was first bought, type 18 †.
   public var originalPurchaseDate: Timestamp? { didSet { isChanged = true } }
   /// The version of the app that was first bought, type 19.
@@ -44,49 +44,20 @@ public struct AppReceiptPayload: Sendable {
   public var expirationDate: Timestamp? { didSet { isChanged = true } }
   /// Attributes to write besides those that have a field. Those of a decoded payload are in ``attributes``,
   /// and stay when a field is changed.
-  public var additionalAttributes: [AppReceiptAttribute] { didSet { isChanged = true } }
+  public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
 
   /// The set that was decoded, exactly as signed.
   let source: ArraySlice<UInt8>?
   /// Whether a field was set after decoding, so that ``source`` no longer says the same.
   private(set) var isChanged = false
 
-  /// Creates a payload to be signed.
+  /// Creates a payload without attributes, to be signed.
   ///
   /// A date outside the years 0 to 9999 has no spelling in a receipt and is left out of it.
-  public init(
-    environment: ReceiptEnvironment? = nil, appAppleId: Int64? = nil, bundleId: String? = nil,
-    applicationVersion: String? = nil, opaqueValue: [UInt8]? = nil, sha1Hash: [UInt8]? = nil,
-    transactionDate: Timestamp? = nil, fulfillmentToolVersion: Int64? = nil, ageRating: String? = nil,
-    developerId: Int64? = nil, receiptCreationDate: Timestamp? = nil, downloadId: Int64? = nil,
-    installerVersion: Int64? = nil, inAppPurchases: [InAppPurchase] = [],
-    originalPurchaseDate: Timestamp? = nil, originalApplicationVersion: String? = nil,
-    expirationDate: Timestamp? = nil, additionalAttributes: [AppReceiptAttribute] = []
-  ) {
-    self.environment = environment
-    self.appAppleId = appAppleId
-    self.bundleId = bundleId
-    self.bundleIdValue = Self.value(ofBundleId: bundleId)
-    self.applicationVersion = applicationVersion
-    self.opaqueValue = opaqueValue
-    self.sha1Hash = sha1Hash
-    self.transactionDate = transactionDate
-    self.fulfillmentToolVersion = fulfillmentToolVersion
-    self.ageRating = ageRating
-    self.developerId = developerId
-    self.receiptCreationDate = receiptCreationDate
-    self.downloadId = downloadId
-    self.installerVersion = installerVersion
-    self.inAppPurchases = inAppPurchases
-    self.originalPurchaseDate = originalPurchaseDate
-    self.originalApplicationVersion = originalApplicationVersion
-    self.expirationDate = expirationDate
-    self.additionalAttributes = additionalAttributes
-    self.source = nil
-  }
+  public init() { source = nil }
 
   /// The in-app purchases in the terms that all kinds of receipt share.
-  public var transactions: [Transaction] { inAppPurchases.map(\.transaction) }
+  package var transactions: [Transaction] { inAppPurchases.map(\.transaction) }
 
   private mutating func didSetBundleId() {
     isChanged = true

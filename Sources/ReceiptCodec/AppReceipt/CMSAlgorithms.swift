@@ -2,15 +2,15 @@
 
 extension CMSSignedData {
   /// SHA-1, `1.3.14.3.2.26`.
-  public static let sha1 = "1.3.14.3.2.26"
+  package static let sha1 = "1.3.14.3.2.26"
   /// SHA-256, `2.16.840.1.101.3.4.2.1`.
-  public static let sha256 = "2.16.840.1.101.3.4.2.1"
+  package static let sha256 = "2.16.840.1.101.3.4.2.1"
   /// RSA with PKCS#1 version 1.5 padding, the digest named apart, `1.2.840.113549.1.1.1`.
-  public static let rsaEncryption = "1.2.840.113549.1.1.1"
+  package static let rsaEncryption = "1.2.840.113549.1.1.1"
   /// RSA with PKCS#1 version 1.5 padding and SHA-1, `1.2.840.113549.1.1.5`.
-  public static let sha1WithRSAEncryption = "1.2.840.113549.1.1.5"
+  package static let sha1WithRSAEncryption = "1.2.840.113549.1.1.5"
   /// RSA with PKCS#1 version 1.5 padding and SHA-256, `1.2.840.113549.1.1.11`.
-  public static let sha256WithRSAEncryption = "1.2.840.113549.1.1.11"
+  package static let sha256WithRSAEncryption = "1.2.840.113549.1.1.11"
 }
 
 /// Object identifiers that the reader of the container meets, as contents octets.

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The signed attributes of a CMS signature (RFC 5652 section 5.3). The App Store writes none.
-public struct CMSSignedAttributes: Sendable, Hashable {
+package struct CMSSignedAttributes: Sendable, Hashable {
   /// One attribute.
-  public struct Attribute: Sendable, Hashable {
+  package struct Attribute: Sendable, Hashable {
     /// The dotted object identifier.
-    public var type: String
+    package var type: String
     /// Each value in DER, in order.
-    public var values: [ArraySlice<UInt8>]
+    package var values: [ArraySlice<UInt8>]
   }
 
   /// The bytes that are signed: the attributes as an explicit `SET OF` in DER (RFC 5652 section 5.4), where
   /// the receipt has them under the tag `[0]`.
-  public let encoded: [UInt8]
+  package let encoded: [UInt8]
   /// All attributes, in order.
-  public let attributes: [Attribute]
+  package let attributes: [Attribute]
   /// The content type that the signer vouches for (`1.2.840.113549.1.9.3`), as a dotted object identifier.
-  public let contentType: String?
+  package let contentType: String?
   /// The digest of the content (`1.2.840.113549.1.9.4`).
-  public let messageDigest: [UInt8]?
+  package let messageDigest: [UInt8]?
 
   /// Reads the `[0] IMPLICIT SET OF Attribute` that `reader` has before it. It must be DER, sorted, since
   /// another encoding is not what was signed; no attribute may occur twice.

@@ -5,7 +5,7 @@ extension CMSSignedData {
   ///
   /// Algorithm identifiers carry NULL parameters, as the App Store writes them. Object identifiers that are
   /// not in dotted form are left out, which no reader accepts.
-  public func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var writer = ASN1Writer()
     writer.write(.sequence) { contentInfo in
       contentInfo.write(.objectIdentifier, contents: CMSIdentifiers.signedData)

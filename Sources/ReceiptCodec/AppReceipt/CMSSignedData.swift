@@ -13,19 +13,19 @@
 /// ```
 ///
 /// Nothing in it was verified.
-public struct CMSSignedData: Sendable, Hashable {
+package struct CMSSignedData: Sendable, Hashable {
   /// The syntax version: 1 in every receipt of the App Store.
-  public var version: Int
+  package var version: Int
   /// The digest algorithms announced, as dotted object identifiers, in order.
-  public var digestAlgorithms: [String]
+  package var digestAlgorithms: [String]
   /// The octets of `eContent`, which are what is signed (or digested into the signed attributes).
-  public var content: ArraySlice<UInt8>
+  package var content: ArraySlice<UInt8>
   /// The embedded certificates in DER, each exactly as embedded, in order.
-  public var certificates: [ArraySlice<UInt8>]
+  package var certificates: [ArraySlice<UInt8>]
   /// The contents octets of the whole `certificates` field: the same for all receipts of one signer.
   package var certificatesBytes: ArraySlice<UInt8>
   /// The signatures. The App Store writes exactly one.
-  public var signerInfos: [CMSSignerInfo]
+  package var signerInfos: [CMSSignerInfo]
 
   /// Creates a container around one signature, as the App Store lays it out: version 1, no signed
   /// attributes.
@@ -38,7 +38,7 @@ public struct CMSSignedData: Sendable, Hashable {
   ///   - serialNumber: The contents octets of that certificate's serial number.
   ///   - signatureAlgorithm: The dotted object identifier, ``rsaEncryption`` by default.
   ///   - signature: The signature over `content`.
-  public init(
+  package init(
     content: ArraySlice<UInt8>, digestAlgorithm: String, certificates: [ArraySlice<UInt8>],
     issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
     signatureAlgorithm: String = CMSSignedData.rsaEncryption, signature: ArraySlice<UInt8>
@@ -72,23 +72,23 @@ public struct CMSSignedData: Sendable, Hashable {
 }
 
 /// One signature of a CMS container (RFC 5652 section 5.3).
-public struct CMSSignerInfo: Sendable, Hashable {
+package struct CMSSignerInfo: Sendable, Hashable {
   /// 1 when the signer is named by issuer and serial number, 3 when by subject key identifier.
-  public var version: Int
+  package var version: Int
   /// The issuer of the signer's certificate, a `Name` in DER; empty when the signer is named by key.
-  public var issuer: ArraySlice<UInt8>
+  package var issuer: ArraySlice<UInt8>
   /// The contents octets of the serial number of the signer's certificate, a two's complement number
   /// without needless octets; empty when the signer is named by key.
-  public var serialNumber: ArraySlice<UInt8>
+  package var serialNumber: ArraySlice<UInt8>
   /// The subject key identifier of the signer's certificate, where the signer is named by that.
-  public var subjectKeyIdentifier: ArraySlice<UInt8>?
+  package var subjectKeyIdentifier: ArraySlice<UInt8>?
   /// The digest algorithm, as a dotted object identifier.
-  public var digestAlgorithm: String
+  package var digestAlgorithm: String
   /// The signed attributes. Where present, they are what is signed, and the content only through them.
-  public var signedAttributes: CMSSignedAttributes?
+  package var signedAttributes: CMSSignedAttributes?
   /// The signature algorithm, as a dotted object identifier: ``CMSSignedData/rsaEncryption`` from the App
   /// Store, ``CMSSignedData/sha256WithRSAEncryption`` from Xcode.
-  public var signatureAlgorithm: String
+  package var signatureAlgorithm: String
   /// The signature.
-  public var signature: ArraySlice<UInt8>
+  package var signature: ArraySlice<UInt8>
 }

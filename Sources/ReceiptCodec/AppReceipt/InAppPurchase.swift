@@ -4,23 +4,7 @@
 ///
 /// A field is `nil` where the purchase has no such attribute, or an empty date. Types marked † are not
 /// documented by Apple. Two purchases are equal when they encode to the same bytes.
-public struct InAppPurchase: Sendable {
-  /// The type of a product, as type 1707 † counts it.
-  public struct ProductType: RawRepresentable, Sendable, Hashable {
-    /// The number in the receipt.
-    public let rawValue: Int64
-    /// Creates a type from any number, known or not.
-    public init(rawValue: Int64) { self.rawValue = rawValue }
-    /// 0.
-    public static let nonConsumable = ProductType(rawValue: 0)
-    /// 1.
-    public static let consumable = ProductType(rawValue: 1)
-    /// 2: a subscription that does not renew by itself.
-    public static let nonRenewingSubscription = ProductType(rawValue: 2)
-    /// 3.
-    public static let autoRenewableSubscription = ProductType(rawValue: 3)
-  }
-
+public struct InAppPurchase: Sendable, FieldwiseBuildable {
   /// How many were bought, type 1701.
   public var quantity: Int64? { didSet { isChanged = true } }
   /// The product, type 1702.
@@ -34,7 +18,7 @@ public struct InAppPurchase: Sendable {
   /// When that was made, type 1706.
   public var originalPurchaseDate: Timestamp? { didSet { isChanged = true } }
   /// The type of product, type 1707 †.
-  public var productType: ProductType? { didSet { isChanged = true } }
+  public var productType: AppReceiptProductType? { didSet { isChanged = true } }
   /// When the subscription expires or renews, type 1708.
   public var expiresDate: Timestamp? { didSet { isChanged = true } }
   /// The identifier of the subscription period that was bought, type 1711; 0 for other products.
@@ -49,35 +33,25 @@ public struct InAppPurchase: Sendable {
   public var promotionalOfferId: String? { didSet { isChanged = true } }
   /// Attributes to write besides those that have a field. Those of a decoded purchase are in ``attributes``,
   /// and stay when a field is changed.
-  public var additionalAttributes: [AppReceiptAttribute] { didSet { isChanged = true } }
+  public var additionalAttributes: [AppReceiptAttribute] = [] { didSet { isChanged = true } }
 
   /// The set that was decoded, exactly as signed.
   let source: ArraySlice<UInt8>?
   /// Whether a field was set after decoding, so that ``source`` no longer says the same.
   private(set) var isChanged = false
 
-  /// Creates a purchase from the common fields, ``Transaction/revocationDate`` being the cancellation date,
-  /// and those that only an app receipt has.
-  public init(
-    transaction: Transaction = Transaction(), productType: ProductType? = nil,
-    webOrderLineItemId: Int64? = nil, isTrialPeriod: Bool? = nil, isInIntroOfferPeriod: Bool? = nil,
-    promotionalOfferId: String? = nil, additionalAttributes: [AppReceiptAttribute] = []
-  ) {
-    self.quantity = transaction.quantity
-    self.productId = transaction.productId
-    self.transactionId = transaction.transactionId
-    self.purchaseDate = transaction.purchaseDate
-    self.originalTransactionId = transaction.originalTransactionId
-    self.originalPurchaseDate = transaction.originalPurchaseDate
-    self.productType = productType
-    self.expiresDate = transaction.expiresDate
-    self.webOrderLineItemId = webOrderLineItemId
-    self.cancellationDate = transaction.revocationDate
-    self.isTrialPeriod = isTrialPeriod
-    self.isInIntroOfferPeriod = isInIntroOfferPeriod
-    self.promotionalOfferId = promotionalOfferId
-    self.additionalAttributes = additionalAttributes
-    self.source = nil
+  /// Creates a purchase from the fields that all kinds of receipt share; ``Transaction/revocationDate`` is the
+  /// cancellation date.
+  public init(transaction: Transaction = Transaction()) {
+    quantity = transaction.quantity
+    productId = transaction.productId
+    transactionId = transaction.transactionId
+    purchaseDate = transaction.purchaseDate
+    originalTransactionId = transaction.originalTransactionId
+    originalPurchaseDate = transaction.originalPurchaseDate
+    expiresDate = transaction.expiresDate
+    cancellationDate = transaction.revocationDate
+    source = nil
   }
 
   /// The purchase in the terms that all kinds of receipt share.
@@ -90,28 +64,29 @@ public struct InAppPurchase: Sendable {
 
   /// Decodes the set of attributes at `range` of a payload.
   init(
-    decoding range: Range<Int>, of content: ArraySlice<UInt8>, at index: Int, within payload: ASN1Reader,
-    _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
+    decoding range: Range<Int>, of content: ArraySlice<UInt8>, after previous: InAppPurchase?, at index: Int,
+    within payload: ASN1Reader, _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
-    additionalAttributes = []
     source = content[(content.startIndex + range.lowerBound)..<(content.startIndex + range.upperBound)]
     var top = try payload.nested(range)
     var set = try top.enter(.set, bytes)
     var seen = SeenAttributeTypes(base: InAppAttributeType.quantity)
     while try !set.isAtEnd(bytes) {
       let attribute = try RawAttribute(reading: &set, inAppIndex: index, bytes)
-      try budget.spendOne()
+      try budget.takeOne()
       guard seen.insert(attribute.type) else {
         throw attribute.failure(.duplicate, "The attribute occurs twice.")
       }
       switch attribute.type {
       case InAppAttributeType.quantity: quantity = try attribute.int64(bytes)
-      case InAppAttributeType.productId: productId = try attribute.text(bytes)
+      case InAppAttributeType.productId: productId = try attribute.text(bytes, likely: previous?.productId)
       case InAppAttributeType.transactionId: transactionId = try attribute.text(bytes)
       case InAppAttributeType.purchaseDate: purchaseDate = try attribute.date(bytes)
-      case InAppAttributeType.originalTransactionId: originalTransactionId = try attribute.text(bytes)
+      case InAppAttributeType.originalTransactionId: 
+        originalTransactionId = try attribute.text(bytes, likely: previous?.originalTransactionId ?? transactionId)
       case InAppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
-      case InAppAttributeType.productType: productType = ProductType(rawValue: try attribute.int64(bytes))
+      case InAppAttributeType.productType:
+        productType = AppReceiptProductType(rawValue: try attribute.int64(bytes))
       case InAppAttributeType.expiresDate: expiresDate = try attribute.date(bytes)
       case InAppAttributeType.webOrderLineItemId: webOrderLineItemId = try attribute.int64(bytes)
       case InAppAttributeType.cancellationDate: cancellationDate = try attribute.date(bytes)
@@ -137,7 +112,7 @@ struct AttributeBudget {
   }
 
   @inline(__always)
-  mutating func spendOne() throws(MalformedReceipt) {
+  mutating func takeOne() throws(MalformedReceipt) {
     guard remaining > 0 else {
       throw MalformedReceipt(
         .tooLarge, at: .whole, "There are more attributes than the limit of \(limit).")

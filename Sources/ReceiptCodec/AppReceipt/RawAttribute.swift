@@ -77,6 +77,20 @@ struct RawAttribute {
     return text
   }
 
+  /// The value as text, by a copy of a text that is likely the same: a receipt names few products many times, and an
+  /// original transaction once for each renewal.
+  @inline(__always)
+  func text(_ bytes: Span<UInt8>, likely: String?) throws(MalformedReceipt) -> String {
+    guard let likely else { return try text(bytes) }
+    let contents = bytes.extracting(try textContents(bytes))
+    let spelling = likely.utf8.span
+    guard spelling.count == contents.count else { return try text(bytes) }
+    for index in 0..<spelling.count where spelling[index] != contents[index] {
+      return try text(bytes)
+    }
+    return likely
+  }
+
   /// The value as a date in RFC 3339; `nil` when the text is empty, which is how the App Store writes none.
   @inline(__always)
   func date(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Timestamp? {

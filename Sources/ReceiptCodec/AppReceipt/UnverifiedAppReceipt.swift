@@ -8,7 +8,7 @@ public struct UnverifiedAppReceipt: Sendable, Hashable {
   /// The receipt exactly as received, in binary.
   public let encoded: [UInt8]
   /// The container: signed content, certificates, signatures.
-  public let signedData: CMSSignedData
+  package let signedData: CMSSignedData
 
   /// Parses a binary receipt. For base64 or a JSON file around one see ``UnverifiedReceipt``.
   ///
@@ -36,10 +36,17 @@ public struct UnverifiedAppReceipt: Sendable, Hashable {
     signedData = try CMSSignedData(reading: bytes, limits: limits)
   }
 
-  /// Decodes the signed content. What it says is only to be believed once the signature was verified.
+  /// Decodes the signed content.
   ///
   /// - Throws: ``MalformedReceipt``, placed at the attribute that is wrong.
-  public func decodePayload(
+  public func decoded(
+    limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) -> Unverified<AppReceiptPayload> {
+    Unverified(try decodePayload(limits: limits))
+  }
+
+  /// As ``decoded(limits:)``, for the verifier.
+  package func decodePayload(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> AppReceiptPayload {
     try AppReceiptPayload(decoding: signedData.content, limits: limits)

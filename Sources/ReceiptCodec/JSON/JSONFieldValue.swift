@@ -69,5 +69,3 @@ extension JSONEnumeration {
 
   package func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
 }
-
-extension ReceiptEnvironment: JSONEnumeration {}

@@ -20,7 +20,7 @@
 /// ```
 ///
 /// The compiler refuses a field without a case. Members are written in the order of the cases.
-package protocol JSONObject: JSONFieldValue {
+package protocol JSONObject: JSONFieldValue, FieldwiseBuildable {
   associatedtype Field: RawRepresentable<String> & CaseIterable & Sendable
   /// The names of the fields, and without which of them the object is refused.
   static var fieldNames: JSONFieldNames<Field> { get }

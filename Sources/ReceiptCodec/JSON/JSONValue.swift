@@ -19,7 +19,7 @@ public enum JSONValue: Sendable, Hashable {
   /// names and anything after the value are refused.
   ///
   /// - Throws: ``MalformedReceipt`` with the byte offset, or for a repeated member its path.
-  public init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+  package init(parsing bytes: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     try self.init(parsing: bytes, part: "JSON document", limits: limits)
   }
 
@@ -30,14 +30,14 @@ public enum JSONValue: Sendable, Hashable {
   }
 
   /// The value as compact JSON: no white space, only what must be escaped is.
-  public func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var writer = JSONWriter()
     writer.value(self)
     return writer.bytes
   }
 
   /// An integer.
-  public static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
+  package static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
 
   /// The member of an object with exactly this name; `nil` if there is none, or no object.
   public subscript(name: String) -> JSONValue? {
@@ -92,7 +92,7 @@ public struct JSONNumber: Sendable, Hashable {
   init(validated text: String) { self.text = text }
 
   /// Creates a number from its text; `nil` unless the text is a JSON number.
-  public init?(text: String) {
+  package init?(text: String) {
     let bytes = Array(text.utf8)
     let number = JSONScan.number(bytes.span, from: 0)
     guard number.isValid, number.end == bytes.count else { return nil }
@@ -100,10 +100,10 @@ public struct JSONNumber: Sendable, Hashable {
   }
 
   /// Creates an integer.
-  public init(_ value: Int64) { self.text = String(value) }
+  package init(_ value: Int64) { self.text = String(value) }
 
   /// Creates a number from its shortest decimal; `nil` for infinities and not-a-number.
-  public init?(_ value: Double) {
+  package init?(_ value: Double) {
     guard value.isFinite else { return nil }
     self.text = Int64(exactly: value).map { String($0) } ?? value.description
   }

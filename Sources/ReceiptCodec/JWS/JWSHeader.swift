@@ -2,23 +2,23 @@
 
 /// The protected header of a JWS (RFC 7515, section 4). Nothing in it is trusted before the signature and the
 /// chain have been checked.
-public struct JWSHeader: Sendable, Hashable {
+package struct JWSHeader: Sendable, Hashable {
   /// The signature algorithm, as written; the App Store's is `ES256`.
-  public var alg: String
+  package var alg: String
   /// The certificate chain in DER, leaf first; empty where the header has none.
-  public var x5c: [[UInt8]]
+  package var x5c: [[UInt8]]
   /// Key identifier; Xcode writes `Apple_Xcode_Key`.
-  public var kid: String?
+  package var kid: String?
   /// Media type; Xcode writes `JWT`.
-  public var typ: String?
+  package var typ: String?
   /// Names of extensions that must be understood (section 4.1.11). This codec understands none, so a header
   /// that has this member must not be accepted.
-  public var crit: [String]?
+  package var crit: [String]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember]
+  package var unknownFields: [JSONMember]
 
   /// Creates a header.
-  public init(
+  package init(
     alg: String = "ES256", x5c: [[UInt8]] = [], kid: String? = nil, typ: String? = nil,
     crit: [String]? = nil, unknownFields: [JSONMember] = []
   ) {
@@ -34,12 +34,12 @@ public struct JWSHeader: Sendable, Hashable {
   ///
   /// - Throws: ``MalformedReceipt``: `.missing` at `$.alg`, `.wrongType`, `.duplicate` or `.invalidBase64` at
   ///   the member, else with the byte offset.
-  public init(decoding json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+  package init(decoding json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     try self.init(json: json, part: "JWS header", limits: limits)
   }
 
   /// The header as compact JSON.
-  public func encoded() -> [UInt8] { encodedJSON() }
+  package func encoded() -> [UInt8] { encodedJSON() }
 }
 
 extension JWSHeader: JSONObject {

@@ -1,33 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the kinds have in common.
+/// The claims that the kinds have in common.
 extension JWSPayload {
-  /// The kind of the payload.
-  public var kind: ReceiptKind {
-    switch self {
-    case .transaction: .signedTransaction
-    case .renewalInfo: .signedRenewalInfo
-    case .appTransaction: .signedAppTransaction
-    case .notification: .signedNotification
-    case .realtimeRequest: .signedRealtimeRequest
-    }
-  }
-
-  /// Members that the kind's type has no field for.
-  public var unknownFields: [JSONMember] {
-    switch self {
-    case .transaction(let payload): payload.unknownFields
-    case .renewalInfo(let payload): payload.unknownFields
-    case .appTransaction(let payload): payload.unknownFields
-    case .notification(let payload): payload.unknownFields
-    case .realtimeRequest(let payload): payload.unknownFields
-    }
-  }
-
   /// The purchases that the payload states: a transaction's own; for renewal information and a realtime
   /// request the subscription, by original transaction and product. None for an app transaction, nor for a
   /// notification, whose purchases are in signed parts of their own.
-  public var transactions: [Transaction] {
+  package var transactions: [Transaction] {
     switch self {
     case .transaction(let payload): [payload.transaction]
     case .renewalInfo(let payload):
@@ -40,7 +18,7 @@ extension JWSPayload {
 
   /// The store environment that the payload names (`receiptType` in an app transaction; in a notification
   /// that of what it is about).
-  public var environment: ReceiptEnvironment? {
+  package var environment: ReceiptEnvironment? {
     switch self {
     case .transaction(let payload): payload.environment
     case .renewalInfo(let payload): payload.environment
@@ -51,7 +29,7 @@ extension JWSPayload {
   }
 
   /// The app's bundle identifier; renewal information and realtime requests name none.
-  public var bundleId: String? {
+  package var bundleId: String? {
     switch self {
     case .transaction(let payload): payload.bundleId
     case .appTransaction(let payload): payload.bundleId
@@ -61,7 +39,7 @@ extension JWSPayload {
   }
 
   /// The app's identifier in the App Store; transactions and renewal information name none.
-  public var appAppleId: Int64? {
+  package var appAppleId: Int64? {
     switch self {
     case .appTransaction(let payload): payload.appAppleId
     case .notification(let payload): payload.appAppleId
@@ -72,7 +50,7 @@ extension JWSPayload {
 
   /// When the payload was signed (`receiptCreationDate` in an app transaction). Notifications of early 2022
   /// have no date.
-  public var signedDate: Timestamp? {
+  package var signedDate: Timestamp? {
     switch self {
     case .transaction(let payload): payload.signedDate
     case .renewalInfo(let payload): payload.signedDate
@@ -85,17 +63,17 @@ extension JWSPayload {
 
 extension Notification {
   /// The environment of what the notification is about.
-  public var environment: ReceiptEnvironment? {
+  package var environment: ReceiptEnvironment? {
     data?.environment ?? summary?.environment ?? appData?.environment ?? externalPurchaseToken?.environment
   }
 
   /// The app that the notification is about, by its bundle identifier.
-  public var bundleId: String? {
+  package var bundleId: String? {
     data?.bundleId ?? summary?.bundleId ?? appData?.bundleId ?? externalPurchaseToken?.bundleId
   }
 
   /// The app that the notification is about, by its identifier in the App Store.
-  public var appAppleId: Int64? {
+  package var appAppleId: Int64? {
     data?.appAppleId ?? summary?.appAppleId ?? appData?.appAppleId ?? externalPurchaseToken?.appAppleId
   }
 }
@@ -110,11 +88,22 @@ extension JWSTransaction {
   }
 
   /// Creates a payload from the fields that every kind of receipt shares.
-  public init(_ transaction: Transaction) {
-    self.init(
-      originalTransactionId: transaction.originalTransactionId, transactionId: transaction.transactionId,
-      productId: transaction.productId, purchaseDate: transaction.purchaseDate,
-      originalPurchaseDate: transaction.originalPurchaseDate, expiresDate: transaction.expiresDate,
-      quantity: transaction.quantity, revocationDate: transaction.revocationDate)
+  package init(_ transaction: Transaction) {
+    self.init()
+    originalTransactionId = transaction.originalTransactionId
+    transactionId = transaction.transactionId
+    productId = transaction.productId
+    purchaseDate = transaction.purchaseDate
+    originalPurchaseDate = transaction.originalPurchaseDate
+    expiresDate = transaction.expiresDate
+    quantity = transaction.quantity
+    revocationDate = transaction.revocationDate
+  }
+}
+
+extension ExternalPurchaseToken {
+  /// The environment that the token's spelling implies.
+  package var environment: ReceiptEnvironment? {
+    externalPurchaseId.map { $0.utf8.starts(with: "SANDBOX".utf8) ? .sandbox : .production }
   }
 }

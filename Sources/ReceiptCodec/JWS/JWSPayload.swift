@@ -13,7 +13,7 @@ public indirect enum JWSPayload: Sendable, Hashable {
   /// A request for a retention message.
   case realtimeRequest(RealtimeRequest)
 
-  /// Reads the JSON of a payload, as the given kind or, without one, as the kind that its members tell:
+  /// Reads the JSON of a payload, as the given kind or, without one, as the kind that its members imply:
   ///
   /// | Members | Kind |
   /// |---|---|
@@ -26,27 +26,32 @@ public indirect enum JWSPayload: Sendable, Hashable {
   /// A payload with the members of two kinds is refused: it would be one receipt to one reader and another to
   /// the next. So is a notification about more than one thing.
   ///
-  /// - Throws: ``MalformedReceipt``: `.unrecognized` at `$` if no kind is told, `.unexpected` at `$` if two
-  ///   are or another than `kind`, else as the kind's own initializer.
-  public init(
+  /// - Throws: ``MalformedReceipt``: `.unrecognized` at `$` if no kind is implied, `.unexpected` at `$` if two
+  ///   are or another than `kind`, else as decoding the kind's own type.
+  package init(
     decoding json: [UInt8], as kind: ReceiptKind? = nil, limits: ReceiptLimits = .standard,
     lenientDates: Bool = false
   ) throws(MalformedReceipt) {
-    // The App Store writes a mark first in most payloads, so one look is often enough.
+    func decode<Content: WirePayload>() throws(MalformedReceipt) -> Content {
+      let content = try Content(decoding: json, limits: limits, lenientDates: lenientDates)
+      // No kind has a field that is the discriminator of another, so those are among the unknown ones.
+      if let other = JWSPayloadDiscriminators(in: content.unknownFields).kind {
+        throw MalformedReceipt(
+          .unexpected, at: .jsonPath("$"),
+          "The payload has members of two kinds, \(Content.kind.rawValue) and \(other.rawValue).")
+      }
+      return content
+    }
+    // The App Store writes a discriminator first in most payloads, so the first member is often enough.
     var found = kind
-    if found == nil { found = try JWSPayloadMarks(in: json, limits: limits, onlyFirst: true).kind }
-    if found == nil { found = try JWSPayloadMarks(in: json, limits: limits).kind }
+    if found == nil { found = try JWSPayloadDiscriminators(in: json, limits: limits, onlyFirst: true).kind }
+    if found == nil { found = try JWSPayloadDiscriminators(in: json, limits: limits).kind }
     switch found {
-    case .signedTransaction:
-      self = .transaction(try JWSTransaction(decoding: json, limits: limits, lenientDates: lenientDates))
-    case .signedRenewalInfo:
-      self = .renewalInfo(try JWSRenewalInfo(decoding: json, limits: limits, lenientDates: lenientDates))
-    case .signedAppTransaction:
-      self = .appTransaction(try AppTransaction(decoding: json, limits: limits, lenientDates: lenientDates))
-    case .signedNotification:
-      self = .notification(try Notification(decoding: json, limits: limits, lenientDates: lenientDates))
-    case .signedRealtimeRequest:
-      self = .realtimeRequest(try RealtimeRequest(decoding: json, limits: limits, lenientDates: lenientDates))
+    case .signedTransaction: self = .transaction(try decode())
+    case .signedRenewalInfo: self = .renewalInfo(try decode())
+    case .signedAppTransaction: self = .appTransaction(try decode())
+    case .signedNotification: self = .notification(try decode())
+    case .signedRealtimeRequest: self = .realtimeRequest(try decode())
     case .appReceipt, .transactionReceipt:
       throw MalformedReceipt(
         .unsupported, at: .jsonPath("$"), "An app receipt or transaction receipt is no JWS payload.")
@@ -56,13 +61,7 @@ public indirect enum JWSPayload: Sendable, Hashable {
       throw MalformedReceipt(
         .unrecognized, at: .jsonPath("$"),
         "The payload is of no known kind: it has none of "
-          + JWSPayloadMark.allCases.map(\.rawValue).joined(separator: ", ") + ".")
-    }
-    // No kind has a field that is the mark of another, so those are among the unknown ones.
-    if let other = JWSPayloadMarks(in: unknownFields).kind {
-      throw MalformedReceipt(
-        .unexpected, at: .jsonPath("$"),
-        "The payload has members of two kinds, \(self.kind.rawValue) and \(other.rawValue).")
+          + JWSPayloadDiscriminator.allCases.map(\.rawValue).joined(separator: ", ") + ".")
     }
     if case .notification(let notification) = self, notification.subjectCount > 1 {
       throw MalformedReceipt(
@@ -71,14 +70,25 @@ public indirect enum JWSPayload: Sendable, Hashable {
     }
   }
 
+  /// The kind of the payload.
+  public var kind: ReceiptKind {
+    switch self {
+    case .transaction: .signedTransaction
+    case .renewalInfo: .signedRenewalInfo
+    case .appTransaction: .signedAppTransaction
+    case .notification: .signedNotification
+    case .realtimeRequest: .signedRealtimeRequest
+    }
+  }
+
   /// The payload as compact JSON: fields in the order of Apple's documentation, unknown ones last.
   public func encoded() -> [UInt8] {
     switch self {
-    case .transaction(let payload): payload.encoded()
-    case .renewalInfo(let payload): payload.encoded()
-    case .appTransaction(let payload): payload.encoded()
-    case .notification(let payload): payload.encoded()
-    case .realtimeRequest(let payload): payload.encoded()
+    case .transaction(let payload): payload.encodedJSON()
+    case .renewalInfo(let payload): payload.encodedJSON()
+    case .appTransaction(let payload): payload.encodedJSON()
+    case .notification(let payload): payload.encodedJSON()
+    case .realtimeRequest(let payload): payload.encodedJSON()
     }
   }
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JWS in compact serialization (RFC 7515, section 7.1), taken apart and not verified: nothing in it may be
-/// believed yet.
+/// A JWS in compact serialization (RFC 7515, section 7.1), split and not verified.
 public struct UnverifiedJWS: Sendable, Hashable {
   /// The bytes as received.
   public let compact: [UInt8]
   /// The decoded payload: the bytes that decoding reads, exactly as signed.
-  public let payload: [UInt8]
+  package let payload: [UInt8]
   /// The decoded signature; for `ES256` the 64 bytes r ‖ s.
-  public let signature: [UInt8]
+  package let signature: [UInt8]
   /// Where in ``compact`` the encoded header stands. Equal bytes there mean an equal header.
   package let encodedHeaderRange: Range<Int>
   /// Where in ``compact`` the signed bytes stand: header, dot, payload.
@@ -56,16 +55,27 @@ public struct UnverifiedJWS: Sendable, Hashable {
   /// Decodes the header.
   ///
   /// - Throws: ``MalformedReceipt`` as ``JWSHeader/init(decoding:limits:)`` does, and `.invalidBase64`.
-  public func header(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSHeader {
+  package func header(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSHeader {
     let json = try Base64URL.decode(compact.span.extracting(encodedHeaderRange), part: "JWS")
     return try JWSHeader(decoding: json, limits: limits)
   }
 
-  /// Decodes the payload, whose kind its members tell.
+  /// Decodes the payload, whose kind its members imply.
   ///
-  /// - Throws: ``MalformedReceipt`` as ``JWSPayload/init(decoding:as:limits:lenientDates:)`` does.
-  public func decodePayload(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSPayload {
+  /// - Throws: ``MalformedReceipt``: `.unrecognized` at `$` if no kind is implied, `.unexpected` at `$` if two are,
+  ///   else with the JSON path of a member of the wrong type, out of range or repeated, or with the byte offset.
+  public func decoded(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> Unverified<JWSPayload> {
+    Unverified(try decodePayload(limits: limits))
+  }
+
+  /// As ``decoded(limits:)``, for the verifier.
+  package func decodePayload(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSPayload {
     try JWSPayload(decoding: payload, limits: limits)
+  }
+
+  /// The kind that the members of the payload imply, without decoding their values; `nil` where they imply none.
+  package func claimedKind(limits: ReceiptLimits = .standard) -> ReceiptKind? {
+    (try? JWSPayloadDiscriminators(in: payload, limits: limits))?.kind
   }
 
   private static func failure(

@@ -74,7 +74,7 @@ public struct MalformedReceipt: Error, Sendable, Hashable, CustomStringConvertib
   public let message: String
 
   /// Creates an error.
-  public init(_ code: Code, at place: Place, _ message: String) {
+  package init(_ code: Code, at place: Place, _ message: String) {
     self.code = code
     self.place = place
     self.message = message

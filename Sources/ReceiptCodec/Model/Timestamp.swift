@@ -12,7 +12,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   public var millisecondsSince1970: Double
 
   /// The largest magnitude that a timestamp may have, in milliseconds: 2^53.
-  public static let greatestMagnitude: Double = 9_007_199_254_740_992
+  package static let greatestMagnitude: Double = 9_007_199_254_740_992
 
   /// Creates an instant from milliseconds since 1970.
   public init(millisecondsSince1970: Double) {

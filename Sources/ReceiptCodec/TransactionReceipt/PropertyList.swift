@@ -10,26 +10,26 @@
 /// ```
 ///
 /// Entries keep their order, and no key occurs twice.
-public struct PropertyList: Sendable, Hashable {
+package struct PropertyList: Sendable, Hashable {
   /// One key with its value.
-  public struct Entry: Sendable, Hashable {
+  package struct Entry: Sendable, Hashable {
     /// The key.
-    public var key: String
+    package var key: String
     /// The value.
-    public var value: String
+    package var value: String
 
     /// Creates an entry.
-    public init(key: String, value: String) {
+    package init(key: String, value: String) {
       self.key = key
       self.value = value
     }
   }
 
   /// The entries, in order.
-  public var entries: [Entry]
+  package var entries: [Entry]
 
   /// Creates a property list. Of entries with the same key, readers refuse all.
-  public init(entries: [Entry] = []) { self.entries = entries }
+  package init(entries: [Entry] = []) { self.entries = entries }
 
   /// Parses text in UTF-8. Keys and values may be quoted or bare; escapes are those of OpenStep.
   ///
@@ -40,7 +40,7 @@ public struct PropertyList: Sendable, Hashable {
   /// - Throws: ``MalformedReceipt`` with the offset: `unexpected` or `truncated` for broken syntax,
   ///   `unsupported` for comments, arrays, data and nested dictionaries, `duplicate` (placed at the key),
   ///   `invalidValue` for an escape, `invalidUTF8`, `trailingData`, `tooLarge`, `empty`.
-  public init(
+  package init(
     parsing text: [UInt8], limits: ReceiptLimits = .standard, part: String = "property list"
   ) throws(MalformedReceipt) {
     guard text.count <= limits.maximumByteCount else {
@@ -54,7 +54,7 @@ public struct PropertyList: Sendable, Hashable {
   }
 
   /// The value of a key; `nil` where there is none. Setting appends a new key, or removes it with `nil`.
-  public subscript(key: String) -> String? {
+  package subscript(key: String) -> String? {
     get { entries.first { $0.key == key }?.value }
     set {
       guard let newValue else {
@@ -70,7 +70,7 @@ public struct PropertyList: Sendable, Hashable {
   }
 
   /// The text as the App Store writes it: an entry a line, indented by a tab, all quoted.
-  public func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var text: [UInt8] = [UInt8(ascii: "{"), UInt8(ascii: "\n")]
     for entry in entries {
       text.append(UInt8(ascii: "\t"))

@@ -25,7 +25,7 @@ extension TransactionReceiptPurchaseInfo {
   /// - Throws: ``MalformedReceipt`` for a broken property list (see ``PropertyList``), or placed at a key:
   ///   `invalidValue` for a date or number that is none, and for a date that differs by more than a second
   ///   from its other spelling; `outOfRange`.
-  public init(decoding text: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+  package init(decoding text: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     self.init()
     let list = try PropertyList(parsing: text, limits: limits, part: "purchase-info")
     // At most six: looking through them is quicker than hashing.
@@ -100,7 +100,7 @@ extension TransactionReceiptPurchaseInfo {
   /// times, in milliseconds and to the second in Greenwich and Los Angeles.
   ///
   /// A date outside the years 0 to 9999 is written in milliseconds alone.
-  public func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var list = PropertyList()
     Self.write(originalPurchaseDate, as: .originalPurchase, to: &list)
     list["unique-identifier"] = uniqueIdentifier

@@ -3,7 +3,7 @@
 /// What a transaction receipt says of its one purchase: the signed inner property list, typed.
 ///
 /// A field is `nil` where the receipt has no such key.
-public struct TransactionReceiptPurchaseInfo: Sendable, Hashable {
+public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuildable {
   /// The bundle identifier of the app, `bid`.
   public var bundleId: String?
   /// The version of the app, `bvrs`.
@@ -36,31 +36,17 @@ public struct TransactionReceiptPurchaseInfo: Sendable, Hashable {
   /// When the subscription expires, `expires-date` (in milliseconds), or else `expires-date-formatted`.
   public var expiresDate: Timestamp?
   /// All other entries, in order: for example `is-trial-period` and `in-app-ownership-type`.
-  public var additionalEntries: [PropertyList.Entry]
+  package var additionalEntries: [PropertyList.Entry] = []
 
-  /// Creates what is to be signed.
-  public init(
-    bundleId: String? = nil, applicationVersion: String? = nil, itemId: String? = nil,
-    appItemId: String? = nil, versionExternalIdentifier: String? = nil, uniqueIdentifier: String? = nil,
-    uniqueVendorIdentifier: String? = nil, webOrderLineItemId: String? = nil,
-    transaction: Transaction = Transaction(), additionalEntries: [PropertyList.Entry] = []
-  ) {
-    self.bundleId = bundleId
-    self.applicationVersion = applicationVersion
-    self.productId = transaction.productId
-    self.itemId = itemId
-    self.appItemId = appItemId
-    self.versionExternalIdentifier = versionExternalIdentifier
-    self.quantity = transaction.quantity
-    self.transactionId = transaction.transactionId
-    self.originalTransactionId = transaction.originalTransactionId
-    self.uniqueIdentifier = uniqueIdentifier
-    self.uniqueVendorIdentifier = uniqueVendorIdentifier
-    self.webOrderLineItemId = webOrderLineItemId
-    self.purchaseDate = transaction.purchaseDate
-    self.originalPurchaseDate = transaction.originalPurchaseDate
-    self.expiresDate = transaction.expiresDate
-    self.additionalEntries = additionalEntries
+  /// Creates purchase information from the fields that all kinds of receipt share, to be signed.
+  public init(transaction: Transaction = Transaction()) {
+    productId = transaction.productId
+    quantity = transaction.quantity
+    transactionId = transaction.transactionId
+    originalTransactionId = transaction.originalTransactionId
+    purchaseDate = transaction.purchaseDate
+    originalPurchaseDate = transaction.originalPurchaseDate
+    expiresDate = transaction.expiresDate
   }
 
   /// The purchase in the terms that all kinds of receipt share. This kind has no revocation date.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts transaction receipts together.
-public enum TransactionReceiptWriter {
+/// Builds transaction receipts.
+package enum TransactionReceiptWriter {
   /// The bytes to sign: the signature version, then the text of the inner property list.
-  public static func signedBytes(signatureVersion: UInt8, purchaseInfo: [UInt8]) -> [UInt8] {
+  package static func signedBytes(signatureVersion: UInt8, purchaseInfo: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = [signatureVersion]
     bytes += purchaseInfo
     return bytes
@@ -23,7 +23,7 @@ public enum TransactionReceiptWriter {
   /// - Returns: The text.
   /// - Throws: ``MalformedReceipt`` at the key `signature`: `unsupported` for an unknown version,
   ///   `invalidValue` for a signature of the wrong length or a certificate that is not DER.
-  public static func encode(
+  package static func encode(
     signatureVersion: UInt8, signature: [UInt8], leafCertificate: [UInt8], purchaseInfo: [UInt8],
     environment: ReceiptEnvironment = .production, pod: String = "100"
   ) throws(MalformedReceipt) -> [UInt8] {

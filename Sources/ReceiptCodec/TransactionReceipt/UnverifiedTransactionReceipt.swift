@@ -9,16 +9,16 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// The property list exactly as received.
   public let encoded: [UInt8]
   /// The entries of the property list.
-  public let propertyList: PropertyList
+  package let propertyList: PropertyList
   /// The version of the signature, which is signed: 2 is RSA of 1024 bits with SHA-1, 3 of 2048 bits with
   /// SHA-1, 4 of 2048 bits with SHA-256.
-  public let signatureVersion: UInt8
+  package let signatureVersion: UInt8
   /// The signature, PKCS#1 version 1.5.
-  public let signature: [UInt8]
+  package let signature: [UInt8]
   /// The certificate of the signer in DER. No intermediate is embedded.
-  public let leafCertificate: [UInt8]
+  package let leafCertificate: [UInt8]
   /// The text of the inner property list exactly as signed.
-  public let purchaseInfo: [UInt8]
+  package let purchaseInfo: [UInt8]
 
   /// Parses the text of the outer property list. For base64 around it see ``UnverifiedReceipt``.
   ///
@@ -54,25 +54,32 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   }
 
   /// Whether the key `environment` is present. Its absence means production, but anyone can remove it.
-  public var hasEnvironmentKey: Bool { propertyList["environment"] != nil }
+  package var hasEnvironmentKey: Bool { propertyList["environment"] != nil }
 
   /// The environment that the receipt claims. It is not signed, and nothing that is signed says it.
-  public var claimedEnvironment: ReceiptEnvironment {
+  package var claimedEnvironment: ReceiptEnvironment {
     propertyList["environment"].map(ReceiptEnvironment.init(rawValue:)) ?? .production
   }
 
   /// The App Store's server group that made the receipt. Not signed.
-  public var pod: String? { propertyList["pod"] }
+  package var pod: String? { propertyList["pod"] }
 
   /// `0` in every receipt seen. Not signed.
-  public var signingStatus: String? { propertyList["signing-status"] }
+  package var signingStatus: String? { propertyList["signing-status"] }
 
-  /// Decodes ``purchaseInfo``. What it says is only to be believed once the signature was verified.
+  /// Decodes the inner property list.
   ///
   /// - Parameter limits: Bounds on the number of entries.
   /// - Returns: The purchase.
   /// - Throws: ``MalformedReceipt``, placed at the key that is wrong, or at an offset into the text.
-  public func decodePurchaseInfo(
+  public func decoded(
+    limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) -> Unverified<TransactionReceiptPurchaseInfo> {
+    Unverified(try decodePurchaseInfo(limits: limits))
+  }
+
+  /// As ``decoded(limits:)``, for the verifier.
+  package func decodePurchaseInfo(
     limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) -> TransactionReceiptPurchaseInfo {
     try TransactionReceiptPurchaseInfo(decoding: purchaseInfo, limits: limits)

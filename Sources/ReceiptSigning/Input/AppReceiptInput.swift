@@ -84,13 +84,15 @@ enum AppReceiptInput {
     }
     let isOffered = transaction.offerType == .introductory
     let isFree = transaction.offerDiscountType == .freeTrial
-    return InAppPurchase(
-      transaction: transaction.transaction, productType: transaction.type.flatMap(productType),
-      webOrderLineItemId: webOrderLineItemId,
-      isTrialPeriod: isTrialPeriod ?? (isOffered ? isFree : nil),
-      isInIntroOfferPeriod: isInIntroOfferPeriod ?? (isOffered ? !isFree : nil),
-      promotionalOfferId: promotionalOfferId
-        ?? (transaction.offerType == .promotional ? transaction.offerIdentifier : nil))
+    return InAppPurchase(transaction: transaction.transaction).with {
+      $0.productType = transaction.type.flatMap(productType)
+      $0.webOrderLineItemId = webOrderLineItemId
+      $0.isTrialPeriod = isTrialPeriod ?? (isOffered ? isFree : nil)
+      $0.isInIntroOfferPeriod = isInIntroOfferPeriod ?? (isOffered ? !isFree : nil)
+      $0.promotionalOfferId =
+        promotionalOfferId
+        ?? (transaction.offerType == .promotional ? transaction.offerIdentifier : nil)
+    }
   }
 
   /// App receipts spell dates with years of four digits, and the codec leaves out any other.
@@ -102,7 +104,7 @@ enum AppReceiptInput {
     }
   }
 
-  private static func productType(_ type: ProductType) -> InAppPurchase.ProductType? {
+  private static func productType(_ type: ProductType) -> AppReceiptProductType? {
     switch type {
     case .nonConsumable: .nonConsumable
     case .consumable: .consumable

@@ -49,11 +49,16 @@ struct TransactionReceiptInput: Sendable {
     add("in-app-ownership-type", transaction.inAppOwnershipType?.rawValue)
     self.version = version
     self.environment = transaction.environment ?? .production
-    self.purchaseInfo = TransactionReceiptPurchaseInfo(
-      bundleId: transaction.bundleId, applicationVersion: applicationVersion ?? bvrs, itemId: itemId,
-      appItemId: appItemId, versionExternalIdentifier: versionExternalIdentifier,
-      uniqueIdentifier: uniqueIdentifier, uniqueVendorIdentifier: uniqueVendorIdentifier,
-      webOrderLineItemId: transaction.webOrderLineItemId, transaction: transaction.transaction,
-      additionalEntries: additionalEntries)
+    self.purchaseInfo = TransactionReceiptPurchaseInfo(transaction: transaction.transaction).with {
+      $0.bundleId = transaction.bundleId
+      $0.applicationVersion = applicationVersion ?? bvrs
+      $0.itemId = itemId
+      $0.appItemId = appItemId
+      $0.versionExternalIdentifier = versionExternalIdentifier
+      $0.uniqueIdentifier = uniqueIdentifier
+      $0.uniqueVendorIdentifier = uniqueVendorIdentifier
+      $0.webOrderLineItemId = transaction.webOrderLineItemId
+      $0.additionalEntries = additionalEntries
+    }
   }
 }

@@ -218,5 +218,6 @@ extension ReceiptKind {
 
 /// Swift compares strings by canonical equivalence; identifiers are compared byte for byte.
 func hasSameBytes(_ left: String, _ right: String) -> Bool {
-  left.utf8.elementsEqual(right.utf8)
+  let (left, right) = (left.utf8.span, right.utf8.span)
+  return hasEqualBytes(left, right)
 }

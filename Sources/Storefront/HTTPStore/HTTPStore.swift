@@ -133,11 +133,11 @@ public struct HTTPStore: Store {
     let request = RemoteRequest(
       .post, base.appending(pathSegments: call.pathSegments), headers: headers, body: message.encodedJSON(),
       maximumResponseByteCount: StoreProtocolLimits.maximumResponseByteCount)
-    let judge = StoreAnswerJudge(now: caller.time.now)
+    let classifier = StoreAnswerClassifier(now: caller.time.now)
     do {
-      return try await caller.send(isRepeatable: true, { request }) { judge.judge($0, read) }
+      return try await caller.send(isIdempotent: true, { request }) { classifier.classify($0, read) }
     } catch {
-      throw StoreAnswerJudge.unavailability(error)
+      throw StoreAnswerClassifier.unavailability(error)
     }
   }
 

@@ -86,12 +86,15 @@ extension LocalStore {
   func receipt(of transaction: JWSTransaction, _ signed: String) throws(LocalStoreError) -> String {
     guard let receiptSigner else { return signed }
     let info = TransactionReceiptPurchaseInfo(
-      bundleId: options.engine.bundleIdentifier, webOrderLineItemId: transaction.webOrderLineItemId,
       transaction: Transaction(
         transactionId: transaction.transactionId, originalTransactionId: transaction.originalTransactionId,
         productId: transaction.productId, quantity: transaction.quantity,
         purchaseDate: transaction.purchaseDate, originalPurchaseDate: transaction.originalPurchaseDate,
-        expiresDate: transaction.expiresDate))
+        expiresDate: transaction.expiresDate)
+    ).with {
+      $0.bundleId = options.engine.bundleIdentifier
+      $0.webOrderLineItemId = transaction.webOrderLineItemId
+    }
     do throws(SigningError) {
       return String(
         decoding: try receiptSigner.sign(info, environment: options.engine.environment), as: UTF8.self)

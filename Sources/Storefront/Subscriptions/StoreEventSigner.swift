@@ -41,14 +41,23 @@ public struct StoreEventSigner: Sendable {
     let transaction = try signer.sign(.transaction(event.transaction))
     let renewalInfo: String? =
       if let renewalInfo = event.renewalInfo { try signer.sign(.renewalInfo(renewalInfo)) } else { nil }
-    let data = NotificationData(
-      environment: event.transaction.environment, appAppleId: appAppleId,
-      bundleId: event.transaction.bundleId,
-      signedTransactionInfo: transaction, signedRenewalInfo: renewalInfo, status: event.status,
-      consumptionRequestReason: event.consumptionRequestReason)
-    let notification = Notification(
-      notificationType: event.type, subtype: event.subtype, notificationUUID: event.uuid, version: "2.0",
-      signedDate: event.signedDate, data: data)
+    let data = NotificationData().with {
+      $0.environment = event.transaction.environment
+      $0.appAppleId = appAppleId
+      $0.bundleId = event.transaction.bundleId
+      $0.signedTransactionInfo = transaction
+      $0.signedRenewalInfo = renewalInfo
+      $0.status = event.status
+      $0.consumptionRequestReason = event.consumptionRequestReason
+    }
+    let notification = Notification().with {
+      $0.notificationType = event.type
+      $0.subtype = event.subtype
+      $0.notificationUUID = event.uuid
+      $0.version = "2.0"
+      $0.signedDate = event.signedDate
+      $0.data = data
+    }
     return SignedStoreEvent(
       transaction: transaction, renewalInfo: renewalInfo,
       notification: try signer.sign(.notification(notification)))

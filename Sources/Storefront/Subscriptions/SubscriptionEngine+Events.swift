@@ -108,15 +108,20 @@ extension SubscriptionEngine {
   /// The renewal information at an instant.
   func renewalInfo(of subscription: Subscription, at stamp: Timestamp) -> JWSRenewalInfo {
     let transaction = subscription.transaction
-    var info = JWSRenewalInfo(
-      originalTransactionId: transaction.originalTransactionId,
-      autoRenewProductId: subscription.autoRenewProductIdentifier, productId: transaction.productId,
-      autoRenewStatus: subscription.autoRenews ? .on : .off,
-      isInBillingRetryPeriod: subscription.isInBillingRetry,
-      priceIncreaseStatus: subscription.priceIncreaseStatus, signedDate: stamp,
-      environment: options.environment, recentSubscriptionStartDate: subscription.recentStartDate,
-      renewalDate: subscription.expiresDate, currency: transaction.currency,
-      appAccountToken: transaction.appAccountToken)
+    var info = JWSRenewalInfo().with {
+      $0.originalTransactionId = transaction.originalTransactionId
+      $0.autoRenewProductId = subscription.autoRenewProductIdentifier
+      $0.productId = transaction.productId
+      $0.autoRenewStatus = subscription.autoRenews ? .on : .off
+      $0.isInBillingRetryPeriod = subscription.isInBillingRetry
+      $0.priceIncreaseStatus = subscription.priceIncreaseStatus
+      $0.signedDate = stamp
+      $0.environment = options.environment
+      $0.recentSubscriptionStartDate = subscription.recentStartDate
+      $0.renewalDate = subscription.expiresDate
+      $0.currency = transaction.currency
+      $0.appAccountToken = transaction.appAccountToken
+    }
     info.expirationIntent = subscription.expirationIntent
     if subscription.isInBillingRetry { info.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate }
     info.renewalPrice = subscription.increasedPrice ?? subscription.renewalPrice

@@ -25,14 +25,24 @@ extension SubscriptionEngine {
     }
     let now = begin(at: instant)
     let identifier = nextTransactionIdentifier()
-    let transaction = JWSTransaction(
-      originalTransactionId: original?.originalTransactionId ?? identifier, transactionId: identifier,
-      bundleId: options.bundleIdentifier, productId: product.productIdentifier, purchaseDate: now,
-      originalPurchaseDate: original?.originalPurchaseDate ?? now, quantity: Int64(quantity),
-      type: product.type, appAccountToken: Self.accountToken(applicationUsername),
-      inAppOwnershipType: .purchased, signedDate: now, environment: options.environment,
-      storefront: options.storefront, transactionReason: .purchase, currency: product.currency,
-      price: original == nil ? price : 0)
+    let transaction = JWSTransaction().with {
+      $0.originalTransactionId = original?.originalTransactionId ?? identifier
+      $0.transactionId = identifier
+      $0.bundleId = options.bundleIdentifier
+      $0.productId = product.productIdentifier
+      $0.purchaseDate = now
+      $0.originalPurchaseDate = original?.originalPurchaseDate ?? now
+      $0.quantity = Int64(quantity)
+      $0.type = product.type
+      $0.appAccountToken = Self.accountToken(applicationUsername)
+      $0.inAppOwnershipType = .purchased
+      $0.signedDate = now
+      $0.environment = options.environment
+      $0.storefront = options.storefront
+      $0.transactionReason = .purchase
+      $0.currency = product.currency
+      $0.price = original == nil ? price : 0
+    }
     emitOneTime(.oneTimeCharge, transaction, account: account, isNewTransaction: true)
     return finish()
   }

@@ -100,18 +100,31 @@ extension SubscriptionEngine {
     let end = options.calendar.end(of: period.period, from: start, anchorDay: Int(subscription.anchorDay))
     let identifier = nextTransactionIdentifier()
     let previous = subscription.transaction
-    subscription.transaction = JWSTransaction(
-      originalTransactionId: previous.originalTransactionId ?? identifier, transactionId: identifier,
-      webOrderLineItemId: Self.lineItem(of: identifier), bundleId: options.bundleIdentifier,
-      productId: product.productIdentifier, subscriptionGroupIdentifier: terms.groupIdentifier,
-      purchaseDate: purchaseDate, originalPurchaseDate: previous.originalPurchaseDate ?? purchaseDate,
-      expiresDate: end, quantity: 1, type: .autoRenewableSubscription,
-      appAccountToken: Self.accountToken(subscription.applicationUsername),
-      inAppOwnershipType: .purchased, isUpgraded: nil, offerType: period.offerType,
-      offerIdentifier: period.offerIdentifier, environment: options.environment,
-      storefront: options.storefront, transactionReason: reason, currency: product.currency,
-      price: period.price, offerDiscountType: period.paymentMode,
-      offerPeriod: period.offerType == nil ? nil : period.period.description)
+    subscription.transaction = JWSTransaction().with {
+      $0.originalTransactionId = previous.originalTransactionId ?? identifier
+      $0.transactionId = identifier
+      $0.webOrderLineItemId = Self.lineItem(of: identifier)
+      $0.bundleId = options.bundleIdentifier
+      $0.productId = product.productIdentifier
+      $0.subscriptionGroupIdentifier = terms.groupIdentifier
+      $0.purchaseDate = purchaseDate
+      $0.originalPurchaseDate = previous.originalPurchaseDate ?? purchaseDate
+      $0.expiresDate = end
+      $0.quantity = 1
+      $0.type = .autoRenewableSubscription
+      $0.appAccountToken = Self.accountToken(subscription.applicationUsername)
+      $0.inAppOwnershipType = .purchased
+      $0.isUpgraded = nil
+      $0.offerType = period.offerType
+      $0.offerIdentifier = period.offerIdentifier
+      $0.environment = options.environment
+      $0.storefront = options.storefront
+      $0.transactionReason = reason
+      $0.currency = product.currency
+      $0.price = period.price
+      $0.offerDiscountType = period.paymentMode
+      $0.offerPeriod = period.offerType == nil ? nil : period.period.description
+    }
     if period.period.unit == .day || period.period.unit == .week {
       subscription.anchorDay = Int64(options.calendar.anchorDay(of: end))
     }

@@ -5,7 +5,7 @@
   import NIOCore
   import NIOHTTP1
   import NIOPosix
-  import ReceiptRemote
+  import ReceiptHTTP
 
   /// Serves one connection: reads a request, sends what the delivery says, and so on.
   struct ConnectionServer {

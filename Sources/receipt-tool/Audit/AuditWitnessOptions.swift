@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import AuditTrail
-import ReceiptRemote
-import ReceiptRemoteCurl
+import ReceiptHTTP
+import ReceiptHTTPCurl
 import TransparencyLog
 
 /// Who is to cosign the trail's checkpoints.

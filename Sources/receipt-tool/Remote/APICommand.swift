@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import ReceiptCodec
-import ReceiptRemote
-import ReceiptRemoteCurl
+import AppStoreServer
+import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
@@ -109,7 +109,7 @@ struct APITransactionsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        try options.show(await client.transaction(transactionId)) { $0.encoded() }
+        try options.show(await client.send(.transaction(transactionId))) { $0.encodedJSON() }
       }
     }
   }
@@ -124,11 +124,14 @@ struct APITransactionsCommand: ParsableCommand {
     @Flag(help: "The latest change first.") var descending = false
 
     func run() async throws {
-      let filter = TransactionHistoryFilter(
-        productIds: productIds, sort: descending ? .descending : nil, revoked: revoked ? true : nil)
+      let filter = TransactionHistoryFilter().with {
+        $0.productIds = productIds
+        $0.sort = descending ? .descending : nil
+        $0.revoked = revoked ? true : nil
+      }
       try await options.withClient { client in
-        for try await transaction in client.transactionHistory(of: transactionId, filter: filter) {
-          try options.show(transaction) { $0.encoded() }
+        for try await transaction in client.pages(.transactionHistory(of: transactionId, filter: filter)) {
+          try options.show(transaction) { $0.encodedJSON() }
         }
       }
     }
@@ -141,8 +144,8 @@ struct APITransactionsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        for try await transaction in client.refundHistory(of: transactionId) {
-          try options.show(transaction) { $0.encoded() }
+        for try await transaction in client.pages(.refundHistory(of: transactionId)) {
+          try options.show(transaction) { $0.encodedJSON() }
         }
       }
     }
@@ -155,11 +158,11 @@ struct APITransactionsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        guard let transactions = try await client.orderLookup(orderId) else {
+        guard let transactions = try await client.send(.orderLookup(orderId)) else {
           note("receipt-tool: the App Store does not know the order \(orderId) as one of this app")
           return
         }
-        for transaction in transactions { try options.show(transaction) { $0.encoded() } }
+        for transaction in transactions { try options.show(transaction) { $0.encodedJSON() } }
       }
     }
   }
@@ -172,7 +175,7 @@ struct APITransactionsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        try options.show(await client.appTransaction(of: transactionId)) { $0.encoded() }
+        try options.show(await client.send(.appTransaction(of: transactionId))) { $0.encodedJSON() }
       }
     }
   }
@@ -190,15 +193,15 @@ struct APISubscriptionsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        for subscription in try await client.subscriptionStatuses(of: transactionId) {
+        for subscription in try await client.send(.subscriptionStatuses(of: transactionId)) {
           var object = JSONWriter()
           object.beginObject()
           object.member("originalTransactionId", subscription.originalTransactionId)
           object.member("subscriptionGroupIdentifier", subscription.subscriptionGroupIdentifier)
           object.member("status", subscription.status.rawValue)
-          member("transaction", subscription.transaction, of: &object) { $0.encoded() }
-          if let renewalInfo = subscription.renewalInfo {
-            member("renewalInfo", renewalInfo, of: &object) { $0.encoded() }
+          member("transaction", subscription.purchase.transaction, of: &object) { $0.encodedJSON() }
+          if let renewalInfo = subscription.purchase.renewalInfo {
+            member("renewalInfo", renewalInfo, of: &object) { $0.encodedJSON() }
           }
           object.endObject()
           try options.printLine(object.bytes)
@@ -239,12 +242,15 @@ struct APINotificationsCommand: ParsableCommand {
       let now = SystemClock.now()
       let request = NotificationHistoryRequest(
         startDate: try from.map { try APIOptions.instant($0, "--from") } ?? now.addingSeconds(-86_400),
-        endDate: try to.map { try APIOptions.instant($0, "--to") } ?? now,
-        notificationType: type.map { NotificationType(rawValue: $0) }, transactionId: transactionId,
-        onlyFailures: onlyFailures ? true : nil)
+        endDate: try to.map { try APIOptions.instant($0, "--to") } ?? now
+      ).with {
+        $0.notificationType = type.map { NotificationType(rawValue: $0) }
+        $0.transactionId = transactionId
+        $0.onlyFailures = onlyFailures ? true : nil
+      }
       try await options.withClient { client in
-        for try await sent in client.notificationHistory(request) {
-          try options.show(sent.notification) { $0.encoded() }
+        for try await sent in client.pages(.notificationHistory(request)) {
+          try options.show(sent.notification) { $0.encodedJSON() }
         }
       }
     }
@@ -265,7 +271,7 @@ struct APINotificationsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        try options.printLine(await client.requestTestNotification().encodedJSON())
+        try options.printLine(await client.send(.requestTestNotification()).encodedJSON())
       }
     }
   }
@@ -278,7 +284,7 @@ struct APINotificationsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        let sent = try await client.testNotificationStatus(token)
+        let sent = try await client.send(.testNotificationStatus(token))
         var object = JSONWriter()
         object.beginObject()
         object.name("sendAttempts")
@@ -288,7 +294,7 @@ struct APINotificationsCommand: ParsableCommand {
         }
         object.endArray()
         object.name("notification")
-        if !options.raw, let value = try? JSONValue(parsing: sent.notification.payload.encoded()) {
+        if !options.raw, let value = try? JSONValue(parsing: sent.notification.payload.encodedJSON()) {
           object.value(value)
         } else {
           object.string(sent.notification.compact)

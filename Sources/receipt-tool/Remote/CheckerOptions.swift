@@ -2,8 +2,9 @@
 
 import ArgumentParser
 import ReceiptCodec
-import ReceiptRemote
-import ReceiptRemoteCurl
+import AppStoreServer
+import RemoteChecks
+import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 

@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import ReceiptCodec
 import ReceiptCrypto
-import ReceiptRemote
+import ReceiptHTTP
 import ReceiptSigning
 
 /// Who asks the App Store: an API key of App Store Connect, and the older shared secret.

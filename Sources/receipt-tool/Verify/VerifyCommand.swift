@@ -3,7 +3,7 @@
 import ArgumentParser
 import AuditTrail
 import ReceiptCodec
-import ReceiptRemoteCurl
+import ReceiptHTTPCurl
 import ReceiptVerification
 
 /// `receipt-tool verify`: is this receipt genuine, and is it what the policy demands?

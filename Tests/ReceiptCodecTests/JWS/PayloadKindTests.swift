@@ -58,19 +58,23 @@ struct PayloadKindTests {
     }
     let bare = Array(#"{"productId":"p"}"#.utf8)
     #expect(
-      try JWSPayload(decoding: bare, as: .signedTransaction) == .transaction(JWSTransaction(productId: "p")))
+      try JWSPayload(decoding: bare, as: .signedTransaction)
+        == .transaction(
+          JWSTransaction().with {
+            $0.productId = "p"
+          }))
     expectMalformed(.unsupported, at: .jsonPath("$")) { () throws(MalformedReceipt) in
       try JWSPayload(decoding: bare, as: .appReceipt)
     }
   }
 
-  /// What makes it right to look for other kinds' marks among unknown fields alone.
-  @Test func `No kind has a field that is the mark of another`() {
+  /// Therefore discriminators of other kinds are looked for among unknown fields alone.
+  @Test func `No kind has a field that is the discriminator of another`() {
     func expectForeign<Field: CaseIterable & RawRepresentable<String>>(
-      _: Field.Type, own: Set<JWSPayloadMark>
+      _: Field.Type, own: Set<JWSPayloadDiscriminator>
     ) {
-      let marks = Set(Field.allCases.compactMap { JWSPayloadMark(rawValue: $0.rawValue) })
-      #expect(marks == own)
+      let discriminators = Set(Field.allCases.compactMap { JWSPayloadDiscriminator(rawValue: $0.rawValue) })
+      #expect(discriminators == own)
     }
     expectForeign(JWSTransaction.Field.self, own: [.transactionId])
     expectForeign(JWSRenewalInfo.Field.self, own: [.autoRenewProductId, .autoRenewStatus])
@@ -124,7 +128,9 @@ struct PayloadKindTests {
     #expect(JWSTransaction(transaction).transaction == transaction)
     #expect(samples[1].transactions == [Transaction(originalTransactionId: "o", productId: "p")])
     #expect(samples[7].transactions == [Transaction(originalTransactionId: "o", productId: "p")])
-    let token = ExternalPurchaseToken(externalPurchaseId: "8ad2")
+    let token = ExternalPurchaseToken().with {
+      $0.externalPurchaseId = "8ad2"
+    }
     #expect(token.environment == .production)
     #expect(ExternalPurchaseToken().environment == nil)
   }

@@ -24,7 +24,12 @@ struct UnverifiedJWSTests {
     #expect(try jws.header() == header)
     #expect(Array(bytes[jws.signingInputRange]) == JWSWriter.signingInput(header: header, payload: payload))
     #expect(Array(bytes[jws.encodedHeaderRange]) == Base64URL.encode(header.encoded()))
-    #expect(try jws.decodePayload() == .transaction(JWSTransaction(transactionId: "1")))
+    #expect(
+      try jws.decodePayload()
+        == .transaction(
+          JWSTransaction().with {
+            $0.transactionId = "1"
+          }))
   }
 
   @Test(

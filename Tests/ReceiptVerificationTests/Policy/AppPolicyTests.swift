@@ -109,7 +109,10 @@ import Testing
         }.utf8),
       Array(
         try receipts.signedNotification {
-          $0.data = NotificationData(environment: .production, bundleId: SampleReceipts.bundleId)
+          $0.data = NotificationData().with {
+            $0.environment = .production
+            $0.bundleId = SampleReceipts.bundleId
+          }
         }.utf8),
       try receipts.appReceipt { $0.environment = .production },
       try receipts.appReceipt {

@@ -29,9 +29,12 @@ import Testing
     let signed = try Fixture.receipts.signedAppTransaction(change)
     return try verdict {
       $0.data = nil
-      $0.appData = NotificationAppData(
-        appAppleId: SampleReceipts.appAppleId, bundleId: SampleReceipts.bundleId, environment: .sandbox,
-        signedAppTransactionInfo: signed)
+      $0.appData = NotificationAppData().with {
+        $0.appAppleId = SampleReceipts.appAppleId
+        $0.bundleId = SampleReceipts.bundleId
+        $0.environment = .sandbox
+        $0.signedAppTransactionInfo = signed
+      }
     }
   }
 
@@ -280,7 +283,11 @@ import Testing
   @Test("a notification about two things is refused")
   func twoSubjects() throws {
     expectInvalid(
-      try verdict { $0.summary = NotificationSummary(bundleId: SampleReceipts.bundleId) }, .malformed,
+      try verdict {
+        $0.summary = NotificationSummary().with {
+          $0.bundleId = SampleReceipts.bundleId
+        }
+      }, .malformed,
       at: "$")
   }
 }

@@ -2,7 +2,7 @@
 
 import ReceiptCrypto
 import ReceiptHTTP
-import ReceiptRemoteCurl
+import ReceiptHTTPCurl
 import Storefront
 import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCodec
-import ReceiptRemote
+import Entitlements
 import ReceiptTesting
 import Storefront
 import Testing
@@ -124,7 +124,7 @@ import Testing
           lines.append(
             "\(account) \(purchase.transaction.requestIdentifier ?? "-") \(purchase.charged) "
               + "\(purchase.isFinished) \(purchase.isRestoration) "
-              + String(decoding: purchase.current.encoded(), as: UTF8.self))
+              + String(decoding: purchase.current.encodedJSON(), as: UTF8.self))
         }
         let unfinished = try await store.session(account: account).unfinishedTransactions(
           after: nil, limit: 256)

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import ReceiptCodec
 import ReceiptCrypto
-import ReceiptRemote
+import Entitlements
 import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCodec
-import ReceiptRemote
+import Entitlements
 import ReceiptTesting
 import ReceiptVerification
 import StoreSimulation

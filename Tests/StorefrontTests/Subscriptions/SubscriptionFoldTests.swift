@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 import ReceiptCodec
-import ReceiptRemote
+import Entitlements
 import ReceiptTesting
 import StoreSimulation
 import Storefront

@@ -40,16 +40,16 @@ struct ContentFetcher: Sendable {
     let request = Self.request(url, headers, limit: count)
     return try await send(request, url) { response in
       switch response.status {
-      case 206: Self.judgePart(response, at: offset, count: count)
+      case 206: Self.classifyPart(response, at: offset, count: count)
       case 416: .done(.unsatisfiable)
-      default: judgeWhole(response)
+      default: classifyWhole(response)
       }
     }
   }
 
   /// Asks for the whole.
   func whole(of url: RemoteURL, limit: Int) async throws(DownloadError) -> Piece {
-    try await send(Self.request(url, [], limit: limit), url, judgeWhole)
+    try await send(Self.request(url, [], limit: limit), url, classifyWhole)
   }
 
   private static func request(_ url: RemoteURL, _ headers: [HTTPHeader], limit: Int) -> RemoteRequest {
@@ -59,10 +59,10 @@ struct ContentFetcher: Sendable {
   }
 
   private func send(
-    _ request: RemoteRequest, _ url: RemoteURL, _ judge: (RemoteResponse) -> RemoteCaller.Judgement<Piece>
+    _ request: RemoteRequest, _ url: RemoteURL, _ classify: (RemoteResponse) -> RemoteCaller.Outcome<Piece>
   ) async throws(DownloadError) -> Piece {
     do {
-      return try await caller.send(isRepeatable: true, { request }, judge: judge)
+      return try await caller.send(isIdempotent: true, { request }, classify: classify)
     } catch RemoteCaller.Failure.transport(let error) where error.code == .tooLarge {
       return .moreThanAsked
     } catch {
@@ -72,9 +72,9 @@ struct ContentFetcher: Sendable {
 
   // MARK: Judging
 
-  private static func judgePart(
+  private static func classifyPart(
     _ response: RemoteResponse, at offset: Int64, count: Int
-  ) -> RemoteCaller.Judgement<Piece> {
+  ) -> RemoteCaller.Outcome<Piece> {
     guard let range = response.header("Content-Range").flatMap({ ContentRange($0) }) else {
       return .failed(Fault(.malformedResponse, "The server does not say which part it sends."))
     }
@@ -87,7 +87,7 @@ struct ContentFetcher: Sendable {
     return .done(.part(response.body, of: range.total, validator: strongValidator(response)))
   }
 
-  private func judgeWhole(_ response: RemoteResponse) -> RemoteCaller.Judgement<Piece> {
+  private func classifyWhole(_ response: RemoteResponse) -> RemoteCaller.Outcome<Piece> {
     let status = response.status
     switch status {
     case 200: return .done(.whole(response.body, validator: Self.strongValidator(response)))
@@ -122,7 +122,7 @@ struct ContentFetcher: Sendable {
 
   private static func again(
     _ message: String, notBefore: Timestamp? = nil
-  ) -> RemoteCaller.Judgement<Piece> {
+  ) -> RemoteCaller.Outcome<Piece> {
     .retry(Fault(.unreachable, message), notBefore: notBefore, isProcessed: true)
   }
 

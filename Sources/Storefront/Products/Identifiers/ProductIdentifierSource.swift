@@ -164,7 +164,7 @@ public struct ProductIdentifierSource: Sendable {
     let request = RemoteRequest(
       .get, url, headers: headers, maximumResponseByteCount: ProductIdentifierList.maximumByteCount)
     do {
-      let answer = try await caller.send(isRepeatable: true, { request }, judge: judge)
+      let answer = try await caller.send(isIdempotent: true, { request }, classify: classify)
       if case .notModified = answer, cached?.file.isConditional != true { throw notAsked }
       return answer
     } catch {
@@ -178,7 +178,7 @@ public struct ProductIdentifierSource: Sendable {
       "The server says that nothing has changed (304), which it was not asked.")
   }
 
-  private func judge(_ response: RemoteResponse) -> RemoteCaller.Judgement<Answer> {
+  private func classify(_ response: RemoteResponse) -> RemoteCaller.Outcome<Answer> {
     let place = url.description
     let etag = response.header("ETag")
     let lastModified = response.header("Last-Modified")

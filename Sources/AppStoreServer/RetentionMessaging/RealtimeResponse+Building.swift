@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptSigning
+
+extension RealtimeResponse {
+  /// The object as compact JSON: fields in the order of Apple's documentation, unknown ones last.
+  public func encoded() -> [UInt8] { encodedJSON() }
+}
+
+extension RealtimePromotionalOfferSignatureV1 {
+  /// Takes over a signature of `DeveloperSigner`.
+  ///
+  /// - Parameters:
+  ///   - signature: The signature.
+  ///   - productId: The product that it covers.
+  ///   - offerIdentifier: The offer that it covers.
+  ///   - appAccountToken: The account that it covers, where it does.
+  public init(
+    _ signature: PromotionalOfferSignature, productId: String, offerIdentifier: String,
+    appAccountToken: UUIDString? = nil
+  ) {
+    self.init()
+    encodedSignature = signature.encodedSignature
+    self.productId = productId
+    nonce = signature.nonce
+    timestamp = signature.timestamp
+    keyId = signature.keyId
+    self.offerIdentifier = offerIdentifier
+    self.appAccountToken = appAccountToken
+  }
+}

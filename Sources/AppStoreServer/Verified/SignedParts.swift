@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptVerification
+
+/// Verifies the signed parts of one response.
+struct SignedParts: Sendable {
+  let verifier: ReceiptVerifier
+  let bundleId: String
+  let environment: ReceiptEnvironment.Category
+  let endpoint: AppStoreServerEndpoint
+  let attempts: Int
+
+  /// Verifies a part that is required.
+  func verify<Payload: WirePayload>(
+    _ compact: String?, at place: String, as type: Payload.Type = Payload.self
+  ) throws(AppStoreServerError) -> VerifiedPayload<Payload> {
+    try verifyOne(try require(compact, at: place), at: place)
+  }
+
+  /// Verifies a part that may be absent.
+  func verifyIfPresent<Payload: WirePayload>(
+    _ compact: String?, at place: String, as type: Payload.Type = Payload.self
+  ) throws(AppStoreServerError) -> VerifiedPayload<Payload>? {
+    guard let compact else { return nil }
+    return try verifyOne(compact, at: place)
+  }
+
+  private func verifyOne<Payload: WirePayload>(
+    _ compact: String, at place: String
+  ) throws(AppStoreServerError) -> VerifiedPayload<Payload> {
+    try requireCompactJWS(compact, at: place)
+    return try accept(verifier.verify(Array(compact.utf8)), of: compact, at: place)
+  }
+
+  /// Verifies many parts together, which costs less than one after the other.
+  func verify<Payload: WirePayload>(
+    _ parts: [String], at place: (Int) -> String, as type: Payload.Type = Payload.self
+  ) throws(AppStoreServerError) -> [VerifiedPayload<Payload>] {
+    for (index, compact) in parts.enumerated() { try requireCompactJWS(compact, at: place(index)) }
+    let verdicts = verifier.verifyTogether(parts.map { Array($0.utf8) }[...])
+    // One too few would shift the others to the wrong parts.
+    guard verdicts.count == parts.count else {
+      throw failure(.malformed, at: place(verdicts.count), "There is no verdict on it.")
+    }
+    var verified: [VerifiedPayload<Payload>] = []
+    verified.reserveCapacity(parts.count)
+    for (index, verdict) in verdicts.enumerated() {
+      verified.append(try accept(verdict, of: parts[index], at: place(index)))
+    }
+    return verified
+  }
+
+  /// A member that is required, of any type.
+  func require<Value>(_ value: Value?, at place: String) throws(AppStoreServerError) -> Value {
+    guard let value else {
+      throw malformed(.missing, at: place, "The response has no such member.")
+    }
+    return value
+  }
+
+  /// A page of a response; what it does not state about the next page is an error, as the rest would be lost.
+  func page<Element>(
+    _ elements: [Element], hasMore: Bool?, next token: String?, named name: String
+  ) throws(AppStoreServerError) -> AppStoreServerPage<Element> {
+    guard try require(hasMore, at: "$.hasMore") else {
+      return AppStoreServerPage(elements: elements, next: nil)
+    }
+    let place = "$.\(name)"
+    guard let token, !token.isEmpty else {
+      throw malformed(.missing, at: place, "There are more pages, and the response does not name the next.")
+    }
+    let repeated = malformed(
+      .duplicate, at: place, "The page names one as next that was there before; that would never end.")
+    return AppStoreServerPage(
+      elements: elements, next: AppStoreServerPage.Next(token: token, repeated: repeated))
+  }
+
+  private func accept<Payload: WirePayload>(
+    _ verdict: Verdict, of compact: String, at place: String
+  ) throws(AppStoreServerError) -> VerifiedPayload<Payload> {
+    let receipt: VerifiedReceipt
+    switch verdict {
+    case .valid(let verified): receipt = verified
+    case .invalid(let refused):
+      throw failure(refused.reason.code, at: place, refused.reason.message)
+    case .undetermined(let undetermined):
+      throw failure(
+        undetermined.reason.code, at: place, undetermined.reason.message,
+        isRetryable: undetermined.isRetryable)
+    }
+    guard case .jws(let content) = receipt.content, let payload = Payload(content) else {
+      throw failure(
+        .wrongKind, at: place,
+        "A \(Payload.kind.rawValue) is required here, and this is a \(receipt.kind.rawValue).")
+    }
+    try requireBundle(receipt.bundleId, at: place)
+    try requireEnvironment(receipt.environment, at: place)
+    return VerifiedPayload(payload: payload, receipt: receipt, compact: compact)
+  }
+
+  /// The app that the unsigned rest of a response, or a signed part, states. Not all state one.
+  func requireBundle(_ stated: String?, at place: String) throws(AppStoreServerError) {
+    guard let stated, !hasSameBytes(stated, bundleId) else { return }
+    throw failure(.wrongBundle, at: place, "It is of the app \"\(stated)\", not of \"\(bundleId)\".")
+  }
+
+  /// The environment that the unsigned rest of a response, or a signed part, states. Not all state one.
+  func requireEnvironment(_ stated: ReceiptEnvironment?, at place: String) throws(AppStoreServerError) {
+    guard let stated, stated.category != environment else { return }
+    throw failure(
+      .wrongEnvironment, at: place,
+      "It is of the environment \"\(stated.rawValue)\", and the request was to \(environment.rawValue).")
+  }
+
+  /// That a part is about the transaction that was requested. An absent identifier is not the same.
+  func require(
+    _ stated: String?, is expected: String, _ name: String, at place: String
+  ) throws(AppStoreServerError) {
+    guard stated.map({ hasSameBytes($0, expected) }) != true else { return }
+    throw failure(
+      .nestedMismatch, at: place,
+      "Its \(name) is \(stated.map { "\"\($0)\"" } ?? "absent"), not \"\(expected)\".")
+  }
+
+  /// Swift compares strings by canonical equivalence; identifiers are compared byte for byte.
+  private func hasSameBytes(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+
+  private func malformed(
+    _ code: MalformedReceipt.Code, at place: String, _ message: String
+  ) -> AppStoreServerError {
+    AppStoreServerError(
+      endpoint, attempts: attempts,
+      .malformedResponse(MalformedReceipt(code, at: .jsonPath(place), message)))
+  }
+
+  private func failure(
+    _ code: ReasonCode, at place: String, _ message: String, isRetryable: Bool = false
+  ) -> AppStoreServerError {
+    AppStoreServerError(
+      endpoint, attempts: attempts,
+      .notVerified(
+        AppStoreServerError.UnverifiedPart(
+          place: place, code: code, message: ShownText.line(message), isRetryable: isRetryable)))
+  }
+
+  /// Refuses all but a bare JWS: the verifier would take one out of JSON or base64 around it.
+  private func requireCompactJWS(_ text: String, at place: String) throws(AppStoreServerError) {
+    var dots = 0
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "."): dots += 1
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        continue
+      default: dots = .min
+      }
+    }
+    guard dots == 2 else { throw failure(.malformed, at: place, "It is no JWS in compact serialization.") }
+  }
+}

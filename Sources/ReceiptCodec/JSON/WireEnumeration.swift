@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An enumeration of strings of which the known ones are cases, and any other is kept as it came. Known ones are
+/// found by their bytes, without making a string. The types come from the tables in `WireTypes/`.
+package protocol WireEnumeration: JSONEnumeration, Sendable where RawValue == String {
+  static var known: WireEnumerationTable<Self> { get }
+}
+
+extension WireEnumeration {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    guard json.position < json.bytes.count, json.bytes[json.position] == UInt8(ascii: "\"") else {
+      throw json.wrongType("a string")
+    }
+    let content = try json.skipString()
+    let known = Self.known
+    if !content.hasEscapes,
+      let index = known.names.index(of: json.bytes.span.extracting(content.range), likely: 0)
+    {
+      self = known.values[index]
+    } else {
+      self.init(rawValue: try json.text(content.range, hasEscapes: content.hasEscapes))
+    }
+  }
+}
+
+/// The known values of an enumeration.
+package struct WireEnumerationTable<Value: RawRepresentable<String> & Sendable>: Sendable {
+  fileprivate let values: [Value]
+  fileprivate let names: JSONNameTable
+
+  package init(_ values: [Value]) {
+    self.values = values
+    names = JSONNameTable(values.map(\.rawValue))
+  }
+
+  /// The known value of this spelling.
+  package subscript(text: String) -> Value? {
+    names.index(of: text.utf8.span, likely: 0).map { values[$0] }
+  }
+}

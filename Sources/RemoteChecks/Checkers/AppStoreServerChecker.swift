@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AppStoreServer
+internal import ReceiptCodec
+public import ReceiptVerification
+
+/// Asks the App Store Server API whether a purchase still stands: that it is known, not revoked or refunded, not
+/// upgraded, and of the right owner.
+///
+/// Of an app receipt with several purchases one is looked up and the customer's refunds are read; purchases that
+/// were refunded are named in the answer while others stand.
+public struct AppStoreServerChecker: RemoteChecker {
+  /// What is demanded beyond a purchase that is known and not revoked.
+  public typealias Demands = PurchaseDemands
+
+  /// `app-store`.
+  public let name = "app-store"
+  /// What is demanded.
+  public var demands: Demands
+  /// Who is asked while the App Store cannot be reached, where `VerificationPolicy.offlineRule` lets the signature be
+  /// enough then: a refusal counts, and a confirmation leaves the answer what it was. `nil` by default: what is demanded
+  /// is then not demanded of receipts that are accepted offline.
+  public var whileUnreachable: SignedContentChecker?
+  private let clients: [AppStoreServerClient]
+
+  /// Creates a checker.
+  ///
+  /// - Parameters:
+  ///   - clients: One for each environment that the policy accepts. Where the receipt does not prove its
+  ///     environment, production is asked first, and the sandbox when production does not know the purchase.
+  ///   - demands: What is demanded.
+  public init(clients: [AppStoreServerClient], demands: Demands = Demands()) {
+    self.clients = clients.sorted {
+      $0.raw.address.environment == .production && $1.raw.address.environment != .production
+    }
+    self.demands = demands
+  }
+
+  /// Asks about the purchases of a receipt.
+  public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
+    guard let subject = Subject(receipt) else {
+      return .terminalFailure(message: "The \(receipt.kind.rawValue) names no purchase to ask about.")
+    }
+    // An app receipt without purchases: nothing that could be refunded.
+    if case .purchases([]) = subject { return .response(CheckerResponse(.confirmed)) }
+    let proven = receipt.isEnvironmentProven ? receipt.environment?.category : nil
+    let candidates =
+      proven.map { proven in clients.filter { $0.raw.address.environment == proven } } ?? clients
+    guard !candidates.isEmpty else {
+      return .terminalFailure(
+        message:
+          "No App Store is set up for the environment \(receipt.environment?.rawValue ?? "of the receipt").")
+    }
+    for client in candidates {
+      let answer = await Inquiry(client: client, demands: demands).answer(subject, of: receipt)
+      guard let answer else { continue }
+      if case .retryableFailure = answer,
+        case .response(let stated)? = await whileUnreachable?.check(receipt),
+        stated.standing != .confirmed
+      {
+        return .response(stated)
+      }
+      return answer
+    }
+    let asked = candidates.map { $0.raw.address.environment.rawValue }.joined(separator: " and ")
+    return .response(
+      CheckerResponse(.refused(message: "The App Store does not know the purchase (asked \(asked)).")))
+  }
+
+  /// What a receipt is about.
+  fileprivate enum Subject {
+    case transaction(Transaction)
+    case subscription(originalTransactionId: String)
+    case appTransaction(String)
+    case purchases([Transaction])
+
+    init?(_ receipt: VerifiedReceipt) {
+      switch receipt.content {
+      case .appReceipt, .transactionReceipt:
+        let purchases = receipt.transactions.filter { $0.transactionId != nil }
+        guard purchases.count == receipt.transactions.count else { return nil }
+        self = purchases.count == 1 ? .transaction(purchases[0]) : .purchases(purchases)
+      case .jws(.transaction(let transaction)):
+        guard transaction.transactionId != nil else { return nil }
+        self = .transaction(transaction.transaction)
+      case .jws(.renewalInfo(let renewalInfo)):
+        guard let id = renewalInfo.originalTransactionId else { return nil }
+        self = .subscription(originalTransactionId: id)
+      case .jws(.realtimeRequest(let request)):
+        self = .subscription(originalTransactionId: request.originalTransactionId)
+      case .jws(.appTransaction(let appTransaction)):
+        guard let id = appTransaction.appTransactionId else { return nil }
+        self = .appTransaction(id)
+      case .jws(.notification):
+        // The transaction comes first, then renewal info, then the app transaction.
+        guard let part = receipt.nested.first, let subject = Subject(part) else { return nil }
+        self = subject
+      }
+    }
+  }
+}
+
+/// One environment's answer.
+private struct Inquiry {
+  let client: AppStoreServerClient
+  let demands: AppStoreServerChecker.Demands
+
+  private var environment: ReceiptEnvironment.Category { client.raw.address.environment }
+
+  /// `nil` where this environment does not know the purchase.
+  func answer(_ subject: AppStoreServerChecker.Subject, of receipt: VerifiedReceipt) async -> CheckerAnswer? {
+    do throws(AppStoreServerError) {
+      switch subject {
+      case .transaction(let transaction): return .response(try await response(about: transaction))
+      case .subscription(let id): return .response(try await response(aboutSubscription: id))
+      case .appTransaction(let id):
+        _ = try await client.send(.appTransaction(of: id))
+        return .response(confirmed)
+      case .purchases(let purchases): return .response(try await response(about: purchases, of: receipt))
+      }
+    } catch {
+      if let code = error.code, Self.meansUnknown(code) { return nil }
+      return error.isRetryable || error.isCancellation
+        ? .retryableFailure(message: error.description) : .terminalFailure(message: error.description)
+    }
+  }
+
+  private static func meansUnknown(_ code: AppStoreServerErrorCode) -> Bool {
+    [
+      .transactionIdNotFound, .originalTransactionIdNotFound, .accountNotFound, .appTransactionNotFound,
+      .invalidTransactionId, .invalidOriginalTransactionId,
+    ].contains(code)
+  }
+
+  private var confirmed: CheckerResponse { CheckerResponse(.confirmed, environment: environment) }
+
+  private func refused(_ message: String) -> CheckerResponse {
+    CheckerResponse(.refused(message: message), environment: environment)
+  }
+
+  private func isOtherProduct(_ known: JWSTransaction, than claimed: Transaction) -> Bool {
+    claimed.productId.map { $0 != known.productId } ?? false
+  }
+
+  private func response(about claimed: Transaction) async throws(AppStoreServerError) -> CheckerResponse {
+    guard let id = claimed.transactionId else { return refused("The purchase has no identifier.") }
+    let known = try await client.send(.transaction(id)).payload
+    if let revocationDate = known.revocationDate {
+      return CheckerResponse(.revoked(at: revocationDate), environment: environment)
+    }
+    if let original = claimed.originalTransactionId, original != known.originalTransactionId {
+      return refused("The App Store has another original transaction for \(id).")
+    }
+    if isOtherProduct(known, than: claimed) { return refused("The App Store has another product for \(id).") }
+    if let refusal = demands.refusal(isUpgraded: known.isUpgraded, appAccountToken: known.appAccountToken) {
+      return refused(refusal)
+    }
+    if demands.demandsCurrentSubscription, known.type == .autoRenewableSubscription,
+      let original = known.originalTransactionId
+    {
+      return try await response(aboutSubscription: original)
+    }
+    return confirmed
+  }
+
+  private func response(
+    aboutSubscription originalTransactionId: String
+  ) async throws(AppStoreServerError) -> CheckerResponse {
+    let all = try await client.send(.subscriptionStatuses(of: originalTransactionId))
+    guard let found = all.first(where: { $0.originalTransactionId == originalTransactionId }) else {
+      return refused("The App Store does not list the subscription \(originalTransactionId).")
+    }
+    if found.status == .revoked {
+      return CheckerResponse(
+        .revoked(at: found.purchase.transaction.payload.revocationDate), environment: environment)
+    }
+    if let refusal = demands.refusal(appAccountToken: found.purchase.transaction.payload.appAccountToken) {
+      return refused(refusal)
+    }
+    if demands.demandsCurrentSubscription, found.status != .active, found.status != .gracePeriod {
+      return refused(PurchaseDemands.notActive("status \(found.status.rawValue)"))
+    }
+    return confirmed
+  }
+
+  /// Many purchases of one customer: the newest is looked up, the refunds of all are read.
+  private func response(
+    about purchases: [Transaction], of receipt: VerifiedReceipt
+  ) async throws(AppStoreServerError) -> CheckerResponse {
+    let newest = purchases.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
+    guard let newest, let id = newest.transactionId else { return refused("The receipt names no purchase.") }
+    let known = try await client.send(.transaction(id)).payload
+    if isOtherProduct(known, than: newest) { return refused("The App Store has another product for \(id).") }
+    if let refusal = demands.refusal(appAccountToken: known.appAccountToken) { return refused(refusal) }
+    var revoked: [String: Timestamp] = [:]
+    let ids = Set(purchases.compactMap(\.transactionId))
+    if let date = known.revocationDate { revoked[id] = date }
+    for try await refund in client.pages(.refundHistory(of: id)) {
+      guard let id = refund.payload.transactionId, ids.contains(id), let date = refund.payload.revocationDate
+      else {
+        continue
+      }
+      revoked[id] = date
+    }
+    return RevocationFinding.response(
+      revoked.sorted { $0.key < $1.key }.map {
+        CheckerResponse.RevokedTransaction(transactionId: $0.key, revocationDate: $0.value)
+      }, of: receipt, environment: environment)
+  }
+}
+
+extension AppStoreServerError {
+  fileprivate var isCancellation: Bool {
+    if case .cancelled = cause { true } else { false }
+  }
+}
+
+extension Timestamp {
+  fileprivate static let distantPast = Timestamp(millisecondsSince1970: -Timestamp.greatestMagnitude)
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+public import ReceiptVerification
+
+/// Asks another ReceiptKit service: it sends the receipt as it is to `POST BASE/v1/verify` and takes that
+/// service's verdict, the JSON object that `receipt-tool verify --json` prints, for its answer.
+public struct ReceiptServiceChecker: RemoteChecker {
+  /// `receiptkit`, or the name that was given.
+  public let name: String
+  private let url: RemoteURL
+  private let token: Secret?
+  private let caller: RemoteCaller
+
+  /// Creates a checker.
+  ///
+  /// - Parameters:
+  ///   - base: Where the service is.
+  ///   - transport: What sends the requests.
+  ///   - token: Sent as `Authorization: Bearer …`, where the service wants one.
+  ///   - name: Its name in verdicts and logs.
+  ///   - retry: How often and how long it is tried.
+  ///   - time: The clocks.
+  public init(
+    _ base: RemoteURL, transport: any HTTPTransport, token: Secret? = nil, name: String = "receiptkit",
+    retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
+  ) {
+    self.name = name
+    self.url = base.appending(pathSegments: ["v1", "verify"])
+    self.token = token
+    self.caller = RemoteCaller(transport: transport, policy: retry, time: time)
+  }
+
+  /// Asks the service.
+  public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
+    var headers = [
+      HTTPHeader("Content-Type", "application/octet-stream"), HTTPHeader("Accept", "application/json"),
+    ]
+    if let token { headers.append(HTTPHeader("Authorization", "Bearer \(token.text)")) }
+    let request = RemoteRequest(.post, url, headers: headers, body: receipt.encoded)
+    do {
+      return try await caller.send(isIdempotent: true, { request }, classify: classify)
+    } catch {
+      return CheckFailure(error).answer
+    }
+  }
+
+  private func classify(_ response: RemoteResponse) -> RemoteCaller.Outcome<CheckerAnswer> {
+    if response.status / 100 != 2 { return CheckFailure.outcome(of: response, now: caller.time.now()) }
+    guard let verdict = try? JSONValue(parsing: response.body), let word = verdict["verdict"]?.string else {
+      return CheckFailure.retry("The service did not answer with a verdict.")
+    }
+    let reason = verdict["reason"]
+    let message = "\(reason?["code"]?.string ?? word): \(reason?["message"]?.string ?? "no reason given")"
+    switch word {
+    case "valid": return .done(.response(confirmation(verdict)))
+    case "invalid" where reason?["code"]?.string == ReasonCode.revoked.rawValue:
+      return .done(.response(CheckerResponse(.revoked(at: nil))))
+    case "invalid": return .done(.response(CheckerResponse(.refused(message: message))))
+    case "undetermined":
+      let isRetryable = verdict["retryable"] == .bool(true)
+      return .done(isRetryable ? .retryableFailure(message: message) : .terminalFailure(message: message))
+    default: return .done(.terminalFailure(message: "The service's verdict is none that is known."))
+    }
+  }
+
+  private func confirmation(_ verdict: JSONValue) -> CheckerResponse {
+    let isProven = verdict["environmentProven"] != .bool(false)
+    let environment = verdict["environment"]?.string.flatMap { ReceiptEnvironment.Category(rawValue: $0) }
+    let revoked = (verdict["transactions"]?.array ?? []).compactMap {
+      transaction -> CheckerResponse.RevokedTransaction? in
+      guard let id = transaction["transactionId"]?.string, let date = transaction["revocationDate"]?.string,
+        let instant = try? Timestamp(iso8601: date)
+      else { return nil }
+      return CheckerResponse.RevokedTransaction(transactionId: id, revocationDate: instant)
+    }
+    return CheckerResponse(
+      .confirmed, environment: isProven ? environment : nil, revokedTransactions: revoked)
+  }
+}

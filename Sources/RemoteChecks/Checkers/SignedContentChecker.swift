@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Entitlements
+public import ReceiptCodec
+public import ReceiptVerification
+
+/// Holds a receipt to demands by what it states itself, without asking anybody: whose the purchase is, whether it was
+/// revoked, and whether the subscription runs. What happened after it was signed it cannot know; for that there is
+/// ``AppStoreServerChecker``.
+///
+/// ```swift
+/// let owned = SignedContentChecker(demands: PurchaseDemands(appAccountToken: account.token))
+/// let verdict = await verifier.verify(receipt, checkers: [owned])
+/// ```
+///
+/// A receipt that does not state what a demand needs is refused, so that leaving a field out is of no use:
+///
+/// | Receipt | Account | Current subscription |
+/// |---|---|---|
+/// | signed transaction | `appAccountToken` | `expiresDate`; what does not expire is current |
+/// | signed renewal info | `appAccountToken` | `renewalDate`; while billing is retried, `gracePeriodExpiresDate` |
+/// | signed notification | that of its signed transaction, or else of its renewal info | both together, as ``Entitlement`` |
+/// | app receipt, transaction receipt | states none: refused | of the subscriptions one must run |
+/// | app transaction, realtime request | states none: refused | states none: refused |
+///
+/// A refusal makes the verdict invalid with the reason `checker-refused`; a purchase that states its revocation, with
+/// `revoked`.
+public struct SignedContentChecker: RemoteChecker {
+  /// `signed-content`.
+  public let name = "signed-content"
+  /// What is demanded.
+  public var demands: PurchaseDemands
+  private let clock: @Sendable () -> Timestamp
+
+  /// Creates a checker.
+  ///
+  /// - Parameters:
+  ///   - demands: What is demanded.
+  ///   - clock: The instant at which a subscription must run; the system's clock by default.
+  public init(
+    demands: PurchaseDemands, clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
+  ) {
+    self.demands = demands
+    self.clock = clock
+  }
+
+  /// Confirms a receipt that meets the demands.
+  public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
+    .response(response(to: receipt, at: clock()))
+  }
+
+  private func response(to receipt: VerifiedReceipt, at now: Timestamp) -> CheckerResponse {
+    switch receipt.content {
+    case .jws(.transaction(let transaction)):
+      return response(to: transaction, in: receipt, at: now)
+    case .jws(.notification):
+      guard let part = receipt.nested.first else { return refused("The notification is about no purchase.") }
+      guard case .jws(.transaction(let transaction)) = part.content else {
+        return response(to: part, at: now)
+      }
+      return response(to: transaction, in: receipt, at: now)
+    case .jws(.renewalInfo(let renewalInfo)):
+      if let refusal = demands.refusal(appAccountToken: renewalInfo.appAccountToken) {
+        return refused(refusal)
+      }
+      return isCurrent(renewalInfo, at: now) ? confirmed : refused(PurchaseDemands.notActive("expired"))
+    case .jws(.appTransaction), .jws(.realtimeRequest), .appReceipt, .transactionReceipt:
+      guard demands.appAccountToken == nil else {
+        return refused("A receipt of the kind \(receipt.kind.rawValue) states no account.")
+      }
+      return response(toPurchasesOf: receipt, at: now)
+    }
+  }
+
+  private var confirmed: CheckerResponse { CheckerResponse(.confirmed) }
+
+  private func refused(_ message: String) -> CheckerResponse { CheckerResponse(.refused(message: message)) }
+
+  private func response(
+    to transaction: JWSTransaction, in receipt: VerifiedReceipt, at now: Timestamp
+  ) -> CheckerResponse {
+    if let date = transaction.revocationDate { return CheckerResponse(.revoked(at: date)) }
+    let refusal = demands.refusal(
+      isUpgraded: transaction.isUpgraded, appAccountToken: transaction.appAccountToken)
+    if let refusal { return refused(refusal) }
+    guard demands.demandsCurrentSubscription else { return confirmed }
+    var ledger = EntitlementLedger()
+    if let notification = AppStoreNotification(receipt) {
+      ledger.apply(notification)
+    } else {
+      do throws(EntitlementError) { try ledger.apply(transaction: receipt) } catch {
+        return refused(error.message)
+      }
+    }
+    guard let entitlement = ledger.entitlements.first else {
+      return refused("The receipt does not state its app, environment and original transaction.")
+    }
+    return entitlement.grantsAccess(at: now)
+      ? confirmed : refused(PurchaseDemands.notActive(entitlement.state(at: now).rawValue))
+  }
+
+  private func isCurrent(_ renewalInfo: JWSRenewalInfo, at now: Timestamp) -> Bool {
+    guard demands.demandsCurrentSubscription else { return true }
+    if renewalInfo.isInBillingRetryPeriod == true {
+      return renewalInfo.gracePeriodExpiresDate.map { now < $0 } ?? false
+    }
+    return renewalInfo.expirationIntent == nil && renewalInfo.renewalDate.map { now < $0 } ?? false
+  }
+
+  /// Of many purchases those that were revoked do not count, while others stand.
+  private func response(toPurchasesOf receipt: VerifiedReceipt, at now: Timestamp) -> CheckerResponse {
+    let standing = receipt.transactions.filter { $0.revocationDate == nil }
+    if standing.isEmpty, let revocation = receipt.transactions.compactMap(\.revocationDate).max() {
+      return CheckerResponse(.revoked(at: revocation))
+    }
+    guard demands.demandsCurrentSubscription else { return confirmed }
+    let isHistory = receipt.kind == .appReceipt || receipt.kind == .transactionReceipt
+    guard isHistory, !standing.isEmpty else {
+      return refused("The receipt states no purchase, and until when.")
+    }
+    let ends = standing.compactMap(\.expiresDate)
+    return ends.isEmpty || ends.contains { now < $0 }
+      ? confirmed : refused(PurchaseDemands.notActive("expired"))
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReceiptCodec
+public import ReceiptVerification
+
+/// Asks `verifyReceipt`, the store's older service, or an endpoint that is compatible with it.
+///
+/// It knows app receipts and transaction receipts. Production is asked first and sends sandbox receipts on
+/// (21007), where both are allowed.
+public struct VerifyReceiptChecker: RemoteChecker {
+  /// `verify-receipt`.
+  public let name = "verify-receipt"
+
+  /// Where the environments are.
+  public struct Endpoints: Sendable, Hashable {
+    /// The whole URL for production.
+    public var production: RemoteURL
+    /// The whole URL for the sandbox.
+    public var sandbox: RemoteURL
+
+    /// Creates endpoints.
+    public init(production: RemoteURL, sandbox: RemoteURL) {
+      self.production = production
+      self.sandbox = sandbox
+    }
+
+    /// The store's own.
+    ///
+    /// - Throws: `RemoteURL.Failure`, which it never does.
+    public static func appStore() throws(RemoteURL.Failure) -> Endpoints {
+      Endpoints(
+        production: try RemoteURL("https://buy.itunes.apple.com/verifyReceipt"),
+        sandbox: try RemoteURL("https://sandbox.itunes.apple.com/verifyReceipt"))
+    }
+  }
+
+  private let endpoints: Endpoints
+  private let environments: Set<ReceiptEnvironment.Category>
+  private let sharedSecret: Secret?
+  private let caller: RemoteCaller
+  private let limits: ReceiptLimits
+
+  /// Creates a checker.
+  ///
+  /// - Parameters:
+  ///   - transport: What sends the requests.
+  ///   - endpoints: Where the environments are.
+  ///   - environments: Those that may be asked: the policy's. Others than production and sandbox are ignored.
+  ///   - sharedSecret: The app's shared secret, which receipts with subscriptions need.
+  ///   - retry: How often and how long it is tried.
+  ///   - time: The clocks.
+  public init(
+    transport: any HTTPTransport, endpoints: Endpoints, environments: Set<ReceiptEnvironment.Category>,
+    sharedSecret: Secret? = nil, retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
+  ) {
+    self.endpoints = endpoints
+    self.environments = environments
+    self.sharedSecret = sharedSecret
+    self.caller = RemoteCaller(transport: transport, policy: retry, time: time)
+    // Responses are as large as histories are long.
+    self.limits = ReceiptLimits(maximumByteCount: Self.maximumResponseByteCount)
+  }
+
+  private static let maximumResponseByteCount = 32 << 20
+
+  /// Asks about an app receipt or a transaction receipt.
+  public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
+    guard receipt.kind == .appReceipt || receipt.kind == .transactionReceipt else {
+      return .terminalFailure(
+        message: "verifyReceipt knows app receipts and transaction receipts, not a \(receipt.kind.rawValue).")
+    }
+    let first: ReceiptEnvironment.Category = environments.contains(.production) ? .production : .sandbox
+    guard environments.contains(first) else {
+      return .terminalFailure(message: "The policy accepts neither production nor sandbox.")
+    }
+    var environment = first
+    while true {
+      let response: VerifyReceiptResponse
+      do {
+        response = try await ask(environment, about: receipt)
+      } catch {
+        return error.answer
+      }
+      let other: ReceiptEnvironment.Category
+      switch response.status {
+      case .sandboxReceipt where environment == .production: other = .sandbox
+      case .productionReceipt where environment == .sandbox: other = .production
+      default: return answer(response, from: environment, about: receipt)
+      }
+      guard environments.contains(other) else {
+        return .response(
+          CheckerResponse(.refused(message: "The store says that the receipt is from \(other.rawValue).")))
+      }
+      guard environment == first else {
+        return .retryableFailure(message: "Production and sandbox each say that the receipt is the other's.")
+      }
+      environment = other
+    }
+  }
+
+  private func answer(
+    _ response: VerifyReceiptResponse, from environment: ReceiptEnvironment.Category,
+    about receipt: VerifiedReceipt
+  ) -> CheckerAnswer {
+    let message = "\(response.status)"
+    switch response.status {
+    case .valid, .validButExpired: break
+    case .notAuthenticated, .accountNotFound: return .response(CheckerResponse(.refused(message: message)))
+    // What passes was asked about again, and never gets here.
+    default: return .terminalFailure(message: message)
+    }
+    guard response.bundleId == receipt.bundleId else {
+      return .response(
+        CheckerResponse(
+          .refused(
+            message: "The store says that the receipt is of another app (\(response.bundleId ?? "none")).")))
+    }
+    let now = caller.time.now()
+    let revoked = response.purchases.filter(\.isCancelled).map {
+      CheckerResponse.RevokedTransaction(
+        transactionId: $0.transactionId, revocationDate: $0.cancellationDate ?? now)
+    }
+    return .response(RevocationFinding.response(revoked, of: receipt, environment: environment))
+  }
+
+  private func ask(
+    _ environment: ReceiptEnvironment.Category, about receipt: VerifiedReceipt
+  ) async throws(CheckFailure) -> VerifyReceiptResponse {
+    let request = RemoteRequest(
+      .post, environment == .production ? endpoints.production : endpoints.sandbox,
+      headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json")],
+      body: body(for: receipt), maximumResponseByteCount: Self.maximumResponseByteCount)
+    do {
+      return try await caller.send(isIdempotent: true, { request }, classify: classify)
+    } catch {
+      throw CheckFailure(error)
+    }
+  }
+
+  private func body(for receipt: VerifiedReceipt) -> [UInt8] {
+    var json = JSONWriter()
+    json.beginObject()
+    json.name("receipt-data")
+    json.string(Base64.encodeToString(receipt.encoded))
+    if let sharedSecret {
+      json.name("password")
+      json.string(sharedSecret.text)
+    }
+    json.endObject()
+    return json.bytes
+  }
+
+  private func classify(_ response: RemoteResponse) -> RemoteCaller.Outcome<VerifyReceiptResponse> {
+    if response.status / 100 != 2 { return CheckFailure.outcome(of: response, now: caller.time.now()) }
+    do throws(MalformedReceipt) {
+      let parsed = try VerifyReceiptResponse(parsing: response.body, limits: limits)
+      return parsed.isTemporary ? CheckFailure.retry("\(parsed.status)") : .done(parsed)
+    } catch {
+      return CheckFailure.retry("The response could not be read: \(error.description)")
+    }
+  }
+}
+
+extension VerifyReceiptChecker: CustomStringConvertible, CustomReflectable {
+  /// The name and the environments.
+  public var description: String {
+    "VerifyReceiptChecker(\(environments.map(\.rawValue).sorted().joined(separator: ", ")))"
+  }
+  /// The name alone.
+  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// A certificate and the one that issued it.
+struct RevocationQuestion: Sendable, Hashable {
+  let certificate: Certificate
+  let issuer: Certificate
+}
+
+/// Where there is something to learn about a certificate.
+enum RevocationPointer: Sendable, Hashable {
+  case ocsp(RemoteURL)
+  case list(RemoteURL)
+}
+
+/// Asks responders and fetches lists.
+struct RevocationSource: Sendable {
+  let caller: RemoteCaller
+  let options: RevocationOptions
+
+  /// OCSP before lists, which can be long. Both are signed, so that plain `http` is in order, and usual: a
+  /// responder behind TLS would need another for its own certificate.
+  func pointer(of certificate: Certificate) -> RevocationPointer? {
+    if let url = options.responderURL { return .ocsp(url) }
+    for text in certificate.ocspURLs {
+      if let url = try? RemoteURL(text, allowsPlainHTTP: true) { return .ocsp(url) }
+    }
+    for text in certificate.crlURLs {
+      if let url = try? RemoteURL(text, allowsPlainHTTP: true) { return .list(url) }
+    }
+    return nil
+  }
+
+  func ask(
+    _ question: RevocationQuestion, at pointer: RevocationPointer
+  ) async -> Result<CertificateStatus, RevocationFailure> {
+    do {
+      switch pointer {
+      case .ocsp(let url): return .success(try await askResponder(question, url))
+      case .list(let url): return .success(try await fetchList(question, url))
+      }
+    } catch let failure as RevocationFailure {
+      return .failure(failure)
+    } catch let failure as RemoteCaller.Failure {
+      return .failure(Self.failure(failure))
+    } catch {
+      return .failure(RevocationFailure(message: "\(error)", isRetryable: true))
+    }
+  }
+
+  private func askResponder(_ question: RevocationQuestion, _ url: RemoteURL) async throws
+    -> CertificateStatus
+  {
+    let made: OCSPRequest
+    do throws(OCSPError) {
+      made = try OCSPRequest(
+        certificate: question.certificate, issuer: question.issuer, hash: options.identifierHash,
+        nonce: options.sendsNonce ? Random.bytes(OCSPRequest.nonceByteCount) : nil)
+    } catch {
+      throw RevocationFailure(message: error.message, isRetryable: false)
+    }
+    let request = RemoteRequest(
+      .post, url,
+      headers: [
+        HTTPHeader("Content-Type", "application/ocsp-request"),
+        HTTPHeader("Accept", "application/ocsp-response"),
+      ], body: made.der, maximumResponseByteCount: OCSPResponse.maximumByteCount)
+    return try await caller.send(isIdempotent: true) {
+      request
+    } classify: { response in
+      if let refusal: RemoteCaller.Outcome<CertificateStatus> = self.refusal(of: response, from: url) {
+        return refusal
+      }
+      do throws(OCSPError) {
+        return .done(
+          try OCSPResponse(der: response.body).status(
+            of: question.certificate, issuer: question.issuer, nonce: made.nonce,
+            demandsNonce: options.demandsNonce, at: Self.seconds(caller.time.now())))
+      } catch {
+        let failure = RevocationFailure(
+          message: "\(url.host) answers what cannot be used: \(error)",
+          // What is not signed right may be a stranger's, on the way here: it says nothing, and the responder
+          // itself may still answer.
+          isRetryable: ![.unauthorized, .malformedRequest, .signatureRequired].contains(error.code))
+        return error.isRetryable
+          ? .retry(failure, notBefore: nil, isProcessed: false) : .failed(failure)
+      }
+    }
+  }
+
+  private func fetchList(_ question: RevocationQuestion, _ url: RemoteURL) async throws -> CertificateStatus {
+    let request = RemoteRequest(
+      .get, url, maximumResponseByteCount: CertificateRevocationList.maximumByteCount)
+    return try await caller.send(isIdempotent: true) {
+      request
+    } classify: { response in
+      if let refusal: RemoteCaller.Outcome<CertificateStatus> = self.refusal(of: response, from: url) {
+        return refusal
+      }
+      do throws(RevocationListError) {
+        return .done(
+          try CertificateRevocationList(der: response.body).status(
+            of: question.certificate, issuer: question.issuer, at: Self.seconds(caller.time.now())))
+      } catch {
+        return .failed(
+          RevocationFailure(
+            message: "\(url.host) has a list that cannot be used: \(error)", isRetryable: true)
+        )
+      }
+    }
+  }
+
+  private func refusal<Value>(
+    of response: RemoteResponse, from url: RemoteURL
+  ) -> RemoteCaller.Outcome<Value>? {
+    guard response.status != 200 else { return nil }
+    let failure = RevocationFailure(
+      message: "\(url.host) answers HTTP \(response.status).", isRetryable: true)
+    guard [408, 429].contains(response.status) || response.status >= 500 else { return .failed(failure) }
+    return .retry(failure, notBefore: response.retryAfter(now: caller.time.now()), isProcessed: false)
+  }
+
+  private static func failure(_ failure: RemoteCaller.Failure) -> RevocationFailure {
+    switch failure {
+    case .transport(let error): RevocationFailure(message: "\(error)", isRetryable: error.isRetryable)
+    case .deadlineExceeded: RevocationFailure(message: "There was no answer in time.", isRetryable: true)
+    case .cancelled: .cancelled
+    case .redirected(let status, _):
+      RevocationFailure(message: "The responder sends us elsewhere (HTTP \(status)).", isRetryable: false)
+    }
+  }
+
+  /// Seconds since 1970, of which a clock that shows nonsense has none.
+  static func seconds(_ instant: Timestamp) -> Int64 {
+    Int64(exactly: (instant.millisecondsSince1970 / 1000).rounded(.down)) ?? .min
+  }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AppStoreEmulator
+import ReceiptCodec
+import ReceiptCrypto
+@testable import AppStoreServer
+@testable import RemoteChecks
+import ReceiptTesting
+import ReceiptVerification
+import Testing
+
+/// The checker against emulated App Stores of both environments, without sockets.
+@Suite struct AppStoreServerCheckerTests {
+  private let production: Store
+  private let sandbox: Store
+
+  /// One environment's store and a client of it.
+  private struct Store {
+    let store: EmulatedAppStore
+    let transport: FakeTransport
+    let client: AppStoreServerClient
+
+    init(_ environment: ReceiptEnvironment, sample: Bool) throws {
+      let store = EmulatedAppStore(
+        EmulatedAppStore.Configuration(environment: environment, clock: { StoreServer.now }),
+        signing: try EmulatorSigning())
+      if sample {
+        var coins = SampleReceipts.transaction
+        coins.productId = "com.example.app.coins"
+        coins.type = .consumable
+        store.state.withState { [coins] state in
+          state.addSubscription(
+            SampleReceipts.transaction, renewalInfo: SampleReceipts.renewalInfo, customer: "a")
+          for id in ["2000000002", "1000000001"] {
+            var bought = coins
+            bought.transactionId = id
+            bought.originalTransactionId = id
+            state.add(transaction: bought, customer: "a")
+          }
+          state.add(appTransaction: SampleReceipts.appTransaction, customer: "a")
+        }
+      }
+      self.store = store
+      transport = FakeTransport { request throws(HTTPTransportError) in
+        let response = await store.respond(
+          to: EmulatorRequest(
+            request.method.rawValue, target: request.url.target, headers: request.headers,
+            body: request.body ?? []))
+        return RemoteResponse(status: response.status, headers: response.headers, body: response.body)
+      }
+      client = try StoreServer.client(
+        transport, verifier: StoreServer.verifier { $0.environments = [environment.category ?? .sandbox] },
+        address: environment == .sandbox ? .sandbox : .production)
+    }
+
+    func change(_ id: String, _ change: @Sendable (inout JWSTransaction) -> Void) {
+      store.state.withState { $0.update(transaction: id, change) }
+    }
+  }
+
+  init() throws {
+    production = try Store(.production, sample: false)
+    sandbox = try Store(.sandbox, sample: true)
+  }
+
+  private func checker(_ demands: AppStoreServerChecker.Demands = .init()) -> AppStoreServerChecker {
+    AppStoreServerChecker(clients: [sandbox.client, production.client], demands: demands)
+  }
+
+  private let confirmed = CheckerAnswer.response(CheckerResponse(.confirmed, environment: .sandbox))
+
+  private func expectRefused(
+    _ answer: CheckerAnswer, _ word: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    guard case .response(let response) = answer, case .refused(let message) = response.standing else {
+      Issue.record("\(answer)", sourceLocation: sourceLocation)
+      return
+    }
+    #expect(message.contains(word), "\(message)", sourceLocation: sourceLocation)
+  }
+
+  @Test(
+    "a purchase that stands is confirmed, whatever kind of receipt names it",
+    arguments: [
+      ReceiptKind.signedTransaction, .signedRenewalInfo, .signedAppTransaction, .signedNotification,
+      .signedRealtimeRequest, .appReceipt, .transactionReceipt,
+    ])
+  func confirmed(kind: ReceiptKind) async throws {
+    #expect(await checker().check(try RemoteFixture.verified(kind)) == confirmed)
+  }
+
+  @Test("an environment that is proven is asked alone; else production first, and the sandbox after 4040010")
+  func environments() async throws {
+    _ = await checker().check(try RemoteFixture.verified(.signedTransaction))
+    #expect(production.transport.requests.isEmpty)
+    _ = await checker().check(try RemoteFixture.verified(.transactionReceipt))
+    #expect(production.transport.requests.count == 1)
+    let productionOnly = AppStoreServerChecker(clients: [production.client])
+    expectRefused(await productionOnly.check(try RemoteFixture.verified(.transactionReceipt)), "production")
+    guard case .terminalFailure = await productionOnly.check(try RemoteFixture.verified(.signedTransaction))
+    else {
+      Issue.record("a sandbox purchase was asked for in production")
+      return
+    }
+  }
+
+  @Test("refunded, upgraded and unknown purchases, and those of another account, are not confirmed")
+  func refused() async throws {
+    let receipt = try RemoteFixture.verified(.signedTransaction)
+    let owner = UUIDString(rawValue: "7E3FB204-2B3A-4C8F-9D5E-6A1B2C3D4E5F")
+    #expect(await checker(.init(appAccountToken: owner)).check(receipt) == confirmed)
+    let other = UUIDString(rawValue: "00000000-0000-4000-8000-000000000000")
+    expectRefused(await checker(.init(appAccountToken: other)).check(receipt), "account")
+
+    sandbox.change("2000000001") { $0.isUpgraded = true }
+    expectRefused(await checker().check(receipt), "upgraded")
+    #expect(await checker(.init(refusesUpgraded: false)).check(receipt) == confirmed)
+
+    let instant = Timestamp(secondsSince1970: 1_760_000_000)
+    sandbox.store.state.withState { $0.refund("2000000001", at: instant) }
+    #expect(
+      await checker().check(receipt)
+        == .response(CheckerResponse(.revoked(at: instant), environment: .sandbox)))
+    let verdict = try await RemoteFixture.verifier().verify(receipt.encoded, checkers: [checker()])
+    #expect(verdict.reason?.code == .revoked)
+
+    sandbox.store.state.withState { $0 = EmulatorState() }
+    expectRefused(await checker().check(receipt), "does not know")
+  }
+
+  @Test("of an app receipt with several purchases, a refunded one is marked and the others stand")
+  func partlyRefunded() async throws {
+    let encoded = try RemoteFixture.encoded(.appReceipt)
+    let instant = Timestamp(secondsSince1970: 1_760_000_000)
+    sandbox.store.state.withState { $0.refund("2000000002", at: instant) }
+    let verdict = try await RemoteFixture.verifier().verify(encoded, checkers: [checker()])
+    let transactions = try #require(verdict.receipt?.transactions)
+    #expect(transactions.first { $0.transactionId == "2000000001" }?.revocationDate == nil)
+    #expect(transactions.first { $0.transactionId == "2000000002" }?.revocationDate == instant)
+    sandbox.store.state.withState { $0.refund("2000000001", at: instant) }
+    #expect(
+      try await RemoteFixture.verifier().verify(encoded, checkers: [checker()]).reason?.code == .revoked)
+  }
+
+  @Test("where a running subscription is demanded, an expired one is refused")
+  func subscriptionStatus() async throws {
+    let demands = AppStoreServerChecker.Demands(demandsCurrentSubscription: true)
+    let receipt = try RemoteFixture.verified(.signedTransaction)
+    #expect(await checker(demands).check(receipt) == confirmed)
+    sandbox.store.state.withState {
+      $0.addSubscription(
+        SampleReceipts.transaction, renewalInfo: SampleReceipts.renewalInfo, status: .expired)
+    }
+    expectRefused(await checker(demands).check(receipt), "not active")
+    #expect(await checker().check(receipt) == confirmed)
+  }
+
+  @Test(
+    "while the App Store cannot be reached, the receipt itself must meet the demands where it is asked to")
+  func offline() async throws {
+    let transport = FakeTransport { _ throws(HTTPTransportError) in
+      throw HTTPTransportError(.cannotConnect, "nobody is there")
+    }
+    let client = try StoreServer.client(transport, verifier: StoreServer.verifier(), address: .sandbox)
+    let stranger = PurchaseDemands(
+      appAccountToken: UUIDString(rawValue: "00000000-0000-4000-8000-000000000000"))
+    var checker = AppStoreServerChecker(clients: [client], demands: stranger)
+    let receipt = try RemoteFixture.encoded(.signedTransaction)
+    let verifier = try RemoteFixture.verifier { $0.offlineRule = .sufficient }
+    #expect(await verifier.verify(receipt, checkers: [checker]).receipt != nil)
+    checker.whileUnreachable = SignedContentChecker(demands: stranger)
+    #expect(await verifier.verify(receipt, checkers: [checker]).reason?.code == .checkerRefused)
+    checker.whileUnreachable = SignedContentChecker(demands: PurchaseDemands())
+    #expect(await verifier.verify(receipt, checkers: [checker]).receipt != nil)
+    let strict = try RemoteFixture.verifier()
+    #expect(await strict.verify(receipt, checkers: [checker]).reason?.code == .checkerUnavailable)
+  }
+
+  @Test("an answer that contradicts the receipt, or is not genuine, confirms nothing")
+  func contradictions() async throws {
+    let receipt = try RemoteFixture.verified(.signedTransaction)
+    sandbox.change("2000000001") { $0.productId = "com.example.app.other" }
+    expectRefused(await checker().check(receipt), "another product")
+    let forged = FakeTransport(.json(#"{"signedTransactionInfo":"e30.e30.AAAA"}"#))
+    let client = try StoreServer.client(
+      forged, verifier: StoreServer.verifier { $0.environments = [.sandbox] }, address: .sandbox)
+    guard case .terminalFailure = await AppStoreServerChecker(clients: [client]).check(receipt) else {
+      Issue.record("a forged answer was believed")
+      return
+    }
+  }
+
+  @Test("a thousand checks at once share one token")
+  func concurrency() async throws {
+    let receipt = try RemoteFixture.verified(.signedTransaction)
+    let checker = checker()
+    let confirmations = await withTaskGroup(of: Bool.self) { group in
+      for _ in 0..<1_000 { group.addTask { await checker.check(receipt) == confirmed } }
+      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    }
+    #expect(confirmations == 1_000)
+    let tokens = Set(
+      sandbox.transport.requests.map { $0.headers.first { $0.name == "Authorization" }?.value })
+    #expect(tokens.count == 1)
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import RemoteChecks
+import ReceiptTesting
+import ReceiptVerification
+import Testing
+
+/// What a receipt states itself, held to demands without anybody being asked.
+@Suite struct SignedContentCheckerTests {
+  private let owner = UUIDString(rawValue: "7E3FB204-2B3A-4C8F-9D5E-6A1B2C3D4E5F")
+  private let stranger = UUIDString(rawValue: "00000000-0000-4000-8000-000000000000")
+  private let running = SampleReceipts.expiresAt.addingSeconds(-0.001)
+  private let over = SampleReceipts.expiresAt
+
+  private func check(
+    _ receipt: VerifiedReceipt, _ demands: PurchaseDemands, at now: Timestamp = RemoteFixture.now
+  ) async -> CheckerResponse.Standing? {
+    let checker = SignedContentChecker(demands: demands, clock: { now })
+    guard case .response(let response) = await checker.check(receipt) else { return nil }
+    return response.standing
+  }
+
+  private func expectRefused(
+    _ standing: CheckerResponse.Standing?, _ word: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    guard case .refused(let message)? = standing else {
+      Issue.record("\(String(describing: standing))", sourceLocation: sourceLocation)
+      return
+    }
+    #expect(message.contains(word), "\(message)", sourceLocation: sourceLocation)
+  }
+
+  private func verified(_ compact: String) throws -> VerifiedReceipt {
+    try #require(try RemoteFixture.verifier().verify(compact).receipt)
+  }
+
+  private func transaction(_ change: (inout JWSTransaction) -> Void) throws -> VerifiedReceipt {
+    try verified(TestReceipts().signedTransaction(change))
+  }
+
+  private func renewalInfo(_ change: (inout JWSRenewalInfo) -> Void) throws -> VerifiedReceipt {
+    try verified(TestReceipts().signedRenewalInfo(change))
+  }
+
+  private func notification(
+    _ change: (TestReceipts, inout NotificationData) throws -> Void
+  ) throws -> VerifiedReceipt {
+    let receipts = try TestReceipts()
+    var data = try #require(SampleReceipts.notification.data)
+    try change(receipts, &data)
+    return try verified(receipts.signedNotification { $0.data = data })
+  }
+
+  // MARK: Account
+
+  @Test("the account that a transaction, renewal info or notification states must be the one demanded")
+  func account() async throws {
+    let owned = try [
+      transaction { _ in },
+      renewalInfo { $0.appAccountToken = UUIDString(rawValue: owner.rawValue.lowercased()) },
+      notification { receipts, data in data.signedTransactionInfo = try receipts.signedTransaction() },
+    ]
+    for receipt in owned {
+      #expect(await check(receipt, PurchaseDemands(appAccountToken: owner)) == .confirmed)
+      expectRefused(await check(receipt, PurchaseDemands(appAccountToken: stranger)), "another account")
+    }
+    let withoutToken = try [
+      transaction { $0.appAccountToken = nil }, renewalInfo { _ in },
+      notification { receipts, data in data.signedRenewalInfo = try receipts.signedRenewalInfo() },
+    ]
+    for receipt in withoutToken {
+      expectRefused(await check(receipt, PurchaseDemands(appAccountToken: owner)), "or to none")
+    }
+  }
+
+  @Test(
+    "a kind that states no account is refused where one is demanded",
+    arguments: [
+      ReceiptKind.signedAppTransaction, .signedRealtimeRequest, .appReceipt, .transactionReceipt,
+    ])
+  func noAccount(kind: ReceiptKind) async throws {
+    let receipt = try RemoteFixture.verified(kind)
+    expectRefused(await check(receipt, PurchaseDemands(appAccountToken: owner)), "no account")
+    #expect(await check(receipt, PurchaseDemands()) == .confirmed)
+  }
+
+  @Test("a notification about no purchase meets no demand")
+  func emptyNotification() async throws {
+    let receipt = try notification { _, _ in }
+    for demands in [
+      PurchaseDemands(appAccountToken: owner), PurchaseDemands(demandsCurrentSubscription: true),
+    ] {
+      expectRefused(await check(receipt, demands), "no purchase")
+    }
+  }
+
+  @Test("the verdict on a stranger's receipt is invalid, with the reason that the App Store's refusal has")
+  func verdict() async throws {
+    let checker = SignedContentChecker(demands: PurchaseDemands(appAccountToken: stranger))
+    let verifier = try RemoteFixture.verifier()
+    let verdict = try await verifier.verify(RemoteFixture.encoded(.signedTransaction), checkers: [checker])
+    #expect(verdict.reason?.code == .checkerRefused)
+    #expect(verdict.reason?.place == "checker signed-content")
+  }
+
+  // MARK: Current subscription
+
+  private let current = PurchaseDemands(demandsCurrentSubscription: true)
+
+  @Test(
+    "a subscription is current until the instant at which it expires",
+    arguments: [ReceiptKind.signedTransaction, .signedRenewalInfo, .signedNotification, .appReceipt])
+  func expiry(kind: ReceiptKind) async throws {
+    let receipt = try RemoteFixture.verified(kind)
+    #expect(await check(receipt, current, at: running) == .confirmed)
+    expectRefused(await check(receipt, current, at: over), "not active (expired)")
+    #expect(await check(receipt, PurchaseDemands(), at: over) == .confirmed)
+  }
+
+  @Test("what does not expire is current; a subscription that does not say until when is not")
+  func withoutExpiry() async throws {
+    let pro = try transaction {
+      $0.type = .nonConsumable
+      $0.expiresDate = nil
+    }
+    #expect(await check(pro, current, at: over) == .confirmed)
+    #expect(await check(try RemoteFixture.verified(.transactionReceipt), current, at: over) == .confirmed)
+    expectRefused(await check(try transaction { $0.expiresDate = nil }, current), "not active")
+    expectRefused(await check(try renewalInfo { $0.renewalDate = nil }, current), "not active")
+    for kind in [ReceiptKind.signedAppTransaction, .signedRealtimeRequest] {
+      expectRefused(await check(try RemoteFixture.verified(kind), current), "states no purchase")
+    }
+  }
+
+  @Test("while billing is retried, the grace period alone counts")
+  func gracePeriod() async throws {
+    func retrying(_ grace: Timestamp?) throws -> VerifiedReceipt {
+      try renewalInfo {
+        $0.isInBillingRetryPeriod = true
+        $0.gracePeriodExpiresDate = grace
+      }
+    }
+    let end = over.addingSeconds(86_400)
+    let graced = try retrying(end)
+    #expect(await check(graced, current, at: over) == .confirmed)
+    expectRefused(await check(graced, current, at: end), "not active")
+    expectRefused(await check(try retrying(nil), current, at: running), "not active")
+  }
+
+  @Test("an expiration intent ends a subscription whatever date it states")
+  func expirationIntent() async throws {
+    let receipt = try renewalInfo { $0.expirationIntent = .cancelled }
+    expectRefused(await check(receipt, current, at: running), "not active")
+  }
+
+  @Test("what states that it was revoked or upgraded is not confirmed, whatever is demanded")
+  func revoked() async throws {
+    let instant = SampleReceipts.signedAt
+    let refunded = try transaction { $0.revocationDate = instant }
+    #expect(await check(refunded, PurchaseDemands()) == .revoked(at: instant))
+    let upgraded = try transaction { $0.isUpgraded = true }
+    expectRefused(await check(upgraded, PurchaseDemands()), "upgraded")
+    #expect(await check(upgraded, PurchaseDemands(refusesUpgraded: false)) == .confirmed)
+    let notified = try notification { receipts, data in
+      data.signedTransactionInfo = try receipts.signedTransaction { $0.revocationDate = instant }
+    }
+    #expect(await check(notified, PurchaseDemands()) == .revoked(at: instant))
+  }
+}

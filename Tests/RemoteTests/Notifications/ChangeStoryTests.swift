@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import Entitlements
+import ReceiptTesting
+import Testing
+
+/// Upgrades, refunds, family sharing and purchases that are no subscriptions.
+@Suite struct ChangeStoryTests {
+  private func subscribed() throws -> Story {
+    var story = try Story()
+    try story.notify(.subscribed, .initialBuy, day: 0, Story.period(1), Story.renewal())
+    return story
+  }
+
+  private func refunded(_ transaction: JWSTransaction, day: Double) -> JWSTransaction {
+    var refunded = transaction
+    refunded.revocationDate = Story.day(day)
+    refunded.revocationReason = .issue
+    refunded.revocationType = .refundFull
+    refunded.revocationPercentage = 100_000
+    return refunded
+  }
+
+  @Test(
+    "UPGRADE: the new product at once, whichever of the two transactions is delivered first",
+    arguments: [NotificationType.didChangeRenewalPref, .offerRedeemed])
+  func upgrade(type: NotificationType) throws {
+    var story = try subscribed()
+    let upgraded = Story.period(2) {
+      $0.productId = Story.yearly
+      $0.purchaseDate = Story.day(10)
+      $0.expiresDate = Story.day(375)
+    }
+    let renewal = Story.renewal {
+      $0.productId = Story.yearly
+      $0.autoRenewProductId = Story.yearly
+    }
+    try story.notify(type, .upgrade, day: 10, upgraded, renewal)
+    #expect(try story.entitlement.productId == Story.yearly)
+    try story.expect([(10, .active), (31, .active), (375, .expired)])
+    // The old one, as history has it from now on.
+    try story.notify(.consumptionRequest, day: 11, Story.period(1) { $0.isUpgraded = true })
+    #expect(try story.entitlement.productId == Story.yearly)
+    #expect(try story.entitlement.refund == nil)
+    try story.expect([(12, .active), (31, .active)])
+  }
+
+  @Test("an upgraded transaction grants nothing, and names what replaced it")
+  func upgradedAlone() throws {
+    var story = try subscribed()
+    try story.notify(
+      .didChangeRenewalStatus, .autoRenewEnabled, day: 11, Story.period(1) { $0.isUpgraded = true },
+      Story.renewal { $0.productId = Story.yearly })
+    try story.expect([(12, .upgraded), (31, .upgraded)])
+    #expect(try story.entitlement.replacedByProductId == Story.yearly)
+  }
+
+  @Test("DOWNGRADE: the present product to the end of the period, the lower one from the renewal on")
+  func downgrade() throws {
+    for type in [NotificationType.didChangeRenewalPref, .offerRedeemed] {
+      var story = try subscribed()
+      let lower = "com.example.app.basic"
+      try story.notify(
+        type, .downgrade, day: 10, Story.period(1), Story.renewal { $0.autoRenewProductId = lower })
+      #expect(try story.entitlement.productId == Story.monthly)
+      #expect(try story.entitlement.autoRenewProductId == lower)
+      try story.expect([(29, .active)])
+      try story.notify(.didRenew, day: 30, Story.period(2) { $0.productId = lower }, Story.renewal())
+      #expect(try story.entitlement.productId == lower)
+      try story.expect([(31, .active)])
+    }
+  }
+
+  @Test("DID_CHANGE_RENEWAL_PREF without subtype: the downgrade was taken back")
+  func downgradeReverted() throws {
+    var story = try subscribed()
+    try story.notify(
+      .didChangeRenewalPref, .downgrade, day: 10, Story.period(1),
+      Story.renewal { $0.autoRenewProductId = "com.example.app.basic" })
+    try story.notify(.didChangeRenewalPref, day: 12, Story.period(1), Story.renewal())
+    #expect(try story.entitlement.autoRenewProductId == Story.monthly)
+    try story.expect([(29, .active)])
+  }
+
+  @Test("OFFER_REDEEMED without subtype: the offer shows in the transaction")
+  func offer() throws {
+    var story = try subscribed()
+    try story.notify(
+      .offerRedeemed, day: 5,
+      Story.period(2) {
+        $0.purchaseDate = Story.day(5)
+        $0.offerType = .offerCode
+        $0.offerIdentifier = "AUTUMN"
+      }, Story.renewal())
+    #expect(try story.entitlement.offerType == .offerCode)
+    #expect(try story.entitlement.offerIdentifier == "AUTUMN")
+    try story.expect([(59, .active)])
+  }
+
+  @Test("REFUND: refunded from the day of the refund on")
+  func refund() throws {
+    var story = try subscribed()
+    try story.notify(
+      .consumptionRequest, day: 4, Story.period(1), Story.renewal(), reason: .unintendedPurchase)
+    #expect(try story.entitlement.refund?.progress == .requested)
+    #expect(try story.entitlement.refund?.reason == .unintendedPurchase)
+    try story.expect([(5, .active)])
+    try story.notify(.refund, day: 6, refunded(Story.period(1), day: 5.5), Story.renewal())
+    try story.expect([(5.4, .active), (5.5, .refunded), (31, .refunded)])
+    let entitlement = try story.entitlement
+    #expect(entitlement.refund?.progress == .granted)
+    #expect(entitlement.revocation?.reason == .issue)
+    #expect(entitlement.revocation?.type == .refundFull)
+    #expect(entitlement.revocation?.percentage == 100_000)
+    #expect(entitlement.nextChange(after: Story.day(1)) == Story.day(5.5))
+  }
+
+  @Test("REFUND_DECLINED: the customer keeps it")
+  func declined() throws {
+    var story = try subscribed()
+    try story.notify(.consumptionRequest, day: 4, Story.period(1), Story.renewal())
+    try story.notify(.refundDeclined, day: 6, Story.period(1), Story.renewal())
+    #expect(try story.entitlement.refund?.progress == .declined)
+    try story.expect([(7, .active), (30, .expired)])
+  }
+
+  @Test("REFUND_REVERSED reinstates, even if the transaction in it still states the refund")
+  func reversed() throws {
+    for isCleared in [true, false] {
+      var story = try subscribed()
+      let refunded = refunded(Story.period(1), day: 5)
+      try story.notify(.refund, day: 5, refunded, Story.renewal())
+      try story.notify(.refundReversed, day: 8, isCleared ? Story.period(1) : refunded, Story.renewal())
+      #expect(try story.entitlement.refund?.progress == .reversed)
+      #expect(try story.entitlement.revocation == nil)
+      try story.expect([(9, .active), (30, .expired)])
+      // Refunded once more, and this time it stands.
+      try story.notify(.refund, day: 12, self.refunded(Story.period(1), day: 12), Story.renewal())
+      try story.expect([(13, .refunded)])
+    }
+  }
+
+  @Test("REFUND and REVOKE count though the transaction inside states no revocation")
+  func withoutRevocationDate() throws {
+    for (type, state) in [(NotificationType.refund, Entitlement.State.refunded), (.revoke, .revoked)] {
+      var story = try subscribed()
+      try story.notify(type, day: 6, Story.period(1), Story.renewal())
+      try story.expect([(5, .active), (6, state)])
+      try story.notify(.didChangeRenewalStatus, .autoRenewEnabled, day: 9, Story.period(1))
+      try story.expect([(9, .active)])
+    }
+  }
+
+  @Test("a refund counts though the transaction inside was signed a moment after the notification")
+  func signedAMomentLater() throws {
+    var story = try subscribed()
+    let transaction = Story.period(1) { $0.signedDate = Story.day(6).addingSeconds(0.05) }
+    try story.notify(.refund, day: 6, transaction, Story.renewal())
+    try story.expect([(5, .active), (7, .refunded)])
+  }
+
+  @Test("a refund of a past period does not touch the present one")
+  func pastRefund() throws {
+    var story = try subscribed()
+    try story.notify(.didRenew, day: 30, Story.period(2), Story.renewal())
+    try story.notify(.refund, day: 35, refunded(Story.period(1), day: 35), Story.renewal())
+    try story.expect([(36, .active), (60, .expired)])
+    #expect(try story.entitlement.refund == nil)
+    #expect(try story.entitlement.latestNotice?.type == .refund)
+    try story.notify(.refund, day: 40, refunded(Story.period(2), day: 40), Story.renewal())
+    try story.expect([(41, .refunded)])
+    // The next renewal is paid for again.
+    try story.notify(.didRenew, day: 60, Story.period(3), Story.renewal())
+    try story.expect([(61, .active)])
+    #expect(try story.entitlement.refund == nil)
+  }
+
+  @Test("REVOKE: family sharing lost, and shared again")
+  func familySharing() throws {
+    var story = try Story()
+    func shared(_ change: (inout JWSTransaction) -> Void = { _ in }) -> JWSTransaction {
+      Story.period(1) {
+        $0.inAppOwnershipType = .familyShared
+        change(&$0)
+      }
+    }
+    try story.notify(.subscribed, .initialBuy, day: 0, shared(), Story.renewal())
+    #expect(try story.entitlement.isFamilyShared)
+    try story.expect([(1, .active)])
+    for type in [RevocationType.familyRevoke, nil] {
+      try story.notify(
+        .revoke, day: 5 + Double(story.received.count),
+        shared {
+          $0.revocationDate = Story.day(5 + Double(story.received.count))
+          $0.revocationType = type
+        })
+      try story.expect([(20, .revoked)])
+      #expect(try story.entitlement.revocation?.isSharingWithdrawn == true)
+      try story.notify(
+        .subscribed, .resubscribe, day: 6 + Double(story.received.count), shared(), Story.renewal())
+      try story.expect([(20, .active)])
+    }
+  }
+
+  @Test(
+    "ONE_TIME_CHARGE: what does not expire stays, until it is refunded",
+    arguments: [ProductType.consumable, .nonConsumable, .nonRenewingSubscription])
+  func oneTimeCharge(type: ProductType) throws {
+    var story = try Story()
+    try story.notify(.oneTimeCharge, day: 0, Story.oneTime(type) { $0.quantity = 3 })
+    #expect(try story.entitlement.quantity == 3)
+    #expect(try story.entitlement.renewalInfo == nil)
+    try story.expect([(0, .active), (1900, .active)])
+    #expect(try story.entitlement.nextChange(after: Story.day(1)) == nil)
+    try story.notify(.consumptionRequest, day: 3, Story.oneTime(type), reason: .other)
+    try story.notify(.refund, day: 4, refunded(Story.oneTime(type), day: 4))
+    try story.expect([(3.9, .active), (4, .refunded)])
+    try story.notify(.refundReversed, day: 9, Story.oneTime(type))
+    try story.expect([(9, .active)])
+  }
+
+  @Test("snapshots signed in the same millisecond: what came of the purchase wins, in any order")
+  func sameInstant() throws {
+    var story = try subscribed()
+    try story.notify(.refund, day: 5, refunded(Story.period(1), day: 5))
+    try story.notify(.didChangeRenewalStatus, .autoRenewDisabled, day: 5, Story.period(1))
+    try story.expect([(6, .refunded)])
+  }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+@testable import AppStoreServer
+@testable import Entitlements
+import ReceiptTesting
+import ReceiptVerification
+import Testing
+
+/// History from the App Store Server API, keys, and the ledger as JSON.
+@Suite struct EntitlementLedgerTests {
+  private let receipts: TestReceipts
+  private let verifier: ReceiptVerifier
+
+  init() throws {
+    receipts = try TestReceipts()
+    verifier = try Story.verifier { $0.environments = [.sandbox, .production] }
+  }
+
+  private func transaction(_ transaction: JWSTransaction, signedOn day: Double) throws -> VerifiedReceipt {
+    let jws = try receipts.signedTransaction {
+      $0 = transaction
+      $0.signedDate = Story.day(day)
+    }
+    return try #require(verifier.verify(jws).receipt)
+  }
+
+  private func renewalInfo(_ renewalInfo: JWSRenewalInfo, signedOn day: Double) throws -> VerifiedReceipt {
+    let jws = try receipts.signedRenewalInfo {
+      $0 = renewalInfo
+      $0.signedDate = Story.day(day)
+    }
+    return try #require(verifier.verify(jws).receipt)
+  }
+
+  @Test("history begins a ledger, and notifications go on, in either order")
+  func history() throws {
+    var story = try Story()
+    try story.notify(.didRenew, day: 60, Story.period(3), Story.renewal())
+    var fromHistory = EntitlementLedger()
+    for period in 1...2 {
+      let id = try fromHistory.apply(transaction: try transaction(Story.period(period), signedOn: 50))
+      #expect(id == Story.id)
+    }
+    try fromHistory.apply(
+      transaction: try transaction(Story.period(2), signedOn: 51),
+      renewalInfo: try renewalInfo(Story.renewal { $0.autoRenewStatus = .off }, signedOn: 51),
+      status: .active)
+    let entitlement = try #require(fromHistory[Story.id])
+    #expect(entitlement.transactionId == "2000000002")
+    #expect(entitlement.autoRenewStatus == .off)
+    #expect(entitlement.reportedStatus == .active)
+    #expect(entitlement.latestNotice == nil)
+    #expect(entitlement.state(at: Story.day(55)) == .active)
+
+    var forwards = fromHistory
+    forwards.merge(story.ledger)
+    var backwards = story.ledger
+    backwards.merge(fromHistory)
+    #expect(forwards == backwards)
+    #expect(forwards[Story.id]?.transactionId == "2000000003")
+    #expect(forwards[Story.id]?.autoRenewStatus == .on)
+    #expect(forwards[Story.id]?.state(at: Story.day(61)) == .active)
+  }
+
+  @Test("a refund that only history knows of counts; one that was reversed by notification does not")
+  func refundInHistory() throws {
+    var story = try Story()
+    try story.notify(.subscribed, .initialBuy, day: 0, Story.period(1), Story.renewal())
+    let refunded = Story.period(1) { $0.revocationDate = Story.day(5) }
+    var ledger = story.ledger
+    try ledger.apply(transaction: try transaction(refunded, signedOn: 20))
+    #expect(ledger[Story.id]?.state(at: Story.day(21)) == .refunded)
+    try story.notify(.refundReversed, day: 8, Story.period(1))
+    ledger.merge(story.ledger)
+    #expect(ledger[Story.id]?.state(at: Story.day(21)) == .active)
+  }
+
+  @Test("the client's verified transactions, subscriptions and notifications fold in as they come")
+  func client() throws {
+    var story = try Story()
+    try story.notify(.didRenew, day: 30, Story.period(2), Story.renewal())
+    let notice = try #require(story.received.first)
+    var ledger = EntitlementLedger()
+    let id = ledger.apply(try #require(AppStoreNotification(notice.receipt)))
+    #expect(id == Story.id)
+    #expect(ledger == story.ledger)
+
+    let past = try transaction(Story.period(1), signedOn: 31)
+    let last = try transaction(Story.period(3), signedOn: 60)
+    let renewal = Story.renewal { $0.autoRenewStatus = .off }
+    try ledger.apply(transaction: past)
+    #expect(ledger == story.ledger)
+    try ledger.apply(
+      transaction: last, renewalInfo: try renewalInfo(renewal, signedOn: 60), status: .active)
+    let entitlement = try #require(ledger[Story.id])
+    #expect(entitlement.transactionId == "2000000003")
+    #expect(entitlement.reportedStatus == .active)
+    #expect(entitlement.autoRenewStatus == .off)
+    #expect(entitlement.latestNotice?.type == .didRenew)
+  }
+
+  @Test("environments and original transactions are kept apart")
+  func keys() throws {
+    var ledger = EntitlementLedger()
+    for (environment, original) in [
+      (ReceiptEnvironment.sandbox, "2000000001"), (.production, "2000000001"), (.sandbox, "30"),
+    ] {
+      try ledger.apply(
+        transaction: try transaction(
+          Story.period(1) {
+            $0.environment = environment
+            $0.originalTransactionId = original
+          }, signedOn: 1))
+    }
+    #expect(ledger.count == 3)
+    #expect(
+      ledger.entitlements.map { [$0.id.environment.rawValue, $0.originalTransactionId] }
+        == [["production", "2000000001"], ["sandbox", "30"], ["sandbox", "2000000001"]])
+  }
+
+  @Test("what is no transaction, or not of this purchase, is refused and changes nothing")
+  func refused() throws {
+    var ledger = EntitlementLedger()
+    func code(_ transaction: VerifiedReceipt, _ renewalInfo: VerifiedReceipt? = nil) -> EntitlementError.Code?
+    {
+      do throws(EntitlementError) {
+        try ledger.apply(transaction: transaction, renewalInfo: renewalInfo)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    let good = try transaction(Story.period(1), signedOn: 1)
+    let renewal = try renewalInfo(Story.renewal(), signedOn: 1)
+    #expect(code(renewal) == .wrongKind)
+    #expect(code(good, good) == .wrongKind)
+    #expect(
+      code(good, try renewalInfo(Story.renewal { $0.originalTransactionId = "7" }, signedOn: 1))
+        == .differentPurchases)
+    #expect(
+      code(good, try renewalInfo(Story.renewal { $0.environment = .production }, signedOn: 1))
+        == .differentPurchases)
+    for change in [
+      { (transaction: inout JWSTransaction) in transaction.originalTransactionId = nil },
+      { $0.originalTransactionId = "" }, { $0.originalTransactionId = "caf\u{E9}" },
+      { $0.originalTransactionId = String(repeating: "1", count: 257) },
+    ] {
+      #expect(code(try transaction(Story.period(1, change), signedOn: 1)) == .incomplete)
+    }
+    #expect(ledger == EntitlementLedger())
+    #expect(code(good, renewal) == nil)
+  }
+
+  @Test("renewal information before any transaction is kept, and grants nothing yet")
+  func renewalInfoFirst() throws {
+    var story = try Story()
+    try story.notify(
+      .didFailToRenew, .gracePeriod, day: 30, nil,
+      Story.renewal {
+        $0.isInBillingRetryPeriod = true
+        $0.gracePeriodExpiresDate = Story.day(46)
+      })
+    #expect(story.ledger.count == 1)
+    #expect(story.ledger[Story.id] == nil)
+    #expect(story.ledger.entitlements.isEmpty)
+    try story.notify(.subscribed, .initialBuy, day: 0, Story.period(1))
+    try story.expect([(29, .active), (31, .inGracePeriod), (46, .inBillingRetry)])
+  }
+
+  @Test("the ledger as JSON comes back the same, and a newer version or a broken one is refused")
+  func json() throws {
+    var story = try Story()
+    try story.notify(.subscribed, .initialBuy, day: 0, Story.period(1), Story.renewal())
+    try story.notify(.consumptionRequest, day: 2, Story.period(1), reason: .legal)
+    let encoded = story.ledger.encoded()
+    #expect(try EntitlementLedger(decoding: encoded) == story.ledger)
+    #expect(
+      String(decoding: EntitlementLedger().encoded(), as: UTF8.self) == #"{"version":1,"purchases":[]}"#)
+
+    func failure(_ json: String) -> (MalformedReceipt.Code, MalformedReceipt.Place)? {
+      do throws(MalformedReceipt) {
+        _ = try EntitlementLedger(decoding: Array(json.utf8))
+        return nil
+      } catch {
+        return (error.code, error.place)
+      }
+    }
+    #expect(try #require(failure(#"{"version":2,"purchases":[]}"#)) == (.unsupported, .jsonPath("$.version")))
+    #expect(try #require(failure(#"{"version":1}"#)) == (.missing, .jsonPath("$.purchases")))
+    let record = #"{"environment":"moon","bundleId":"a","originalTransactionId":"1","facts":{}}"#
+    #expect(
+      try #require(failure(#"{"version":1,"purchases":[\#(record)]}"#))
+        == (.invalidValue, .jsonPath("$.purchases[0]")))
+    #expect(
+      try #require(failure(#"{"version":1,"purchases":[{"facts":{"transaction":{}}}]}"#))
+        == (.missing, .jsonPath("$.purchases[0].facts.transaction.transaction")))
+    for length in 0..<encoded.count {
+      #expect(throws: MalformedReceipt.self) { try EntitlementLedger(decoding: Array(encoded[..<length])) }
+    }
+  }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptCrypto
+import RemoteChecks
+import ReceiptSigning
+import ReceiptTesting
+import ReceiptVerification
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct RevocationCacheTests {
+  @Test func answersAreKeptUntilTheNextUpdate() async throws {
+    let fixture = try RevocationFixture()
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    for _ in 0..<100 { #expect(await checker.check(receipt) == .confirmed) }
+    #expect(fixture.requests.count == 2)
+    #expect(checker.cachedCount == 2)
+    fixture.time.advance(by: .seconds(3602))
+    #expect(await checker.check(receipt) == .confirmed)
+    #expect(fixture.requests.count == 4)
+  }
+
+  @Test func aRevocationIsKeptToo() async throws {
+    let fixture = try RevocationFixture()
+    fixture.change { $0.revoke(fixture.leaf, at: SampleReceipts.signedAt, reason: nil) }
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    for _ in 0..<10 { #expect(await checker.check(receipt).refusal != nil) }
+    #expect(fixture.requests.count == 2)
+  }
+
+  @Test func noAnswerIsKeptForLongerThanTheLimit() async throws {
+    let fixture = try RevocationFixture()
+    fixture.change { $0.lifetime = 365 * 86_400 }
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    _ = await checker.check(receipt)
+    fixture.time.advance(by: .seconds(7 * 86_400 + 1))
+    _ = await checker.check(receipt)
+    #expect(fixture.requests.count == 4)
+  }
+
+  @Test func withoutANextUpdateNothingIsKept() async throws {
+    let fixture = try RevocationFixture()
+    fixture.change { $0.lifetime = nil }
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    for _ in 0..<3 { #expect(await checker.check(receipt) == .confirmed) }
+    #expect(fixture.requests.count == 6)
+    #expect(checker.cachedCount == 0)
+  }
+
+  @Test func anAnswerIsRenewedBeforeItEndsAndNobodyWaits() async throws {
+    let fixture = try RevocationFixture()
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    _ = await checker.check(receipt)
+    fixture.time.advance(by: .seconds(2900))
+    fixture.gate.close()
+    // All of these return while the requests hang, and begin no more than one for each certificate.
+    for _ in 0..<50 { #expect(await checker.check(receipt) == .confirmed) }
+    #expect(await eventually { fixture.requests.count == 4 })
+    #expect(checker.requestCount == 2)
+    fixture.change { $0.revoke(fixture.leaf, at: SampleReceipts.signedAt, reason: .keyCompromise) }
+    fixture.gate.open()
+    #expect(await eventually { checker.requestCount == 0 })
+    // What the renewal brought counts at once.
+    #expect(await checker.check(receipt).refusal != nil)
+    #expect(fixture.requests.count == 4)
+  }
+
+  @Test func aRenewalThatFailsLeavesTheAnswerUntilItEnds() async throws {
+    let fixture = try RevocationFixture()
+    let noted = NoteBox()
+    let checker = fixture.checker {
+      $0.report = { note in noted.notes.withLock { $0.append(note) } }
+      $0.retryPolicy = .once(within: .seconds(1))
+    }
+    let receipt = try fixture.receipt()
+    _ = await checker.check(receipt)
+    fixture.failure.withLock { $0 = RemoteResponse(status: 503) }
+    fixture.time.advance(by: .seconds(2900))
+    #expect(await checker.check(receipt) == .confirmed)
+    #expect(await eventually { noted.notes.withLock { $0.count } == 2 })
+    #expect(noted.notes.withLock { $0.allSatisfy { $0.subject == .refreshFailed } })
+    for _ in 0..<10 { #expect(await checker.check(receipt) == .confirmed) }
+    #expect(fixture.requests.count == 4)
+    fixture.time.advance(by: .seconds(702))
+    #expect(await checker.check(receipt).retryableMessage != nil)
+  }
+
+  @Test func aThousandAtOnceMakeOneRequestForEachCertificate() async throws {
+    let fixture = try RevocationFixture(isOpen: false)
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    async let opening: Void = {
+      _ = await eventually { fixture.gate.waitingCount == 2 }
+      fixture.gate.open()
+    }()
+    let confirmed = await withTaskGroup(of: CheckerAnswer.self) { group in
+      for _ in 0..<1_000 { group.addTask { await checker.check(receipt) } }
+      return await group.reduce(into: 0) { $0 += $1 == .confirmed ? 1 : 0 }
+    }
+    await opening
+    #expect(confirmed == 1_000)
+    #expect(fixture.requests.count == 2)
+    #expect(checker.requestCount == 0)
+  }
+
+  @Test func whoeverGivesUpReturnsAtOnceAndDisturbsNobody() async throws {
+    let fixture = try RevocationFixture(isOpen: false)
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    let impatient = Task { await checker.check(receipt) }
+    let patient = Task { await checker.check(receipt) }
+    #expect(await eventually { fixture.gate.waitingCount == 2 })
+    impatient.cancel()
+    // The gate is still closed: it did not wait for the answer.
+    #expect(await impatient.value.retryableMessage?.contains("cancelled") == true)
+    #expect(checker.requestCount == 2)
+    fixture.gate.open()
+    #expect(await patient.value == .confirmed)
+    #expect(fixture.requests.count == 2)
+  }
+
+  @Test func failuresAreHeldForAMoment() async throws {
+    let fixture = try RevocationFixture()
+    fixture.failure.withLock { $0 = RemoteResponse(status: 404) }
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    for _ in 0..<100 { #expect(await checker.check(receipt).retryableMessage != nil) }
+    #expect(fixture.requests.count == 2)
+    fixture.failure.withLock { $0 = nil }
+    fixture.time.advance(by: .seconds(6))
+    #expect(await checker.check(receipt) == .confirmed)
+    #expect(fixture.requests.count == 4)
+  }
+
+  @Test func withoutAHoldEveryCheckAsks() async throws {
+    let fixture = try RevocationFixture()
+    fixture.failure.withLock { $0 = RemoteResponse(status: 404) }
+    let checker = fixture.checker { $0.failureHold = .zero }
+    let receipt = try fixture.receipt()
+    for _ in 0..<3 { _ = await checker.check(receipt) }
+    #expect(fixture.requests.count == 6)
+  }
+
+  @Test func theCacheIsBounded() async throws {
+    let fixture = try RevocationFixture()
+    let authority = try TestAuthority.es256()
+    let checker = fixture.checker()
+    _ = await checker.check(try fixture.receipt())
+    for number in 0..<300 {
+      let identity = try authority.identity(
+        ocspURL: RevocationFixture.url, serialNumber: [0x20, UInt8(number >> 8), UInt8(number & 0xFF)])
+      fixture.change { $0 = TestRevocationResponder(authority, chain: identity.chain) }
+      let jws = try TestReceipts(jws: identity, rsa: TestAuthority.rsa().identity).signedTransaction()
+      guard let receipt = fixture.verifier.verify(jws).receipt else { throw RevocationFixture.NotValid() }
+      #expect(await checker.check(receipt) == .confirmed)
+    }
+    #expect(checker.cachedCount == 256)
+    #expect(checker.requestCount == 0)
+  }
+
+  @Test func afterShuttingDownNothingIsGoodAnyMore() async throws {
+    let fixture = try RevocationFixture()
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    #expect(await checker.check(receipt) == .confirmed)
+    await checker.shutdown()
+    #expect(await checker.check(receipt).terminalMessage?.contains("shut down") == true)
+  }
+
+  @Test func shuttingDownEndsEverything() async throws {
+    let fixture = try RevocationFixture(isOpen: false)
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    let waiting = Task { await checker.check(receipt) }
+    #expect(await eventually { fixture.gate.waitingCount == 2 })
+    let shutdown = Task { await checker.shutdown() }
+    fixture.gate.open()
+    await shutdown.value
+    #expect(checker.requestCount == 0)
+    #expect(checker.cachedCount == 0)
+    _ = await waiting.value
+    let count = fixture.requests.count
+    #expect(await checker.check(receipt).terminalMessage?.contains("shut down") == true)
+    #expect(fixture.requests.count == count)
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptHTTP
+import ReceiptTesting
+import ReceiptVerification
+import Testing
+
+/// Verified receipts for checkers to be asked about, and verifiers that trust who signed them.
+enum RemoteFixture {
+  static let now = SampleReceipts.signedAt.addingSeconds(10)
+
+  static func verifier(
+    _ environments: Set<ReceiptEnvironment.Category> = [.production, .sandbox],
+    _ change: (inout VerificationPolicy) -> Void = { _ in }
+  ) throws -> ReceiptVerifier {
+    var policy = VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: environments)
+    change(&policy)
+    let es256 = try TestAuthority.es256()
+    let rsa = try TestAuthority.rsa()
+    return ReceiptVerifier(
+      trust: es256.trustAnchors.union(rsa.trustAnchors), policy: policy,
+      intermediates: [rsa.intermediate],
+      clock: FixedClock(now).reading)
+  }
+
+  static func encoded(_ kind: ReceiptKind) throws -> [UInt8] {
+    let receipts = try TestReceipts()
+    return switch kind {
+    case .signedTransaction: Array(try receipts.signedTransaction().utf8)
+    case .signedRenewalInfo: Array(try receipts.signedRenewalInfo().utf8)
+    case .signedAppTransaction: Array(try receipts.signedAppTransaction().utf8)
+    case .signedNotification: Array(try receipts.signedNotification().utf8)
+    case .signedRealtimeRequest: Array(try receipts.signedRealtimeRequest().utf8)
+    case .appReceipt: try receipts.appReceipt()
+    case .transactionReceipt: try receipts.transactionReceipt()
+    }
+  }
+
+  static func verified(_ kind: ReceiptKind) throws -> VerifiedReceipt {
+    try #require(try verifier().verify(encoded(kind)).receipt)
+  }
+
+  static func url(_ text: String) throws -> RemoteURL { try RemoteURL(text) }
+}
