@@ -104,6 +104,16 @@ struct PropertyListTests {
     #expect(list["gone"] == nil)
   }
 
+  @Test(
+    "A key that occurs twice is refused, however many entries there are",
+    arguments: [1, 2, 31, 32, 33, 34, 100])
+  func duplicates(count: Int) {
+    for repeated in Set([0, count / 2, count - 1]) {
+      let text = "{" + (0..<count).map { "k\($0)=v;" }.joined() + "k\(repeated)=v;}"
+      expectFailure(.duplicate, at: .propertyListKey("k\(repeated)"), text.utf8)
+    }
+  }
+
   @Test("Many entries take time proportional to their number")
   func many() throws {
     let text = "{" + (0..<50_000).map { "k\($0)=v;" }.joined() + "}"

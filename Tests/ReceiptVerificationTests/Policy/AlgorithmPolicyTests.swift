@@ -109,6 +109,28 @@ import Testing
     expectInvalid(verifier.verify(receipt), .unsupportedAlgorithm, at: "certificate 1")
   }
 
+  @Test("certificates may be signed with SHA-256, SHA-384 and SHA-512", arguments: Fixture.Container.allCases)
+  func strongDigests(container: Fixture.Container) throws {
+    let authority = try container.authority
+    let options = authority.authority.options
+    let rootKey = container == .jws ? try PrivateKey.generateP256() : try PrivateKey.generateRSA()
+    let root = try CertificateAuthority.issue(options.rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
+    for digest in [DigestAlgorithm.sha256, .sha384, .sha512] {
+      var template = options.intermediateTemplate
+      template.digest = digest
+      let intermediate = try CertificateAuthority.issue(
+        template, for: authority.intermediate.publicKey, by: .authority(root, rootKey))
+      let chain = [authority.identity.chain[0], intermediate, root]
+      let receipt = try container.signed(
+        by: SigningIdentity(uncheckedKey: authority.identity.privateKey, chain: chain))
+      expectValid(
+        ReceiptVerifier(
+          trust: TrustAnchors(certificates: [root]), policy: Fixture.policy(), intermediates: [intermediate],
+          clock: FixedClock(Fixture.now).reading
+        ).verify(receipt))
+    }
+  }
+
   @Test("an algorithm that the policy leaves out is refused")
   func algorithms() throws {
     let receipts: [(ReceiptAlgorithm, [UInt8])] = [

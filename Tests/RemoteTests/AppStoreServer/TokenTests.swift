@@ -47,6 +47,19 @@ import Testing
     #expect(sent[1] == sent[2])
   }
 
+  @Test("a late refusal of an old token leaves the newer one in use")
+  func lateRefusal() throws {
+    let time = ManualTime(StoreServer.now)
+    let tokens = AppStoreServerTokens(signer: try StoreServer.signer(), time: time.remoteTime)
+    let old = try tokens.token()
+    time.advance(by: .seconds(3600))
+    let newer = try tokens.token()
+    tokens.forget(old)
+    #expect(try tokens.token() == newer)
+    tokens.forget(newer)
+    #expect(try tokens.token() != newer)
+  }
+
   @Test("a token is made anew for a try after the last one expired")
   func renewedBetweenTries() async throws {
     let time = ManualTime(StoreServer.now, random: 0)

@@ -227,4 +227,13 @@ import Testing
     try story.notify(.didChangeRenewalStatus, .autoRenewDisabled, day: 5, Story.period(1))
     try story.expect([(6, .refunded)])
   }
+
+  @Test("a refund and its reversal of the same millisecond: the reversal counts, in any order")
+  func reversedInTheSameInstant() throws {
+    var story = try subscribed()
+    try story.notify(.refund, day: 5, refunded(Story.period(1), day: 5))
+    try story.notify(.refundReversed, day: 5, Story.period(1))
+    #expect(try story.entitlement.refund?.progress == .reversed)
+    try story.expect([(6, .active)])
+  }
 }

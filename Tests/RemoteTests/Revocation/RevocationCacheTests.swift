@@ -42,6 +42,38 @@ import Testing
     #expect(fixture.requests.count == 4)
   }
 
+  @Test func unknownIsKeptForFiveMinutesAlone() async throws {
+    let fixture = try RevocationFixture()
+    fixture.change { $0.forget(fixture.leaf) }
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    #expect(await checker.check(receipt).refusal?.contains("not known") == true)
+    // The responder learns of the certificate a moment later.
+    let authority = try TestAuthority.es256()
+    fixture.change { $0 = TestRevocationResponder(authority, chain: fixture.identity.chain) }
+    fixture.time.advance(by: .seconds(301))
+    #expect(await checker.check(receipt) == .confirmed)
+  }
+
+  @Test func theChainsOfPartsAreAskedAboutThoughTheOuterOneIsKnown() async throws {
+    let fixture = try RevocationFixture()
+    let authority = try TestAuthority.es256()
+    let other = try authority.identity(ocspURL: RevocationFixture.url, serialNumber: [0x21])
+    let part = try TestReceipts(jws: other, rsa: TestAuthority.rsa().identity).signedTransaction()
+    let jws = try fixture.receipts.signedNotification {
+      $0.data?.signedTransactionInfo = part
+      $0.data?.signedRenewalInfo = nil
+    }
+    let notification = try #require(fixture.verifier.verify(jws).receipt)
+    let checker = fixture.checker()
+    #expect(await checker.check(try fixture.receipt()) == .confirmed)
+    fixture.change {
+      $0 = TestRevocationResponder(authority, chain: other.chain)
+      $0.revoke(other.chain[0], at: SampleReceipts.signedAt, reason: .keyCompromise)
+    }
+    #expect(await checker.check(notification).refusal?.contains("keyCompromise") == true)
+  }
+
   @Test func withoutANextUpdateNothingIsKept() async throws {
     let fixture = try RevocationFixture()
     fixture.change { $0.lifetime = nil }

@@ -139,6 +139,17 @@ import Testing
     #expect(await other.check(try fixture.receipt()).refusal != nil)
   }
 
+  @Test func aCancelledCheckIsNoSoftFailure() async throws {
+    let fixture = try RevocationFixture(isOpen: false)
+    let checker = fixture.checker { $0.unreachable = .softFailure }
+    let receipt = try fixture.receipt()
+    let check = Task { await checker.check(receipt) }
+    #expect(await eventually { fixture.gate.waitingCount == 2 })
+    check.cancel()
+    #expect(await check.value.retryableMessage?.contains("cancelled") == true)
+    fixture.gate.open()
+  }
+
   @Test func withoutAPointerTheOptionDecides() async throws {
     let fixture = try RevocationFixture(ocspURL: nil)
     let noted = NoteBox()
