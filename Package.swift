@@ -29,36 +29,35 @@ let package = Package(
       name: "SwiftNIO",
       description: "What stands on SwiftNIO: the AsyncHTTPClient transport and the emulator's HTTP server."),
     .trait(
-      name: "SQLite",
-      description:
-        "The audit trail, and the records of a payment queue or store, in one SQLite file each, over GRDB."),
-    .trait(
       name: "PostgreSQL", description: "The audit trail in PostgreSQL, over libpq: several writers at once."),
-    .default(enabledTraits: ["SwiftNIO", "SQLite"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
+    // The common ground: base64, ASN.1, text, files. Imports nothing of ours.
+    .target(name: "ReceiptBytes"),
     // The C shim over libcrypto. Only ReceiptCrypto imports it.
     .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("crypto")]),
-    .target(name: "ReceiptCrypto", dependencies: ["COpenSSL", "ThreadSanitizing"]),
+    .target(name: "ReceiptCrypto", dependencies: ["COpenSSL", "ReceiptBytes", "ThreadSanitizing"]),
     // A lock that the thread sanitizer sees through; empty without it.
     .target(name: "ThreadSanitizing"),
-    .target(name: "ReceiptCodec"),
-    .target(name: "ReceiptSigning", dependencies: ["ReceiptCodec", "ReceiptCrypto"]),
+    .target(name: "ReceiptCodec", dependencies: ["ReceiptBytes"]),
+    .target(name: "ReceiptSigning", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto"]),
     .target(
-      name: "ReceiptVerification", dependencies: ["ReceiptCodec", "ReceiptCrypto", "ThreadSanitizing"]),
+      name: "ReceiptVerification",
+      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ThreadSanitizing"]),
     // What asks over HTTP asks this; which client answers is the caller's choice.
-    .target(name: "ReceiptHTTP", dependencies: ["ReceiptCodec", "ThreadSanitizing"]),
+    .target(name: "ReceiptHTTP", dependencies: ["ReceiptBytes", "ReceiptCodec", "ThreadSanitizing"]),
     .target(
       name: "ReceiptRemote",
-      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
+      dependencies: [
+        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification",
+      ]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
     .target(name: "ReceiptRemoteCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
     .target(name: "CCurl"),
@@ -76,27 +75,21 @@ let package = Package(
     .target(name: "ReceiptTesting", dependencies: ["ReceiptSigning", "ReceiptVerification"]),
 
     // The audit trail: the log and the index under it, the trail, and its storages, each apart.
-    .target(name: "TransparencyLog", dependencies: ["ReceiptCrypto"]),
-    .target(name: "FingerprintIndex", dependencies: ["ReceiptCrypto"]),
+    .target(name: "TransparencyLog", dependencies: ["ReceiptBytes", "ReceiptCrypto"]),
+    .target(name: "FingerprintIndex", dependencies: ["ReceiptBytes", "ReceiptCrypto"]),
     .target(
       name: "AuditTrail",
       dependencies: [
-        "CMalloc", "FingerprintIndex", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification",
-        "TransparencyLog", .product(name: "Logging", package: "swift-log"),
+        "CMalloc", "FingerprintIndex", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
+        "ReceiptVerification", "TransparencyLog", .product(name: "Logging", package: "swift-log"),
       ]),
     .target(name: "CMalloc"),
     .target(
       name: "AuditTrailSQLite",
-      dependencies: [
-        "AuditTrail", "SQLiteFiles",
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
-      ]),
-    // What the storages in SQLite files have in common.
-    .target(
-      name: "SQLiteFiles",
-      dependencies: [
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
-      ]),
+      dependencies: ["AuditTrail", "ReceiptBytes", "SQLite", "TransparencyLog"]),
+    // The C interface of SQLite. Only SQLite imports it.
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "SQLite", dependencies: ["CSQLite", "ReceiptBytes"]),
     .target(
       name: "AuditTrailPostgreSQL",
       dependencies: ["AuditTrail", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
@@ -109,13 +102,11 @@ let package = Package(
     // The store that receipts come from.
     .target(
       name: "Storefront",
-      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ThreadSanitizing"]),
-    .target(
-      name: "StorefrontSQLite",
       dependencies: [
-        "SQLiteFiles", "Storefront",
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ThreadSanitizing",
       ]),
+    .target(
+      name: "StorefrontSQLite", dependencies: ["ReceiptBytes", "SQLite", "Storefront"]),
 
     .executableTarget(
       name: "receipt-tool",
@@ -123,6 +114,7 @@ let package = Package(
         "AuditTrail",
         "AuditTrailPostgreSQL",
         "AuditTrailSQLite",
+        "ReceiptBytes",
         "ReceiptRemote",
         "ReceiptRemoteCurl",
         "ReceiptSigning",
@@ -134,7 +126,7 @@ let package = Package(
       ]),
 
     // The App Store's endpoints, for tests: what they answer, and a process that serves them and fails on demand.
-    .target(name: "AppStoreEmulator", dependencies: ["ReceiptRemote", "ReceiptTesting"]),
+    .target(name: "AppStoreEmulator", dependencies: ["ReceiptBytes", "ReceiptRemote", "ReceiptTesting"]),
     .executableTarget(
       name: "app-store-emulator",
       dependencies: [
@@ -163,7 +155,7 @@ let package = Package(
     .executableTarget(
       name: "store-bench",
       dependencies: [
-        "Measuring", "ReceiptCodec", "ReceiptCrypto", "ReceiptRemote", "ReceiptSigning",
+        "Measuring", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptRemote", "ReceiptSigning",
         "ReceiptVerification", "StoreSimulation", "Storefront", "StorefrontSQLite",
       ],
       path: "Benchmarks/store-bench"),
@@ -174,33 +166,36 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 
     // Writes TestVectors/. Not a product: for whoever changes the vectors.
-    .executableTarget(name: "generate-test-vectors", dependencies: ["ReceiptTesting"]),
+    .executableTarget(name: "generate-test-vectors", dependencies: ["ReceiptBytes", "ReceiptTesting"]),
 
+    .testTarget(name: "ReceiptBytesTests", dependencies: ["ReceiptBytes"]),
     .testTarget(name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto"]),
-    .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptCodec"]),
-    .testTarget(name: "ReceiptSigningTests", dependencies: ["ReceiptSigning", "ReceiptTesting"]),
+    .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptBytes", "ReceiptCodec"]),
     .testTarget(
-      name: "ReceiptVerificationTests", dependencies: ["ReceiptVerification", "ReceiptTesting"]),
+      name: "ReceiptSigningTests", dependencies: ["ReceiptBytes", "ReceiptSigning", "ReceiptTesting"]),
+    .testTarget(
+      name: "ReceiptVerificationTests",
+      dependencies: ["ReceiptBytes", "ReceiptTesting", "ReceiptVerification"]),
     .testTarget(
       name: "ReceiptRemoteTests",
       dependencies: [
-        "ReceiptRemote", "ReceiptRemoteCurl", "ReceiptRemoteAsyncHTTPClient", "ReceiptTesting",
-        "AppStoreEmulator",
+        "AppStoreEmulator", "ReceiptBytes", "ReceiptRemote", "ReceiptRemoteAsyncHTTPClient",
+        "ReceiptRemoteCurl", "ReceiptTesting",
       ]),
     .testTarget(
       name: "StorefrontTests",
       dependencies: [
-        "ReceiptRemote", "ReceiptRemoteCurl", "ReceiptTesting", "ReceiptVerification", "StoreSimulation",
-        "Storefront", "StorefrontSQLite",
+        "CSQLite", "ReceiptBytes", "ReceiptRemote", "ReceiptRemoteCurl", "ReceiptTesting",
+        "ReceiptVerification", "SQLite", "StoreSimulation", "Storefront", "StorefrontSQLite",
       ],
       exclude: ["Catalog/Fixtures", "Conformance/rows.tsv"]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
-    .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex"]),
+    .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex", "ReceiptBytes"]),
     .testTarget(
       name: "AuditTrailTests",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "ReceiptTesting",
-        "TransparencyLog",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "ReceiptBytes",
+        "ReceiptTesting", "SQLite", "TransparencyLog",
       ]),
   ]
 )
@@ -208,7 +203,7 @@ let package = Package(
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
 for target in package.targets
-where !["COpenSSL", "CCurl", "CPostgreSQL", "CAllocationCounter"].contains(target.name) {
+where !["COpenSSL", "CCurl", "CPostgreSQL", "CSQLite", "CAllocationCounter"].contains(target.name) {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),

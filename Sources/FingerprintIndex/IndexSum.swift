@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// What a set of index records comes to, in whatever order they are added: for comparing those that the index has with
 /// those that it ought to have, without holding them.
 ///
@@ -40,7 +42,7 @@ package struct IndexSum: Sendable, Hashable {
     package init?(_ bytes: [UInt8]) {
       guard bytes.count == Self.byteCount else { return nil }
       let span = bytes.span
-      func word(_ number: Int) -> UInt64 { Field.reduced(span.bigEndianWord(at: 8 * number)) }
+      func word(_ number: Int) -> UInt64 { Field.reduced(span.bigEndian(at: 8 * number)) }
       first = Point(main: word(0), index: word(1), check: word(2))
       second = Point(main: word(3), index: word(4), check: word(5))
     }

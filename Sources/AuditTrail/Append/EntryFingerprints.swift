@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptBytes
 
 /// The fingerprints under which an entry is found.
 struct EntryFingerprints {

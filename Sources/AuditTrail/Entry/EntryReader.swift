@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 
 /// Takes the lines of an entry apart, one after the other, without copying. The bytes are passed to every function,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 
 /// What belongs to an entry and can be erased without breaking a proof: the receipt and who the customer is.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Base64 of a digest, eight symbols at a time: an entry has six of them, and there may be millions of entries.
 ///
 /// A word of eight lanes of six bits each, the first symbol highest, is turned into eight symbols with

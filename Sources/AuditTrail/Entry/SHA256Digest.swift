@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// 32 bytes of SHA-256 that an entry names something by: a receipt, a certificate, a policy, an erasable part.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// An entry that a proof showed to be in a trail, at this index.
 public struct ProvenEntry: Sendable, Hashable {
   /// The index that was proven.
@@ -51,7 +53,7 @@ public struct CompleteHistory: Sendable, Hashable {
       // Indexes fall, so that this ends.
       guard index < bound else { throw .contradiction(index: index) }
       guard let entry = byIndex[index] else { throw .missing(index: index) }
-      guard let named = entry.original, named.utf8.elementsEqual(original.utf8) else {
+      guard let named = entry.original, UTF8Text.isIdentical(named, original) else {
         throw .contradiction(index: index)
       }
       line.append(ProvenEntry(index: index, entry: entry))

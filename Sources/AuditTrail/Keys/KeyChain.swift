@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import TransparencyLog
 
 /// The keys of a trail, one after the other: the first is trusted, and each of the others took over by an entry of the
@@ -113,7 +114,7 @@ public struct KeySuccession: Sendable, Hashable {
     guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1,
       (try? proof.verify(entry: bytes, by: old)) != nil, let entry = try? AuditEntry(parsing: bytes),
       entry.kind == .key, let key = entry.key.flatMap({ try? NoteVerifierKey($0) }),
-      key.name.utf8.elementsEqual(old.name.utf8)
+      UTF8Text.isIdentical(key.name, old.name)
     else { return nil }
     self.key = key
     index = proof.index

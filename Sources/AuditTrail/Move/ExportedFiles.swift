@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import ReceiptBytes
 internal import TransparencyLog
 
 /// What exports have left in `tile` and `erasable`, with the files that a cut-off export did not finish. Anything
@@ -63,13 +64,18 @@ struct ExportedFiles {
   /// - Throws: ``StorageError`` where a file cannot be removed or the removal cannot be synced.
   func removeStale(in part: String, size: UInt64, includingErasableParts: Bool) throws(StorageError) {
     for name in files where name.hasPrefix(part) && !isCurrent(name, size, includingErasableParts) {
-      try DurableFile.remove("\(path)/\(name)")
+      try StorageError.doing("It cannot be removed", at: "\(path)/\(name)") { () throws(SystemError) in
+        try FileSystem.remove("\(path)/\(name)")
+      }
     }
     // The deepest first; what a folder loses is on disk once it is synced.
     for name in folders.reversed() where name.hasPrefix(part) {
       let folder = "\(path)/\(name)"
-      try DurableFile.synchronizeDirectory(of: "\(folder)/")
-      if try DurableFile.removeEmptyDirectory(folder) { try DurableFile.synchronizeDirectory(of: folder) }
+      try StorageError.synchronizeDirectory(folder)
+      let isRemoved = try StorageError.doing("It cannot be removed", at: folder) { () throws(SystemError) in
+        try FileSystem.removeDirectory(folder)
+      }
+      if isRemoved { try StorageError.synchronizeDirectory(FileSystem.directory(of: folder)) }
     }
   }
 

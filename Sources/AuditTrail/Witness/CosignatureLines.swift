@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import TransparencyLog
 
 /// The signature lines of checkpoints, told apart by whose they are.
@@ -9,7 +10,7 @@ struct CosignatureLines {
 
   /// The witness that a line names; what it says need not be true.
   func key(namedBy line: NoteSignature) -> NoteVerifierKey? {
-    keys.first { $0.keyID == line.keyID && $0.name.utf8.elementsEqual(line.name.utf8) }
+    keys.first { $0.keyID == line.keyID && UTF8Text.isIdentical($0.name, line.name) }
   }
 
   /// Whether a line is the cosignature of `key` on a checkpoint.

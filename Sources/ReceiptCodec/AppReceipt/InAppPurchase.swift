@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// One in-app purchase of an app receipt: the set of attributes in an attribute of type 17.
 ///
 /// A field is `nil` where the purchase has no such attribute, or an empty date. Types marked † are not
@@ -90,7 +92,7 @@ public struct InAppPurchase: Sendable {
 
   /// Decodes the set of attributes at `range` of a payload.
   init(
-    decoding range: Range<Int>, of content: ArraySlice<UInt8>, at index: Int, within payload: ASN1Reader,
+    decoding range: Range<Int>, of content: ArraySlice<UInt8>, at index: Int, within payload: ASN1Reader<MalformedReceipt>,
     _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     additionalAttributes = []

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The names of an object's fields, laid out for matching against bytes.
 package struct JSONFieldNames<Field: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
   let fields: [Field]

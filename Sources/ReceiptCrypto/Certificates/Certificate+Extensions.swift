@@ -28,7 +28,7 @@ extension Certificate {
       guard let found = unsafe X509_get_ext(backing.certificate, index) else { return nil }
       let value = unsafe X509_EXTENSION_get_data(found)
       return unsafe Extension(
-        oid: ObjectIdentifier.dotted(X509_EXTENSION_get_object(found)),
+        oid: OpenSSLObject.dotted(X509_EXTENSION_get_object(found)),
         isCritical: X509_EXTENSION_get_critical(found) == 1,
         value: value.map { unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0)) } ?? [])
     }
@@ -36,7 +36,7 @@ extension Certificate {
 
   /// Whether the certificate has the extension with this identifier, in dotted form.
   public func hasExtension(_ oid: String) -> Bool {
-    unsafe ObjectIdentifier.withObject(oid) { object in
+    unsafe OpenSSLObject.withObject(oid) { object in
       unsafe X509_get_ext_by_OBJ(backing.certificate, object, -1) >= 0
     } ?? false
   }

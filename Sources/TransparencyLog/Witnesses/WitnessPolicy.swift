@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Which logs are trusted, and which witnesses must have cosigned their checkpoints (C2SP tlog-policy).
 ///
 ///     log example.com/log+530b169c+AekUoF6XhkM/ttOS2QVaMFGyvGjmlLwHnKyUVKD2iHFz
@@ -104,7 +106,7 @@ public struct WitnessPolicy: Sendable, Hashable {
     _ checkpoint: SignedCheckpoint, logKey: NoteVerifierKey? = nil
   ) throws(NoteError) -> VerifiedCheckpoint {
     let origin = checkpoint.unverifiedCheckpoint.origin
-    let keys = (logs.map(\.key) + [logKey].compactMap { $0 }).filter { $0.name.isSame(as: origin) }
+    let keys = (logs.map(\.key) + [logKey].compactMap { $0 }).filter { UTF8Text.isIdentical($0.name, origin) }
     guard !keys.isEmpty else {
       throw NoteError(.wrongOrigin, "the policy has no log \(origin)")
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import ReceiptBytes
 import ReceiptCodec
 
 /// A record in JSON, with the members that ``EntryReport`` prints.
@@ -91,7 +92,7 @@ enum RecordInput {
       }
       record.receiptBytes = bytes
     default:
-      throw Failure(message: "No entry has \"\(PrintableText.sanitized(member.name))\".")
+      throw Failure(message: "No entry has \"\(ShownText.plain(member.name))\".")
     }
   }
 

@@ -120,11 +120,9 @@ struct TrailLocation {
 
   /// The storage of a trail that is there, for a command that changes nothing: also where nothing may be changed.
   func storageForReading() throws -> any TrailStorage {
-    #if SQLite
-      let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
-      let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
-      if !isServer, NewFile.exists(trail), !mayWrite { return try SQLiteReadOnlyStorage(openingAt: trail) }
-    #endif
+    let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
+    let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
+    if !isServer, NewFile.exists(trail), !mayWrite { return try SQLiteReadOnlyStorage(openingAt: trail) }
     return try storage(creating: false)
   }
 
@@ -138,12 +136,7 @@ struct TrailLocation {
           "this build has no PostgreSQL; build it with: swift build --traits SQLite,PostgreSQL")
       #endif
     }
-    #if SQLite
-      return try creating ? SQLiteStorage(creatingAt: trail) : SQLiteStorage(openingAt: trail)
-    #else
-      throw ToolExit.failure(
-        ToolExit.usage, "this build has no SQLite; build it with: swift build --traits SQLite")
-    #endif
+    return try creating ? SQLiteStorage(creatingAt: trail) : SQLiteStorage(openingAt: trail)
   }
 
   /// The storage that is there, or a new one.
