@@ -56,7 +56,8 @@ let package = Package(
     .target(
       name: "ReceiptRemote",
       dependencies: [
-        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification",
+        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning",
+        "ReceiptVerification",
       ]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
     .target(name: "ReceiptRemoteCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
@@ -90,10 +91,11 @@ let package = Package(
     // The C interface of SQLite. Only SQLite imports it.
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "SQLite", dependencies: ["CSQLite", "ReceiptBytes"]),
+    .target(name: "AuditTrailPostgreSQL", dependencies: ["AuditTrail", "PostgreSQL"]),
     .target(
-      name: "AuditTrailPostgreSQL",
-      dependencies: ["AuditTrail", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
-    // The C shim over libpq; empty without the trait.
+      name: "PostgreSQL",
+      dependencies: ["ReceiptBytes", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+    // The C shim over libpq; empty without the trait. Only PostgreSQL imports it.
     .target(
       name: "CPostgreSQL",
       cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))],

@@ -147,7 +147,7 @@ struct ErasureMeasurement {
     #if PostgreSQL
       return try creating ? PostgreSQLStorage(creatingAt: url) : PostgreSQLStorage(openingAt: url)
     #else
-      throw Failure("\(url): this build has no PostgreSQL; build it with: --traits SQLite,PostgreSQL")
+      throw Failure("\(url): this build has no PostgreSQL; build it with: --traits PostgreSQL")
     #endif
   }
 }

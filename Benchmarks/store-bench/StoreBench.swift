@@ -24,7 +24,7 @@ enum StoreBench {
     case (3, "work"): try await Worker.run(directory: arguments[2])
     default:
       throw Failure(
-        "usage: store-bench simulate SUBSCRIPTIONS SEED [fold] | queue DIRECTORY TRANSACTIONS (with the trait SQLite)"
+        "usage: store-bench simulate SUBSCRIPTIONS SEED [fold] | queue DIRECTORY TRANSACTIONS"
       )
     }
   }

@@ -26,7 +26,8 @@ extension SQLiteStorage {
         try copy.use { try $0.execute("PRAGMA journal_mode = OFF") }
         keys = try read { reader in
           try copy.use { try Self.copyTables(of: reader, into: $0) }
-          return try reader.lastKey(.keys, in: 0...Int64.max).map { _ in try ErasureKeyBackup(reading: reader) }
+          return try reader.lastKey(.keys, in: 0...Int64.max).map { _ in try ErasureKeyBackup(reading: reader)
+          }
         }
         try copy.use { try $0.execute("PRAGMA journal_mode = WAL") }
         // A copy never has what the trail itself could lose still.

@@ -32,7 +32,8 @@ public final class SQLiteStorage: TrailStorage {
 
   /// Takes over an open connection; `tuning` has the size of the file's pages.
   init(
-    file: DatabaseFile, identity: File.Identity, tuning: SQLiteTuning, timeout: BusyTimeout, writer: Connection,
+    file: DatabaseFile, identity: File.Identity, tuning: SQLiteTuning, timeout: BusyTimeout,
+    writer: Connection,
     log: LogFile
   ) throws {
     self.file = file

@@ -72,7 +72,8 @@ package final class Database {
 
   /// The error of a call that just returned `result`.
   func error(_ result: Int32) -> SQLiteError {
-    SQLiteError(result: result, unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "", at: path)
+    SQLiteError(
+      result: result, unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "", at: path)
   }
 
   // MARK: - Statements

@@ -45,7 +45,8 @@ package final class LogCopying: Sendable {
       Self.copy(database, stop: stop)
       // A long read keeps the log from being emptied: do not try at every commit.
       waitingBegins.store(length + limit / 4, ordering: .relaxed)
-    } else if length >= copyingBegins.load(ordering: .relaxed), !isCopying.exchange(true, ordering: .relaxed) {
+    } else if length >= copyingBegins.load(ordering: .relaxed), !isCopying.exchange(true, ordering: .relaxed)
+    {
       copyingBegins.store(length + limit / 8, ordering: .relaxed)
       connection.useLater { copying in
         Self.copy(copying, stop: stop)

@@ -42,7 +42,8 @@ enum RecordTable {
     }
     let tables = try database.texts("SELECT sql FROM sqlite_schema WHERE type = 'table'")
     guard tables == [create] else {
-      throw SQLiteError(.corrupt, at: database.path, "Its table is not that of records. Restore it from a backup.")
+      throw SQLiteError(
+        .corrupt, at: database.path, "Its table is not that of records. Restore it from a backup.")
     }
     guard try database.texts("PRAGMA journal_mode = WAL") == ["wal"] else {
       throw SQLiteError(

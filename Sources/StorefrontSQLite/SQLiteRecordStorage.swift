@@ -117,7 +117,9 @@ public final class SQLiteRecordStorage: RecordStorage {
   private static func make(_ change: RecordChange, on database: Database) throws {
     switch change {
     case .put(let collection, let key, let value):
-      _ = try withStatement(RecordTable.put, [collection.rawValue, key], value, on: database) { try $0.step() }
+      _ = try withStatement(RecordTable.put, [collection.rawValue, key], value, on: database) {
+        try $0.step()
+      }
     case .remove(let collection, let key):
       _ = try withStatement(RecordTable.remove, [collection.rawValue, key], on: database) { try $0.step() }
     }

@@ -2,6 +2,7 @@
 
 internal import FingerprintIndex
 internal import ReceiptBytes
+internal import ReceiptCrypto
 
 /// The fingerprints under which an entry is found.
 struct EntryFingerprints {

@@ -2,6 +2,7 @@
 
 internal import Dispatch
 internal import FingerprintIndex
+internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 

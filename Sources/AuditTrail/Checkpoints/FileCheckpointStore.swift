@@ -65,7 +65,8 @@ public struct FileCheckpointStore: CheckpointStore {
     defer { withExtendedLifetime(lock) {} }
     // The process's mask does not count: others may use the file, but not change its mode.
     lock.setPermissions(0o644)
-    let isLocked = try StorageError.doing("It cannot be locked", at: "\(path).lock") { () throws(SystemError) in
+    let isLocked = try StorageError.doing("It cannot be locked", at: "\(path).lock") {
+      () throws(SystemError) in
       try lock.lock(within: lockTimeout)
     }
     guard isLocked else {

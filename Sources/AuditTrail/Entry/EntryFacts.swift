@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCrypto
+
 /// What a caller knows of an entry: everything but its place in the trail.
 ///
 /// A field that is `nil` has no line in the entry. What a receipt states is here only where its signature was found

@@ -2,6 +2,7 @@
 
 internal import ReceiptBytes
 internal import ReceiptCodec
+public import ReceiptCrypto
 
 /// What belongs to an entry and can be erased without breaking a proof: the receipt and who the customer is.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ReceiptCrypto
+
 /// What makes a record a repeat of an earlier one.
 ///
 /// A record with an identifier is entered once for each kind and identifier. Any other record is entered once for each

@@ -3,6 +3,7 @@
 internal import FingerprintIndex
 internal import ReceiptBytes
 internal import ReceiptCodec
+public import ReceiptCrypto
 public import TransparencyLog
 
 /// One state of a trail, for looking things up in. It blocks while it reads, and is of use only inside the call

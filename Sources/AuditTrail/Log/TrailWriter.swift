@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptBytes
+internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// The one writer of a process: commits batches and publishes checkpoints. It blocks, and is used under a lock.

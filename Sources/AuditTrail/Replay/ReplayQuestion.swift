@@ -2,6 +2,7 @@
 
 internal import ReceiptBytes
 internal import ReceiptCodec
+internal import ReceiptCrypto
 internal import ReceiptVerification
 
 /// What a trail is asked about a receipt before it is granted; each answer can show that it is a replay.

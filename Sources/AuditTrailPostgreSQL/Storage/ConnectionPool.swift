@@ -3,6 +3,7 @@
 #if PostgreSQL
   internal import AuditTrail
   internal import Dispatch
+  internal import PostgreSQL
   internal import Synchronization
 
   /// The connections of a storage: one at a time for writing, a bounded number for reading.

@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   internal import AuditTrail
+  internal import PostgreSQL
 
   /// The tables within one transaction of a connection. Changes are sent without waiting for their answers, which are
   /// taken with those of the next read or of the commit.

@@ -61,9 +61,9 @@ package final class SQLiteTable {
       for column in columns {
         try database.execute(
           """
-            CREATE INDEX \("\(name) by \(column)".quotedIdentifier)
-            ON \(name.quotedIdentifier) (\(column.quotedIdentifier))
-            """)
+          CREATE INDEX \("\(name) by \(column)".quotedIdentifier)
+          ON \(name.quotedIdentifier) (\(column.quotedIdentifier))
+          """)
       }
       try database.execute("COMMIT")
     }

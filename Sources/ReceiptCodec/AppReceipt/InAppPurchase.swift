@@ -92,7 +92,8 @@ public struct InAppPurchase: Sendable {
 
   /// Decodes the set of attributes at `range` of a payload.
   init(
-    decoding range: Range<Int>, of content: ArraySlice<UInt8>, at index: Int, within payload: ASN1Reader<MalformedReceipt>,
+    decoding range: Range<Int>, of content: ArraySlice<UInt8>, at index: Int,
+    within payload: ASN1Reader<MalformedReceipt>,
     _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     additionalAttributes = []

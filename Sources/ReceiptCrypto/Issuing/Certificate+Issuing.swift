@@ -32,7 +32,9 @@ extension Certificate {
     try builder.addExtensions(template)
     if template.includesKeyIdentifiers {
       let keyIdentifier = builder.subjectKeyIdentifier()
-      try builder.add(oid: "2.5.29.14", isCritical: false, value: ASN1Writer.encoding { $0.write(octetString: keyIdentifier) })
+      try builder.add(
+        oid: "2.5.29.14", isCritical: false,
+        value: ASN1Writer.encoding { $0.write(octetString: keyIdentifier) })
       let authority: [UInt8]? =
         switch issuer {
         case .itself: keyIdentifier

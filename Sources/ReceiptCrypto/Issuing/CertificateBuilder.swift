@@ -40,7 +40,8 @@ final class CertificateBuilder {
   func addExtensions(_ template: CertificateTemplate) throws(CryptoError) {
     switch template.basicConstraints {
     case .absent: break
-    case .endEntity: try add(oid: "2.5.29.19", isCritical: true, value: ASN1Writer.encoding { $0.write(.sequence) { _ in } })
+    case .endEntity:
+      try add(oid: "2.5.29.19", isCritical: true, value: ASN1Writer.encoding { $0.write(.sequence) { _ in } })
     case .certificateAuthority(let pathLength):
       guard pathLength ?? 0 >= 0 else {
         throw CryptoError(.invalidTemplate, "A path length of \(pathLength ?? 0) is not possible.")
@@ -65,7 +66,9 @@ final class CertificateBuilder {
       }
       try add(oid: "2.5.29.37", isCritical: false, value: value)
     }
-    for oid in template.markers { try add(oid: oid, isCritical: false, value: ASN1Writer.encoding { $0.writeNull() }) }
+    for oid in template.markers {
+      try add(oid: oid, isCritical: false, value: ASN1Writer.encoding { $0.writeNull() })
+    }
     for other in template.additionalExtensions {
       try add(oid: other.oid, isCritical: other.isCritical, value: other.value)
     }

@@ -121,3 +121,15 @@ public struct WitnessPolicy: Sendable, Hashable {
     return VerifiedCheckpoint(signed: checkpoint, logKey: signer, cosignatures: cosignatures)
   }
 }
+
+extension WitnessPolicy.Witness {
+  /// Where requests go: the submission prefix and `/add-checkpoint`; `nil` where the policy has no URL.
+  package var submissionURL: String? {
+    guard let url else { return nil }
+    let end = url.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? 0
+    return String(decoding: url[..<end], as: UTF8.self) + "/add-checkpoint"
+  }
+
+  /// Its name, for people.
+  package var label: String { String(decoding: name, as: UTF8.self) }
+}

@@ -3,6 +3,7 @@
 import AuditTrail
 import ReceiptBytes
 import ReceiptCodec
+import ReceiptCrypto
 
 /// One entry of a trail, as it is printed.
 struct EntryReport {

@@ -3,6 +3,7 @@
 import AuditTrail
 import ReceiptBytes
 import ReceiptCodec
+import ReceiptCrypto
 
 /// A record in JSON, with the members that ``EntryReport`` prints.
 enum RecordInput {

@@ -115,7 +115,7 @@ struct TrailLocation {
 
   private static var withoutPostgreSQL: ExitCode {
     ToolExit.failure(
-      ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits SQLite,PostgreSQL")
+      ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
   }
 
   /// The storage of a trail that is there, for a command that changes nothing: also where nothing may be changed.
@@ -133,7 +133,7 @@ struct TrailLocation {
       #else
         throw ToolExit.failure(
           ToolExit.usage,
-          "this build has no PostgreSQL; build it with: swift build --traits SQLite,PostgreSQL")
+          "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
       #endif
     }
     return try creating ? SQLiteStorage(creatingAt: trail) : SQLiteStorage(openingAt: trail)

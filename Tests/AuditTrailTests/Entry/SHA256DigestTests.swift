@@ -3,6 +3,7 @@
 import AuditTrail
 import ReceiptBytes
 import ReceiptCodec
+import ReceiptCrypto
 import Testing
 
 @Suite struct SHA256DigestTests {

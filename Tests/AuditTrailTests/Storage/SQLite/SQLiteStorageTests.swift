@@ -59,8 +59,7 @@ struct SQLiteStorageTests {
     #expect(storageCode { _ = try SQLiteStorage(openingAt: path) } == .notFound)
     #expect(try folder.names() == [])
     #expect(storageCode { _ = try SQLiteStorage(openingAt: folder.path) } == .notATrail)
-    for contents in [[], Array("no database, but long enough for its header: ".utf8), sampleBytes(100_000)]
-    {
+    for contents in [[], Array("no database, but long enough for its header: ".utf8), sampleBytes(100_000)] {
       try Data(contents).write(to: URL(fileURLWithPath: path))
       #expect(storageCode { _ = try SQLiteStorage(openingAt: path) } == .notATrail)
       #expect(try folder.bytes("trail.sqlite") == contents)

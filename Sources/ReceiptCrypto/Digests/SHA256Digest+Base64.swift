@@ -2,13 +2,13 @@
 
 internal import ReceiptBytes
 
-/// Base64 of a digest, eight symbols at a time: an entry has six of them, and there may be millions of entries.
+/// Base64 of a digest, eight symbols at a time: an entry of an audit trail has six, and there may be millions of entries.
 ///
 /// A word of eight lanes of six bits each, the first symbol highest, is turned into eight symbols with
 /// arithmetic alone. No lane ever carries into another.
 extension SHA256Digest {
   /// The length of the text: 42 symbols of six bits, one of four, and the padding.
-  static let base64Count = 44
+  @inlinable package static var base64Count: Int { 44 }
 
   /// The text in base64 with padding.
   public var base64: String {
@@ -24,8 +24,8 @@ extension SHA256Digest {
   }
 
   /// The symbols, eight a word, the first highest; of the last word only the first four count.
-  @inline(__always)
-  var base64Groups: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
+  @inlinable @inline(__always)
+  package var base64Groups: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
     let (a, b, c, d) = words
     let last = Self.symbols(of: (d & 0xFFFF) << 32)
     return (
@@ -40,8 +40,8 @@ extension SHA256Digest {
   }
 
   /// The digest whose text begins at `index`; `nil` where it ends early or is not the one spelling.
-  @inline(__always)
-  init?(base64 text: Span<UInt8>, at index: Int) {
+  @inlinable @inline(__always)
+  package init?(base64 text: Span<UInt8>, at index: Int) {
     guard index >= 0, text.count - index >= Self.base64Count else { return nil }
     let raw = unsafe text.bytes
     func symbols(_ offset: Int) -> UInt64 {
@@ -64,17 +64,17 @@ extension SHA256Digest {
     guard differences == 0 else { return nil }
   }
 
-  private static let lanes: UInt64 = 0x0101_0101_0101_0101
+  @inlinable package static var lanes: UInt64 { 0x0101_0101_0101_0101 }
 
   /// A one in each lane that is at least `bound`. Lanes and bound are below 128.
-  @inline(__always)
-  private static func atLeast(_ bound: UInt64, _ lanes: UInt64) -> UInt64 {
+  @inlinable @inline(__always)
+  package static func atLeast(_ bound: UInt64, _ lanes: UInt64) -> UInt64 {
     ((lanes &+ Self.lanes &* (128 - bound)) >> 7) & Self.lanes
   }
 
   /// The eight symbols of 48 bits.
-  @inline(__always)
-  private static func symbols(of bits: UInt64) -> UInt64 {
+  @inlinable @inline(__always)
+  package static func symbols(of bits: UInt64) -> UInt64 {
     var word = bits & 0xFFFF_FFFF_FFFF
     word = (word << 8 & 0x00FF_FFFF_0000_0000) | (word & 0x0000_0000_00FF_FFFF)
     word = (word << 4 & 0x0FFF_0000_0FFF_0000) | (word & 0x0000_0FFF_0000_0FFF)
@@ -85,8 +85,8 @@ extension SHA256Digest {
   }
 
   /// The 48 bits of eight symbols; any bits for what are none.
-  @inline(__always)
-  private static func value(of symbols: UInt64) -> UInt64 {
+  @inlinable @inline(__always)
+  package static func value(of symbols: UInt64) -> UInt64 {
     let ascii = symbols & 0x7F7F_7F7F_7F7F_7F7F
     var word =
       ascii &+ lanes &* 19 &- atLeast(47, ascii) &* 3 &- atLeast(48, ascii) &* 12

@@ -5,7 +5,7 @@
 
   /// What the server answered to one statement, its values in binary.
   @safe
-  final class QueryResult {
+  package final class QueryResult {
     private let handle: OpaquePointer
 
     init(takingOwnership handle: OpaquePointer) { unsafe self.handle = handle }
@@ -14,16 +14,16 @@
 
     var status: ExecStatusType { unsafe PQresultStatus(handle) }
 
-    var rowCount: Int { Int(unsafe PQntuples(handle)) }
+    package var rowCount: Int { Int(unsafe PQntuples(handle)) }
 
     /// How many rows a statement changed.
-    var changedRowCount: Int {
+    package var changedRowCount: Int {
       guard let text = unsafe PQcmdTuples(handle) else { return 0 }
       return Int(unsafe String(cString: text)) ?? 0
     }
 
     /// The command that was carried out, such as `COMMIT`.
-    var command: String {
+    package var command: String {
       guard let text = unsafe PQcmdStatus(handle) else { return "" }
       return unsafe String(cString: text)
     }
@@ -38,15 +38,17 @@
     }
 
     /// A value that is never NULL.
-    func bytes(_ row: Int, _ column: Int) -> [UInt8] {
+    package func bytes(_ row: Int, _ column: Int) -> [UInt8] {
       let count = Int(unsafe PQgetlength(handle, Int32(row), Int32(column)))
       guard count > 0, let value = unsafe PQgetvalue(handle, Int32(row), Int32(column)) else { return [] }
       return unsafe [UInt8](UnsafeRawBufferPointer(start: value, count: count))
     }
 
-    func text(_ row: Int, _ column: Int) -> String { String(decoding: bytes(row, column), as: UTF8.self) }
+    package func text(_ row: Int, _ column: Int) -> String {
+      String(decoding: bytes(row, column), as: UTF8.self)
+    }
 
-    func bigint(_ row: Int, _ column: Int) -> Int64 {
+    package func bigint(_ row: Int, _ column: Int) -> Int64 {
       bytes(row, column).reduce(0) { $0 << 8 | Int64($1) }
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sends what a trail asks its witnesses: the one thing that this module needs of an HTTP client.
+/// Sends the requests of a log to its witnesses: all that is needed of an HTTP client.
 ///
 /// A witness may be slow, down or hostile. A transport ends by `timeout`, reads no more than it is told, follows no
-/// redirect, and gives up when its task is cancelled. Whoever uses it does not rely on that: a call that does not end
+/// redirect, and gives up when its task is cancelled. Its users do not rely on that: a call that does not end
 /// is left behind, and the witness is not asked again before it has.
 public protocol WitnessTransport: Sendable {
   /// Sends a request once and reads the whole response. It must not block its thread.

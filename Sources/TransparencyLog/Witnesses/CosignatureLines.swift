@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-internal import TransparencyLog
 
 /// The signature lines of checkpoints, told apart by whose they are.
-struct CosignatureLines {
+package struct CosignatureLines: Sendable {
   /// The keys of the witnesses.
   let keys: [NoteVerifierKey]
 
+  package init(keys: [NoteVerifierKey]) { self.keys = keys }
+
   /// The witness that a line names; what it says need not be true.
-  func key(namedBy line: NoteSignature) -> NoteVerifierKey? {
+  package func key(namedBy line: NoteSignature) -> NoteVerifierKey? {
     keys.first { $0.keyID == line.keyID && UTF8Text.isIdentical($0.name, line.name) }
   }
 
   /// Whether a line is the cosignature of `key` on a checkpoint.
-  func isCosignature(_ line: NoteSignature, by key: NoteVerifierKey, of checkpoint: Checkpoint) -> Bool {
+  package func isCosignature(_ line: NoteSignature, by key: NoteVerifierKey, of checkpoint: Checkpoint)
+    -> Bool
+  {
     guard let single = try? Self.checkpoint(checkpoint, [line]) else { return false }
     return (try? single.cosignatures(by: [key]))?.isEmpty == false
   }
 
   /// The witnesses that have cosigned.
-  func cosigners(of signed: SignedCheckpoint) -> [NoteVerifierKey] {
+  package func cosigners(of signed: SignedCheckpoint) -> [NoteVerifierKey] {
     keys.filter { key in
       signed.note.signatures.contains { isCosignature($0, by: key, of: signed.unverifiedCheckpoint) }
     }
   }
 
   /// The checkpoint without the lines of the witnesses: as its log signed it.
-  func withoutCosignatures(_ signed: SignedCheckpoint) throws(LogFormatError) -> SignedCheckpoint {
+  package func withoutCosignatures(_ signed: SignedCheckpoint) throws(LogFormatError) -> SignedCheckpoint {
     try Self.checkpoint(
       signed.unverifiedCheckpoint, signed.note.signatures.filter { key(namedBy: $0) == nil })
   }
 
   /// The checkpoint with the cosignatures of witnesses that had not given one. Lines that only pretend to be of a
-  /// witness go: whoever verifies the checkpoint by the policy would refuse all of it.
-  func adding(
+  /// witness are removed: a verifier that has the policy would refuse all of it.
+  package func adding(
     _ further: [NoteSignature], to signed: SignedCheckpoint
   ) throws(LogFormatError) -> SignedCheckpoint {
     let cosigners = cosigners(of: signed)
@@ -50,7 +53,7 @@ struct CosignatureLines {
   }
 
   /// The checkpoint with exactly these lines.
-  static func checkpoint(
+  package static func checkpoint(
     _ checkpoint: Checkpoint, _ lines: [NoteSignature]
   ) throws(LogFormatError) -> SignedCheckpoint {
     let newline = UInt8(ascii: "\n")

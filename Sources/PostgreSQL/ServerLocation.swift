@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PostgreSQL
-  package import AuditTrail
   internal import CPostgreSQL
 
   /// Where a server's database and in it a schema is. Neither its description nor what it says of errors has a
@@ -22,17 +21,20 @@
     ///   - url: `postgresql://` or `postgres://`, as libpq understands it, and `schema=NAME` among its parameters.
     ///   - schema: Goes before the URL's.
     ///   - defaultSchema: Where neither names one.
-    /// - Throws: `unsupported`, without the URL.
-    package init(_ url: String, schema: String?, defaultSchema: String) throws(StorageError) {
+    ///   - failure: The type of the error.
+    /// - Throws: `unusableURL`, without the URL.
+    package init<Failure: ServerFailure>(
+      _ url: String, schema: String?, defaultSchema: String, orThrow failure: Failure.Type
+    ) throws(Failure) {
       guard let scheme = ["postgresql://", "postgres://"].first(where: url.hasPrefix) else {
-        throw StorageError(.unsupported, "The URL of a PostgreSQL trail begins with postgresql://.")
+        throw Failure(.unusableURL, at: "", "The URL of a PostgreSQL trail begins with postgresql://.")
       }
       // A password with such a character in it as it is would be taken for a host, which errors name.
       let rest = url.dropFirst(scheme.count)
       let authority = rest.prefix { !"/?#".contains($0) }
       guard authority.count(where: { $0 == "@" }) <= 1, !rest.dropFirst(authority.count).contains("@") else {
-        throw StorageError(
-          .unsupported,
+        throw Failure(
+          .unusableURL, at: "",
           "The URL cannot be read: in a user's name or password, write / as %2F, ? as %3F, # as %23, @ as %40."
         )
       }
@@ -48,12 +50,12 @@
       self.connectionURL = parts.joined(separator: "?")
       self.schema = schema ?? named ?? defaultSchema
       guard Self.isIdentifier(self.schema) else {
-        throw StorageError(
-          .unsupported, at: "schema",
+        throw Failure(
+          .unusableURL, at: "schema",
           "The name of a schema is a to z, 0 to 9 and _, begins with no digit and has at most 63 characters.")
       }
 
-      let options = try Self.options(of: connectionURL)
+      let options = try Self.options(of: connectionURL, orThrow: failure)
       self.secrets = ["password", "sslpassword"].compactMap { options[$0] }.filter { !$0.isEmpty }
       let host = options["host"] ?? options["hostaddr"] ?? ""
       let port = options["port"].map { ":\($0)" } ?? ""
@@ -81,10 +83,12 @@
     }
 
     /// libpq's own reading of the URL. What it says of a URL that it cannot read has the URL in it, so it is not told.
-    private static func options(of url: String) throws(StorageError) -> [String: String] {
+    private static func options<Failure: ServerFailure>(
+      of url: String, orThrow failure: Failure.Type
+    ) throws(Failure) -> [String: String] {
       guard let first = unsafe PQconninfoParse(url, nil) else {
-        throw StorageError(
-          .unsupported, "libpq cannot read the URL; see its documentation on connection URIs.")
+        throw Failure(
+          .unusableURL, at: "", "libpq cannot read the URL; see its documentation on connection URIs.")
       }
       defer { unsafe PQconninfoFree(first) }
       var options: [String: String] = [:]

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PostgreSQL
-  internal import AuditTrail
   internal import CPostgreSQL
 
   /// A session with a server.
@@ -9,18 +8,18 @@
   /// It begins outside of pipeline mode, for ``execute(_:)`` and ``prepare(_:_:types:)``. In pipeline mode statements
   /// are sent one after the other, and answers are waited for only where they are needed.
   @safe
-  final class ServerConnection {
-    let location: ServerLocation
+  package final class ServerConnection<Failure: ServerFailure> {
+    package let location: ServerLocation
     private let handle: OpaquePointer
     /// What was sent, in order, the answers to which have not been taken yet.
     private var awaited: [Awaited] = []
 
-    private enum Awaited { case statement, synchronization }
+    private enum Awaited: Sendable { case statement, synchronization }
 
     /// Connects.
     ///
-    /// - Throws: `unavailable`, whatever the reason: libpq has no code for it.
-    init(_ location: ServerLocation) throws(StorageError) {
+    /// - Throws: `disconnected`, whatever the reason: libpq has no code for it.
+    package init(_ location: ServerLocation) throws(Failure) {
       self.location = location
       // What stands before the URL it may set otherwise; what stands after it holds.
       let parameters: KeyValuePairs = [
@@ -35,7 +34,7 @@
         }
       }
       guard let connected = unsafe connected else {
-        throw StorageError(.unavailable, at: location.description, "There is no memory for a connection.")
+        throw Failure(.disconnected, at: location.description, "There is no memory for a connection.")
       }
       unsafe self.handle = connected
       guard unsafe PQstatus(connected) == CONNECTION_OK else { throw lost() }
@@ -46,7 +45,7 @@
 
     /// Whether the session is at an end. Notices without waiting when the server has ended it: its last words are
     /// read first, the end behind them with the next reading.
-    var isBroken: Bool {
+    package var isBroken: Bool {
       (0..<3).contains { _ in unsafe PQconsumeInput(handle) == 0 || PQstatus(handle) != CONNECTION_OK }
     }
 
@@ -54,14 +53,16 @@
 
     /// Carries out statements and returns the answer to the last.
     @discardableResult
-    func execute(_ statements: String) throws(StorageError) -> QueryResult {
+    package func execute(_ statements: String) throws(Failure) -> QueryResult {
       guard let answer = unsafe PQexec(handle, statements) else { throw lost() }
       let result = unsafe QueryResult(takingOwnership: answer)
       if let failure = failure(of: result) { throw failure }
       return result
     }
 
-    func prepare(_ name: String, _ statement: String, types: [StatementParameter.Kind]) throws(StorageError) {
+    package func prepare(_ name: String, _ statement: String, types: [StatementParameter.Kind])
+      throws(Failure)
+    {
       let types = types.map(\.rawValue)
       guard let answer = unsafe PQprepare(handle, name, statement, Int32(types.count), types) else {
         throw lost()
@@ -69,14 +70,14 @@
       if let failure = unsafe failure(of: QueryResult(takingOwnership: answer)) { throw failure }
     }
 
-    func beginPipeline() throws(StorageError) {
+    package func beginPipeline() throws(Failure) {
       guard unsafe PQenterPipelineMode(handle) == 1 else { throw lost() }
     }
 
     // MARK: In pipeline mode
 
     /// Sends a prepared statement without waiting for its answer.
-    func send(_ name: String, _ parameters: [StatementParameter] = []) throws(StorageError) {
+    package func send(_ name: String, _ parameters: [StatementParameter] = []) throws(Failure) {
       let sent = unsafe StatementParameter.withPointers(to: parameters) { values, lengths, formats in
         unsafe PQsendQueryPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
       }
@@ -87,7 +88,7 @@
     /// Sends a statement and waits for its answer and all before it.
     ///
     /// - Throws: The fault of the first statement that failed; those after it were not carried out.
-    func run(_ name: String, _ parameters: [StatementParameter] = []) throws(StorageError) -> QueryResult {
+    package func run(_ name: String, _ parameters: [StatementParameter] = []) throws(Failure) -> QueryResult {
       try send(name, parameters)
       try synchronize()
       guard let result = try takeAnswers() else { throw lost() }
@@ -95,18 +96,18 @@
     }
 
     /// How many answers are outstanding.
-    var awaitedCount: Int { awaited.count }
+    package var awaitedCount: Int { awaited.count }
 
     /// Has all that was sent carried out, without waiting: what failed before does not hinder what comes after.
-    func synchronize() throws(StorageError) {
+    package func synchronize() throws(Failure) {
       guard unsafe PQpipelineSync(handle) == 1 else { throw lost() }
       awaited.append(.synchronization)
     }
 
     /// Waits for all outstanding answers and returns that of the last statement.
     @discardableResult
-    func takeAnswers() throws(StorageError) -> QueryResult? {
-      var (last, failed): (QueryResult?, StorageError?) = (nil, nil)
+    package func takeAnswers() throws(Failure) -> QueryResult? {
+      var (last, failed): (QueryResult?, Failure?) = (nil, nil)
       for expected in awaited {
         switch expected {
         case .statement:
@@ -136,25 +137,25 @@
 
     // MARK: Faults
 
-    private func failure(of result: QueryResult) -> StorageError? {
+    private func failure(of result: QueryResult) -> Failure? {
       switch result.status {
       case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_PIPELINE_SYNC, PGRES_EMPTY_QUERY: return nil
       default:
         guard let sqlState = result.sqlState else { return lost() }
-        return StorageError(
-          ServerFault.code(sqlState), at: location.description,
+        return Failure(
+          .refused(sqlState: sqlState), at: location.description,
           "\(location.sayable(result.message)) (SQLSTATE \(sqlState)).")
       }
     }
 
-    private func lost() -> StorageError {
+    private func lost() -> Failure {
       let message = unsafe PQerrorMessage(handle).map { unsafe String(cString: $0) } ?? ""
-      return StorageError(
-        .unavailable, at: location.description,
+      return Failure(
+        .disconnected, at: location.description,
         location.sayable(message.isEmpty ? "The connection to the server is lost." : message))
     }
   }
 
-  // A connection has no state of the thread that uses it; the pool lends it to one user at a time.
+  // A connection has no state of the thread that uses it; its users see to it that one at a time has it.
   extension ServerConnection: @unchecked Sendable {}
 #endif

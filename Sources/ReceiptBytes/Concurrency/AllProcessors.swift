@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-internal import FoundationEssentials
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
+#else
+  internal import Darwin
+#endif
 internal import Synchronization
 
 /// Work that is shared among all processors.
-enum AllProcessors {
+package enum AllProcessors {
   /// How many there are. Asked once: to tell, files are read.
-  static let count = max(1, ProcessInfo.processInfo.activeProcessorCount)
+  package static let count: Int = {
+    #if os(Linux)
+      // Those that this process may run on.
+      var allowed = cpu_set_t()
+      if unsafe sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &allowed) == 0 {
+        return unsafe withUnsafeBytes(of: allowed) { bytes in
+          unsafe max(1, bytes.reduce(0) { $0 + $1.nonzeroBitCount })
+        }
+      }
+    #endif
+    return max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  }()
 
-  /// Does a work part by part, and puts the results together in order. Little work is done on this thread.
+  /// Does some work part by part, and puts the results together in order. Little work is done on this thread.
   ///
   /// - Parameters:
   ///   - count: How many records there are.
@@ -17,7 +36,7 @@ enum AllProcessors {
   ///   - part: Does a part of them.
   /// - Returns: The results.
   /// - Throws: What a part threw, of several the first.
-  static func map<Element: Sendable, Failure: Error>(
+  package static func map<Element: Sendable, Failure: Error>(
     _ count: Int, share: Int = 128, _ part: @Sendable (Range<Int>) throws(Failure) -> [Element]
   ) throws(Failure) -> [Element] {
     let parts = (count + share - 1) / share

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+import AuditTrail
+import Synchronization
 
 /// Another storage, one of whose operations fails: for tests that have each one fail in turn.
 ///
 /// Operations are counted from 1: every `put`, `overwrite`, `remove`, the commit that ends a write, and every sync that is
 /// no part of a write.
-package final class FaultInjectingStorage: TrailStorage {
+final class FaultInjectingStorage: TrailStorage {
   /// What happens.
-  package struct Fault: Sendable, Hashable {
+  struct Fault: Sendable, Hashable {
     /// The code of the error. After `syncFailed` every further write fails until ``reopen()``.
-    package let code: StorageError.Code
+    let code: StorageError.Code
     /// Whether a failing commit takes place all the same, as it may where only its sync failed.
-    package let isCommitted: Bool
+    let isCommitted: Bool
     /// Whether everything after it fails too, until ``heal()``: a disk that stays full.
-    package let lasts: Bool
+    let lasts: Bool
 
-    package init(_ code: StorageError.Code, isCommitted: Bool = false, lasts: Bool = false) {
+    init(_ code: StorageError.Code, isCommitted: Bool = false, lasts: Bool = false) {
       self.code = code
       self.isCommitted = isCommitted
       self.lasts = lasts
     }
 
     /// Every fault that a storage of the contract can have while writing.
-    package static let all = [
+    static let all = [
       Fault(.full), Fault(.full, lasts: true), Fault(.inputOutput), Fault(.inputOutput, lasts: true),
       Fault(.busy), Fault(.syncFailed), Fault(.syncFailed, isCommitted: true),
     ]
   }
 
   /// What is counted.
-  package enum Operation: Sendable, Hashable {
+  enum Operation: Sendable, Hashable {
     case put(StorageTable)
     case overwrite(StorageTable)
     case remove(StorageTable)
@@ -50,18 +51,18 @@ package final class FaultInjectingStorage: TrailStorage {
   }
 
   /// Wraps a storage; nothing fails yet.
-  package init(_ base: any TrailStorage) { self.base = base }
+  init(_ base: any TrailStorage) { self.base = base }
 
   /// All operations so far, failed ones included.
-  package var operations: [Operation] { state.withLock { $0.operations } }
+  var operations: [Operation] { state.withLock { $0.operations } }
 
   /// Plans for the operation `number`, from now on, to fail.
-  package func fail(at number: Int, with fault: Fault) {
+  func fail(at number: Int, with fault: Fault) {
     state.withLock { $0.planned = ($0.operations.count + number, fault) }
   }
 
   /// Ends all faults, planned ones too, except a failed sync.
-  package func heal() {
+  func heal() {
     state.withLock {
       $0.planned = nil
       $0.lasting = nil
@@ -69,25 +70,25 @@ package final class FaultInjectingStorage: TrailStorage {
   }
 
   /// The same trail opened anew, without faults.
-  package func reopen() -> FaultInjectingStorage { FaultInjectingStorage(base) }
+  func reopen() -> FaultInjectingStorage { FaultInjectingStorage(base) }
 
-  package func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+  func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
     try base.read(body)
   }
 
-  package func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+  func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     let result = try writeUnsynchronized(body)
     try base.synchronize()
     return result
   }
 
-  package func synchronize() throws {
+  func synchronize() throws {
     if let stop = state.withLock({ $0.stop }) { throw stop }
     if let error = countSynchronize() { throw error }
     try base.synchronize()
   }
 
-  package func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+  func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     if let stop = state.withLock({ $0.stop }) { throw stop }
     var committed: StorageError?
     let result = try base.writeUnsynchronized { writer in
@@ -105,13 +106,13 @@ package final class FaultInjectingStorage: TrailStorage {
     return result
   }
 
-  package func scrub() throws { try base.scrub() }
+  func scrub() throws { try base.scrub() }
 
-  package func byteCount() throws -> UInt64 { try base.byteCount() }
+  func byteCount() throws -> UInt64 { try base.byteCount() }
 
-  package func structuralFaults() throws -> [String] { try base.structuralFaults() }
+  func structuralFaults() throws -> [String] { try base.structuralFaults() }
 
-  package func close() throws { try base.close() }
+  func close() throws { try base.close() }
 
   /// Counts a sync; gives the error that it is to fail with. A disk that stays full does not fail it.
   private func countSynchronize() -> StorageError? {

@@ -18,11 +18,11 @@ public struct WitnessRefusal: Error, Sendable, Hashable, CustomStringConvertible
     case malformedAnswer = "malformed-answer"
     /// What it sent is not its key's cosignature of this checkpoint.
     case wrongSignature = "wrong-signature"
-    /// 400: it holds the request to be malformed.
+    /// 400: the request is malformed, in its view.
     case badRequest = "bad-request"
-    /// 403: it does not trust the trail's key.
+    /// 403: it does not trust the log's key.
     case notTrusted = "not-trusted"
-    /// 404: it does not know the trail.
+    /// 404: it does not know the log.
     case unknownLog = "unknown-log"
     /// 409: it cosigned another tree of the same size. One of the two was forged.
     case forked
@@ -43,7 +43,7 @@ public struct WitnessRefusal: Error, Sendable, Hashable, CustomStringConvertible
   /// Why, on one line. It quotes nothing that the witness sent but numbers.
   public let message: String
 
-  init(_ witness: String, _ code: Code, _ message: String) {
+  package init(_ witness: String, _ code: Code, _ message: String) {
     self.witness = witness
     self.code = code
     self.message = message

@@ -3,7 +3,7 @@
 import Synchronization
 import Testing
 
-@testable import AuditTrail
+@testable import ReceiptBytes
 
 @Suite struct WorkAheadTests {
   private func parts(_ count: Int) -> [Range<Int>] {

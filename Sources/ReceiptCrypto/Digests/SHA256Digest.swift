@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
-internal import ReceiptCrypto
 
-/// 32 bytes of SHA-256 that an entry names something by: a receipt, a certificate, a policy, an erasable part.
+/// 32 bytes of SHA-256, inline, so that a digest costs no allocation.
 public struct SHA256Digest: Sendable, Hashable {
   /// The length, in bytes.
   public static let byteCount = 32
 
   /// The bytes in order, eight in each word, the first one highest.
-  let words: (UInt64, UInt64, UInt64, UInt64)
+  package let words: (UInt64, UInt64, UInt64, UInt64)
 
-  init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
+  @inlinable
+  package init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
   /// The digest that these bytes are; `nil` unless they are exactly 32.
   public init?(_ bytes: some Collection<UInt8>) {
@@ -61,8 +61,8 @@ public struct SHA256Digest: Sendable, Hashable {
     unsafe withUnsafeBytes(of: inMemory) { unsafe bytes.append(contentsOf: $0) }
   }
 
-  /// What `body` makes of the 32 bytes.
-  func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+  /// Runs `body` with the 32 bytes.
+  package func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
     unsafe withUnsafeBytes(of: inMemory) { bytes in
       unsafe bytes.withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
     }

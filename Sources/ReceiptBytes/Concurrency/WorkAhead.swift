@@ -3,9 +3,9 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A work that others do part by part, ahead of who takes the parts in order. Who takes a part that nobody has begun
-/// does it itself: where all processors have other things to do, nothing waits for them.
-final class WorkAhead<Part: Sendable>: Sendable {
+/// Work that other threads do part by part, ahead of the one that takes the results in order. That one does a part
+/// itself that is not begun yet: where all processors have other things to do, nothing waits for them.
+package final class WorkAhead<Part: Sendable>: Sendable {
   private struct State {
     var isBegun = false
     var result: Result<Part, any Error>?
@@ -21,7 +21,7 @@ final class WorkAhead<Part: Sendable>: Sendable {
   /// - Parameters:
   ///   - ranges: What each part is about.
   ///   - work: Does a part.
-  init(_ ranges: [Range<Int>], _ work: @escaping @Sendable (Range<Int>) throws -> Part) {
+  package init(_ ranges: [Range<Int>], _ work: @escaping @Sendable (Range<Int>) throws -> Part) {
     self.ranges = ranges
     self.work = work
     states = Mutex([State](repeating: State(), count: ranges.count))
@@ -35,7 +35,7 @@ final class WorkAhead<Part: Sendable>: Sendable {
   /// Hands all parts over, in order.
   ///
   /// - Throws: What a part of the work threw, of several the first; and what `body` throws.
-  func forEach(_ body: (Part) throws -> Void) throws {
+  package func forEach(_ body: (Part) throws -> Void) throws {
     for number in ranges.indices {
       doIfNotBegun(number)
       finished[number].wait()

@@ -1,34 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TransparencyLog
-
-/// One witness is asked to cosign one checkpoint, as often as it takes to learn what it saw last.
-struct WitnessConversation: Sendable {
-  /// A witness that keeps saying that it saw something else last is not asked more often than this.
+/// Requests to one witness to cosign one checkpoint, until the size of the last checkpoint that it saw is known.
+package struct WitnessConversation: Sendable {
+  /// A witness that names another last size each time is not asked more often than this.
   static let maximumRequests = 4
 
-  let witness: WitnessPolicy.Witness
-  let transport: any WitnessTransport
-  /// The checkpoint as the log signed it.
-  let checkpoint: SignedCheckpoint
-  let deadline: ContinuousClock.Instant
-  /// The proof that the checkpoint continues the tree of so many entries.
-  let proof: @Sendable (UInt64) async throws -> [TreeHash]
+  /// The longest answer that is read, in bytes: a hundred signature lines fit in.
+  package static let maximumResponseByteCount = 1 << 16
 
-  /// What came of it.
-  struct Outcome: Sendable {
-    let line: Result<NoteSignature, WitnessRefusal>
+  package let witness: WitnessPolicy.Witness
+  private let transport: any WitnessTransport
+  private let checkpoint: SignedCheckpoint
+  package let deadline: ContinuousClock.Instant
+  private let proof: @Sendable (UInt64) async throws -> [TreeHash]
+
+  /// The result of the requests.
+  package struct Outcome: Sendable {
+    package let line: Result<NoteSignature, WitnessRefusal>
     /// The size of the last checkpoint that the witness cosigned, as far as it can be known.
-    let latestSize: UInt64
+    package let latestSize: UInt64
+  }
+
+  /// - Parameters:
+  ///   - witness: Who is asked.
+  ///   - transport: Sends the requests.
+  ///   - checkpoint: The checkpoint as the log signed it.
+  ///   - deadline: When the time is up.
+  ///   - proof: The proof that the checkpoint continues the tree of so many entries.
+  package init(
+    witness: WitnessPolicy.Witness, transport: any WitnessTransport, checkpoint: SignedCheckpoint,
+    deadline: ContinuousClock.Instant, proof: @escaping @Sendable (UInt64) async throws -> [TreeHash]
+  ) {
+    self.witness = witness
+    self.transport = transport
+    self.checkpoint = checkpoint
+    self.deadline = deadline
+    self.proof = proof
   }
 
   private var size: UInt64 { checkpoint.unverifiedCheckpoint.size }
 
-  /// Asks.
+  /// Sends the requests.
   ///
-  /// - Parameter latestSize: What the witness is thought to have seen last; 0 where nothing is known.
+  /// - Parameter latestSize: The size that the witness saw last, as far as is known; otherwise 0.
   /// - Returns: The witness's line, verified, or why there is none.
-  func ask(latestSize: UInt64) async -> Outcome {
+  package func ask(latestSize: UInt64) async -> Outcome {
     var oldSize = latestSize <= size ? latestSize : 0
     do throws(WitnessRefusal) {
       guard let url = witness.submissionURL else {
@@ -69,17 +85,17 @@ struct WitnessConversation: Sendable {
       body = try AddCheckpointRequest(oldSize: oldSize, consistencyProof: hashes, checkpoint: checkpoint)
         .encoded
     } catch {
-      throw refusal(.unreachable, "the consistency proof for it could not be made: \(AuditError(error))")
+      throw refusal(.unreachable, "the consistency proof for it could not be made: \(error)")
     }
     let left = deadline - .now
     guard left > .zero, !Task.isCancelled else { throw refusal(.timedOut, "it did not answer in time") }
     let response: WitnessResponse
     do throws(WitnessTransportError) {
       response = try await transport.post(
-        body, to: url, timeout: left, maximumByteCount: Witnesses.maximumResponseByteCount)
+        body, to: url, timeout: left, maximumByteCount: Self.maximumResponseByteCount)
     } catch { throw WitnessRefusal(witness.label, error) }
-    guard response.body.count <= Witnesses.maximumResponseByteCount else {
-      throw refusal(.tooLarge, "its answer has more than \(Witnesses.maximumResponseByteCount) bytes")
+    guard response.body.count <= Self.maximumResponseByteCount else {
+      throw refusal(.tooLarge, "its answer has more than \(Self.maximumResponseByteCount) bytes")
     }
     guard response.status != 409 || Self.isSize(response.contentType) else {
       throw refusal(
