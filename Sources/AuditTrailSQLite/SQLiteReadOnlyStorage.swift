@@ -3,7 +3,7 @@
 public import AuditTrail
 internal import SQLite
 
-/// An audit trail in an SQLite file that may only be read: on a read-only disk, in a folder of somebody else, or where
+/// An audit trail in an SQLite file that may only be read: on a read-only disk, in a folder of another user, or where
 /// nothing must be touched.
 ///
 /// Where others use the trail meanwhile, their changes are seen as soon as they are committed, if the files `-wal` and

@@ -44,13 +44,13 @@ package final class ReaderPool: Sendable {
       return state.idle.popLast()
     }
     var reader = kept
-    defer { giveBack(reader) }
+    defer { release(reader) }
     let borrowed = try kept ?? open()
     reader = borrowed
     return try borrowed.use(body)
   }
 
-  private func giveBack(_ reader: Connection?) {
+  private func release(_ reader: Connection?) {
     let completion = state.withLock { state -> (@Sendable () throws -> Void)? in
       state.inUse -= 1
       if let reader, !state.isClosed, state.idle.count < maximumIdle { state.idle.append(reader) }

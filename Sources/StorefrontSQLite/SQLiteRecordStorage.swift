@@ -11,8 +11,8 @@ public import Storefront
 /// let queue = try PaymentQueue(store: store, storage: storage)
 /// ```
 ///
-/// One process uses a file at a time, through one storage: a queue knows what it has stored. Whoever opens it
-/// meanwhile is told `busy`. While it is in use its log lies next to it, `-wal`, which is part of it and goes with it
+/// One process uses a file at a time, through one storage: a queue knows what it has stored. Another that opens it
+/// meanwhile fails with `busy`. While it is in use its log lies next to it, `-wal`, which is part of it and goes with it
 /// wherever it is copied. The file must be on a local disk: locks of network file systems cannot be relied upon.
 ///
 /// Durable means: ``commit(_:)`` returns after `fdatasync` (`F_FULLFSYNC` on Apple systems) of all that it wrote.

@@ -13,8 +13,8 @@ final class StorageState: Sendable {
     var isClosed = false
   }
 
-  /// Notes a failed sync: the kernel may have dropped what it could not write, and would report success to whoever
-  /// tried again.
+  /// Notes a failed sync: the kernel may have dropped what it could not write, and would report success to the
+  /// next attempt.
   func stop(_ fault: RecordStorageError) { state.withLock { $0.fault = $0.fault ?? fault } }
 
   /// Whether it is this call that closes.

@@ -50,7 +50,7 @@ public struct EntryFacts: Sendable, Hashable {
   public var root: SHA256Digest?
   /// The digest of the policy.
   public var policy: SHA256Digest?
-  /// What each checker said, in the order asked.
+  /// The answer of each checker, in the order asked.
   public var checks: [RecordedCheck]
   /// Key: the public key that took over (C2SP signed-note verifier key).
   public var key: String?

@@ -20,7 +20,7 @@ public struct ProvenEntry: Sendable, Hashable {
 ///
 /// Each entry of an original transaction says which one was before it, so that from the newest all can be reached and
 /// none in between can be left out. That the newest is the newest is what an anchor states, an entry itself: the trail
-/// commits to it, and whoever reads the whole trail can contradict it.
+/// commits to it, and any reader of the whole trail can contradict it.
 public struct CompleteHistory: Sendable, Hashable {
   /// The original transaction.
   public let original: String

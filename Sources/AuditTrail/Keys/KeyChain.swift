@@ -6,7 +6,7 @@ public import TransparencyLog
 /// The keys of a trail, one after the other: the first is trusted, and each of the others took over by an entry of the
 /// trail that the key before it signed.
 ///
-/// A key that was replaced vouches for the entries up to that entry, and for nothing after it, whoever has it now.
+/// A key that was replaced vouches for the entries up to that entry, and for nothing after it, no matter who has it now.
 ///
 /// In a file a chain is the proofs of these entries (C2SP tlog-proof), one behind the other, each in a checkpoint of the
 /// key that was replaced which ends with the entry.

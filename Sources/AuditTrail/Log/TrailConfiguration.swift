@@ -5,7 +5,7 @@ internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// What a trail is and stays: settled when it is created, and signed with its key, so that nobody else changes it.
+/// The constant properties of a trail: chosen when it is created, and signed with its key, so that nobody else changes it.
 ///
 /// It is stored as a signed note (C2SP signed-note) of the trail's key over the text
 ///

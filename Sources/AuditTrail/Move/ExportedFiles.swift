@@ -5,7 +5,7 @@ internal import ReceiptBytes
 internal import TransparencyLog
 
 /// What exports have left in `tile` and `erasable`, with the files that a cut-off export did not finish. Anything
-/// beside these two folders is somebody else's, and is neither listed nor touched.
+/// beside these two folders belongs to others, and is neither listed nor touched.
 struct ExportedFiles {
   private(set) var files: [String] = []
   private(set) var folders: [String] = []
@@ -54,8 +54,8 @@ struct ExportedFiles {
   /// Removes the files that are not of the tree of `size` entries, and the folders that this leaves empty. When it
   /// returns, they are gone from the disk.
   ///
-  /// Narrower partial tiles and bundles of a tile that is still partial stay: whoever holds an older checkpoint may
-  /// ask for them (C2SP tlog-tiles, "Partial Tiles"). Of erasable parts nothing older stays.
+  /// Narrower partial tiles and bundles of a tile that is still partial stay: clients with an older checkpoint may
+  /// request them (C2SP tlog-tiles, "Partial Tiles"). Of erasable parts nothing older stays.
   ///
   /// - Parameters:
   ///   - part: The folder to clean: `tile` or `erasable`.

@@ -175,7 +175,7 @@ extension AuditLog {
         number += 1
       }
     }
-    // Whoever reads a checkpoint finds all that it covers: the names of the new files are on disk before it, and what
+    // A reader of the checkpoint must find all that it covers: the names of the new files are on disk before it, and what
     // only an older one needs goes after it.
     for folder in try ExportedFiles(in: directory).folders {
       try StorageError.synchronizeDirectory("\(directory.path)/\(folder)")

@@ -89,7 +89,7 @@ extension AuditLog {
     let missing = policy.witnesses.indices.filter { !cosigners.contains(policy.witnesses[$0].key) }
     let size = checkpoint.checkpoint.size
     let answers = await rounds.requests.ask(
-      missing, for: plain, cosigners: cosigners, until: deadline, lingering: rounds.witnesses.patience
+      missing, for: plain, cosigners: cosigners, until: deadline, gracePeriod: rounds.witnesses.gracePeriod
     ) { oldSize in
       try await self.read { try $0.consistencyProof(from: oldSize, to: size) }
     }

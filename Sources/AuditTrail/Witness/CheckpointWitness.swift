@@ -62,7 +62,7 @@ public struct CheckpointWitness: Sendable {
 
   /// Answers the body of a request. It blocks until the checkpoint is stored.
   ///
-  /// The new checkpoint takes the place of the very one that it was held against, by compare and swap, before the
+  /// The new checkpoint replaces exactly the one that it was compared with, by compare-and-swap, before the
   /// cosignature is given out.
   public func respond(to body: [UInt8]) -> Answer {
     guard body.count <= Self.maximumRequestByteCount else {
@@ -75,7 +75,7 @@ public struct CheckpointWitness: Sendable {
     let origin = request.checkpoint.unverifiedCheckpoint.origin
     let log = logs.first { $0.keys.contains { UTF8Text.isIdentical($0.name, origin) } }
     do {
-      // Each loss is somebody else's success, and leads to another old size, as a rule.
+      // Each lost race is the success of another request, and usually leads to another old size.
       for _ in 0..<64 {
         let stored = try log?.checkpoints.load()
         let decision = try WitnessRules(key: key, logs: log?.keys ?? []).decide(

@@ -39,8 +39,8 @@ final class WitnessRounds: Sendable {
   ///
   /// - Parameters:
   ///   - asksAll: Whether witnesses are asked although the quorum is met already.
-  ///   - body: One round. That of whoever starts the work is used.
-  /// - Returns: What came of the round.
+  ///   - body: One round. That of the call that starts the work is used.
+  /// - Returns: The result of the round.
   func join(asksAll: Bool, round body: @escaping @Sendable (Bool) async -> Outcome) async -> Outcome {
     await withCheckedContinuation { continuation in
       let starts = state.withLock { state in

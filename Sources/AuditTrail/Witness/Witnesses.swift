@@ -15,7 +15,7 @@ public struct Witnesses: Sendable {
   /// How long all of them together have to answer; 10 seconds by default.
   public var timeout: Duration
   /// How long the others are waited for once the quorum is met; a tenth of a second by default.
-  public var patience: Duration = .milliseconds(100)
+  public var gracePeriod: Duration = .milliseconds(100)
 
   /// The longest answer that is read, in bytes: a hundred signature lines fit in.
   public static let maximumResponseByteCount = WitnessConversation.maximumResponseByteCount

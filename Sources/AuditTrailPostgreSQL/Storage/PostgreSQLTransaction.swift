@@ -21,7 +21,7 @@
     /// What is to be sent before the first statement.
     private var beginning: [String]
     private var isEnded = false
-    /// The first fault. The server has given up the transaction then, whatever the caller makes of the fault.
+    /// The first fault. The server has given up the transaction then, whether or not the caller handles the error.
     private(set) var failure: StorageError?
 
     init(_ connection: ServerConnection, beginning: [String]) {

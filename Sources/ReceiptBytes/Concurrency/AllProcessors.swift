@@ -15,18 +15,7 @@ internal import Synchronization
 /// Work that is shared among all processors.
 package enum AllProcessors {
   /// How many there are. Asked once: to tell, files are read.
-  package static let count: Int = {
-    #if os(Linux)
-      // Those that this process may run on.
-      var allowed = cpu_set_t()
-      if unsafe sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &allowed) == 0 {
-        return unsafe withUnsafeBytes(of: allowed) { bytes in
-          unsafe max(1, bytes.reduce(0) { $0 + $1.nonzeroBitCount })
-        }
-      }
-    #endif
-    return max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-  }()
+  package static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
   /// Does some work part by part, and puts the results together in order. Little work is done on this thread.
   ///

@@ -8,7 +8,7 @@ public struct SHA256Digest: Sendable, Hashable {
   public static let byteCount = 32
 
   /// The bytes in order, eight in each word, the first one highest.
-  package let words: (UInt64, UInt64, UInt64, UInt64)
+  @usableFromInline package let words: (UInt64, UInt64, UInt64, UInt64)
 
   @inlinable
   package init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }

@@ -34,13 +34,13 @@ package final class CosignatureRequests: Sendable {
   ///   - checkpoint: As the log signed it.
   ///   - cosigners: Who cosigned before.
   ///   - deadline: When the time is up.
-  ///   - lingering: How long the others are waited for once the quorum is met.
+  ///   - gracePeriod: How long the others are waited for once the quorum is met.
   ///   - proof: The consistency proof from a size.
   /// - Returns: The lines of those who cosigned, verified, and why the others did not.
   package func ask(
     _ indices: [Int], for checkpoint: SignedCheckpoint, cosigners: [NoteVerifierKey],
     until deadline: ContinuousClock.Instant,
-    lingering: Duration, proof: @escaping @Sendable (UInt64) async throws -> [TreeHash]
+    gracePeriod: Duration, proof: @escaping @Sendable (UInt64) async throws -> [TreeHash]
   ) async -> (lines: [NoteSignature], refusals: [WitnessRefusal]) {
     guard !indices.isEmpty else { return ([], []) }
     let (events, continuation) = AsyncStream.makeStream(of: Event.self)
@@ -77,7 +77,7 @@ package final class CosignatureRequests: Sendable {
         lines.append(line)
         signers.append(policy.witnesses[index].key)
         if !wasQuorum, policy.isSatisfied(by: signers) {
-          tasks.append(wait(min(deadline, .now + lingering)))
+          tasks.append(wait(min(deadline, .now + gracePeriod)))
         }
       }
       if unanswered.isEmpty { break }

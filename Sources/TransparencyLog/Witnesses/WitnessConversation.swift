@@ -71,7 +71,7 @@ package struct WitnessConversation: Sendable {
       }
       throw refusal(.unsettled, "it named another last size in each of \(Self.maximumRequests) answers")
     } catch {
-      // What it said may have been a lie, so the next conversation begins anew.
+      // Its answers may have been lies, so the next conversation starts from nothing.
       return Outcome(line: .failure(error), latestSize: 0)
     }
   }

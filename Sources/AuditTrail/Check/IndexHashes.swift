@@ -3,26 +3,26 @@
 internal import FingerprintIndex
 internal import ReceiptCrypto
 
-/// The sums of the index records that entries ought to have, by kind: to be compared with those that the index has.
-struct IndexSums {
-  private(set) var byKind = [IndexSum](repeating: IndexSum(), count: IndexKind.allCases.count)
+/// The multiset hashes of the index records that entries should have, by kind: compared with those of the index.
+struct IndexHashes {
+  private(set) var byKind = [MultisetHash](repeating: MultisetHash(), count: IndexKind.allCases.count)
   private let key: IndexKey?
-  private let points: IndexSum.Points
+  private let points: MultisetHash.Points
   private let indexedSize: UInt64
   /// The products of the bundle: it has one record of each.
   private var products: Set<UInt64> = []
 
   /// - Parameters:
-  ///   - key: What fingerprints are made with; `nil` where it is not known, and nothing is summed.
-  ///   - points: Where the sums are evaluated, random for each check.
+  ///   - key: What fingerprints are made with; `nil` where it is not known, and nothing is hashed.
+  ///   - points: Where the hashes are evaluated, random for each check.
   ///   - indexedSize: The entries below it have their records in runs.
-  init(_ key: IndexKey?, _ points: IndexSum.Points, indexedSize: UInt64) {
+  init(_ key: IndexKey?, _ points: MultisetHash.Points, indexedSize: UInt64) {
     self.key = key
     self.points = points
     self.indexedSize = indexedSize
   }
 
-  /// Adds the records of an entry. Those of one bundle must be added to sums of their own.
+  /// Adds the records of an entry. Those of one bundle must be added to hashes of their own.
   mutating func add(
     _ entry: Span<UInt8>, erasable: [UInt8], _ keys: EntryIndexKeys, at index: UInt64
   ) {
@@ -45,8 +45,8 @@ struct IndexSums {
       IndexRecord(fingerprint: fingerprint, index: index, check: check), of: kind, at: points)
   }
 
-  /// Adds the sums of other bundles.
-  mutating func add(_ other: IndexSums) {
+  /// Adds the hashes of other bundles.
+  mutating func add(_ other: IndexHashes) {
     for kind in byKind.indices { byKind[kind].add(other.byKind[kind]) }
   }
 }

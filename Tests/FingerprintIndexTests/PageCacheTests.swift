@@ -4,7 +4,7 @@ import Testing
 
 @testable import FingerprintIndex
 
-@Suite struct KeptPagesTests {
+@Suite struct PageCacheTests {
   private let storage = MemoryIndex()
 
   /// Makes a run of 2,000 records and of this kind.
@@ -53,7 +53,7 @@ import Testing
 
   @Test func `As many pages are kept as there is memory for, and all of it is given back`() throws {
     let run = try makeRun(.original)
-    let limit = 3 * KeptPages.pageByteCount + (BlockedFilter.blockCount(records: 2_000) * 64)
+    let limit = 3 * PageCache.pageByteCount + (BlockedFilter.blockCount(records: 2_000) * 64)
     let memory = IndexMemory(limit: limit)
     try storage.read { reader in
       let resident = try ResidentRun(run, in: reader, memory: memory)
@@ -62,11 +62,11 @@ import Testing
       #expect(try lookUpAll(resident, reader) == read - 3)
       #expect(!memory.isExceeded)
       // A filter is not refused: pages give way to it.
-      memory.take(KeptPages.pageByteCount)
+      memory.take(PageCache.pageByteCount)
       #expect(memory.isExceeded)
       resident.forgetPages()
       #expect(!memory.isExceeded)
-      memory.giveBack(KeptPages.pageByteCount)
+      memory.release(PageCache.pageByteCount)
     }
     #expect(memory.takeIfLeft(limit))
     #expect(!memory.takeIfLeft(1))

@@ -2,19 +2,19 @@
 
 internal import ReceiptBytes
 
-/// What a set of index records comes to, in whatever order they are added: for comparing those that the index has with
-/// those that it ought to have, without holding them.
+/// A multiset hash of index records, independent of their order: compares those that the index has with those that it
+/// should have, without keeping them.
 ///
 /// It is the value of a polynomial whose roots are the records, modulo the prime 2^61 - 1, at points that are drawn
-/// anew for each comparison. Two different sets of n records have different polynomials, of degree n, and so come to the
-/// same at both of two points with a probability of at most (n / 2^61)^2: for 80 million records, 2^-69. Who altered
-/// the index before the points were drawn can do nothing about it.
-package struct IndexSum: Sendable, Hashable {
+/// anew for each comparison. Two different sets of n records have different polynomials, of degree n, and so have the
+/// same value at both of two points with a probability of at most (n / 2^61)^2: for 80 million records, 2^-69. An attacker who
+/// altered the index does not know the points.
+package struct MultisetHash: Sendable, Hashable {
   /// The values at the two points.
   package private(set) var first: UInt64 = 1
   package private(set) var second: UInt64 = 1
 
-  /// What no records come to.
+  /// The hash of no records.
   package init() {}
 
   /// Adds a record.
@@ -27,8 +27,8 @@ package struct IndexSum: Sendable, Hashable {
       second, points.second.factor(labelled, Field.reduced(record.index), UInt64(record.check)))
   }
 
-  /// Adds what another set comes to.
-  package mutating func add(_ other: IndexSum) {
+  /// Adds the records of another hash.
+  package mutating func add(_ other: MultisetHash) {
     first = Field.product(first, other.first)
     second = Field.product(second, other.second)
   }

@@ -17,12 +17,12 @@ final class IndexMemory: Sendable {
   /// Takes what a filter needs.
   func take(_ byteCount: Int) { used.add(byteCount, ordering: .relaxed) }
 
-  func giveBack(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
+  func release(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
 
   /// Takes what a page needs; `false` where there is not as much left.
   func takeIfLeft(_ byteCount: Int) -> Bool {
     guard used.add(byteCount, ordering: .relaxed).newValue > limit else { return true }
-    giveBack(byteCount)
+    release(byteCount)
     return false
   }
 
@@ -30,10 +30,10 @@ final class IndexMemory: Sendable {
   var isExceeded: Bool { used.load(ordering: .relaxed) > limit }
 }
 
-/// The pages of a run that were read and verified whole, to be looked up in again: they never change.
+/// The cache of a run's pages that were read and verified whole: pages never change.
 ///
-/// Those of kinds whose records can be removed do, and are not kept.
-final class KeptPages: Sendable {
+/// Those of kinds whose records can be removed do, and are not cached.
+final class PageCache: Sendable {
   /// What a page takes, with what the heap and the table need for it.
   static let pageByteCount = 4_352
 
@@ -54,20 +54,20 @@ final class KeptPages: Sendable {
     do {
       try page.verifyAll()
     } catch {
-      memory.giveBack(Self.pageByteCount)
+      memory.release(Self.pageByteCount)
       throw error
     }
     let verified = page
     let isNew = pages.withLock { $0.updateValue(verified, forKey: number) == nil }
-    if !isNew { memory.giveBack(Self.pageByteCount) }
+    if !isNew { memory.release(Self.pageByteCount) }
   }
 
-  /// Gives all memory back.
+  /// Releases all memory.
   func forgetAll() {
     let count = pages.withLock { pages in
       defer { pages = [:] }
       return pages.count
     }
-    memory.giveBack(count * Self.pageByteCount)
+    memory.release(count * Self.pageByteCount)
   }
 }
