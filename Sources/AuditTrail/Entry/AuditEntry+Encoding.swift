@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCrypto
+package import ReceiptCrypto
 
 extension AuditEntry {
   /// Appends the bytes of an entry to a buffer, which may be used again and again.

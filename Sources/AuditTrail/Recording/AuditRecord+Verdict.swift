@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-internal import ReceiptCrypto
+public import ReceiptCrypto
 public import ReceiptVerification
 
 extension [AuditRecord] {

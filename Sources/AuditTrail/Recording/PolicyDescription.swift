@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 internal import ReceiptCodec
-internal import ReceiptCrypto
+public import ReceiptCrypto
 public import ReceiptVerification
 
 extension SHA256Digest {

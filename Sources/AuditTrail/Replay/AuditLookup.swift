@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCrypto
+public import ReceiptCrypto
 
 /// What a trail says of an earlier time that a purchase was presented.
 public struct EarlierEntry: Sendable, Hashable {
