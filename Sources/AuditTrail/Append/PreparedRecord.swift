@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptBytes
 
 /// A record with all that can be said of it before it is its turn: under which fingerprints it will be found, what of it
 /// is erasable, and what entries that the runs of the index know have to do with it. Made by who appends, so that one

@@ -2,6 +2,7 @@
 
 internal import Dispatch
 internal import FingerprintIndex
+internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
@@ -18,9 +19,9 @@ struct CheckRun {
   /// The tree over the roots of the full bundles: its tiles are the tree's tiles of one level more.
   private var upper = TreeFrontier()
   private var tailHashes: [TreeHash] = []
-  private var ownRows: [UInt64] = []
-  private var sums: IndexSums
-  private let points: IndexSum.Points
+  private var outOfLine: [UInt64] = []
+  private var sums: IndexHashes
+  private let points: MultisetHash.Points
 
   /// Bundles that are read at a time, by all processors together.
   private static let windowCount = 64
@@ -30,11 +31,11 @@ struct CheckRun {
     self.head = head
     self.keys = keys
     hasKeys = try storage.read(ErasureKeys.arePresent)
-    guard let points = IndexSum.Points(Random.bytes(IndexSum.Points.byteCount)) else {
+    guard let points = MultisetHash.Points(Random.bytes(MultisetHash.Points.byteCount)) else {
       throw AuditError(.invalidRecord, at: "index", "The points of the sums do not have the right length.")
     }
     self.points = points
-    sums = IndexSums(keys.fingerprints, points, indexedSize: head.indexedSize)
+    sums = IndexHashes(keys.fingerprints, points, indexedSize: head.indexedSize)
   }
 
   private var bundleCount: Int { Int(head.size >> 8) }
@@ -48,7 +49,7 @@ struct CheckRun {
       let checked = next
       first = window(from: first).upperBound
       next = checkBundles(window(from: first))
-      // Entries are held against each other one by one; meanwhile the next window is checked.
+      // Entries are compared with each other one by one; meanwhile the next window is checked.
       for checked in try checked.get() { try take(checked) }
       progress(UInt64(first) << 8, head.size)
       guard faults.count < TrailCheckReport.maximumFaults else { return }
@@ -56,7 +57,7 @@ struct CheckRun {
     try take(checkTail())
     progress(head.size, head.size)
     faults += lines.finish(sawErasableParts: hasKeys)
-    FreedMemory.giveBack()
+    FreedMemory.release()
   }
 
   private func window(from first: Int) -> Range<Int> {
@@ -72,7 +73,7 @@ struct CheckRun {
       try part.map { offset in
         try storage.read { reader in
           try CheckedBundle(
-            Int64(window.lowerBound + offset), reader, IndexSums(key, points, indexedSize: indexedSize),
+            Int64(window.lowerBound + offset), reader, IndexHashes(key, points, indexedSize: indexedSize),
             hasKeys: hasKeys)
         }
       }
@@ -104,14 +105,14 @@ struct CheckRun {
     try storage.read { reader in
       try CheckedBundle(
         tail: head.size & ~255..<head.size, reader,
-        IndexSums(keys.fingerprints, points, indexedSize: head.indexedSize), hasKeys: hasKeys)
+        IndexHashes(keys.fingerprints, points, indexedSize: head.indexedSize), hasKeys: hasKeys)
     }
   }
 
   private mutating func take(_ checked: CheckedBundle) throws {
     faults += checked.entries.faults
     faults += lines.add(checked.entries)
-    ownRows += checked.ownRows
+    outOfLine += checked.outOfLine
     sums.add(checked.sums)
     guard checked.isFull else {
       tailHashes = checked.entries.hashes
@@ -143,7 +144,7 @@ struct CheckRun {
     try checkSuccessions()
     try checkNothing(.bundles, outside: bundles > 0 ? [0...bundles - 1] : [])
     try checkNothing(.tail, outside: size > bundles << 8 ? [bundles << 8...size - 1] : [])
-    try checkNothing(.payloads, outside: ownRows.map { Int64($0)...Int64($0) })
+    try checkNothing(.payloads, outside: outOfLine.map { Int64($0)...Int64($0) })
     let tiles = (1..<6).compactMap { level -> ClosedRange<Int64>? in
       let count = size >> Int64(8 * (level + 1))
       return count > 0 ? Int64(level) << 48...(Int64(level) << 48 + count - 1) : nil

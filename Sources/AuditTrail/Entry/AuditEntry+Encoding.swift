@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ReceiptCrypto
+
 extension AuditEntry {
   /// Appends the bytes of an entry to a buffer, which may be used again and again.
   ///

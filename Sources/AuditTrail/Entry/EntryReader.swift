@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
+internal import ReceiptCrypto
 
 /// Takes the lines of an entry apart, one after the other, without copying. The bytes are passed to every function,
 /// always the same ones.

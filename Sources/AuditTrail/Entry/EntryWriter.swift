@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
+
 /// Writes the lines of an entry into memory of sufficient size; what does not fit is noticed, not written.
 @safe
 struct EntryWriter {

@@ -40,13 +40,13 @@ public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
     case noSuchEntry = "no-such-entry"
     /// What is stored is not what was written: it was altered or damaged.
     case tampered
-    /// The trail is older than the last checkpoint that was published: somebody put back an old copy.
+    /// The trail is older than the last checkpoint that was published: an old copy was put back.
     case rolledBack = "rolled-back"
     /// The trail contradicts a checkpoint that was published: there are two histories.
     case forked
-    /// Fewer witnesses cosigned than the policy demands. The entry is stored; ask for its checkpoint again later.
+    /// Fewer witnesses cosigned than the policy requires. The entry is stored; ask for its checkpoint again later.
     case notWitnessed = "not-witnessed"
-    /// The trail was opened without witnesses, or with too few that can be reached for what their policy demands.
+    /// The trail was opened without witnesses, or with too few that can be reached for their policy.
     /// Nothing was stored.
     case noWitnesses = "no-witnesses"
   }

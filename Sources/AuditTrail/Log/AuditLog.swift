@@ -89,7 +89,7 @@ public final class AuditLog: Sendable {
     }
   }
 
-  /// Changes the trail, and shows readers what came of it as far as it is durable.
+  /// Changes the trail, and publishes the new state to readers as far as it is durable.
   func change<Result: Sendable>(
     _ body: (inout TrailWriter) throws(AuditError) -> Result
   ) throws(AuditError) -> Result {
@@ -117,7 +117,7 @@ public final class AuditLog: Sendable {
       var isMore = true
       while isMore, !isClosing.load(ordering: .sequentiallyConsistent) {
         isMore = (try? merger.withLock { merger in try merger.step() }) ?? false
-        FreedMemory.giveBack()
+        FreedMemory.release()
       }
     }
   }

@@ -2,7 +2,7 @@
 
 internal import TransparencyLog
 
-/// Reads the entries of a trail. Every entry is hashed when it is read, and held against the tree: what is returned is
+/// Reads the entries of a trail. Every entry is hashed when it is read, and verified against the tree: what is returned is
 /// what was recorded, or reading throws ``AuditError/Code/tampered``.
 struct StoredEntries {
   let rows: StoredRows
@@ -39,7 +39,7 @@ struct StoredEntries {
     return entry
   }
 
-  /// Lends the entries `range`, in order, each bundle read once.
+  /// Calls `body` with the entries `range`, in order, each bundle read once.
   ///
   /// - Throws: As ``entry(at:)``, and what `body` throws.
   func forEach(in range: Range<UInt64>, _ body: (UInt64, StoredEntry) throws -> Void) throws {
@@ -94,21 +94,21 @@ struct StoredRows {
   /// The erasable part of the entry at `index`, sealed; empty where it has none.
   func erasable(at index: UInt64) throws -> [UInt8] {
     let (bundle, position) = Self.place(of: index)
-    let hasOwnRow: Bool
+    let isOutOfLine: Bool
     if let lengths = try lengths(of: bundle) {
       guard let layout = BundleRow.Layout(lengths) else { throw Self.damaged(bundle) }
-      hasOwnRow = layout.ownRows[position]
-      if !hasOwnRow { return try part(layout.erasables[position], of: bundle) }
+      isOutOfLine = layout.outOfLine[position]
+      if !isOutOfLine { return try part(layout.erasables[position], of: bundle) }
     } else {
       guard let stored = try tail(index) else { return [] }
-      hasOwnRow = stored.hasOwnRow
-      if !hasOwnRow { return stored.erasable }
+      isOutOfLine = stored.isOutOfLine
+      if !isOutOfLine { return stored.erasable }
     }
-    return try ownRow(index)
+    return try outOfLinePayload(index)
   }
 
   /// An erasable part in a row of its own.
-  private func ownRow(_ index: UInt64) throws -> [UInt8] {
+  private func outOfLinePayload(_ index: UInt64) throws -> [UInt8] {
     guard let row = try reader.value(.payloads, Int64(index)) else {
       throw AuditError(
         .tampered, at: "entry \(index)", "Its erasable part is not there; restore it from a backup.")
@@ -118,7 +118,7 @@ struct StoredRows {
 
   /// The erasable part of an entry that was read, sealed; empty where it has none.
   func erasable(of stored: StoredEntry, at index: UInt64) throws -> [UInt8] {
-    stored.hasOwnRow ? try ownRow(index) : stored.erasable
+    stored.isOutOfLine ? try outOfLinePayload(index) : stored.erasable
   }
 
   /// Lends the entries `range`, in order, each bundle read once, with all entries of the bundle.
@@ -154,7 +154,7 @@ struct StoredRows {
     return (0..<BundleRow.entryCount).map {
       StoredEntry(
         entry: Array(row[layout.entries[$0]]), erasable: Array(row[layout.erasables[$0]]),
-        hasOwnRow: layout.ownRows[$0])
+        isOutOfLine: layout.outOfLine[$0])
     }
   }
 

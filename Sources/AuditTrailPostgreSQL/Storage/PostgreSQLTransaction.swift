@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   internal import AuditTrail
+  internal import PostgreSQL
 
   /// The tables within one transaction of a connection. Changes are sent without waiting for their answers, which are
   /// taken with those of the next read or of the commit.
@@ -20,7 +21,7 @@
     /// What is to be sent before the first statement.
     private var beginning: [String]
     private var isEnded = false
-    /// The first fault. The server has given up the transaction then, whatever the caller makes of the fault.
+    /// The first fault. The server has given up the transaction then, whether or not the caller handles the error.
     private(set) var failure: StorageError?
 
     init(_ connection: ServerConnection, beginning: [String]) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// What recognition needs of a JSON document around a receipt.
 package enum JSONDocument {
   /// The top-level members that have one of the names and a string as value, in the order of the document,

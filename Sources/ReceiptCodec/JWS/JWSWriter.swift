@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Builds a JWS (RFC 7515, section 7.1). The signature is computed elsewhere.
 package enum JWSWriter {
   /// The bytes to sign: the encoded header, a dot, the encoded payload.

@@ -73,7 +73,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   /// none.
   package func claimedKind(limits: ReceiptLimits) -> ReceiptKind? {
     switch self {
-    case .jws(let jws): try? JWSPayloadMarks(in: jws.payload, limits: limits).kind
+    case .jws(let jws): try? JWSPayloadDiscriminators(in: jws.payload, limits: limits).kind
     case .appReceipt: .appReceipt
     case .transactionReceipt: .transactionReceipt
     }

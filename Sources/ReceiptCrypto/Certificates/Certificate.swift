@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 /// An X.509 certificate (RFC 5280). Two are equal when their DER is.
 ///
@@ -38,8 +39,7 @@ public struct Certificate: Sendable {
     let encoded = unsafe OpenSSLBytes.encoded {
       unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(backing.certificate), $0)
     }
-    guard let encoded, let element = DERElement(encoded[...]) else { return [] }
-    return Array(element.content)
+    return encoded.flatMap { DERSequence.contents(of: .integer, in: $0) }.map(Array.init) ?? []
   }
 
   /// The serial number in lower-case hexadecimal, two digits an octet, without the zero octet that may lead
@@ -66,7 +66,7 @@ public struct Certificate: Sendable {
     unsafe X509_get0_signature(nil, &algorithm, backing.certificate)
     var object: OpaquePointer?
     unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
-    return unsafe ObjectIdentifier.dotted(object)
+    return unsafe OpenSSLObject.dotted(object)
   }
 
   /// Whether `issuer`'s key made this certificate's signature. Names, dates and extensions are not looked at.

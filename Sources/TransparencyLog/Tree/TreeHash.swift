@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// A hash of a Merkle tree (RFC 6962 section 2.1): 32 bytes of SHA-256.
@@ -34,7 +35,7 @@ public struct TreeHash: Sendable, Hashable {
   }
 
   init?(base64: ArraySlice<UInt8>) {
-    guard base64.count == 44, let bytes = CanonicalBase64.decode(base64) else { return nil }
+    guard base64.count == 44, let bytes = try? Base64.decode(base64) else { return nil }
     self.init(bytes)
   }
 
@@ -67,7 +68,7 @@ public struct TreeHash: Sendable, Hashable {
   }
 
   /// The bytes in base64 (RFC 4648 section 4), padded: 44 characters.
-  public var base64: String { CanonicalBase64.encode(bytes) }
+  public var base64: String { Base64.encodeToString(bytes) }
 
   /// The bytes in lower-case hexadecimal: 64 characters.
   public var hexadecimal: String { Hexadecimal.encode(bytes) }
