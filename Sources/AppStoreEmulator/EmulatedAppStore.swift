@@ -27,7 +27,7 @@ public struct EmulatedAppStore: Sendable {
     public var appAppleId: Int64
     /// Whose tokens are accepted; `nil` checks none.
     public var developerKeys: [DeveloperKey]?
-    /// What `verifyReceipt` demands as `password` for subscriptions; `nil` demands none.
+    /// What `verifyReceipt` requires as `password` for subscriptions; `nil` requires none.
     public var sharedSecret: String?
     /// The time of day.
     public var clock: @Sendable () -> Timestamp

@@ -98,7 +98,7 @@ public struct EntitlementLedger: Sendable, Hashable {
   }
 
   /// How many original transactions it knows of.
-  public var count: Int { lines.count }
+  package var count: Int { lines.count }
 
   mutating func join(_ line: PurchaseLine, to id: Entitlement.ID) {
     lines[id, default: PurchaseLine()].join(line)

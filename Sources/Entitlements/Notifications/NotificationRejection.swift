@@ -11,7 +11,7 @@ public enum NotificationRejection: Error, Sendable, Hashable, CustomStringConver
   case malformed(MalformedReceipt)
   /// Verified, and something else than a notification.
   case wrongKind(ReceiptKind)
-  /// The notification, or a signed part inside it, is not genuine or not what the policy demands.
+  /// The notification, or a signed part inside it, is not genuine or not what the policy requires.
   case invalid(InvalidReceipt)
   /// It could not be checked: neither to be believed nor to be lost.
   case undetermined(UndeterminedReceipt)

@@ -3,7 +3,7 @@
 public import ReceiptCrypto
 
 /// A small certificate authority for stores of your own and for tests: a root, an intermediate under it, and
-/// the leaves that sign receipts (RFC 5280), with the extensions that verifiers of receipts demand.
+/// the leaves that sign receipts (RFC 5280), with the extensions that verifiers of receipts require.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority.create(.init(organization: "Example", start: now))

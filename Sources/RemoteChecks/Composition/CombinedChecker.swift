@@ -28,11 +28,11 @@ public struct CombinedChecker: RemoteChecker {
   }
 
   /// Whose answer counts.
-  public let rule: Rule
+  package let rule: Rule
   /// When they are asked.
-  public let order: Order
+  package let order: Order
   /// The checkers.
-  public let checkers: [any RemoteChecker]
+  package let checkers: [any RemoteChecker]
   /// The rule and the names of the checkers, unless another name was given.
   public let name: String
   private let time: RemoteTime

@@ -81,7 +81,7 @@ public struct RevocationOptions: Sendable {
   public var sendsNonce = true
   /// Whether a response must repeat the nonce. Responders that make responses ahead, Apple's among them, do
   /// not; `false` by default.
-  public var demandsNonce = false
+  public var requiresNonce = false
   /// What certificates are named by in requests. SHA-1 by default, which every responder understands; nothing
   /// rests on it.
   public var identifierHash: DigestAlgorithm = .sha1

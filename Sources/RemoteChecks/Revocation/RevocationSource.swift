@@ -77,7 +77,7 @@ struct RevocationSource: Sendable {
         return .done(
           try OCSPResponse(der: response.body).status(
             of: question.certificate, issuer: question.issuer, nonce: made.nonce,
-            demandsNonce: options.demandsNonce, at: Self.seconds(caller.time.now())))
+            demandsNonce: options.requiresNonce, at: Self.seconds(caller.time.now())))
       } catch {
         let failure = RevocationFailure(
           message: "\(url.host) answers what cannot be used: \(error)",
