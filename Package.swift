@@ -187,6 +187,14 @@ let package = Package(
     // Writes TestVectors/. Not a product: for whoever changes the vectors.
     .executableTarget(name: "generate-test-vectors", dependencies: ["ReceiptTesting"]),
 
+    // Lets libcrypto's allocations fail, one after the other, while receipts are verified.
+    .target(
+      name: "CAllocationFaults", path: "Tests/AllocationSweep/CAllocationFaults",
+      linkerSettings: [.linkedLibrary("crypto")]),
+    .executableTarget(
+      name: "allocation-sweep", dependencies: ["CAllocationFaults", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification"],
+      path: "Tests/AllocationSweep/allocation-sweep"),
+
     .testTarget(name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto"]),
     .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptCodec"]),
     .testTarget(name: "ReceiptSigningTests", dependencies: ["ReceiptSigning", "ReceiptTesting"]),
@@ -219,7 +227,7 @@ let package = Package(
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
 for target in package.targets
-where !["COpenSSL", "CCurl", "CPostgreSQL", "CAllocationCounter"].contains(target.name) {
+where !["COpenSSL", "CCurl", "CPostgreSQL", "CAllocationCounter", "CAllocationFaults"].contains(target.name) {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),

@@ -6,3 +6,13 @@ void COpenSSL_OPENSSL_free(void *pointer) { OPENSSL_free(pointer); }
 long COpenSSL_BIO_get_mem_data(BIO *bio, const uint8_t **data) {
   return BIO_get_mem_data(bio, (char **)data);
 }
+
+int COpenSSL_ERR_is_refusal(unsigned long code) {
+  int library = ERR_GET_LIB(code), reason = ERR_GET_REASON(code);
+  // Reasons that every library shares: malloc failure, a fetch that failed, an internal error…; those of a nested
+  // library, such as ERR_R_EC_LIB, only pass on what that library reports itself.
+  if (library != ERR_LIB_RSA && library != ERR_LIB_EC && library != ERR_LIB_ASN1) return 0;
+  return (reason & ERR_RFLAG_COMMON) == 0;
+}
+
+int COpenSSL_ERR_is_fatal(unsigned long code) { return ERR_FATAL_ERROR(code); }

@@ -8,4 +8,26 @@ package enum Libcrypto {
   package static var version: String {
     unsafe OpenSSL_version(OPENSSL_VERSION_STRING).map { unsafe String(cString: $0) } ?? "unknown"
   }
+
+  /// Asks libcrypto a question to which want of memory gives the same answer as a bad input: a refusal counts only
+  /// when it is given twice, and libcrypto can allocate.
+  ///
+  /// - Parameter ask: Asks the question; `nil` is the refusal.
+  /// - Returns: The answer, or `nil` for a refusal that counts.
+  /// - Throws: ``CryptoError/Code/internalFailure`` where memory is wanting.
+  static func confirming<Answer>(_ ask: () throws(CryptoError) -> Answer?) throws(CryptoError) -> Answer? {
+    if let answer = try ask() { return answer }
+    if let answer = try ask() { return answer }
+    guard canAllocate else { throw outOfMemory }
+    return nil
+  }
+
+  /// What is thrown where memory is wanting.
+  static let outOfMemory = CryptoError(.internalFailure, "libcrypto could not allocate memory.")
+
+  private static var canAllocate: Bool {
+    let probe = unsafe CRYPTO_malloc(4096, nil, 0)
+    unsafe CRYPTO_free(probe, nil, 0)
+    return unsafe probe != nil
+  }
 }

@@ -3,8 +3,8 @@
 public import ReceiptCodec
 public import ReceiptCrypto
 
-/// Turns bytes into a verdict: recognises the kind of receipt, checks signature and certificates against
-/// trusted roots, then everything that the policy demands. It does no I/O.
+/// Turns bytes into a verdict: recognizes the kind of receipt, checks signature and certificates against
+/// trusted roots, then everything that the policy requires. It does no I/O.
 ///
 /// ```swift
 /// let verifier = ReceiptVerifier(
@@ -17,100 +17,74 @@ public import ReceiptCrypto
 /// }
 /// ```
 ///
-/// One verifier may be used from any number of tasks and threads at once. Keep it: it remembers the signers it
-/// has found good, which makes all but the first receipt of a signer cheap. Copies share that memory.
+/// One verifier may be used from any number of tasks and threads at once. Keep it: it remembers the signers of
+/// receipts that it accepted, which makes all but the first receipt of a signer cheap. Copies share that memory.
+/// <doc:Design> follows a receipt through it.
 public struct ReceiptVerifier: Sendable {
-  /// The roots that are trusted.
-  public let trust: TrustAnchors
-  /// What is demanded of a receipt.
-  public let policy: VerificationPolicy
-  /// Certificates of issuers that receipts do not embed: transaction receipts carry their leaf alone.
-  public let intermediates: [Certificate]
-  /// Bounds on size and nesting.
-  public let limits: ReceiptLimits
+  let pipeline: VerificationPipeline
 
-  let clock: @Sendable () -> Timestamp
-  let report: (@Sendable (VerificationDiagnostic) -> Void)?
-  let knownSigners: KnownSigners
+  /// The roots that are trusted.
+  public var trust: TrustAnchors { pipeline.authenticator.resolver.trust }
+  /// What is required of a receipt.
+  public var policy: VerificationPolicy { pipeline.evaluator.policy }
+  /// Certificates of issuers that receipts do not embed: transaction receipts carry their leaf alone.
+  public var intermediates: [Certificate] { pipeline.authenticator.resolver.intermediates }
+  /// Bounds on size and nesting.
+  public var limits: ReceiptLimits { pipeline.recognizer.limits }
 
   /// Creates a verifier.
   ///
   /// - Parameters:
   ///   - trust: The roots that are trusted.
-  ///   - policy: What is demanded of a receipt.
+  ///   - policy: What is required of a receipt.
   ///   - intermediates: Certificates of issuers that receipts do not embed.
   ///   - limits: Bounds on size and nesting.
   ///   - clock: The current time; the system's clock by default.
-  ///   - diagnostics: Called on the verifying thread for every decision, to explain it. `nil` by default.
+  ///   - diagnostics: Called on the verifying thread with every decision on a receipt, once its verdict stands. `nil`
+  ///     by default.
   public init(
     trust: TrustAnchors, policy: VerificationPolicy, intermediates: [Certificate] = [],
     limits: ReceiptLimits = .standard,
     clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() },
     diagnostics: (@Sendable (VerificationDiagnostic) -> Void)? = nil
   ) {
-    self.trust = trust
-    self.policy = policy
-    self.intermediates = intermediates
-    self.limits = limits
-    self.clock = clock
-    self.report = diagnostics
-    self.knownSigners = KnownSigners()
+    pipeline = VerificationPipeline(
+      recognizer: Recognizer(limits: limits),
+      authenticator: Authenticator(
+        resolver: SignerResolver(trust: trust, intermediates: intermediates, policy: policy)),
+      evaluator: PolicyEvaluator(policy: policy, clock: clock), report: diagnostics)
   }
 
   /// Verifies a receipt of any kind, in any of the wrappings that ``/ReceiptCodec/UnverifiedReceipt`` knows.
   public func verify(_ bytes: [UInt8]) -> Verdict {
-    let receipt: UnverifiedReceipt
-    do throws(MalformedReceipt) {
-      receipt = try UnverifiedReceipt(parsing: bytes, limits: limits)
-    } catch {
-      return refuse(error)
-    }
-    return verify(receipt)
+    pipeline.verdicts(on: [pipeline.recognizer.recognize(bytes)]).first ?? .missing
   }
 
-  /// The verdict on bytes that are no receipt.
-  func refuse(_ error: MalformedReceipt) -> Verdict {
-    explain(.recognition, passed: false, error.description)
-    let reason = Reason(error)
-    explain(.verdict, passed: false, reason.description)
-    return .invalid(InvalidReceipt(reason: reason, claimedKind: nil))
+  /// Verifies a receipt in any collection of bytes, such as `Data` or an `ArraySlice`.
+  public func verify(_ bytes: some Collection<UInt8>) -> Verdict { verify(Array(bytes)) }
+
+  /// Verifies a receipt in borrowed memory. Its bytes are copied.
+  public func verify(_ bytes: Span<UInt8>) -> Verdict {
+    verify(unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) })
   }
 
   /// Verifies a receipt given as text: compact JWS, base64, property list or a JSON object that wraps one.
   public func verify(_ text: String) -> Verdict { verify(Array(text.utf8)) }
 
   /// Verifies a receipt that was parsed before.
-  public func verify(_ receipt: UnverifiedReceipt) -> Verdict { verify(receipt, checked: nil) }
-
-  /// `checked` is what is known already of the signer and signature of a JWS.
-  func verify(_ receipt: UnverifiedReceipt, checked: CheckedSignature?) -> Verdict {
-    var claimedKind: ReceiptKind?
-    do throws(Objection) {
-      let verified: VerifiedReceipt
-      switch receipt {
-      case .jws(let jws):
-        explain(.recognition, passed: true, "a JWS")
-        verified = try verifyJWS(jws, claimedKind: &claimedKind, checked: checked)
-      case .appReceipt(let appReceipt):
-        claimedKind = .appReceipt
-        explain(.recognition, passed: true, "an app receipt")
-        verified = try verifyAppReceipt(appReceipt)
-      case .transactionReceipt(let transactionReceipt):
-        claimedKind = .transactionReceipt
-        explain(.recognition, passed: true, "a transaction receipt")
-        verified = try verifyTransactionReceipt(transactionReceipt)
-      }
-      explain(.verdict, passed: true, "valid")
-      return .valid(verified)
-    } catch {
-      explain(.verdict, passed: false, error.reason.description)
-      return error.verdict(claimedKind: claimedKind)
-    }
+  public func verify(_ receipt: UnverifiedReceipt) -> Verdict {
+    pipeline.verdicts(on: [pipeline.recognizer.recognize(receipt)]).first ?? .missing
   }
 
-  func explain(
-    _ step: VerificationDiagnostic.Step, passed: Bool, _ message: @autoclosure () -> String
-  ) {
-    report?(VerificationDiagnostic(step: step, passed: passed, message: message()))
+  /// Verifies locally, then asks each checker in turn.
+  ///
+  /// A receipt that is invalid locally stays so, and no checker is asked. Otherwise every checker must confirm
+  /// it: the first that says revoked or refuses makes the verdict invalid; one that could not answer makes it
+  /// undetermined, never valid, unless a later one refuses, or ``VerificationPolicy/offlineRule`` says by name
+  /// that offline is enough. What each said is in ``Verdict/checks``. An environment that the receipt only claims, or
+  /// leaves out, is settled by a checker that names the one in which it found the purchase: the verified
+  /// receipt then says that one, as proven. A checker that names another than is proven contradicts.
+  public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
+    await RemoteConsultation(policy: policy, checkers: checkers, report: pipeline.report).verdict(on: verify(bytes))
   }
 }

@@ -13,36 +13,36 @@ import Testing
 
   static func failure(
     _ chain: TestChain, anchor: Certificate? = nil, at instant: Int64? = TestChain.instant
-  ) -> CertificationPath.Failure? {
-    CertificationPath.failure(
+  ) throws(CryptoError) -> CertificationPath.Failure? {
+    try CertificationPath.failure(
       leaf: chain.leaf, intermediates: [chain.intermediate], anchor: anchor ?? chain.root, at: instant)
   }
 
   @Test func `a root, an intermediate and a leaf form a valid path`() throws {
     let chain = try TestChain()
-    #expect(Self.failure(chain) == nil)
-    #expect(Self.failure(chain, at: nil) == nil)
+    #expect(try Self.failure(chain) == nil)
+    #expect(try Self.failure(chain, at: nil) == nil)
   }
 
   @Test func `old chains of SHA-1 and RSA of 1024 bits are let pass`() throws {
     let chain = try TestChain(
       key: { try PrivateKey.generateRSA(bits: 1024) }, root: { $0.digest = .sha1 },
       intermediate: { $0.digest = .sha1 }, leaf: { $0.digest = .sha1 })
-    #expect(Self.failure(chain) == nil)
+    #expect(try Self.failure(chain) == nil)
   }
 
   @Test func `the first and the last second are valid, those beyond are not`() throws {
     let chain = try TestChain(leaf: { ($0.notBefore, $0.notAfter) = (1_650_000_000, 1_750_000_000) })
-    #expect(Self.failure(chain, at: 1_650_000_000) == nil)
-    #expect(Self.failure(chain, at: 1_750_000_000) == nil)
-    let early = Self.failure(chain, at: 1_649_999_999)
+    #expect(try Self.failure(chain, at: 1_650_000_000) == nil)
+    #expect(try Self.failure(chain, at: 1_750_000_000) == nil)
+    let early = try Self.failure(chain, at: 1_649_999_999)
     #expect(early?.errorCode == CertificationPath.Failure.notYetValid)
     #expect(early?.depth == 0)
-    let late = Self.failure(chain, at: 1_750_000_001)
+    let late = try Self.failure(chain, at: 1_750_000_001)
     #expect(late?.errorCode == CertificationPath.Failure.expired)
     #expect(late?.depth == 0)
-    #expect(Self.failure(chain, at: nil) == nil)
-    let root = Self.failure(chain, at: TestChain.notAfter + 1)
+    #expect(try Self.failure(chain, at: nil) == nil)
+    let root = try Self.failure(chain, at: TestChain.notAfter + 1)
     #expect(root?.errorCode == CertificationPath.Failure.expired)
   }
 
@@ -50,8 +50,8 @@ import Testing
     let chain = try TestChain()
     let impostor = try TestChain()
     #expect(impostor.root.subjectDER == chain.root.subjectDER)
-    #expect(Self.failure(chain, anchor: impostor.root) != nil)
-    let mixed = CertificationPath.failure(
+    #expect(try Self.failure(chain, anchor: impostor.root) != nil)
+    let mixed = try CertificationPath.failure(
       leaf: chain.leaf, intermediates: [impostor.intermediate], anchor: impostor.root, at: nil)
     #expect(mixed != nil)
   }
@@ -64,7 +64,7 @@ import Testing
     let impostor = try TestChain(
       root: { $0.includesKeyIdentifiers = false }, intermediate: { $0.includesKeyIdentifiers = false },
       leaf: { $0.includesKeyIdentifiers = false })
-    let failure = Self.failure(impostor, anchor: chain.root)
+    let failure = try Self.failure(impostor, anchor: chain.root)
     #expect(failure?.errorCode == CertificationPath.Failure.badSignature)
     #expect(failure?.depth == 1)
     #expect(!impostor.intermediate.isSigned(by: chain.root))
@@ -74,7 +74,7 @@ import Testing
   @Test func `an intermediate that is no authority issues nothing`() throws {
     for constraints in [CertificateTemplate.BasicConstraints.endEntity, .absent] {
       let chain = try TestChain(intermediate: { $0.basicConstraints = constraints })
-      let failure = Self.failure(chain)
+      let failure = try Self.failure(chain)
       #expect(failure?.errorCode == Self.invalidCA)
       #expect(failure?.depth == 1)
     }
@@ -82,12 +82,12 @@ import Testing
 
   @Test func `an intermediate without keyCertSign issues nothing`() throws {
     let chain = try TestChain(intermediate: { $0.keyUsage = .digitalSignature })
-    #expect(Self.failure(chain)?.errorCode == Self.invalidCA)
+    #expect(try Self.failure(chain)?.errorCode == Self.invalidCA)
   }
 
   @Test func `a path length is not exceeded`() throws {
     let chain = try TestChain(root: { $0.basicConstraints = .certificateAuthority(pathLength: 0) })
-    let failure = Self.failure(chain)
+    let failure = try Self.failure(chain)
     #expect(failure?.errorCode == Self.pathLengthExceeded)
     #expect(failure?.depth == 2)
   }
@@ -96,14 +96,14 @@ import Testing
     let chain = try TestChain(leaf: {
       $0.additionalExtensions = [.init(oid: "1.2.3.4", isCritical: true, value: [5, 0])]
     })
-    let failure = Self.failure(chain)
+    let failure = try Self.failure(chain)
     #expect(failure?.errorCode == Self.unhandledCriticalExtension)
     #expect(failure?.depth == 0)
   }
 
   @Test func `without its intermediate a leaf has no path`() throws {
     let chain = try TestChain()
-    let failure = CertificationPath.failure(
+    let failure = try CertificationPath.failure(
       leaf: chain.leaf, intermediates: [], anchor: chain.root, at: TestChain.instant)
     #expect(failure?.errorCode == Self.unableToGetIssuer)
     #expect(failure?.depth == 0)
@@ -116,35 +116,35 @@ import Testing
       [chain.intermediate, other.intermediate], [other.intermediate, chain.intermediate],
       [chain.intermediate, chain.root],
     ] {
-      let failure = CertificationPath.failure(
+      let failure = try CertificationPath.failure(
         leaf: chain.leaf, intermediates: intermediates, anchor: chain.root, at: TestChain.instant)
       #expect(failure?.errorCode == CertificationPath.Failure.unspecified)
     }
     let many = [Certificate](repeating: chain.intermediate, count: 9)
-    let failure = CertificationPath.failure(
+    let failure = try CertificationPath.failure(
       leaf: chain.leaf, intermediates: many, anchor: chain.root, at: TestChain.instant)
     #expect(failure?.errorCode == Self.chainTooLong)
   }
 
   @Test func `a self-signed leaf is a path only where it is the anchor`() throws {
     let chain = try TestChain()
-    func failure(anchor: Certificate) -> CertificationPath.Failure? {
-      CertificationPath.failure(leaf: chain.root, intermediates: [], anchor: anchor, at: TestChain.instant)
+    func failure(anchor: Certificate) throws(CryptoError) -> CertificationPath.Failure? {
+      try CertificationPath.failure(leaf: chain.root, intermediates: [], anchor: anchor, at: TestChain.instant)
     }
-    #expect(failure(anchor: chain.root) == nil)
-    #expect(failure(anchor: try TestChain().root) != nil)
+    #expect(try failure(anchor: chain.root) == nil)
+    #expect(try failure(anchor: try TestChain().root) != nil)
 
     // Xcode's is such a certificate, and need not be an authority.
     let key = try PrivateKey.generateP256()
     let leaf = try Certificate.issue(
       TestChain.template("Alone"), for: key.publicKey, by: .itself(key))
     #expect(
-      CertificationPath.failure(leaf: leaf, intermediates: [], anchor: leaf, at: TestChain.instant) == nil)
+      try CertificationPath.failure(leaf: leaf, intermediates: [], anchor: leaf, at: TestChain.instant) == nil)
   }
 
   @Test func `an intermediate may be the anchor`() throws {
     let chain = try TestChain()
-    let failure = CertificationPath.failure(
+    let failure = try CertificationPath.failure(
       leaf: chain.leaf, intermediates: [], anchor: chain.intermediate, at: TestChain.instant)
     #expect(failure == nil)
   }
@@ -153,7 +153,7 @@ import Testing
     // The attack of verifiers that look only for the root's presence.
     let genuine = try TestChain()
     let forged = try TestChain()
-    let failure = CertificationPath.failure(
+    let failure = try CertificationPath.failure(
       leaf: forged.leaf, intermediates: [forged.intermediate], anchor: genuine.root, at: nil)
     #expect(failure != nil)
   }
@@ -164,7 +164,7 @@ import Testing
       for _ in 0..<16 {
         group.addTask {
           (0..<10).count(where: { _ in
-            Self.failure(chain) != nil || !chain.leaf.isSigned(by: chain.intermediate)
+            (try? Self.failure(chain)) != .some(nil) || !chain.leaf.isSigned(by: chain.intermediate)
               || chain.leaf.publicKey.kind != .p256
           })
         }

@@ -106,11 +106,11 @@ struct GenuineCertificateTests {
       guard let name = entry["file"] as? String, let chain = try Self.chain(ofJWS: name), chain.count == 3,
         let anchor = roots.first(where: { $0 == chain[2] })
       else { continue }
-      let failure = CertificationPath.failure(
+      let failure = try CertificationPath.failure(
         leaf: chain[0], intermediates: [chain[1]], anchor: anchor, at: chain[0].notBefore)
       #expect(failure == nil, "\(name)")
       #expect(
-        CertificationPath.failure(
+        try CertificationPath.failure(
           leaf: chain[0], intermediates: [chain[1]], anchor: anchor, at: chain[0].notAfter + 1)?.errorCode
           == CertificationPath.Failure.expired)
       #expect(chain[0].publicKey.kind == .p256)

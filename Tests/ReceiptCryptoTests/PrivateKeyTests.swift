@@ -102,7 +102,7 @@ import Testing
         altered[bit / 8] ^= 1 << UInt8(bit % 8)
         guard let key = try? PrivateKey(der: altered) else { continue }
         let signature = try key.signature(for: [1], using: .ecdsa(.sha256))
-        #expect(key.publicKey.isValidSignature(signature, for: [1], using: .ecdsa(.sha256)))
+        #expect(try key.publicKey.isValidSignature(signature, for: [1], using: .ecdsa(.sha256)))
       }
     }
   }

@@ -32,7 +32,7 @@ import Testing
     #expect(Array(signer.issuer) == identity.chain[0].issuerDER)
     #expect(Array(signer.serialNumber) == identity.chain[0].serialNumber)
     #expect(
-      identity.privateKey.publicKey.isValidSignature(
+      try identity.privateKey.publicKey.isValidSignature(
         Array(signer.signature), for: Array(container.content), using: .rsaPKCS1v15(.sha256)))
     #expect(try receipt.decodePayload() == payload)
   }

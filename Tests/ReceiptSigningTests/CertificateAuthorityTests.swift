@@ -11,7 +11,7 @@ import Testing
     let identity = try SigningIdentity.create(.init(algorithm: algorithm, start: testStart, days: 365))
     try #require(identity.chain.count == 3)
     let (leaf, intermediate, root) = (identity.chain[0], identity.chain[1], identity.chain[2])
-    let failure = CertificationPath.failure(
+    let failure = try CertificationPath.failure(
       leaf: leaf, intermediates: [intermediate], anchor: root, at: leaf.notAfter - 1)
     #expect(failure == nil)
     let kind: PublicKey.Kind = algorithm == .es256 ? .p256 : .rsa(bits: 2048)

@@ -33,7 +33,7 @@ import Testing
     let parsed = try UnverifiedJWS(parsing: jws)
     #expect(parsed.signature.count == 64)
     #expect(
-      identity.privateKey.publicKey.isValidSignature(
+      try identity.privateKey.publicKey.isValidSignature(
         parsed.signature, for: Array(jws[parsed.signingInputRange]), using: .ecdsaP256SHA256))
     #expect(try parsed.decodePayload() == .transaction(transaction))
   }

@@ -231,7 +231,7 @@ import Testing
       let jws = Array(try #require(nested).utf8)
       let parsed = try UnverifiedJWS(parsing: jws)
       #expect(
-        key.isValidSignature(
+        try key.isValidSignature(
           parsed.signature, for: Array(jws[parsed.signingInputRange]), using: .ecdsaP256SHA256))
       // Undated parts bear the notification's date.
       #expect(try parsed.decodePayload().signedDate == Timestamp(secondsSince1970: 1_759_302_552))

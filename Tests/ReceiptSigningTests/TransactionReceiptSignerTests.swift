@@ -28,7 +28,7 @@ import Testing
     #expect(receipt.claimedEnvironment == .sandbox)
     #expect(receipt.pod == "7" && receipt.signingStatus == "0")
     #expect(
-      identity.privateKey.publicKey.isValidSignature(
+      try identity.privateKey.publicKey.isValidSignature(
         receipt.signature, for: [number] + receipt.purchaseInfo, using: .rsaPKCS1v15(digest)))
     #expect(try receipt.decodePurchaseInfo() == purchaseInfo)
   }

@@ -36,8 +36,8 @@ struct BearerTokenChecks {
       let jws = try? UnverifiedJWS(parsing: Array(authorization.dropFirst("Bearer ".count).utf8)),
       let header = try? jws.header(), header.alg == "ES256",
       let key = keys.first(where: { $0.keyId == header.kid }),
-      key.publicKey.isValidSignature(
-        jws.signature, for: Array(jws.compact[jws.signingInputRange]), using: .ecdsaP256SHA256),
+      (try? key.publicKey.isValidSignature(
+        jws.signature, for: Array(jws.compact[jws.signingInputRange]), using: .ecdsaP256SHA256)) == true,
       let claims = try? JSONValue(parsing: jws.payload)
     else { return false }
     return claims["iss"]?.string == key.issuerId && claims["aud"]?.string == "appstoreconnect-v1"

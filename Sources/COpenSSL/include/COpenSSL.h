@@ -36,11 +36,33 @@ void COpenSSL_OPENSSL_free(void *pointer);
 /// BIO_get_mem_data: the bytes that a memory BIO holds, which stay owned by it.
 long COpenSSL_BIO_get_mem_data(BIO *bio, const uint8_t **data);
 
+// MARK: Errors (macros and inline functions)
+
+/// ERR_GET_LIB and ERR_GET_REASON: 1 where the error is one of RSA, EC or ASN.1 about its input, and not one of those
+/// that any library reports, such as ERR_R_MALLOC_FAILURE.
+int COpenSSL_ERR_is_refusal(unsigned long code);
+/// ERR_FATAL_ERROR: malloc failure and its like.
+int COpenSSL_ERR_is_fatal(unsigned long code);
+
 // MARK: Digests (deprecated since 3.0)
 
 /// SHA256_Init, SHA256_Update with `first` and with `second`, SHA256_Final into the 32 bytes of `digest`.
 int COpenSSL_SHA256(
     const void *first, size_t first_length, const void *second, size_t second_length, void *digest);
+
+/// Room for a SHA256_CTX.
+typedef struct {
+  uint64_t words[14];
+} COpenSSL_SHA256_state;
+/// SHA256_Init, SHA256_Update.
+int COpenSSL_SHA256_start(COpenSSL_SHA256_state *state, const void *bytes, size_t length);
+/// SHA256_Update and SHA256_Final of a copy of `state`.
+int COpenSSL_SHA256_finish(const COpenSSL_SHA256_state *state, const void *bytes, size_t length, void *digest);
+
+/// SHA1_Init, SHA1_Update, SHA1_Final, and the same of the other two.
+int COpenSSL_SHA1(const void *bytes, size_t length, void *digest);
+int COpenSSL_SHA384(const void *bytes, size_t length, void *digest);
+int COpenSSL_SHA512(const void *bytes, size_t length, void *digest);
 
 // MARK: ASN.1 strings (a struct in OpenSSL 3, opaque in OpenSSL 4: Swift sees two different types)
 

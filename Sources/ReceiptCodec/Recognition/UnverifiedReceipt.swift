@@ -69,6 +69,16 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
+  /// The kind that the receipt claims to be, told by the members of a JWS without decoding them; `nil` where they tell
+  /// none.
+  package func claimedKind(limits: ReceiptLimits) -> ReceiptKind? {
+    switch self {
+    case .jws(let jws): try? JWSPayloadMarks(in: jws.payload, limits: limits).kind
+    case .appReceipt: .appReceipt
+    case .transactionReceipt: .transactionReceipt
+    }
+  }
+
   /// The receipt without its wrapping: the compact JWS, the DER or BER of an app receipt, the property list of a
   /// transaction receipt.
   package var encoded: [UInt8] {

@@ -36,9 +36,10 @@ extension Certificate {
 
   /// Whether the certificate has the extension with this identifier, in dotted form.
   public func hasExtension(_ oid: String) -> Bool {
-    unsafe ObjectIdentifier.withObject(oid) { object in
-      unsafe X509_get_ext_by_OBJ(backing.certificate, object, -1) >= 0
-    } ?? false
+    // To make an object of the text would allocate, and could fail.
+    (0..<(unsafe X509_get_ext_count(backing.certificate))).contains { index in
+      unsafe ObjectIdentifier.dotted(X509_EXTENSION_get_object(X509_get_ext(backing.certificate, index))) == oid
+    }
   }
 
   /// Whether basicConstraints says `cA TRUE`.

@@ -57,12 +57,7 @@ public struct Certificate: Sendable {
 
   /// The subject's public key. One that cannot be decoded is of kind `other` and verifies nothing.
   public var publicKey: PublicKey {
-    let information = unsafe OpenSSLBytes.encoded {
-      unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(backing.certificate), $0)
-    }
-    let subjectPublicKeyInfo = information ?? []
-    return PublicKey(
-      subjectPublicKeyInfo: subjectPublicKeyInfo, backing: backing.publicKeyBacking(subjectPublicKeyInfo))
+    PublicKey(subjectPublicKeyInfo: backing.subjectPublicKeyInfo, backing: backing.publicKey)
   }
 
   /// The algorithm of the issuer's signature, in dotted form: `1.2.840.10045.4.3.2` is ECDSA with SHA-256.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
-internal import Synchronization
 
 /// Owns an OpenSSL certificate, freed with the last value that uses it.
 @safe
@@ -12,10 +11,46 @@ final class CertificateBacking {
   let notBefore: Int64
   let notAfter: Int64
 
-  // Kept once made: the parts of the key that verification needs cost more than a lookup.
-  private let keyBacking = AtomicLazyReference<KeyBacking>()
+  /// `nil` where OpenSSL cannot decode the key.
+  let publicKey: KeyBacking?
+  /// The DER of the SubjectPublicKeyInfo; empty where OpenSSL cannot encode it.
+  let subjectPublicKeyInfo: [UInt8]
 
   init(der: [UInt8]) throws(CryptoError) {
+    var refusal: CryptoError?
+    let complete = unsafe try Libcrypto.confirming { () throws(CryptoError) -> Decoded? in
+      do throws(CryptoError) {
+        let decoded = unsafe try Self.decode(der)
+        if unsafe X509_get0_pubkey(decoded.certificate) != nil { return unsafe decoded }
+        unsafe X509_free(decoded.certificate)
+        refusal = nil
+      } catch {
+        refusal = error
+      }
+      return nil
+    }
+    if let refusal, unsafe complete == nil { throw refusal }
+    let decoded: Decoded
+    // Without a refusal only the key cannot be decoded.
+    if let complete = unsafe complete { unsafe decoded = complete } else { unsafe decoded = try Self.decode(der) }
+    do throws(CryptoError) {
+      (publicKey, subjectPublicKeyInfo) = try unsafe Self.publicKey(of: decoded.certificate)
+    } catch {
+      unsafe X509_free(decoded.certificate)
+      throw error
+    }
+    unsafe (certificate, notBefore, notAfter) = decoded
+    self.der = der
+    self.fingerprint = Digest.hash(der, using: .sha256)
+    ErrorQueue.clear()
+  }
+
+  private typealias Decoded = (certificate: OpaquePointer, notBefore: Int64, notAfter: Int64)
+
+  deinit { unsafe X509_free(certificate) }
+
+  /// Decodes the certificate and its extensions, which also makes it read-only from here on.
+  private static func decode(_ der: [UInt8]) throws(CryptoError) -> Decoded {
     ErrorQueue.clear()
     let decoded = unsafe OpenSSLBytes.decoded(der, free: { unsafe X509_free($0) }) {
       unsafe d2i_X509(nil, $0, $1)
@@ -25,37 +60,41 @@ final class CertificateBacking {
     }
     do throws(CryptoError) {
       try CertificateStructure.check(der)
-      (notBefore, notAfter) = try unsafe Self.validity(of: certificate)
+      unsafe X509_check_purpose(certificate, -1, 0)
+      guard unsafe X509_get_extension_flags(certificate) & UInt32(EXFLAG_INVALID) == 0 else {
+        throw ErrorQueue.error(.malformedCertificate, "An extension of the certificate cannot be decoded.")
+      }
+      let (notBefore, notAfter) = try unsafe validity(of: certificate)
+      return unsafe (certificate, notBefore, notAfter)
     } catch {
       unsafe X509_free(certificate)
       throw error
     }
-    unsafe self.certificate = certificate
-    self.der = der
-    self.fingerprint = Digest.hash(der, using: .sha256)
-    ErrorQueue.clear()
   }
 
-  deinit { unsafe X509_free(certificate) }
-
-  /// `nil` where OpenSSL cannot decode the key.
-  func publicKeyBacking(_ subjectPublicKeyInfo: [UInt8]) -> KeyBacking? {
-    if let made = keyBacking.load() { return made }
-    ErrorQueue.clear()
-    defer { ErrorQueue.clear() }
-    guard let key = unsafe X509_get0_pubkey(certificate), unsafe EVP_PKEY_up_ref(key) == 1 else { return nil }
-    return unsafe keyBacking.storeIfNil(
-      KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo))
+  private static func publicKey(
+    of certificate: OpaquePointer
+  ) throws(CryptoError) -> (KeyBacking?, subjectPublicKeyInfo: [UInt8]) {
+    let encoded = unsafe OpenSSLBytes.encoded {
+      unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0)
+    }
+    guard let subjectPublicKeyInfo = encoded else { throw Libcrypto.outOfMemory }
+    guard let key = unsafe X509_get0_pubkey(certificate) else {
+      // libcrypto gives the same answer for a key that is malformed and for one that it has no decoder for.
+      guard PublicKey.canDecode else {
+        throw CryptoError(.internalFailure, "libcrypto decodes no public keys; check the providers in openssl.cnf.")
+      }
+      return (nil, subjectPublicKeyInfo)
+    }
+    guard unsafe EVP_PKEY_up_ref(key) == 1 else { throw Libcrypto.outOfMemory }
+    return unsafe (
+      try KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo), subjectPublicKeyInfo
+    )
   }
 
-  /// Decodes the extensions now, once, which also makes the certificate read-only from here on.
   private static func validity(
     of certificate: OpaquePointer
   ) throws(CryptoError) -> (notBefore: Int64, notAfter: Int64) {
-    unsafe X509_check_purpose(certificate, -1, 0)
-    guard unsafe X509_get_extension_flags(certificate) & UInt32(EXFLAG_INVALID) == 0 else {
-      throw ErrorQueue.error(.malformedCertificate, "An extension of the certificate cannot be decoded.")
-    }
     guard let notBefore = unsafe seconds(UnsafeRawPointer(X509_get0_notBefore(certificate))),
       let notAfter = unsafe seconds(UnsafeRawPointer(X509_get0_notAfter(certificate)))
     else {

@@ -33,12 +33,14 @@ public enum Digest {
     _ bytes: Span<UInt8>, using algorithm: DigestAlgorithm, into buffer: UnsafeMutableBufferPointer<UInt8>
   ) {
     let status = unsafe bytes.withUnsafeBufferPointer { input in
-      unsafe EVP_Digest(
-        input.baseAddress, input.count, buffer.baseAddress, nil, algorithm.implementation, nil)
+      switch algorithm {
+      case .sha1: unsafe COpenSSL_SHA1(input.baseAddress, input.count, buffer.baseAddress)
+      case .sha256: unsafe COpenSSL_SHA256(input.baseAddress, input.count, nil, 0, buffer.baseAddress)
+      case .sha384: unsafe COpenSSL_SHA384(input.baseAddress, input.count, buffer.baseAddress)
+      case .sha512: unsafe COpenSSL_SHA512(input.baseAddress, input.count, buffer.baseAddress)
+      }
     }
-    guard status == 1 else {
-      // Not reachable by input: the algorithm was fetched, and hashing has no other way to fail.
-      preconditionFailure("libcrypto could not compute \(algorithm)")
-    }
+    // Not reachable: computed on the stack, these functions have no way to fail.
+    precondition(status == 1, "libcrypto could not compute \(algorithm)")
   }
 }

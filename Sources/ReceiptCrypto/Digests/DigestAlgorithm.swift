@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import Synchronization
 
 /// A hash function of FIPS 180-4.
 ///
@@ -37,35 +38,46 @@ public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// Whether libcrypto offers the algorithm to signatures: a process may run with providers, such as FIPS, that leave
+  /// one out.
+  package var isAvailable: Bool { unsafe implementation != nil }
+
+  /// What is thrown where it is not available.
+  package var unavailable: CryptoError {
+    CryptoError(
+      .internalFailure, "libcrypto offers no \(rawValue); check the providers in openssl.cnf, and memory.")
+  }
+
   /// Fetched once a process: `EVP_sha256()` and its like make OpenSSL 3 look the implementation up again on
-  /// every use, which doubles the cost of hashing a short message.
-  var implementation: OpaquePointer {
+  /// every use, which doubles the cost of hashing a short message. `nil` where libcrypto does not have it, or lacks
+  /// memory to say so.
+  var implementation: OpaquePointer? {
     switch self {
-    case .sha1: unsafe FetchedDigest.sha1.pointer
-    case .sha256: unsafe FetchedDigest.sha256.pointer
-    case .sha384: unsafe FetchedDigest.sha384.pointer
-    case .sha512: unsafe FetchedDigest.sha512.pointer
+    case .sha1: unsafe FetchedDigest.pointer(FetchedDigest.sha1, "SHA1")
+    case .sha256: unsafe FetchedDigest.pointer(FetchedDigest.sha256, "SHA256")
+    case .sha384: unsafe FetchedDigest.pointer(FetchedDigest.sha384, "SHA384")
+    case .sha512: unsafe FetchedDigest.pointer(FetchedDigest.sha512, "SHA512")
     }
   }
 }
 
 @safe
 private final class FetchedDigest {
-  static let sha1 = FetchedDigest("SHA1")
-  static let sha256 = FetchedDigest("SHA256")
-  static let sha384 = FetchedDigest("SHA384")
-  static let sha512 = FetchedDigest("SHA512")
+  static let sha1 = AtomicLazyReference<FetchedDigest>()
+  static let sha256 = AtomicLazyReference<FetchedDigest>()
+  static let sha384 = AtomicLazyReference<FetchedDigest>()
+  static let sha512 = AtomicLazyReference<FetchedDigest>()
 
-  let pointer: OpaquePointer
+  private let pointer: OpaquePointer
 
-  private init(_ name: String) {
-    // Not reachable by input: only a libcrypto configured without the algorithm ends here, and a process
-    // that cannot hash must not go on as if it had.
-    guard let pointer = unsafe EVP_MD_fetch(nil, name, nil) else {
-      preconditionFailure("libcrypto offers no \(name); check the providers in openssl.cnf")
-    }
-    unsafe self.pointer = pointer
+  /// What was fetched before or can be fetched now: a failure is not remembered.
+  static func pointer(_ fetched: borrowing AtomicLazyReference<FetchedDigest>, _ name: String) -> OpaquePointer? {
+    if let fetched = fetched.load() { return unsafe fetched.pointer }
+    guard let pointer = unsafe EVP_MD_fetch(nil, name, nil) else { return nil }
+    return unsafe fetched.storeIfNil(FetchedDigest(takingOwnership: pointer)).pointer
   }
+
+  private init(takingOwnership pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
   deinit { unsafe EVP_MD_free(pointer) }
 }

@@ -47,19 +47,10 @@ package final class FixedKeyVerifier: Sendable {
 
   /// Whether `signature`, 64 bytes r ‖ s, is the key's signature of the message whose SHA-256 is `digest`.
   /// `false` too where either is of another length.
-  package func isValid(_ signature: Span<UInt8>, forDigest digest: Span<UInt8>) -> Bool {
-    guard signature.count == Self.signatureByteCount, digest.count == Self.digestByteCount else {
-      return false
-    }
-    var answer = false
-    unsafe signature.withUnsafeBufferPointer { signature in
-      unsafe digest.withUnsafeBufferPointer { digest in
-        unsafe withUnsafeMutablePointer(to: &answer) {
-          unsafe verify(signature, digest, into: UnsafeMutableBufferPointer(start: $0, count: 1))
-        }
-      }
-    }
-    return answer
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
+  package func isValid(_ signature: Span<UInt8>, forDigest digest: Span<UInt8>) throws(CryptoError) -> Bool {
+    try validities(signatures: signature, digests: digest, count: 1)[0]
   }
 
   /// Whether each of `count` signatures is the key's signature of the message whose digest stands at the same
@@ -70,45 +61,44 @@ package final class FixedKeyVerifier: Sendable {
   ///   - digests: SHA-256, 32 bytes each, without a gap.
   ///   - count: How many there are of each: any number.
   /// - Returns: `count` answers. All are `false` where the lengths do not go with `count`.
-  package func validities(signatures: Span<UInt8>, digests: Span<UInt8>, count: Int) -> [Bool] {
+  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute one of them.
+  package func validities(
+    signatures: Span<UInt8>, digests: Span<UInt8>, count: Int
+  ) throws(CryptoError) -> [Bool] {
     guard count > 0 else { return [] }
+    var answers = [Bool](repeating: false, count: count)
     let (signaturesLength, overflow) = count.multipliedReportingOverflow(by: Self.signatureByteCount)
     guard !overflow, signatures.count == signaturesLength, digests.count == count * Self.digestByteCount
-    else {
-      return [Bool](repeating: false, count: count)
-    }
-    return unsafe [Bool](unsafeUninitializedCapacity: count) { answers, initialized in
-      unsafe answers.initialize(repeating: false)
-      initialized = count
-      unsafe signatures.withUnsafeBufferPointer { signatures in
-        unsafe digests.withUnsafeBufferPointer { digests in
-          for start in stride(from: 0, to: count, by: FixedKeyScratch.capacity) {
-            let end = min(start + FixedKeyScratch.capacity, count)
-            unsafe verify(
-              UnsafeBufferPointer(rebasing: signatures[start * 64..<end * 64]),
-              UnsafeBufferPointer(rebasing: digests[start * 32..<end * 32]),
-              into: UnsafeMutableBufferPointer(rebasing: answers[start..<end]))
-          }
-        }
+    else { return answers }
+    for start in stride(from: 0, to: count, by: FixedKeyScratch.capacity) {
+      let end = min(start + FixedKeyScratch.capacity, count)
+      let signatures = signatures.extracting(start * Self.signatureByteCount..<end * Self.signatureByteCount)
+      let digests = digests.extracting(start * Self.digestByteCount..<end * Self.digestByteCount)
+      if verifyByTable(signatures, digests, into: &answers, at: start..<end) { continue }
+      for index in start..<end {
+        let offset = index - start
+        answers[index] = try key.isValidSignature(
+          signatures.extracting(offset * Self.signatureByteCount..<(offset + 1) * Self.signatureByteCount),
+          forDigest: digests.extracting(offset * Self.digestByteCount..<(offset + 1) * Self.digestByteCount),
+          using: .ecdsaP256SHA256)
       }
     }
+    return answers
   }
 
-  /// By the table or, where that fails, one by one with the ordinary call. The lengths were checked.
-  private func verify(
-    _ signatures: UnsafeBufferPointer<UInt8>, _ digests: UnsafeBufferPointer<UInt8>,
-    into answers: UnsafeMutableBufferPointer<Bool>
-  ) {
-    if let table, let signatures = signatures.baseAddress, let digests = digests.baseAddress,
-      unsafe table.verify(signatures, digests, into: answers)
-    {
-      return
-    }
-    for index in answers.indices {
-      let signature = unsafe UnsafeBufferPointer(rebasing: signatures[index * 64..<index * 64 + 64])
-      let digest = unsafe UnsafeBufferPointer(rebasing: digests[index * 32..<index * 32 + 32])
-      unsafe answers[index] = key.isValidSignature(
-        signature.span, forDigest: digest.span, using: .ecdsaP256SHA256)
+  /// `false` where there is no table, or OpenSSL failed. The lengths were checked.
+  private func verifyByTable(
+    _ signatures: Span<UInt8>, _ digests: Span<UInt8>, into answers: inout [Bool], at range: Range<Int>
+  ) -> Bool {
+    guard let table else { return false }
+    return unsafe answers.withUnsafeMutableBufferPointer { answers in
+      unsafe signatures.withUnsafeBufferPointer { signatures in
+        unsafe digests.withUnsafeBufferPointer { digests in
+          guard let signatures = signatures.baseAddress, let digests = digests.baseAddress else { return false }
+          return unsafe table.verify(
+            signatures, digests, into: UnsafeMutableBufferPointer(rebasing: answers[range]))
+        }
+      }
     }
   }
 }

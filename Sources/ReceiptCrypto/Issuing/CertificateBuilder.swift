@@ -87,7 +87,8 @@ final class CertificateBuilder {
   }
 
   func sign(_ key: PrivateKey, _ digest: DigestAlgorithm) throws(CryptoError) -> Certificate {
-    guard unsafe X509_sign(certificate, key.backing.key, digest.implementation) > 0,
+    guard let implementation = unsafe digest.implementation else { throw digest.unavailable }
+    guard unsafe X509_sign(certificate, key.backing.key, implementation) > 0,
       let der = unsafe OpenSSLBytes.encoded({ unsafe i2d_X509(certificate, $0) })
     else { throw ErrorQueue.error(.signingFailed, "OpenSSL could not sign the certificate with \(key).") }
     // Read back, so that what was issued has passed every check that a received certificate passes.

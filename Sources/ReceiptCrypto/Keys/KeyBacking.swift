@@ -24,18 +24,22 @@ final class KeyBacking {
   /// Whether signatures of this key are looked at: one of the named curves, or RSA within the bounds.
   let isSupported: Bool
 
-  /// `subjectPublicKeyInfo` is the DER of the public part.
-  init(takingOwnership key: OpaquePointer, subjectPublicKeyInfo: [UInt8]) {
+  /// `subjectPublicKeyInfo` is the DER of the public part. Throws where memory is wanting; the key is freed then.
+  init(takingOwnership key: OpaquePointer, subjectPublicKeyInfo: [UInt8]) throws(CryptoError) {
     unsafe self.key = key
-    if let curve = NamedCurve(subjectPublicKeyInfo: subjectPublicKeyInfo),
-      let ec = unsafe COpenSSL_EVP_PKEY_get1_EC_KEY(key)
-    {
+    if let curve = NamedCurve(subjectPublicKeyInfo: subjectPublicKeyInfo) {
+      guard let ec = unsafe COpenSSL_EVP_PKEY_get1_EC_KEY(key) else {
+        unsafe EVP_PKEY_free(key)
+        throw ErrorQueue.error(.internalFailure, "libcrypto could not read the parts of an elliptic curve key.")
+      }
       unsafe concrete = .ec(ec)
       kind = curve.kind
       isSupported = true
-    } else if unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA,
-      let rsa = unsafe COpenSSL_EVP_PKEY_get1_RSA(key)
-    {
+    } else if unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA {
+      guard let rsa = unsafe COpenSSL_EVP_PKEY_get1_RSA(key) else {
+        unsafe EVP_PKEY_free(key)
+        throw ErrorQueue.error(.internalFailure, "libcrypto could not read the parts of an RSA key.")
+      }
       unsafe concrete = .rsa(rsa)
       let bits = unsafe Int(COpenSSL_RSA_bits(rsa))
       kind = .rsa(bits: bits)

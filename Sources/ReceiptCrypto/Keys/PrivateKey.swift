@@ -49,7 +49,7 @@ public struct PrivateKey: Sendable {
       unsafe EVP_PKEY_free(key)
       throw ErrorQueue.error(.malformedKey, "The private key has no public key that can be encoded.")
     }
-    let backing = unsafe KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo)
+    let backing = unsafe try KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo)
     self.backing = backing
     self.publicKey = PublicKey(subjectPublicKeyInfo: subjectPublicKeyInfo, backing: backing)
     guard backing.isSupported, let algorithm = publicKey.kind.proofAlgorithm else {
@@ -62,7 +62,7 @@ public struct PrivateKey: Sendable {
     }
     let message = Array("key check".utf8)
     guard let signature = try? signature(for: message, using: algorithm),
-      publicKey.isValidSignature(signature, for: message, using: algorithm)
+      try publicKey.isValidSignature(signature, for: message, using: algorithm)
     else {
       throw CryptoError(
         .malformedKey, "The private and the public part of this key do not belong together.")

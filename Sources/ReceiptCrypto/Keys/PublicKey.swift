@@ -43,7 +43,7 @@ public struct PublicKey: Sendable {
       throw ErrorQueue.error(.malformedKey, "The public key is not in DER: encoded again, its bytes differ.")
     }
     self.subjectPublicKeyInfo = subjectPublicKeyInfo
-    self.backing = unsafe KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo)
+    self.backing = unsafe try KeyBacking(takingOwnership: key, subjectPublicKeyInfo: subjectPublicKeyInfo)
   }
 
   /// Reads the first `PUBLIC KEY` block of a PEM text.
@@ -82,4 +82,14 @@ extension PublicKey: Hashable {
 
   /// Hashes the SubjectPublicKeyInfo.
   public func hash(into hasher: inout Hasher) { hasher.combine(subjectPublicKeyInfo) }
+}
+
+extension PublicKey {
+  /// Whether libcrypto decodes a key that is known to be right: the one of RFC 6979 appendix A.2.5.
+  static var canDecode: Bool { (try? PublicKey(subjectPublicKeyInfo: knownKey)) != nil }
+
+  private static let knownKey =
+    Hexadecimal.decode(
+      "3059301306072a8648ce3d020106082a8648ce3d0301070342000460fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f2"
+        + "9fb67903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299") ?? []
 }

@@ -43,9 +43,10 @@ package enum CertificationPath {
   ///   - secondsSince1970: The time at which all certificates must be valid, first and last second included;
   ///     `nil` to leave validity dates to the caller.
   /// - Returns: `nil` where the path is valid.
+  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
   package static func failure(
     leaf: Certificate, intermediates: [Certificate], anchor: Certificate, at secondsSince1970: Int64?
-  ) -> Failure? {
+  ) throws(CryptoError) -> Failure? {
     guard intermediates.count <= maximumIntermediates else {
       return Failure(
         errorCode: Int(X509_V_ERR_CERT_CHAIN_TOO_LONG), depth: maximumIntermediates + 1,
@@ -57,29 +58,47 @@ package enum CertificationPath {
       return Failure(
         errorCode: Failure.unspecified, depth: index, text: "key of kind \(path[index].publicKey.kind)")
     }
+    var failure: Failure?
+    let isValid: Void? = try Libcrypto.confirming { () throws(CryptoError) in
+      failure = try self.failure(of: path)
+      return failure == nil ? () : nil
+    }
+    guard isValid == nil else { return secondsSince1970.flatMap { expiry(of: path, at: $0) } }
+    // OpenSSL takes a signature whose digest it does not have for a wrong one.
+    for certificate in path.dropLast() {
+      if let digest = certificate.signatureDigest, !digest.isAvailable { throw digest.unavailable }
+    }
+    return failure
+  }
+
+  private static func failure(of path: [Certificate]) throws(CryptoError) -> Failure? {
+    guard let leaf = path.first, let anchor = path.last else { return nil }
     ErrorQueue.clear()
     defer { ErrorQueue.clear() }
-    guard let verification = unsafe X509_STORE_CTX_new() else { return outOfMemory }
+    guard let verification = unsafe X509_STORE_CTX_new() else { throw Libcrypto.outOfMemory }
     defer { unsafe X509_STORE_CTX_free(verification) }
-    guard let store = unsafe TrustStore.make(trusting: anchor) else { return outOfMemory }
+    guard let store = unsafe TrustStore.make(trusting: anchor) else { throw Libcrypto.outOfMemory }
     defer { unsafe X509_STORE_free(store) }
-    guard let untrusted = unsafe OPENSSL_sk_new_null() else { return outOfMemory }
+    guard let untrusted = unsafe OPENSSL_sk_new_null() else { throw Libcrypto.outOfMemory }
     defer { unsafe OPENSSL_sk_free(untrusted) }
-    for certificate in intermediates {
+    for certificate in path.dropFirst().dropLast() {
       // The stack borrows; `path` keeps the certificates alive until the end of this function.
       guard unsafe OPENSSL_sk_push(untrusted, UnsafeRawPointer(certificate.backing.certificate)) > 0 else {
-        return outOfMemory
+        throw Libcrypto.outOfMemory
       }
     }
     guard unsafe X509_STORE_CTX_init(verification, store, leaf.backing.certificate, untrusted) == 1,
       let parameters = unsafe X509_STORE_CTX_get0_param(verification)
-    else { return outOfMemory }
+    else { throw Libcrypto.outOfMemory }
     // OpenSSL takes a certificate for expired in its last second already; RFC 5280 section 4.1.2.5 does not.
     unsafe TrustStore.configure(parameters, at: nil)
-    return withExtendedLifetime(path) {
-      guard unsafe X509_verify_cert(verification) == 1 else { return unsafe failure(of: verification) }
+    return try withExtendedLifetime(path) { () throws(CryptoError) in
+      guard unsafe X509_verify_cert(verification) == 1 else {
+        let failure = unsafe failure(of: verification)
+        if failure.errorCode == Int(X509_V_ERR_OUT_OF_MEM) { throw Libcrypto.outOfMemory }
+        return failure
+      }
       return unsafe deviation(of: verification, from: path)
-        ?? secondsSince1970.flatMap { expiry(of: path, at: $0) }
     }
   }
 
@@ -120,8 +139,15 @@ package enum CertificationPath {
     }
     return nil
   }
+}
 
-  private static var outOfMemory: Failure {
-    Failure(errorCode: Int(X509_V_ERR_OUT_OF_MEM), depth: 0, text: "out of memory")
+extension Certificate {
+  /// The digest of the issuer's signature; `nil` for an algorithm that names none of ours.
+  fileprivate var signatureDigest: DigestAlgorithm? {
+    var digest: Int32 = 0
+    guard unsafe OBJ_find_sigid_algs(X509_get_signature_nid(backing.certificate), &digest, nil) == 1 else {
+      return nil
+    }
+    return DigestAlgorithm.allCases.first { $0.nid == digest }
   }
 }

@@ -56,7 +56,13 @@ extension OCSPBasicResponse {
     func refusal(_ text: String) -> OCSPError {
       OCSPError(.untrustedResponder, "The responder \"\(responder.subject)\" \(text).")
     }
-    if let failure = CertificationPath.failure(leaf: responder, intermediates: [], anchor: issuer, at: nil) {
+    let failure: CertificationPath.Failure?
+    do throws(CryptoError) {
+      failure = try CertificationPath.failure(leaf: responder, intermediates: [], anchor: issuer, at: nil)
+    } catch {
+      throw .outOfMemory
+    }
+    if let failure {
       throw refusal("was not certified by the issuer \"\(issuer.subject)\": \(failure.text)")
     }
     guard RevocationSignature.acceptsInResponse(oid: responder.signatureAlgorithmOID) else {

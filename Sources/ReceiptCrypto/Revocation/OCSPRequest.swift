@@ -92,7 +92,9 @@ enum OCSPIdentifier {
   static func make(_ certificate: Certificate, _ issuer: Certificate, _ hash: DigestAlgorithm)
     -> OpaquePointer?
   {
-    unsafe OCSP_cert_to_id(hash.implementation, certificate.backing.certificate, issuer.backing.certificate)
+    // Without a digest OpenSSL would take SHA-1.
+    guard let digest = unsafe hash.implementation else { return nil }
+    return unsafe OCSP_cert_to_id(digest, certificate.backing.certificate, issuer.backing.certificate)
   }
 
   /// Whether the identifier is this certificate's, by any of our hashes.

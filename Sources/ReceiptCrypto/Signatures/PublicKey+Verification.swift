@@ -7,70 +7,91 @@ extension PublicKey {
   ///
   /// `false` too where the algorithm does not go with the key, or the signature is not encoded exactly as the
   /// algorithm says.
+  ///
+  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer: it lacks memory, or
+  ///   the digest. Nothing follows for the signature.
   public func isValidSignature(
     _ signature: Span<UInt8>, for message: Span<UInt8>, using algorithm: SignatureAlgorithm
-  ) -> Bool {
-    Digest.withHash(of: message, using: algorithm.digestAlgorithm) { digest in
-      isValidSignature(signature, forDigest: digest, using: algorithm)
+  ) throws(CryptoError) -> Bool {
+    let result = Digest.withHash(of: message, using: algorithm.digestAlgorithm) { digest in
+      Result { () throws(CryptoError) in try isValidSignature(signature, forDigest: digest, using: algorithm) }
     }
+    return try result.get()
   }
 
-  /// Whether `signature` is this key's signature of `message`.
+  /// Whether `signature` is this key's signature of `message`: see ``isValidSignature(_:for:using:)-(Span<UInt8>,_,_)``.
   ///
-  /// `false` too where the algorithm does not go with the key, or the signature is not encoded exactly as the
-  /// algorithm says.
+  /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
   public func isValidSignature(
     _ signature: [UInt8], for message: [UInt8], using algorithm: SignatureAlgorithm
-  ) -> Bool {
-    isValidSignature(signature.span, for: message.span, using: algorithm)
+  ) throws(CryptoError) -> Bool {
+    try isValidSignature(signature.span, for: message.span, using: algorithm)
   }
 
   /// Whether `signature` is this key's signature of the message whose digest is `digest`.
   package func isValidSignature(
     _ signature: Span<UInt8>, forDigest digest: Span<UInt8>, using algorithm: SignatureAlgorithm
-  ) -> Bool {
+  ) throws(CryptoError) -> Bool {
     guard let backing, backing.isSupported, digest.count == algorithm.digestAlgorithm.byteCount,
       let signatureLength = Int32(exactly: signature.count)
     else { return false }
-    ErrorQueue.clear()
-    let isValid = unsafe signature.withUnsafeBufferPointer { signature in
-      unsafe digest.withUnsafeBufferPointer { digest in
-        switch (algorithm, backing.concrete) {
-        case (.ecdsaP256SHA256, .ec(let key)):
-          return unsafe backing.kind == .p256 && Self.verifyRaw(signature, digest, key)
-        case (.ecdsa, .ec(let key)):
-          // Refuses everything but DER: it decodes, encodes again and compares (ecdsa_ossl.c).
-          return unsafe COpenSSL_ECDSA_verify(
-            digest.baseAddress, Int32(digest.count), signature.baseAddress, signatureLength, key) == 1
-        case (.rsaPKCS1v15(let hash), .rsa(let key)):
-          // Builds the one encoding that is right and compares, so nothing of the padding is left to parse.
-          return unsafe COpenSSL_RSA_verify(
-            hash.nid, digest.baseAddress, UInt32(digest.count), signature.baseAddress,
-            UInt32(signatureLength), key) == 1
-        default:
-          return false
+    guard algorithm.digestAlgorithm.isAvailable else { throw algorithm.digestAlgorithm.unavailable }
+    func ask() -> Answer {
+      ErrorQueue.clear()
+      return unsafe signature.withUnsafeBufferPointer { signature in
+        unsafe digest.withUnsafeBufferPointer { digest in
+          switch (algorithm, backing.concrete) {
+          case (.ecdsaP256SHA256, .ec(let key)):
+            return unsafe backing.kind == .p256 ? Self.verifyRaw(signature, digest, key) : .invalid
+          case (.ecdsa, .ec(let key)):
+            // Refuses everything but DER: it decodes, encodes again and compares (ecdsa_ossl.c).
+            let status = unsafe COpenSSL_ECDSA_verify(
+              digest.baseAddress, Int32(digest.count), signature.baseAddress, signatureLength, key)
+            return status >= 0 ? Answer(status == 1) : .failed
+          case (.rsaPKCS1v15(let hash), .rsa(let key)):
+            // Builds the one encoding that is right and compares, so nothing of the padding is left to parse.
+            let status = unsafe COpenSSL_RSA_verify(
+              hash.nid, digest.baseAddress, UInt32(digest.count), signature.baseAddress,
+              UInt32(signatureLength), key)
+            return status == 1 ? .valid : .failed
+          default:
+            return .invalid
+          }
         }
       }
     }
-    if !isValid { ErrorQueue.clear() }
-    return isValid
+    defer { ErrorQueue.clear() }
+    let answer = ask()
+    guard answer == .failed, !ErrorQueue.isRefusal(ErrorQueue.drain()) else { return answer == .valid }
+    // Some encodings are refused without an error.
+    return try Libcrypto.confirming { () -> Answer? in ask().unlessFailed } == .valid
+  }
+
+  private enum Answer {
+    case valid, invalid
+    /// The error queue tells whether the signature was refused, or could not be looked at.
+    case failed
+
+    init(_ isValid: Bool) { self = isValid ? .valid : .invalid }
+
+    var unlessFailed: Answer? { self == .failed ? nil : self }
   }
 
   /// r ‖ s, 32 bytes each. OpenSSL itself refuses r and s outside 1 ..< n.
   private static func verifyRaw(
     _ signature: UnsafeBufferPointer<UInt8>, _ digest: UnsafeBufferPointer<UInt8>, _ key: OpaquePointer
-  ) -> Bool {
-    guard signature.count == 64, let bytes = signature.baseAddress, let parsed = unsafe ECDSA_SIG_new() else {
-      return false
-    }
+  ) -> Answer {
+    guard signature.count == 64, let bytes = signature.baseAddress else { return .invalid }
+    guard let parsed = unsafe ECDSA_SIG_new() else { return .failed }
     defer { unsafe ECDSA_SIG_free(parsed) }
     let r = unsafe BN_bin2bn(bytes, 32, nil)
     let s = unsafe BN_bin2bn(bytes + 32, 32, nil)
     guard unsafe ECDSA_SIG_set0(parsed, r, s) == 1 else {
       unsafe BN_free(r)
       unsafe BN_free(s)
-      return false
+      return .failed
     }
-    return unsafe COpenSSL_ECDSA_do_verify(digest.baseAddress, Int32(digest.count), parsed, key) == 1
+    let status = unsafe COpenSSL_ECDSA_do_verify(digest.baseAddress, Int32(digest.count), parsed, key)
+    return status >= 0 ? Answer(status == 1) : .failed
   }
 }

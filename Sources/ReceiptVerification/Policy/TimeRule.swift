@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 public import ReceiptCodec
 
 /// The instant at which the certificates of a receipt must be valid.
@@ -12,4 +13,10 @@ public enum TimeRule: Sendable, Hashable {
   case at(Timestamp)
   /// Now, by the verifier's clock.
   case now
+}
+
+/// The system's clock, which a verifier asks unless it is given another.
+public enum SystemClock {
+  /// The current time.
+  public static func now() -> Timestamp { Timestamp(Date()) }
 }

@@ -36,7 +36,8 @@ public struct VerificationPolicy: Sendable, Hashable {
   /// 6 bytes of a Mac's hardware address. `nil` by default: not checked.
   public var deviceIdentifier: [UInt8]?
   /// The signature algorithms accepted; all by default. SHA-1 counts only for app receipts and transaction
-  /// receipts, which historically used it.
+  /// receipts, which historically used it. Without ``ReceiptAlgorithm/rsaSHA1`` certificates that are signed with
+  /// SHA-1 are refused too.
   public var algorithms: Set<ReceiptAlgorithm>
   /// What to make of data that Xcode or a unit test signed itself; refused by default.
   public var selfSignedTesting: SelfSignedTesting

@@ -50,4 +50,7 @@ public enum ReasonCode: String, Sendable, Hashable, CaseIterable {
   case checkerRefused = "checker-refused"
   /// A remote checker could not answer. Undetermined.
   case checkerUnavailable = "checker-unavailable"
+  /// A computation failed that says nothing of the receipt: libcrypto lacked memory or an algorithm. Undetermined;
+  /// verify the receipt again.
+  case internalFault = "internal-fault"
 }

@@ -2,7 +2,7 @@
 
 public import ReceiptCodec
 
-/// What a verifier says of a receipt.
+/// What a verifier concludes on a receipt.
 public enum Verdict: Sendable, Hashable {
   /// Genuine, and all that the policy demands.
   case valid(VerifiedReceipt)
@@ -89,6 +89,23 @@ public enum Verdict: Sendable, Hashable {
     case .undetermined(let receipt): receipt.claimedKind
     }
   }
+}
+
+extension Verdict {
+  /// The fourth stage: the verdict on a receipt, from what the policy accepted or why verification ended.
+  init(_ result: Result<VerifiedReceipt, ValidationError>, claimedKind: ReceiptKind?, trace: Trace?) {
+    switch result {
+    case .success(let receipt):
+      trace?.add(.verdict, passed: true, "valid")
+      self = .valid(receipt)
+    case .failure(let error):
+      trace?.add(.verdict, passed: false, error.reason.description)
+      self = error.verdict(claimedKind: claimedKind)
+    }
+  }
+
+  /// Stands where a verdict belongs until there is one.
+  static let missing = ValidationError.missingResult.verdict(claimedKind: nil)
 }
 
 /// Why a receipt is not valid: a stable code, the place, and what to do.

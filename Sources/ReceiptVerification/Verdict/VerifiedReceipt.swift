@@ -64,6 +64,35 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// What remote checkers said, in the order asked; empty where none was asked.
   public internal(set) var checks: [CheckerReport] = []
 
+  /// The receipt of content that was authenticated and accepted.
+  init(_ content: AuthenticatedContent, claims: Claims, signedBy chain: SigningChain, nested: [VerifiedReceipt]) {
+    self.init(
+      content: content.decoded.content, kind: claims.kind, environment: claims.environment,
+      isEnvironmentProven: claims.isEnvironmentSigned && claims.environment != nil, bundleId: claims.bundleId,
+      appAppleId: claims.appAppleId, signedAt: claims.signedAt,
+      signer: chain.signerInformation(algorithm: content.evidence.algorithm), assurance: chain.assurance,
+      nested: nested, source: Source(content.evidence.receipt))
+  }
+
+  private init(
+    content: Content, kind: ReceiptKind, environment: ReceiptEnvironment?, isEnvironmentProven: Bool,
+    bundleId: String?, appAppleId: Int64?, signedAt: Timestamp?, signer: SignerInformation, assurance: Assurance,
+    nested: [VerifiedReceipt], source: Source, checks: [CheckerReport] = []
+  ) {
+    self.content = content
+    self.kind = kind
+    self.environment = environment
+    self.isEnvironmentProven = isEnvironmentProven
+    self.bundleId = bundleId
+    self.appAppleId = appAppleId
+    self.signedAt = signedAt
+    self.signer = signer
+    self.assurance = assurance
+    self.nested = nested
+    self.source = source
+    self.checks = checks
+  }
+
   /// The same receipt, its environment settled by a source that found the purchase there. A spelling that
   /// means that environment is kept.
   func settling(_ category: ReceiptEnvironment.Category) -> VerifiedReceipt {

@@ -76,8 +76,8 @@ extension SubscriptionEngine {
     // A separator inside would let one text pass for two fields.
     guard let key = options.offerKeys[redemption.keyIdentifier],
       !fields.contains(where: { $0.unicodeScalars.contains("\u{2063}") }),
-      key.isValidSignature(
-        redemption.signature, for: Array(fields.joined(separator: "\u{2063}").utf8), using: .ecdsa(.sha256))
+      (try? key.isValidSignature(
+        redemption.signature, for: Array(fields.joined(separator: "\u{2063}").utf8), using: .ecdsa(.sha256))) == true
     else {
       throw StoreError(.invalidSignature, "The signature of the offer is wrong, or its key is unknown.")
     }

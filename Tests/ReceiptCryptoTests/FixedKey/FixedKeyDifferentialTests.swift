@@ -23,12 +23,12 @@ struct FixedKeyDifferentialTests {
       let samples = try changes.map {
         try FixedKeySample(signedBy: key, changed: $0, using: &generator)
       }
-      let together = verifier.validities(samples)
+      let together = try verifier.validities(samples)
       try #require(together.count == samples.count)
       for (index, sample) in samples.enumerated() {
         let reference = SignatureReference.isValidSignature(
           sample.derSignature, for: sample.message, digest: .sha256, key: key.publicKey)
-        if verifier.isValid(sample) != reference || together[index] != reference {
+        if try verifier.isValid(sample) != reference || together[index] != reference {
           disagreements.append(sample)
         }
         let isGood = changes[index] == .nothing || changes[index] == .negatedS
@@ -42,9 +42,9 @@ struct FixedKeyDifferentialTests {
   @Test func `constructed signatures have the answers that they were constructed for`() throws {
     for sample in try ConstructedSignature.all() {
       let verifier = try #require(FixedKeyVerifier(sample.key))
-      let single = verifier.isValid(sample.signature, forDigest: sample.digest)
+      let single = try verifier.isValid(sample.signature, forDigest: sample.digest)
       #expect(single == sample.isValid, "\(sample.testDescription)")
-      let ordinary = sample.key.isValidSignature(
+      let ordinary = try sample.key.isValidSignature(
         sample.signature.span, forDigest: sample.digest.span, using: .ecdsaP256SHA256)
       #expect(ordinary == sample.isValid, "\(sample.testDescription)")
 
@@ -53,7 +53,7 @@ struct FixedKeyDifferentialTests {
       let ones = [UInt8](repeating: 1, count: 64)
       let signatures = [zero, ones, sample.signature, ones, zero].flatMap { $0 }
       let digests = (0..<5).flatMap { _ in sample.digest }
-      let together = verifier.validities(signatures: signatures, digests: digests, count: 5)
+      let together = try verifier.validities(signatures: signatures, digests: digests, count: 5)
       #expect(together == [false, false, sample.isValid, false, false], "\(sample.testDescription)")
     }
   }

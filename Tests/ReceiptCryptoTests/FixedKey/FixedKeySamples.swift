@@ -75,18 +75,20 @@ struct FixedKeySample {
 
 /// With arrays, as `#expect` cannot take spans.
 extension FixedKeyVerifier {
-  func isValid(_ signature: [UInt8], forDigest digest: [UInt8]) -> Bool {
-    isValid(signature.span, forDigest: digest.span)
+  func isValid(_ signature: [UInt8], forDigest digest: [UInt8]) throws(CryptoError) -> Bool {
+    try isValid(signature.span, forDigest: digest.span)
   }
 
-  func isValid(_ sample: FixedKeySample) -> Bool { isValid(sample.signature, forDigest: sample.digest) }
-
-  func validities(signatures: [UInt8], digests: [UInt8], count: Int) -> [Bool] {
-    validities(signatures: signatures.span, digests: digests.span, count: count)
+  func isValid(_ sample: FixedKeySample) throws(CryptoError) -> Bool {
+    try isValid(sample.signature, forDigest: sample.digest)
   }
 
-  func validities(_ samples: some Collection<FixedKeySample>) -> [Bool] {
-    validities(
+  func validities(signatures: [UInt8], digests: [UInt8], count: Int) throws(CryptoError) -> [Bool] {
+    try validities(signatures: signatures.span, digests: digests.span, count: count)
+  }
+
+  func validities(_ samples: some Collection<FixedKeySample>) throws(CryptoError) -> [Bool] {
+    try validities(
       signatures: samples.flatMap(\.signature), digests: samples.flatMap(\.digest), count: samples.count)
   }
 }

@@ -31,9 +31,39 @@ import Testing
     let key = try PrivateKey.generateP256()
     let sample = try FixedKeySample(signedBy: key, changed: .nothing, using: &generator)
     let other = try #require(FixedKeyVerifier(try PrivateKey.generateP256().publicKey))
-    #expect(!other.isValid(sample))
-    #expect(other.validities([sample, sample]) == [false, false])
+    #expect(try !other.isValid(sample))
+    #expect(try other.validities([sample, sample]) == [false, false])
     #expect(try #require(FixedKeyVerifier(key.publicKey)).isValid(sample))
+  }
+}
+
+extension FixedKeyVerifierTests {
+  /// Signatures (r, s) of SHA-256("x(R) = 0") whose point R has an x coordinate of its own choosing: the key is
+  /// computed from them, Q = (s·R − e·G) / r.
+  @Test(
+    .enabled(if: FixedKeyVerifier.isAvailable, "this libcrypto makes no tables"),
+    arguments: [
+      // x(R) = 0 and r = p − n: r + n is p, which is not less than p and so is no coordinate.
+      (
+        "39e8020a2713706bd5a03bd7695085f44822be23cf3f0d7d7e9cf43f3c0b1f67"
+          + "94e2fbe9eb1833ff93a78241a5de12610a26f0bc58148e8799cf113a946bfdc5",
+        "000000000000000000000000000000004319055358e8617b0c46353d039cdaae", false
+      ),
+      // x(R) = n + 3 and r = 3: the coordinate is reduced modulo n.
+      (
+        "4aa56eef01636420bf4a8f2ae3d633f19eeb145b003f3e41086cdeb71ee0918b"
+          + "feff086897b70edc5298cfdd855dd72db34209cce316f0d4f6fd39551c06aeaa",
+        "0000000000000000000000000000000000000000000000000000000000000003", true
+      ),
+    ])
+  func `a coordinate is reduced modulo n only below p`(point: String, r: String, isValid: Bool) throws {
+    let prefix = "3059301306072a8648ce3d020106082a8648ce3d03010703420004"
+    let key = try PublicKey(subjectPublicKeyInfo: bytes(hex: prefix + point))
+    let verifier = try #require(FixedKeyVerifier(key))
+    let signature = bytes(hex: r + "000000000000000000000000000000000000000000000000ab54a98ceb1f0ad2")
+    let digest = Digest.hash(Array("x(R) = 0".utf8), using: .sha256)
+    #expect(try verifier.isValid(signature, forDigest: digest) == isValid)
+    #expect(try key.isValidSignature(signature, for: Array("x(R) = 0".utf8), using: .ecdsaP256SHA256) == isValid)
   }
 }
 
@@ -60,13 +90,13 @@ struct FixedKeyWycheproofTests {
         guard let signature = isDER ? Self.rawSignature(der: encoded) : encoded, signature.count == 64 else {
           #expect(!isValid, "\(name) \(test.tcId): \(test.comment)")
           if !isDER {
-            #expect(!verifier.isValid(encoded, forDigest: [UInt8](repeating: 0, count: 32)))
+            #expect(try !verifier.isValid(encoded, forDigest: [UInt8](repeating: 0, count: 32)))
           }
           continue
         }
         let message = bytes(hex: test.msg)
         let digest = Digest.hash(message, using: .sha256)
-        let single = verifier.isValid(signature, forDigest: digest)
+        let single = try verifier.isValid(signature, forDigest: digest)
         #expect(single == isValid, "\(name) \(test.tcId): \(test.comment)")
         if isDER {
           let reference = SignatureReference.isValidSignature(
@@ -80,9 +110,9 @@ struct FixedKeyWycheproofTests {
       // In the order of the file and backwards, so that each stands elsewhere in its batch.
       let count = expected.count
       #expect(
-        verifier.validities(signatures: signatures, digests: digests, count: count) == expected)
+        try verifier.validities(signatures: signatures, digests: digests, count: count) == expected)
       let backwards = (0..<count).reversed()
-      let answers = verifier.validities(
+      let answers = try verifier.validities(
         signatures: backwards.flatMap { signatures[$0 * 64..<$0 * 64 + 64] },
         digests: backwards.flatMap { digests[$0 * 32..<$0 * 32 + 32] }, count: count)
       #expect(answers == expected.reversed())

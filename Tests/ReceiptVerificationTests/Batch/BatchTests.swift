@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
@@ -14,7 +15,7 @@ import Testing
   static func warmVerifier(at now: Timestamp = Fixture.now) throws -> ReceiptVerifier {
     let verifier = try Fixture.verifier(at: now) { $0.timeRule = .now }
     for kind in ReceiptKind.allCases { _ = verifier.verify(try Fixture.sample(kind)) }
-    for signer in verifier.knownSigners.all { signer.buildTable() }
+    for signer in verifier.pipeline.authenticator.knownSigners { signer.buildTable() }
     return verifier
   }
 
@@ -39,7 +40,7 @@ import Testing
   @Test("a known signer has a table, and its receipts are valid by it")
   func table() throws {
     let verifier = try Self.warmVerifier()
-    let signers = verifier.knownSigners.all.filter { $0.messageBeginning != nil }
+    let signers = verifier.pipeline.authenticator.knownSigners.filter { $0.prefixDigest != nil }
     #expect(signers.count == 1)
     #expect(
       signers.allSatisfy { $0.fixedKeyVerifier != nil } == VerificationCapabilities.current.hasFixedKeyTables)
@@ -98,6 +99,100 @@ import Testing
     }
   }
 
+  @Test("a batch of two signers that have tables gives each receipt its own signer's answer")
+  func twoSigners() throws {
+    let es256 = try Fixture.es256
+    let other = try es256.authority.issueLeaf(key: try PrivateKey.generateP256())
+    let verifier = try Fixture.verifier()
+    let first = try Self.transactions(6)
+    let second = try (0..<6).map { _ in try Fixture.Container.jws.signed(by: other) }
+    _ = verifier.verifyTogether([first[0], second[0]][...])
+    for signer in verifier.pipeline.authenticator.knownSigners { signer.buildTable() }
+    #expect(verifier.pipeline.authenticator.knownSigners.count == 2)
+    var batch: [[UInt8]] = []
+    var leaves: [String?] = []
+    for index in 0..<6 {
+      batch += [first[index], second[index]]
+      leaves += [es256.identity.leaf?.sha256FingerprintHex, other.leaf?.sha256FingerprintHex]
+    }
+    // One signer's signature under the other's header.
+    let firstParts = first[0].split(separator: UInt8(ascii: "."))
+    let secondParts = second[0].split(separator: UInt8(ascii: "."))
+    batch.append(Array([secondParts[0], firstParts[1], firstParts[2]].joined(separator: [UInt8(ascii: ".")])))
+    let verdicts = verifier.verifyTogether(batch[...])
+    #expect(verdicts.dropLast().map { $0.receipt?.signer.sha256 } == leaves)
+    expectInvalid(try #require(verdicts.last), .signatureMismatch, at: "JWS signature")
+  }
+
+  @Test("the signed parts of notifications are verified with all others, and a bad one refuses its own notification")
+  func notificationParts() throws {
+    let verifier = try Self.warmVerifier()
+    let receipts = try Fixture.receipts
+    let good = Array(try receipts.signedNotification().utf8)
+    let damaged = String(decoding: Self.damaged(Array(try receipts.signedTransaction().utf8), 1), as: UTF8.self)
+    let bad = Array(try receipts.signedNotification { $0.data?.signedTransactionInfo = damaged }.utf8)
+    let verdicts = verifier.verifyTogether([good, bad, good, try Fixture.sample(.appReceipt), bad][...])
+    for index in [0, 2] {
+      expectValid(verdicts[index])
+      #expect(verdicts[index].receipt?.nested.map(\.kind) == [.signedTransaction, .signedRenewalInfo])
+    }
+    for index in [1, 4] {
+      expectInvalid(verdicts[index], .signatureMismatch, at: "$.data.signedTransactionInfo, JWS signature")
+    }
+    expectValid(verdicts[3])
+    #expect(verdicts == (try [good, bad, good, Fixture.sample(.appReceipt), bad]).map { verifier.verify($0) })
+  }
+
+  @Test("receipts that arrive one after the other get their verdicts in order", arguments: [1, 3, 64])
+  func sequence(together: Int) async throws {
+    let verifier = try Self.warmVerifier()
+    var batch = try Self.transactions(10)
+    batch[4] = Self.damaged(batch[4], 1)
+    let source = AsyncStream { continuation in
+      for receipt in batch { continuation.yield(receipt) }
+      continuation.finish()
+    }
+    var verdicts: [Verdict] = []
+    for await verdict in verifier.verdicts(on: source, together: together) { verdicts.append(verdict) }
+    #expect(verdicts == batch.map { verifier.verify($0) })
+
+    struct Interruption: Error {}
+    let failing = AsyncThrowingStream<[UInt8], any Error> { continuation in
+      for receipt in batch[..<5] { continuation.yield(receipt) }
+      continuation.finish(throwing: Interruption())
+    }
+    var count = 0
+    await #expect(throws: Interruption.self) {
+      for try await _ in verifier.verdicts(on: failing, together: together) { count += 1 }
+    }
+    #expect(count == 5)
+  }
+
+  @Test("a receipt is verified in whatever collection its bytes are")
+  func collections() throws {
+    let verifier = try Self.warmVerifier()
+    let bytes = try Fixture.sample(.signedTransaction)
+    let verdict = verifier.verify(bytes)
+    expectValid(verdict)
+    #expect(verifier.verify(Data(bytes)) == verdict)
+    #expect(verifier.verify(([0] + bytes)[1...]) == verdict)
+    #expect(verifier.verify(bytes.lazy.map { $0 }) == verdict)
+    #expect(verifier.verify(String(decoding: bytes, as: UTF8.self)) == verdict)
+    let span = bytes.span
+    let borrowed = verifier.verify(span)
+    #expect(borrowed == verdict)
+  }
+
+  @Test("where the signature is wrong, the kind is named by the payload's members, not by decoding all of it")
+  func claimedKind() throws {
+    let verifier = try Self.warmVerifier()
+    let payload = Array(#"{"transactionId":"1","purchaseDate":"not a number"}"#.utf8)
+    let forged = try ForgedJWS.replacingPayload(of: try Fixture.sample(.signedTransaction), with: payload)
+    let verdict = verifier.verify(forged)
+    expectInvalid(verdict, .signatureMismatch, at: "JWS signature")
+    #expect(verdict.kind == .signedTransaction)
+  }
+
   @Test("a cancelled task stops before all are verified")
   func cancellation() async throws {
     let verifier = try Self.warmVerifier()
@@ -112,7 +207,7 @@ import Testing
     let verifier = try Fixture.verifier()
     let receipt = try Fixture.sample(.signedTransaction)
     for _ in 0..<KnownSigner.signaturesThatRepayTable { _ = verifier.verify(receipt) }
-    let signer = try #require(verifier.knownSigners.all.first)
+    let signer = try #require(verifier.pipeline.authenticator.knownSigners.first)
     for _ in 0..<500 where signer.fixedKeyVerifier == nil { try await Task.sleep(for: .milliseconds(10)) }
     #expect((signer.fixedKeyVerifier != nil) == VerificationCapabilities.current.hasFixedKeyTables)
     expectValid(verifier.verify(receipt))

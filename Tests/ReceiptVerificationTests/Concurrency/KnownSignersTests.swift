@@ -16,9 +16,9 @@ import Testing
     for kind in ReceiptKind.allCases { expectValid(verifier.verify(try Fixture.sample(kind))) }
     for kind in ReceiptKind.allCases { expectValid(verifier.verify(try Fixture.sample(kind))) }
     // One of all JWS, one of app receipts, one of transaction receipts of version 4.
-    #expect(verifier.knownSigners.count == 3)
+    #expect(verifier.pipeline.authenticator.knownSigners.count == 3)
     expectValid(verifier.verify(try Fixture.receipts.transactionReceipt(version: .three)))
-    #expect(verifier.knownSigners.count == 4)
+    #expect(verifier.pipeline.authenticator.knownSigners.count == 4)
   }
 
   @Test("an endless stream of chains that a forger made leaves nothing behind")
@@ -35,7 +35,7 @@ import Testing
         #expect(verdict.reason?.code == .chainUntrusted)
       }
     }
-    #expect(verifier.knownSigners.count == 0)
+    #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
   }
 
   @Test("a genuine chain under which nothing was signed is not remembered")
@@ -53,10 +53,10 @@ import Testing
       $0.content = SampleReceipts.appReceipt.bundleIdValue[...]
     }
     expectInvalid(verifier.verify(appReceipt), .signatureMismatch, at: "signerInfo")
-    #expect(verifier.knownSigners.count == 0)
+    #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
   }
 
-  @Test("a genuine app receipt with junk certificates beside its own is valid, and not remembered when long")
+  @Test("a genuine app receipt with other certificates beside its own is valid, and its signer is not remembered")
   func junkCertificates() throws {
     let verifier = try Fixture.verifier()
     let identity = try Fixture.rsa.identity
@@ -75,7 +75,80 @@ import Testing
         .sign(content: ForgedAppReceipt.sampleContent, certificates: identity.chain + [junk])
       expectValid(verifier.verify(receipt))
     }
-    #expect(verifier.knownSigners.count == 0)
+    #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
+  }
+
+  /// A genuine app receipt whose container embeds `certificates`.
+  private static func appReceipt(embedding certificates: [Certificate]) throws -> [UInt8] {
+    try AppReceiptSigner(unchecked: try Fixture.rsa.identity)
+      .sign(content: ForgedAppReceipt.sampleContent, certificates: certificates)
+  }
+
+  private static func foreignCertificate(_ index: Int) throws -> Certificate {
+    let key = try Fixture.es256.identity.privateKey
+    let template = CertificateTemplate(
+      subject: DistinguishedName(commonName: "Foreign \(index)"), notBefore: 1_600_000_000, notAfter: 2_000_000_000)
+    return try Certificate.issue(template, for: key.publicKey, by: .itself(key))
+  }
+
+  @Test("variants of a genuine app receipt do not push out its signer, however many come before and between")
+  func variants() throws {
+    let verifier = try Fixture.verifier()
+    let chain = try Fixture.rsa.identity.chain
+    let genuine = try Self.appReceipt(embedding: chain)
+    let key = try UnverifiedAppReceipt(parsing: genuine).signedData
+    func isKnown() -> Bool {
+      verifier.pipeline.authenticator.knownSigners.contains {
+        $0.cacheKey == SignerCacheKey(key.certificatesBytes, key.signerInfos[0].issuer, key.signerInfos[0].serialNumber)
+      }
+    }
+    for index in 0..<SignerCache.capacity * 2 {
+      if index == SignerCache.capacity {
+        expectValid(verifier.verify(genuine))
+      }
+      expectValid(verifier.verify(try Self.appReceipt(embedding: chain + [try Self.foreignCertificate(index)])))
+      let repeated = chain + [chain[index % chain.count]] + (0..<index % 5).map { _ in chain[0] }
+      _ = verifier.verify(try Self.appReceipt(embedding: repeated))
+      #expect(isKnown() == (index >= SignerCache.capacity))
+    }
+    #expect(verifier.pipeline.authenticator.knownSigners.count == 1)
+  }
+
+  @Test("a signer whose receipts the policy refuses is not remembered")
+  func refusedByPolicy() throws {
+    let verifier = try Fixture.verifier { $0.bundleIds = .oneOf(["com.example.other"]) }
+    for kind in [ReceiptKind.signedTransaction, .appReceipt, .transactionReceipt] {
+      expectInvalid(verifier.verify(try Fixture.sample(kind)), .wrongBundle)
+    }
+    #expect(verifier.pipeline.authenticator.knownSigners.isEmpty)
+  }
+
+  @Test("signers of one format take no room from those of another")
+  func roomPerFormat() throws {
+    let verifier = try Fixture.verifier()
+    expectValid(verifier.verify(try Fixture.sample(.appReceipt)))
+    let es256 = try Fixture.es256
+    for _ in 0..<SignerCache.capacity + 5 {
+      let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
+      expectValid(verifier.verify(try Fixture.Container.jws.signed(by: identity)))
+    }
+    #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity + 1)
+  }
+
+  @Test("the least recently used signer gives way")
+  func leastRecentlyUsed() throws {
+    let verifier = try Fixture.verifier()
+    let es256 = try Fixture.es256
+    let receipts = try (0..<SignerCache.capacity + 1).map { _ in
+      try Fixture.Container.jws.signed(by: try es256.authority.issueLeaf(key: es256.identity.privateKey))
+    }
+    for receipt in receipts.dropLast() { expectValid(verifier.verify(receipt)) }
+    expectValid(verifier.verify(receipts[0]))
+    expectValid(verifier.verify(receipts[SignerCache.capacity]))
+    let keys = try receipts.map { SignerCacheKey($0[try UnverifiedJWS(parsing: $0).encodedHeaderRange]) }
+    let known = Set(verifier.pipeline.authenticator.knownSigners.map(\.cacheKey))
+    #expect(known.contains(keys[0]))
+    #expect(!known.contains(keys[1]))
   }
 
   @Test("more genuine signers than fit are all accepted, and the memory does not grow")
@@ -83,14 +156,14 @@ import Testing
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
     var receipts: [[UInt8]] = []
-    for _ in 0..<KnownSigners.capacity + 40 {
+    for _ in 0..<SignerCache.capacity + 40 {
       let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
       receipts.append(try Fixture.Container.jws.signed(by: identity))
     }
     for receipt in receipts { expectValid(verifier.verify(receipt)) }
-    #expect(verifier.knownSigners.count == KnownSigners.capacity)
+    #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity)
     for receipt in receipts.reversed() { expectValid(verifier.verify(receipt)) }
-    #expect(verifier.knownSigners.count == KnownSigners.capacity)
+    #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity)
   }
 
   @Test("a signer in use is not pushed out by others")
@@ -98,18 +171,18 @@ import Testing
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
     let used = try Fixture.sample(.signedTransaction)
-    for _ in 0..<KnownSigners.capacity * 2 {
+    for _ in 0..<SignerCache.capacity * 2 {
       expectValid(verifier.verify(used))
       let identity = try es256.authority.issueLeaf(key: es256.identity.privateKey)
       expectValid(verifier.verify(try Fixture.Container.jws.signed(by: identity)))
     }
     let header = try UnverifiedJWS(parsing: used).encodedHeaderRange
-    let signer = verifier.knownSigners.signer(carriedBy: used.span.extracting(header))
-    #expect(signer?.chains.isEmpty == false)
+    let key = SignerCacheKey(used[header])
+    #expect(verifier.pipeline.authenticator.knownSigners.contains { $0.cacheKey == key })
   }
 
   @Test("a known signer's certificates do not vouch for another way of naming the signer")
-  func ambiguousCarrier() throws {
+  func ambiguousCacheKey() throws {
     // Certificates, issuer and serial number run together would read the same, divided elsewhere: the last
     // certificate as the issuer's name, and the issuer in the serial number.
     let sample = try UnverifiedAppReceipt(parsing: try Fixture.sample(.appReceipt))

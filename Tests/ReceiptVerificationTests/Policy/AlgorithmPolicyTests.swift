@@ -39,6 +39,76 @@ import Testing
     }
   }
 
+  @Test("a policy without SHA-1 refuses certificates that are signed with it, at any place below the root")
+  func sha1CertificatesRefused() throws {
+    let rsa = try Fixture.rsa
+    let options = rsa.authority.options
+    let key = rsa.identity.privateKey
+    var leafTemplate = options.leafTemplate
+    leafTemplate.digest = .sha1
+    let leaf = try rsa.authority.issueLeaf(leafTemplate, key: key)
+    var intermediateTemplate = options.intermediateTemplate
+    intermediateTemplate.digest = .sha1
+    let rootKey = try PrivateKey.generateRSA()
+    let root = try CertificateAuthority.issue(options.rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
+    let intermediate = try CertificateAuthority.issue(
+      intermediateTemplate, for: rsa.intermediate.publicKey, by: .authority(root, rootKey))
+    for container in [Fixture.Container.appReceipt, .transactionReceipt] {
+      for (chain, place) in [
+        (leaf.chain, "certificate 0"), ([rsa.identity.chain[0], intermediate, root], "certificate 1"),
+      ] {
+        let receipt = try container.signed(by: SigningIdentity(uncheckedKey: key, chain: chain))
+        func verdict(_ change: (inout VerificationPolicy) -> Void) -> Verdict {
+          ReceiptVerifier(
+            trust: TrustAnchors(certificates: [chain[2]]), policy: Fixture.policy(change),
+            intermediates: [chain[1]], clock: FixedClock(Fixture.now).reading
+          ).verify(receipt)
+        }
+        expectValid(verdict { _ in })
+        expectInvalid(verdict { $0.algorithms.remove(.rsaSHA1) }, .unsupportedAlgorithm, at: place)
+      }
+    }
+  }
+
+  @Test("the root's own signature with SHA-1 counts for nothing: a root is trusted as it is")
+  func sha1OfTheRoot() throws {
+    let rsa = try Fixture.rsa
+    var rootTemplate = rsa.authority.options.rootTemplate
+    rootTemplate.digest = .sha1
+    let rootKey = try PrivateKey.generateRSA()
+    let root = try CertificateAuthority.issue(rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
+    let intermediate = try CertificateAuthority.issue(
+      rsa.authority.options.intermediateTemplate, for: rsa.intermediate.publicKey, by: .authority(root, rootKey))
+    let chain = [rsa.identity.chain[0], intermediate, root]
+    let receipt = try AppReceiptSigner(
+      unchecked: SigningIdentity(uncheckedKey: rsa.identity.privateKey, chain: chain)
+    ).sign(SampleReceipts.appReceipt)
+    let verified = expectValid(
+      ReceiptVerifier(
+        trust: TrustAnchors(certificates: [root]), policy: Fixture.policy { $0.algorithms.remove(.rsaSHA1) },
+        clock: FixedClock(Fixture.now).reading
+      ).verify(receipt))
+    #expect(verified?.signer.involvesSHA1 == false)
+  }
+
+  @Test("an intermediate that is signed with SHA-1 does not certify the signer of a JWS")
+  func sha1UnderJWS() throws {
+    let es256 = try Fixture.es256
+    var template = es256.authority.options.intermediateTemplate
+    template.digest = .sha1
+    let rootKey = try PrivateKey.generateP256()
+    let root = try CertificateAuthority.issue(
+      es256.authority.options.rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
+    let intermediate = try CertificateAuthority.issue(
+      template, for: es256.intermediate.publicKey, by: .authority(root, rootKey))
+    let chain = [es256.identity.chain[0], intermediate, root]
+    let receipt = try Fixture.Container.jws.signed(
+      by: SigningIdentity(uncheckedKey: es256.identity.privateKey, chain: chain))
+    let verifier = ReceiptVerifier(
+      trust: TrustAnchors(certificates: [root]), policy: Fixture.policy(), clock: FixedClock(Fixture.now).reading)
+    expectInvalid(verifier.verify(receipt), .unsupportedAlgorithm, at: "certificate 1")
+  }
+
   @Test("an algorithm that the policy leaves out is refused")
   func algorithms() throws {
     let receipts: [(ReceiptAlgorithm, [UInt8])] = [
@@ -103,6 +173,39 @@ import Testing
     expectInvalid(verdict([]), .certificatePurpose, at: "certificate 0")
     let half = CertificateMarkers(leaf: Self.own.leaf, intermediate: CertificateMarkers.appStore.intermediate)
     expectInvalid(verdict([half]), .certificatePurpose, at: "certificate 1")
+  }
+
+  @Test("the markers of two pairs do not make one", arguments: Fixture.Container.allCases)
+  func mixedMarkers(container: Fixture.Container) throws {
+    let identity = try ownStore(container)
+    let receipt = try container.signed(by: identity)
+    let markers: Set = [
+      CertificateMarkers(leaf: Self.own.leaf, intermediate: "1.3.6.1.4.1.99999.3"),
+      CertificateMarkers(leaf: "1.3.6.1.4.1.99999.4", intermediate: Self.own.intermediate),
+    ]
+    let verifier = ReceiptVerifier(
+      trust: TrustAnchors(certificates: [identity.chain[2]]), policy: Fixture.policy { $0.markers = markers },
+      intermediates: [identity.chain[1]], clock: FixedClock(Fixture.now).reading)
+    expectInvalid(verifier.verify(receipt), .certificatePurpose, at: "certificate 1")
+  }
+
+  @Test("the iTunes Store's certificates sign no JWS and no app receipt")
+  func iTunesMarkers() throws {
+    for container in [Fixture.Container.jws, .appReceipt] {
+      let authority = try container.authority
+      var options = authority.authority.options
+      options.leafMarker = CertificateMarkers.iTunesStore.leaf
+      options.intermediateMarker = CertificateMarkers.iTunesStore.intermediate
+      let key = authority.identity.privateKey
+      let identity = try CertificateAuthority.create(
+        options, rootKey: key, intermediateKey: authority.authority.intermediate.privateKey
+      ).issueLeaf(key: key)
+      let verifier = ReceiptVerifier(
+        trust: TrustAnchors(certificates: [identity.chain[2]]), policy: Fixture.policy(),
+        clock: FixedClock(Fixture.now).reading)
+      expectInvalid(
+        verifier.verify(try container.signed(by: identity)), .certificatePurpose, at: "certificate 0")
+    }
   }
 
   @Test("Apple's markers do not do where a store demands its own", arguments: Fixture.Container.allCases)

@@ -83,6 +83,35 @@ import Testing
     expectValid(verdict([newer]))
   }
 
+  @Test("of two roots of one name and key the one that was valid counts, in whatever order they are trusted")
+  func renewedRoot() throws {
+    let rsa = try Fixture.rsa
+    let rootKey = rsa.identity.privateKey
+    func root(to notAfter: Int64) throws -> Certificate {
+      var template = rsa.authority.options.rootTemplate
+      template.serialNumber = CertificateTemplate.randomSerialNumber()
+      template.notAfter = notAfter
+      return try CertificateAuthority.issue(template, for: rootKey.publicKey, by: .itself(rootKey))
+    }
+    let expired = try root(to: Int64(SampleReceipts.signedAt.millisecondsSince1970) / 1000 - 1)
+    let current = try root(to: 1_900_000_000)
+    let intermediate = try CertificateAuthority.issue(
+      rsa.authority.options.intermediateTemplate, for: rsa.intermediate.publicKey, by: .authority(current, rootKey))
+    let receipt = try AppReceiptSigner(unchecked: rsa.identity)
+      .sign(content: SampleReceipts.appReceipt.encoded(), certificates: [rsa.identity.chain[0], intermediate])
+    for roots in [[expired, current], [current, expired]] {
+      let verifier = ReceiptVerifier(
+        trust: TrustAnchors(certificates: roots), policy: Fixture.policy(), clock: FixedClock(Fixture.now).reading)
+      for _ in 0..<2 {
+        let verified = expectValid(verifier.verify(receipt))
+        #expect(verified?.signer.rootSHA256 == current.sha256FingerprintHex)
+      }
+    }
+    let verifier = ReceiptVerifier(
+      trust: TrustAnchors(certificates: [expired]), policy: Fixture.policy(), clock: FixedClock(Fixture.now).reading)
+    expectInvalid(verifier.verify(receipt), .chainExpired, at: "certificate 2")
+  }
+
   @Test("one forged intermediate of the right name beside the genuine one does no harm, first or last")
   func forgedCandidate() throws {
     let rsa = try Fixture.rsa

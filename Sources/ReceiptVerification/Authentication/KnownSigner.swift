@@ -7,14 +7,16 @@ internal import Synchronization
   internal import ThreadSanitizing
 #endif
 
-/// A signer whose chain was found good, with what makes the next of its receipts cheap.
+/// A signer whose certificate paths were found good, with what makes the next of its receipts cheap.
 final class KnownSigner: Sendable {
-  /// The bytes of a receipt that name the signer.
-  let carrier: [UInt8]
+  /// The bytes of a receipt that name the signer, in memory of their own.
+  let cacheKey: SignerCacheKey
+  /// The paths from the signer's certificate to trusted roots: never none, and all with the same leaf.
   let chains: [SigningChain]
-  /// For a JWS: the digest of the encoded header and the dot after it, with which every signed message of this
-  /// signer begins.
-  let messageBeginning: PrefixDigest?
+  /// Whether every certificate that the receipt embeds is on one of the paths, once.
+  let isCacheable: Bool
+  /// The digest of the bytes with which every signed message of this signer begins, where there are such.
+  let prefixDigest: PrefixDigest?
 
   private enum Table {
     case none
@@ -26,13 +28,14 @@ final class KnownSigner: Sendable {
   private let validSignatureCount = Atomic<Int>(0)
 
   /// Valid signatures after which a table of the key's multiples has repaid what it costs: some 16 ms, against
-  /// some 25 µs saved each time. Only proven keys get this far, so that nobody else can have tables built.
+  /// some 25 µs saved each time. Only authenticated keys get this far, so that nobody else can have tables built.
   static let signaturesThatRepayTable = 640
 
-  init(carrier: [UInt8], chains: [SigningChain], messageBeginning: PrefixDigest? = nil) {
-    self.carrier = carrier
+  init(cacheKey: SignerCacheKey, chains: [SigningChain], isCacheable: Bool, prefixDigest: PrefixDigest?) {
+    self.cacheKey = cacheKey
     self.chains = chains
-    self.messageBeginning = messageBeginning
+    self.isCacheable = isCacheable
+    self.prefixDigest = prefixDigest
   }
 
   /// The table of the key's multiples, once it is built.
@@ -42,10 +45,10 @@ final class KnownSigner: Sendable {
     }
   }
 
-  /// Counts valid signatures. When they are enough, the table is built beside what goes on, so that no receipt
-  /// waits for it.
-  func countValidSignatures(_ count: Int = 1) {
-    let (before, after) = validSignatureCount.add(count, ordering: .relaxed)
+  /// Counts a valid signature. When they are enough, the table is built in the background, so that no receipt waits
+  /// for it.
+  func countValidSignature() {
+    let (before, after) = validSignatureCount.add(1, ordering: .relaxed)
     guard before < Self.signaturesThatRepayTable, after >= Self.signaturesThatRepayTable else { return }
     Task.detached(priority: .utility) { self.buildTable() }
   }
@@ -57,7 +60,7 @@ final class KnownSigner: Sendable {
       table = .building
       return true
     }
-    guard isMine, messageBeginning != nil, let key = chains.first?.publicKey else { return }
+    guard isMine, prefixDigest != nil, let key = chains.first?.publicKey else { return }
     guard let verifier = FixedKeyVerifier(key) else { return }
     table.withLock { $0 = .built(verifier) }
   }

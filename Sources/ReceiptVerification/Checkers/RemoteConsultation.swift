@@ -2,17 +2,14 @@
 
 internal import ReceiptCodec
 
-extension ReceiptVerifier {
-  /// Verifies locally, then asks each checker in turn.
-  ///
-  /// A receipt that is invalid locally stays so, and no checker is asked. Otherwise every checker must confirm
-  /// it: the first that says revoked or refuses makes the verdict invalid; one that could not answer makes it
-  /// undetermined, never valid, unless a later one refuses, or ``VerificationPolicy/offlineRule`` says by name
-  /// that offline is enough. What each said is in ``Verdict/checks``. An environment that the receipt only claims, or
-  /// leaves out, is settled by a checker that names the one in which it found the purchase: the verified
-  /// receipt then says that one, as proven. A checker that names another than is proven contradicts.
-  public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
-    let local = verify(bytes)
+/// What checkers make of a verdict that was reached locally.
+struct RemoteConsultation {
+  let policy: VerificationPolicy
+  let checkers: [any RemoteChecker]
+  let report: (@Sendable (VerificationDiagnostic) -> Void)?
+
+  /// The verdict after the checkers were asked in turn: see ``ReceiptVerifier/verify(_:checkers:)``.
+  func verdict(on local: Verdict) async -> Verdict {
     var receipt: VerifiedReceipt
     var open: UndeterminedReceipt?
     switch local {
@@ -25,13 +22,13 @@ extension ReceiptVerifier {
     }
     guard !checkers.isEmpty else { return local }
 
-    var unanswered: Objection?
+    var unanswered: ValidationError?
     var reports: [CheckerReport] = []
     for checker in checkers {
       let report = await checker.report(on: receipt)
       reports.append(report)
-      do throws(Objection) {
-        if let environment = try judge(report.answer, of: report.decidedBy, on: receipt) {
+      do throws(ValidationError) {
+        if let environment = try evaluate(report.answer, of: report.decidedBy, on: receipt) {
           if !receipt.isEnvironmentProven { receipt = receipt.settling(environment) }
           if open?.reason.code == .environmentUnproven { open = nil }
         }
@@ -59,16 +56,16 @@ extension ReceiptVerifier {
   }
 
   /// The environment that a confirming checker found.
-  private func judge(
+  private func evaluate(
     _ answer: CheckerAnswer, of name: String, on receipt: VerifiedReceipt
-  ) throws(Objection) -> ReceiptEnvironment.Category? {
+  ) throws(ValidationError) -> ReceiptEnvironment.Category? {
     switch answer {
     case .terminalFailure(let message):
-      throw Objection(
+      throw ValidationError(
         reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
         outcome: .undetermined(isRetryable: false, signatureVerified: receipt))
     case .retryableFailure(let message):
-      throw Objection(
+      throw ValidationError(
         reason: Reason(.checkerUnavailable, at: "checker \(name)", message),
         outcome: .undetermined(isRetryable: true, signatureVerified: receipt))
     case .response(let response):
@@ -96,5 +93,11 @@ extension ReceiptVerifier {
         throw .invalid(.checkerRefused, at: "checker \(name)", message)
       }
     }
+  }
+
+  private func explain(
+    _ step: VerificationDiagnostic.Step, passed: Bool, _ message: @autoclosure () -> String
+  ) {
+    report?(VerificationDiagnostic(step: step, passed: passed, message: message()))
   }
 }

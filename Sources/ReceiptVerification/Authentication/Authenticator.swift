@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// The second stage: from evidence to authenticated content. It owns the cache of signers, the building of their
+/// certificate paths and the verification of signatures, of one receipt or of many together.
+///
+/// The order is the same for every format: the algorithm must be one that the policy accepts, the signer's certificates
+/// must lead to a trusted root, the signature must match; only then is the content decoded.
+struct Authenticator: Sendable {
+  let resolver: SignerResolver
+  private let cache = SignerCache()
+
+  init(resolver: SignerResolver) { self.resolver = resolver }
+
+  /// The signers that are kept.
+  var knownSigners: [KnownSigner] { cache.all }
+
+  /// Authenticates receipts; those of one signer share work where the signer has a table of its key's multiples.
+  ///
+  /// - Parameter receipts: What was recognized, each with the trace that its diagnostics go to.
+  /// - Returns: The content of each, or why it is not authentic, in the same order.
+  func authenticate(
+    _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)]
+  ) -> [Result<AuthenticatedContent, ValidationError>] {
+    var signers = [Result<KnownSigner, ValidationError>](
+      repeating: .failure(.missingResult), count: receipts.count)
+    var resolved: [SignerCacheKey: Result<KnownSigner, ValidationError>] = [:]
+    var groups: [SignatureGroup] = []
+    for (index, (receipt, trace)) in receipts.enumerated() {
+      do throws(ValidationError) {
+        let evidence = try receipt.evidence.get()
+        let signer = try signer(of: evidence, resolved: &resolved, trace: trace)
+        try requireSignature(in: evidence)
+        if SignatureGroup.add(evidence, by: signer, at: index, to: &groups) { continue }
+        signers[index] = Result { () throws(ValidationError) in try verify(evidence, by: signer) }
+      } catch {
+        signers[index] = .failure(error)
+      }
+    }
+    for group in groups {
+      for (index, result) in group.verified() { signers[index] = result }
+    }
+    return zip(receipts, signers).map { receipt, signer in
+      Result { () throws(ValidationError) in
+        try decode(try receipt.receipt.evidence.get(), signedBy: signer.get(), trace: receipt.trace)
+      }
+    }
+  }
+
+  /// Remembers the signer of content that passed the policy, which makes its next receipts cheap.
+  func remember(_ content: AuthenticatedContent) {
+    cache.insert(content.signer, of: content.evidence.format)
+  }
+
+  /// The signer, from the cache or from its certificates. What is found for one receipt of a batch is known for the
+  /// next, as it follows from the cache key alone.
+  private func signer(
+    of evidence: Evidence, resolved: inout [SignerCacheKey: Result<KnownSigner, ValidationError>], trace: Trace?
+  ) throws(ValidationError) -> KnownSigner {
+    guard resolver.policy.algorithms.contains(evidence.algorithm) else {
+      throw .invalid(.unsupportedAlgorithm, "The policy does not accept \(evidence.algorithm.rawValue).")
+    }
+    if let known = cache.signer(for: evidence.cacheKey, of: evidence.format) {
+      trace?.add(.chain, passed: true, "known signer \"\(known.chains.first?.subject ?? "")\"")
+      return known
+    }
+    let result =
+      resolved[evidence.cacheKey]
+      ?? Result { () throws(ValidationError) in try resolver.signer(of: evidence) }
+    if resolved.isEmpty || resolved[evidence.cacheKey] == nil {
+      resolved[evidence.cacheKey.detached()] = result
+    }
+    let signer = try result.get()
+    let root = signer.chains.first?.rootSHA256 ?? ""
+    trace?.add(
+      .chain, passed: true,
+      "\"\(signer.chains.first?.subject ?? "")\" leads to the trusted root with SHA-256 \(root)")
+    return signer
+  }
+
+  private func requireSignature(in evidence: Evidence) throws(ValidationError) {
+    guard evidence.algorithm == .es256 else { return }
+    guard !evidence.signature.isEmpty else {
+      throw .invalid(.unsigned, "The JWS has an empty signature part.")
+    }
+    guard evidence.signature.count == FixedKeyVerifier.signatureByteCount else {
+      throw .invalid(
+        .signatureMismatch, at: "JWS signature",
+        "An ES256 signature has 64 bytes, r and s of 32 each (RFC 7518 section 3.4); "
+          + "this one has \(evidence.signature.count).")
+    }
+  }
+
+  private func verify(_ evidence: Evidence, by signer: KnownSigner) throws(ValidationError) -> KnownSigner {
+    guard let key = signer.chains.first?.publicKey else {
+      throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
+    }
+    let algorithm = evidence.algorithm.signatureAlgorithm
+    if case .attributes(let attributes, let content) = evidence.signed {
+      try Self.requireDigest(of: content, in: attributes, using: algorithm)
+    }
+    let message = evidence.signed.bytes
+    let isValid: Bool
+    do throws(CryptoError) {
+      isValid = try key.isValidSignature(evidence.signature.span, for: message.span, using: algorithm)
+    } catch {
+      throw .notComputed(error, at: evidence.format.signatureTerms.place)
+    }
+    guard isValid else { throw .signatureMismatch(of: evidence) }
+    signer.countValidSignature()
+    return signer
+  }
+
+  private func decode(
+    _ evidence: Evidence, signedBy signer: KnownSigner, trace: Trace?
+  ) throws(ValidationError) -> AuthenticatedContent {
+    trace?.add(
+      .signature, passed: true,
+      "\(evidence.algorithm.rawValue) signature matches \(evidence.format.signatureTerms.covers)")
+    do throws(MalformedReceipt) {
+      let decoded = try evidence.content()
+      trace?.add(.content, passed: true, decoded.summary)
+      return AuthenticatedContent(evidence: evidence, signer: signer, decoded: decoded)
+    } catch {
+      trace?.add(.content, passed: false, error.description)
+      throw .malformed(error)
+    }
+  }
+}
+
+/// What a signature under a trusted path covers, decoded. Whether the policy accepts it is for the next stage.
+struct AuthenticatedContent {
+  let evidence: Evidence
+  let signer: KnownSigner
+  let decoded: DecodedContent
+}
+
+extension Authenticator {
+  /// RFC 5652 section 5.4: the signature covers the attributes, which must name the content's type and digest.
+  fileprivate static func requireDigest(
+    of content: ArraySlice<UInt8>, in attributes: CMSSignedAttributes, using algorithm: SignatureAlgorithm
+  ) throws(ValidationError) {
+    guard attributes.contentType == "1.2.840.113549.1.7.1", let messageDigest = attributes.messageDigest else {
+      throw .invalid(
+        .malformed, at: "signedAttrs",
+        "Signed attributes must name the content type (data) and the message digest (RFC 5652 5.3).")
+    }
+    guard ConstantTime.equals(messageDigest, Digest.hash(content.span, using: algorithm.digestAlgorithm)) else {
+      throw .invalid(
+        .signatureMismatch, at: "signedAttrs",
+        "The message digest in the signed attributes is not that of the content: the content was changed.")
+    }
+  }
+}

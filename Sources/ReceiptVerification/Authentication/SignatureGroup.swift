@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// Signatures of one signer that are verified together, by the table of its key's multiples.
+struct SignatureGroup {
+  private let signer: KnownSigner
+  private let verifier: FixedKeyVerifier
+  private var members: [(index: Int, evidence: Evidence)] = []
+  private var digests: [UInt8] = []
+  private var signatures: [UInt8] = []
+
+  /// Adds a receipt to the group of its signer.
+  ///
+  /// - Returns: Whether it was added: the signer has a table, and the receipt is one of those that go with it.
+  static func add(
+    _ evidence: Evidence, by signer: KnownSigner, at index: Int, to groups: inout [SignatureGroup]
+  ) -> Bool {
+    guard let prefixDigest = signer.prefixDigest, case .bytes(let bytes, let sharedPrefix) = evidence.signed,
+      evidence.signature.count == FixedKeyVerifier.signatureByteCount, let verifier = signer.fixedKeyVerifier
+    else { return false }
+    let position: Int
+    if let found = groups.firstIndex(where: { $0.signer === signer }) {
+      position = found
+    } else {
+      position = groups.count
+      groups.append(SignatureGroup(signer: signer, verifier: verifier))
+    }
+    let rest = bytes.dropFirst(sharedPrefix)
+    prefixDigest.appendHash(ofPrefixAnd: rest.span, to: &groups[position].digests)
+    groups[position].signatures += evidence.signature
+    groups[position].members.append((index, evidence))
+    return true
+  }
+
+  private init(signer: KnownSigner, verifier: FixedKeyVerifier) {
+    self.signer = signer
+    self.verifier = verifier
+  }
+
+  /// The signer of each receipt, by the receipt's index, or that its signature does not match.
+  func verified() -> [(index: Int, result: Result<KnownSigner, ValidationError>)] {
+    do throws(CryptoError) {
+      let validities = try verifier.validities(
+        signatures: signatures.span, digests: digests.span, count: members.count)
+      return zip(members, validities).map { member, isValid in
+        (member.index, isValid ? .success(signer) : .failure(.signatureMismatch(of: member.evidence)))
+      }
+    } catch {
+      return members.map { ($0.index, .failure(.notComputed(error, at: $0.evidence.format.signatureTerms.place))) }
+    }
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// Finds who signed: from what a receipt embeds to the paths that lead to trusted roots.
+struct SignerResolver: Sendable {
+  let trust: TrustAnchors
+  let intermediates: [Certificate]
+  let policy: VerificationPolicy
+
+  /// A genuine receipt embeds three certificates; parsing thousands would be work for nothing.
+  private static let maximumCertificates = 16
+
+  /// Resolves the signer that evidence names.
+  func signer(of evidence: Evidence) throws(ValidationError) -> KnownSigner {
+    let named = try evidence.signer()
+    let certificates = try parse(named.certificates)
+    let chains = try chains(of: certificates, named: named)
+    let onPath = Set(chains.flatMap(\.certificates))
+    var prefixDigest: PrefixDigest?
+    if case .bytes(let bytes, let sharedPrefix) = evidence.signed, sharedPrefix > 0 {
+      let prefix = bytes.prefix(sharedPrefix)
+      prefixDigest = PrefixDigest(prefix.span)
+    }
+    return KnownSigner(
+      cacheKey: evidence.cacheKey.detached(), chains: chains,
+      isCacheable: Set(certificates).count == certificates.count && onPath.isSuperset(of: certificates),
+      prefixDigest: prefixDigest)
+  }
+
+  private func parse(_ encoded: [[UInt8]]) throws(ValidationError) -> [Certificate] {
+    guard encoded.count <= Self.maximumCertificates else {
+      throw .invalid(
+        .chainLength,
+        "The receipt embeds \(encoded.count) certificates; at most \(Self.maximumCertificates) are looked at.")
+    }
+    var certificates: [Certificate] = []
+    for (index, der) in encoded.enumerated() {
+      if let trusted = trust.certificates.first(where: { $0.der == der }) {
+        certificates.append(trusted)
+        continue
+      }
+      do throws(CryptoError) {
+        certificates.append(try Certificate(der: der))
+      } catch {
+        guard error.code != .internalFailure else { throw .notComputed(error, at: "certificate \(index)") }
+        throw .invalid(
+          .malformed, at: "certificate \(index)", "It is not a well-formed certificate: \(error)")
+      }
+    }
+    return certificates
+  }
+
+  private func chains(
+    of certificates: [Certificate], named: SignerEvidence
+  ) throws(ValidationError) -> [SigningChain] {
+    let leaf = try leaf(of: certificates, named: named.leaf)
+    let isPinned = policy.selfSignedTesting.admits(leaf)
+    let requirements = named.requirements
+    if requirements.path == .embedded, !(isPinned && certificates.count == 1) {
+      try requireWholePath(certificates)
+    }
+    try require(requirements.key, of: leaf)
+    if isPinned, requirements.path == .searched || certificates.count == 1 {
+      return [SigningChain([leaf], leaf: leaf, assurance: .pinnedTestCertificate)]
+    }
+    let others = certificates.filter { $0 != leaf }
+    let builder: SigningChainBuilder
+    switch requirements.path {
+    case .embedded:
+      let root = certificates[certificates.count - 1]
+      guard trust.contains(root) else {
+        throw .invalid(
+          .chainUntrusted, at: "certificate 2",
+          "The root \"\(root.subject)\" with SHA-256 \(root.sha256FingerprintHex) is not trusted. If the receipt is "
+            + "from a store of your own, trust that store's root.")
+      }
+      // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so that no other root and no
+      // issuer from elsewhere counts.
+      builder = SigningChainBuilder(
+        intermediates: [certificates[1]], trustedRoots: [root], isComplete: true, markers: markers(for: requirements),
+        acceptsSHA1: acceptsSHA1(requirements))
+    case .searched:
+      builder = SigningChainBuilder(
+        intermediates: others + intermediates,
+        trustedRoots: trust.certificates + (others + intermediates).filter { trust.contains($0) }, isComplete: false,
+        markers: markers(for: requirements), acceptsSHA1: acceptsSHA1(requirements))
+    }
+    return try builder.chains(of: leaf, isTrustedRoot: trust.contains(leaf))
+  }
+
+  private func leaf(
+    of certificates: [Certificate], named leaf: SignerEvidence.Leaf
+  ) throws(ValidationError) -> Certificate {
+    switch leaf {
+    case .first:
+      guard let first = certificates.first else {
+        throw .invalid(.chainLength, "The receipt embeds no certificate.")
+      }
+      return first
+    case .issuer(let issuer, let serialNumber):
+      let signers = certificates.filter {
+        $0.issuerDER[...] == issuer && $0.serialNumber[...] == serialNumber
+      }
+      guard let signer = signers.first, signers.count == 1 else {
+        throw .invalid(
+          .chainUntrusted, at: "signerInfo",
+          "\(signers.count) of the embedded certificates have the signer's issuer and serial number; "
+            + "exactly one must.")
+      }
+      return signer
+    }
+  }
+
+  private func requireWholePath(_ certificates: [Certificate]) throws(ValidationError) {
+    guard certificates.count == 3 else {
+      throw .invalid(
+        .chainLength, at: "$.x5c of the JWS header",
+        "The header carries \(certificates.count) certificate(s); it must carry leaf, intermediate and root."
+          + (certificates.count == 1
+            ? " Xcode and unit tests sign with one: pin it to admit them (receipt-tool: --admit-xcode "
+              + "--trust FILE)." : ""))
+    }
+  }
+
+  private func require(_ key: SignerRequirements.Key, of leaf: Certificate) throws(ValidationError) {
+    switch (key, leaf.publicKey.kind) {
+    case (.p256, .p256): return
+    case (.p256, _):
+      throw .invalid(
+        .unsupportedAlgorithm, at: "certificate 0", "The signer's key is not on P-256, as ES256 demands.")
+    case (.rsa(let bits), .rsa(let found)) where found >= bits: return
+    case (.rsa(let bits), _):
+      throw .invalid(
+        .unsupportedAlgorithm, at: "certificate 0",
+        "The signer's key is not RSA of \(bits) bits or more, as this kind of receipt demands.")
+    }
+  }
+
+  private func markers(for requirements: SignerRequirements) -> Set<CertificateMarkers> {
+    policy.markers.subtracting([requirements.foreignMarkers])
+  }
+
+  /// A policy that accepts no signature with SHA-1 accepts no certificate that is signed with it either.
+  private func acceptsSHA1(_ requirements: SignerRequirements) -> Bool {
+    requirements.allowsSHA1Certificates && policy.algorithms.contains(.rsaSHA1)
+  }
+}

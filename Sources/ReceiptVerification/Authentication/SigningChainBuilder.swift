@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCrypto
+
+/// Finds the paths leaf → intermediate → trusted root (RFC 5280 section 6). Time is not evaluated here: a path is
+/// found once and evaluated for every receipt that it signs.
+struct SigningChainBuilder {
+  /// Certificates that may have issued the leaf.
+  let intermediates: [Certificate]
+  /// The roots that a path may end at.
+  let trustedRoots: [Certificate]
+  /// Whether the receipt must embed the whole path, so that a missing issuer is a fault of the receipt.
+  let isComplete: Bool
+  /// The marker extensions of which leaf and intermediate must have a pair.
+  let markers: Set<CertificateMarkers>
+  /// Whether certificates may be signed with SHA-1.
+  let acceptsSHA1: Bool
+
+  /// Certificates of one name that are tried at most; more is an attempt to make the verifier work.
+  private static let maximumCandidates = 8
+
+  /// All paths from the leaf to a trusted root: several intermediates or roots may have one name and key, and differ
+  /// in their validity.
+  func chains(of leaf: Certificate, isTrustedRoot: Bool) throws(ValidationError) -> [SigningChain] {
+    if isTrustedRoot || trustedRoots.contains(where: { $0.subjectDER == leaf.issuerDER }) {
+      throw .invalid(
+        .chainLength, at: "certificate 0",
+        "The root itself issued the signer's certificate; a path is leaf, intermediate, root.")
+    }
+    let issuers = intermediates.filter { $0.subjectDER == leaf.issuerDER && $0 != leaf }
+    guard !issuers.isEmpty else { throw missingIssuer(of: leaf) }
+
+    var found: [SigningChain] = []
+    var refusal: ValidationError?
+    for intermediate in issuers.prefix(Self.maximumCandidates) {
+      do throws(ValidationError) {
+        found += try chains(leaf: leaf, intermediate: intermediate)
+      } catch {
+        // What could not be computed hides nothing: another path may still be found.
+        if refusal == nil || error.isRetryable { refusal = error }
+      }
+    }
+    guard found.isEmpty else { return found }
+    throw refusal ?? untrusted(leaf)
+  }
+
+  private func chains(
+    leaf: Certificate, intermediate: Certificate
+  ) throws(ValidationError) -> [SigningChain] {
+    let candidates = trustedRoots.filter { $0.subjectDER == intermediate.issuerDER && $0 != intermediate }
+    guard !candidates.isEmpty else {
+      let isDeeper = intermediates.contains {
+        $0 != intermediate && $0 != leaf && $0.subjectDER == intermediate.issuerDER && !$0.isSelfIssued
+      }
+      throw isDeeper
+        ? .invalid(
+          .chainLength, at: "certificate 1",
+          "The path has more than three certificates; it must be leaf, intermediate, root.")
+        : untrusted(intermediate, at: "certificate 1")
+    }
+    var found: [SigningChain] = []
+    var refusal = untrusted(intermediate, at: "certificate 1")
+    for root in candidates.prefix(Self.maximumCandidates) {
+      do throws(ValidationError) {
+        found.append(try chain([leaf, intermediate, root]))
+      } catch {
+        if !refusal.isRetryable { refusal = error }
+      }
+    }
+    guard found.isEmpty else { return found }
+    throw refusal
+  }
+
+  /// The path, where its signatures, algorithms and purposes hold.
+  private func chain(_ path: [Certificate]) throws(ValidationError) -> SigningChain {
+    let failure: CertificationPath.Failure?
+    do throws(CryptoError) {
+      failure = try CertificationPath.failure(leaf: path[0], intermediates: [path[1]], anchor: path[2], at: nil)
+    } catch {
+      throw .notComputed(error, at: "certificate chain")
+    }
+    if let failure { throw refusal(for: failure) }
+    try requireAlgorithms(of: path.dropLast())
+    try requirePurposes(leaf: path[0], intermediate: path[1])
+    return SigningChain(path, leaf: path[0], assurance: .trustedRoot)
+  }
+
+  /// What issuers sign certificates with. The root is trusted as it is, whatever it signed itself with.
+  private func requireAlgorithms(of certificates: some Sequence<Certificate>) throws(ValidationError) {
+    for (index, certificate) in certificates.enumerated() {
+      let algorithm = certificate.signatureAlgorithmOID
+      let isAccepted =
+        Self.strongAlgorithms.contains(algorithm)
+        || acceptsSHA1 && SigningChain.sha1SignatureOIDs.contains(algorithm)
+      guard isAccepted else {
+        throw .invalid(
+            .unsupportedAlgorithm, at: "certificate \(index)",
+            "\"\(certificate.subject)\" is signed with the algorithm \(algorithm), which is not accepted "
+              + "under this kind of receipt, or by the policy.")
+      }
+    }
+  }
+
+  /// RSA PKCS#1 v1.5 and ECDSA with SHA-256, SHA-384 or SHA-512 (RFC 8017, RFC 5758).
+  private static let strongAlgorithms = [
+    "1.2.840.113549.1.1.11", "1.2.840.113549.1.1.12", "1.2.840.113549.1.1.13",
+    "1.2.840.10045.4.3.2", "1.2.840.10045.4.3.3", "1.2.840.10045.4.3.4",
+  ]
+
+  /// The marker extensions say that these certificates are for receipts; RFC 5280 alone cannot.
+  private func requirePurposes(leaf: Certificate, intermediate: Certificate) throws(ValidationError) {
+    let pairs = markers.filter { leaf.hasExtension($0.leaf) }
+    guard !pairs.isEmpty else {
+      throw .invalid(
+          .certificatePurpose, at: "certificate 0",
+          "The signer's certificate \"\(leaf.subject)\" lacks the extension that marks receipt signing ("
+            + markers.map(\.leaf).sorted().joined(separator: " or ") + ").")
+    }
+    guard pairs.contains(where: { intermediate.hasExtension($0.intermediate) }) else {
+      throw .invalid(
+          .certificatePurpose, at: "certificate 1",
+          "The intermediate \"\(intermediate.subject)\" lacks the extension that marks it as an issuer of "
+            + "receipt signers (" + pairs.map(\.intermediate).sorted().joined(separator: " or ") + ").")
+    }
+    if leaf.isCertificateAuthority {
+      throw .invalid(
+          .certificatePurpose, at: "certificate 0",
+          "The signer's certificate is a certificate authority; a receipt is signed by an end entity.")
+    }
+    if let keyUsage = leaf.keyUsage, !keyUsage.contains(.digitalSignature) {
+      throw .invalid(
+          .certificatePurpose, at: "certificate 0",
+          "The key usage of the signer's certificate does not include digital signatures.")
+    }
+  }
+
+  private func refusal(for failure: CertificationPath.Failure) -> ValidationError {
+    let place = "certificate \(failure.depth)"
+    // X509_V_ERR_INVALID_CA, _PATH_LENGTH_EXCEEDED, _INVALID_PURPOSE, _KEYUSAGE_NO_CERTSIGN and, since
+    // OpenSSL 3.0, the more exact codes for a certificate authority that lacks its extensions.
+    let purposeErrors: [Int32] = [24, 25, 26, 32, 79, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93]
+    if purposeErrors.contains(Int32(failure.errorCode)) {
+      return .invalid(
+        .certificatePurpose, at: place, "A certificate of the path is not fit for its part: \(failure.text).")
+    }
+    return .invalid(
+      .chainUntrusted, at: place,
+      "The path to the trusted root does not hold: \(failure.text). The certificate is forged or damaged.")
+  }
+
+  private func untrusted(_ certificate: Certificate, at place: String = "certificate 0") -> ValidationError {
+    .invalid(
+      .chainUntrusted, at: place,
+      "No path leads from \"\(certificate.subject)\" to a trusted root; its issuer is "
+        + "\"\(certificate.issuer)\". If the receipt is from a store of your own, trust that store's root.")
+  }
+
+  /// Where the issuer's name is that of a trusted root's organization, the receipt may be genuine, and only the
+  /// issuer's certificate is not at hand.
+  private func missingIssuer(of leaf: Certificate) -> ValidationError {
+    let organization = leaf.issuerOrganization
+    let namesTrustedOrganization =
+      organization != nil && trustedRoots.contains { $0.subjectOrganization == organization }
+    // What issued itself lacks no issuer.
+    guard namesTrustedOrganization, !isComplete, !leaf.isSelfIssued else { return untrusted(leaf) }
+    return .undetermined(
+      Reason(
+        .issuerMissing, at: "certificate 0",
+        "The certificate of the issuer \"\(leaf.issuer)\" is neither in the receipt nor among the "
+          + "intermediates. Add it (receipt-tool: --intermediate FILE)."))
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// What binds a receipt to the device that it was made for.
+enum DeviceBinding {
+  /// App receipt: attribute 5 is the SHA-1 of device identifier, attribute 4 and the value of attribute 2.
+  case sha1Hash([UInt8], opaqueValue: [UInt8], bundleId: [UInt8])
+  /// JWS from a device: `deviceVerification` is the base64 of the SHA-384 of the nonce and the device's identifier,
+  /// both UUIDs in lower case.
+  case deviceVerification(String, nonce: String)
+  /// Transaction receipt: an identifier in plain text.
+  case vendorIdentifier(String)
+
+  /// Where a receipt of the kind states its binding.
+  static func place(in kind: ReceiptKind, of binding: DeviceBinding?) -> String {
+    switch (kind, binding) {
+    case (.appReceipt, _): "attribute 5"
+    case (.transactionReceipt, .some): "key \"unique-vendor-identifier\""
+    case (_, .some): "$.deviceVerification"
+    case (_, nil): ""
+    }
+  }
+
+  /// Whether it names the device.
+  func matches(_ device: [UInt8]) -> Bool {
+    switch self {
+    case .sha1Hash(let hash, let opaqueValue, let bundleId):
+      ConstantTime.equals(Digest.hash(device + opaqueValue + bundleId, using: .sha1), hash)
+    case .deviceVerification(let verification, let nonce):
+      ConstantTime.equals(
+        Base64.encode(Digest.hash(Array((nonce.lowercased() + Self.uuidText(device)).utf8), using: .sha384)),
+        Array(verification.utf8))
+    case .vendorIdentifier(let identifier):
+      ConstantTime.equals(Array(identifier.lowercased().utf8), Array(Self.uuidText(device).utf8))
+    }
+  }
+
+  /// The usual text of a UUID, in lower case; for other lengths plain hexadecimal, which matches nothing.
+  private static func uuidText(_ bytes: [UInt8]) -> String {
+    let digits = Hexadecimal.encode(bytes[...])
+    guard bytes.count == 16 else { return digits }
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if [8, 12, 16, 20].contains(index) { text.append("-") }
+      text.append(digit)
+    }
+    return text
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+/// Many receipts at once: the signatures of one signer share work, and all cores are used.
+extension ReceiptVerifier {
+  /// Signatures that share one modular inversion: more gain next to nothing and wait longer.
+  static var batchSize: Int { 64 }
+
+  /// Verifies receipts on the thread that calls, those of one signer together.
+  ///
+  /// - Parameter receipts: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes; all of them are
+  ///   parsed before the first is verified.
+  /// - Returns: The verdicts, in the order of the receipts.
+  public func verifyTogether(_ receipts: ArraySlice<[UInt8]>) -> [Verdict] {
+    pipeline.verdicts(on: receipts.map { pipeline.recognizer.recognize($0) })
+  }
+
+  /// Verifies receipts of any mix of kinds, on all cores. A bad receipt costs only itself.
+  ///
+  /// Beside the verdicts it holds no more than a few dozen parsed receipts a core.
+  ///
+  /// - Parameter batch: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes.
+  /// - Returns: The verdicts, in the order of the receipts.
+  /// - Throws: `CancellationError` when the task is cancelled before all are verified.
+  public func verify(_ batch: [[UInt8]]) async throws -> [Verdict] {
+    var verdicts = [Verdict](repeating: .missing, count: batch.count)
+    try await withThrowingTaskGroup(of: (Int, [Verdict]).self) { group in
+      var next = 0
+      func startNext() {
+        guard next < batch.count else { return }
+        let run = next..<min(next + Self.batchSize, batch.count)
+        next = run.upperBound
+        group.addTask {
+          try Task.checkCancellation()
+          return (run.lowerBound, verifyTogether(batch[run]))
+        }
+      }
+      for _ in 0..<max(1, ProcessInfo.processInfo.activeProcessorCount) { startNext() }
+      while let (start, run) = try await group.next() {
+        for (offset, verdict) in run.enumerated() { verdicts[start + offset] = verdict }
+        startNext()
+      }
+    }
+    return verdicts
+  }
+
+  /// The verdicts on receipts that arrive one after the other, in their order.
+  ///
+  /// ```swift
+  /// for try await verdict in verifier.verdicts(on: lines, together: 64) { record(verdict) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - receipts: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes.
+  ///   - together: How many are waited for and verified together; 1 gives each verdict as soon as its receipt is there.
+  /// - Returns: The verdicts. Iterating throws what the receipts' own iteration throws; receipts that came before are
+  ///   verified first.
+  public func verdicts<Receipts: AsyncSequence>(
+    on receipts: Receipts, together: Int = 64
+  ) -> VerdictSequence<Receipts> where Receipts.Element == [UInt8] {
+    VerdictSequence(verifier: self, receipts: receipts, together: max(1, together))
+  }
+}
+
+/// The verdicts on receipts that arrive one after the other: see ``ReceiptVerifier/verdicts(on:together:)``.
+public struct VerdictSequence<Receipts: AsyncSequence>: AsyncSequence where Receipts.Element == [UInt8] {
+  let verifier: ReceiptVerifier
+  let receipts: Receipts
+  let together: Int
+
+  /// Starts the iteration.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(verifier: verifier, receipts: receipts.makeAsyncIterator(), together: together)
+  }
+
+  /// Iterates over verdicts.
+  public struct Iterator: AsyncIteratorProtocol {
+    let verifier: ReceiptVerifier
+    var receipts: Receipts.AsyncIterator
+    let together: Int
+    private var verdicts: ArraySlice<Verdict> = []
+    private var failure: Receipts.Failure?
+    private var isAtEnd = false
+
+    init(verifier: ReceiptVerifier, receipts: Receipts.AsyncIterator, together: Int) {
+      self.verifier = verifier
+      self.receipts = receipts
+      self.together = together
+    }
+
+    /// The next verdict; `nil` after the last.
+    public mutating func next() async throws -> Verdict? {
+      try await next(isolation: nil)
+    }
+
+    /// The next verdict; `nil` after the last.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Receipts.Failure) -> Verdict? {
+      if verdicts.isEmpty, failure == nil, !isAtEnd {
+        var batch: [[UInt8]] = []
+        do throws(Receipts.Failure) {
+          while batch.count < together {
+            guard let receipt = try await receipts.next(isolation: actor) else {
+              isAtEnd = true
+              break
+            }
+            batch.append(receipt)
+          }
+        } catch {
+          failure = error
+        }
+        verdicts = verifier.verifyTogether(batch[...])[...]
+      }
+      if let verdict = verdicts.popFirst() { return verdict }
+      if let failure {
+        self.failure = nil
+        isAtEnd = true
+        throw failure
+      }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// What a receipt offers to be authenticated, whatever its format: the result of recognition. Nothing of it was
+/// verified.
+struct Evidence {
+  /// The format that it came in.
+  let format: ReceiptFormat
+  /// How it says that it is signed.
+  let algorithm: ReceiptAlgorithm
+  /// What the signature covers.
+  let signed: SignedContent
+  /// The signature: r ‖ s of 32 bytes each for ES256 (RFC 7518 section 3.4), else PKCS#1 v1.5.
+  let signature: ArraySlice<UInt8>
+  /// The bytes that determine the signer, by which a signer that was authenticated before is found.
+  let cacheKey: SignerCacheKey
+  /// Reads what leads to the signer's certificate path. It is asked for only where the cache has no such signer.
+  let signer: () throws(ValidationError) -> SignerEvidence
+  /// Decodes the content, once it is authenticated.
+  let content: () throws(MalformedReceipt) -> DecodedContent
+  /// The receipt that it was made of.
+  let receipt: UnverifiedReceipt
+}
+
+/// The bytes that a signature covers.
+enum SignedContent {
+  /// The bytes themselves. The first `sharedPrefix` of them are the same in every receipt of the signer.
+  case bytes(ArraySlice<UInt8>, sharedPrefix: Int)
+  /// Signed attributes that name type and digest of the content (RFC 5652 section 5.4).
+  case attributes(CMSSignedAttributes, content: ArraySlice<UInt8>)
+
+  /// The bytes that the signature is verified over.
+  var bytes: ArraySlice<UInt8> {
+    switch self {
+    case .bytes(let bytes, _): bytes
+    case .attributes(let attributes, _): attributes.encoded[...]
+    }
+  }
+}
+
+/// How a receipt names its signer.
+struct SignerEvidence {
+  /// How the signer's certificate is found among those that the receipt embeds.
+  enum Leaf {
+    /// It is the first.
+    case first
+    /// It is the one with this issuer and serial number, wherever it stands (RFC 5652 section 5.3).
+    case issuer(ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>)
+  }
+
+  /// The certificates in DER, in the order of the receipt.
+  let certificates: [[UInt8]]
+  /// Which of them is the signer's.
+  let leaf: Leaf
+  /// What the format requires of them.
+  let requirements: SignerRequirements
+}

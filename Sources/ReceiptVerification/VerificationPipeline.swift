@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// The road of every receipt: recognition, authentication, policy, verdict. One receipt is a batch of one.
+///
+/// Data flows one way: each stage takes what the one before returned. A notification's signed parts take the same
+/// road up to the policy, those of all receipts of a batch together.
+struct VerificationPipeline: Sendable {
+  let recognizer: Recognizer
+  let authenticator: Authenticator
+  let evaluator: PolicyEvaluator
+  let report: (@Sendable (VerificationDiagnostic) -> Void)?
+
+  /// The verdicts on receipts, in their order.
+  func verdicts(on receipts: [RecognizedReceipt]) -> [Verdict] {
+    let traced = receipts.map { receipt in (receipt: receipt, trace: trace(of: receipt)) }
+    let contents = authenticator.authenticate(traced)
+    let parts = authenticatedParts(of: contents)
+    return traced.indices.map { index in
+      let (receipt, trace) = traced[index]
+      let result = Result { () throws(ValidationError) in
+        try accept(try contents[index].get(), parts: parts[index] ?? [], trace: trace)
+      }
+      let verdict = Verdict(result, claimedKind: claimedKind(of: receipt, contents[index]), trace: trace)
+      if let report { trace?.report(to: report) }
+      return verdict
+    }
+  }
+
+  private func trace(of receipt: RecognizedReceipt) -> Trace? {
+    guard report != nil else { return nil }
+    let trace = Trace()
+    switch (receipt.receipt, receipt.evidence) {
+    case (.some(let parsed), _): trace.add(.recognition, passed: true, parsed.format.name)
+    case (nil, .failure(let error)): trace.add(.recognition, passed: false, error.reason.description)
+    case (nil, .success): break
+    }
+    return trace
+  }
+
+  private func claimedKind(
+    of receipt: RecognizedReceipt, _ content: Result<AuthenticatedContent, ValidationError>
+  ) -> ReceiptKind? {
+    if case .success(let content) = content { return content.decoded.claims.kind }
+    return receipt.receipt?.claimedKind(limits: recognizer.limits)
+  }
+
+  /// A signed part, as far as it was authenticated.
+  private struct AuthenticatedPart {
+    let part: SignedPart
+    let content: Result<AuthenticatedContent, ValidationError>
+    let trace: Trace?
+  }
+
+  /// The signed parts of all notifications, by the notification's index.
+  private func authenticatedParts(
+    of contents: [Result<AuthenticatedContent, ValidationError>]
+  ) -> [Int: [AuthenticatedPart]] {
+    var parts: [(index: Int, part: SignedPart)] = []
+    for (index, content) in contents.enumerated() {
+      // Where the kind is not accepted, the parts do not matter.
+      guard case .success(let content) = content, evaluator.policy.kinds.contains(content.decoded.claims.kind)
+      else { continue }
+      for part in content.decoded.parts { parts.append((index, part)) }
+    }
+    guard !parts.isEmpty else { return [:] }
+    let traced = parts.map { (receipt: recognizer.recognize($0.part), trace: report.map { _ in Trace() }) }
+    let authenticated = authenticator.authenticate(traced)
+    var found: [Int: [AuthenticatedPart]] = [:]
+    for (number, (index, part)) in parts.enumerated() {
+      found[index, default: []].append(
+        AuthenticatedPart(part: part, content: authenticated[number], trace: traced[number].trace))
+    }
+    return found
+  }
+
+  /// Evaluates the policy on a receipt and on its parts, which must agree with it.
+  private func accept(
+    _ content: AuthenticatedContent, parts: [AuthenticatedPart], trace: Trace?
+  ) throws(ValidationError) -> VerifiedReceipt {
+    var claims = content.decoded.claims
+    var agreement = NotificationAgreement(claims)
+    var nested: [VerifiedReceipt] = []
+    for part in parts {
+      defer { trace?.add(part.trace) }
+      do throws(ValidationError) {
+        let partContent = try part.content.get()
+        nested.append(
+          try accept(
+            partContent, claims: partContent.decoded.claims, nested: [],
+            in: .part(of: claims.environment, kind: part.part.kind), trace: part.trace))
+      } catch {
+        throw error.inside(part.part.place)
+      }
+    }
+    for (part, receipt) in zip(parts, nested) {
+      do throws(ValidationError) {
+        try agreement.require(receipt)
+      } catch {
+        throw error.inside(part.part.place)
+      }
+    }
+    claims.signedAt = claims.signedAt ?? nested.compactMap(\.signedAt).max()
+    return try accept(content, claims: claims, nested: nested, in: .receipt, trace: trace)
+  }
+
+  private func accept(
+    _ content: AuthenticatedContent, claims: Claims, nested: [VerifiedReceipt],
+    in context: PolicyEvaluator.Context, trace: Trace?
+  ) throws(ValidationError) -> VerifiedReceipt {
+    let acceptance = try evaluator.evaluate(claims, signedBy: content.signer.chains, in: context, trace: trace)
+    authenticator.remember(content)
+    let receipt = VerifiedReceipt(content, claims: claims, signedBy: acceptance.chain, nested: nested)
+    if let reason = acceptance.unprovenEnvironment {
+      throw .undetermined(reason, signatureVerified: receipt)
+    }
+    return receipt
+  }
+}

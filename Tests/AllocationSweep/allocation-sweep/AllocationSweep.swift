@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CAllocationFaults
+import Glibc
+import ReceiptCodec
+import ReceiptSigning
+import ReceiptTesting
+import ReceiptVerification
+
+/// Lets each of libcrypto's allocations fail in turn, alone or with all after it, while receipts of every kind are
+/// verified: a genuine receipt is never invalid, a forged one never valid, and nothing is left allocated.
+///
+/// usage: allocation-sweep [STRIDE]
+///
+/// STRIDE looks at every so-manieth allocation only; 1 by default.
+@main
+struct AllocationSweep {
+  /// How much of the work a verifier has done before.
+  enum Mode: String, CaseIterable {
+    case cold, warm, table, batch
+  }
+
+  let stride: Int
+  let receipts: [(kind: ReceiptKind, genuine: [UInt8], forged: [UInt8])]
+  var verifications = 0
+  var undetermined = 0
+  var faults: [String] = []
+
+  static func main() throws {
+    guard AllocationFaults_are_installed() == 1 else {
+      print("allocation-sweep: libcrypto had allocated before its functions could be replaced")
+      exit(70)
+    }
+    var sweep = try AllocationSweep(stride: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1)
+    for mode in Mode.allCases {
+      for index in sweep.receipts.indices { try sweep.run(mode, index) }
+    }
+    print("\(sweep.verifications) verifications, \(sweep.undetermined) undetermined, \(sweep.faults.count) faults")
+    for fault in sweep.faults.prefix(40) { print(fault) }
+    exit(sweep.faults.isEmpty && sweep.undetermined > 0 ? 0 : 1)
+  }
+
+  init(stride: Int) throws {
+    self.stride = max(1, stride)
+    let receipts = try TestReceipts()
+    let genuine: [(ReceiptKind, [UInt8])] = [
+      (.signedTransaction, Array(try receipts.signedTransaction().utf8)),
+      (.signedNotification, Array(try receipts.signedNotification().utf8)),
+      (.appReceipt, try receipts.appReceipt()),
+      (.transactionReceipt, try receipts.transactionReceipt(version: .four)),
+      (.transactionReceipt, try receipts.transactionReceipt(version: .three)),
+    ]
+    self.receipts = genuine.map { ($0, $1, Self.forged($1, kind: $0)) }
+  }
+
+  /// The receipt with a change in what is signed.
+  private static func forged(_ receipt: [UInt8], kind: ReceiptKind) -> [UInt8] {
+    var forged = receipt
+    switch kind {
+    case .appReceipt:
+      let name = Array(SampleReceipts.bundleId.utf8)
+      for start in receipt.indices.dropLast(name.count) where Array(receipt[start..<start + name.count]) == name {
+        forged[start] ^= 1
+        break
+      }
+    case .transactionReceipt:
+      // A letter within the base64 of purchase-info, which begins the same in all receipts.
+      let key = Array("purchase-info\" = \"".utf8)
+      for start in receipt.indices.dropLast(key.count) where Array(receipt[start..<start + key.count]) == key {
+        forged[start + key.count + 60] ^= 1
+        break
+      }
+    default:
+      // The last letter but two of the signature.
+      let index = receipt.count - 3
+      forged[index] = receipt[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+    }
+    return forged
+  }
+
+  private func verifier() throws -> ReceiptVerifier {
+    ReceiptVerifier(
+      trust: try TestAuthority.es256().trustAnchors.union(try TestAuthority.rsa().trustAnchors),
+      policy: VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox, .production]),
+      intermediates: [try TestAuthority.rsa().intermediate],
+      clock: FixedClock(SampleReceipts.signedAt.addingSeconds(10)).reading)
+  }
+
+  private mutating func run(_ mode: Mode, _ index: Int) throws {
+    let (kind, genuine, forged) = receipts[index]
+    guard mode != .table || kind == .signedTransaction || kind == .signedNotification else { return }
+    var warm = try verifier()
+    if mode != .cold {
+      for _ in 0..<(mode == .warm ? 1 : 1_000) { _ = warm.verify(genuine) }
+      if mode != .warm { usleep(400_000) }
+    }
+    guard warm.verify(genuine).receipt != nil || mode == .cold else {
+      return faults.append("\(mode) \(kind): the sample is not valid")
+    }
+    guard warm.verify(forged).receipt == nil else { return faults.append("\(mode) \(kind): the forgery is valid") }
+
+    for receipt in [genuine, forged] {
+      let isGenuine = receipt == genuine
+      let together = mode == .batch ? [receipt, receipt, receipt] : [receipt]
+      for forever: Int32 in [0, 1] {
+        var before = AllocationFaults_live()
+        var number = 1
+        var growth = 0
+        while true {
+          if mode == .cold { warm = try verifier() }
+          AllocationFaults_begin(number, forever)
+          let verdicts = warm.verifyTogether(together[...])
+          let count = AllocationFaults_end()
+          for verdict in verdicts { check(verdict, isGenuine: isGenuine, "\(mode) \(kind) \(number) \(forever)") }
+          if mode == .cold { warm = try verifier() }
+          let live = AllocationFaults_live()
+          // What libcrypto sets up once stays; what grows with every failure is a leak.
+          if live > before { growth += 1 }
+          before = live
+          if count < number { break }
+          number += stride
+        }
+        if growth > max(8, number / stride / 10) {
+          faults.append("\(mode) \(kind): allocations left by \(growth) of \(number / stride) verifications")
+        }
+        guard warm.verify(genuine).receipt != nil else {
+          faults.append("\(mode) \(kind): no longer valid once memory is back")
+          break
+        }
+      }
+    }
+  }
+
+  private mutating func check(_ verdict: Verdict, isGenuine: Bool, _ place: String) {
+    verifications += 1
+    switch verdict {
+    case .valid: if !isGenuine { faults.append("\(place): a forged receipt is valid") }
+    case .invalid(let invalid):
+      if isGenuine { faults.append("\(place): a genuine receipt is invalid: \(invalid.reason)") }
+    case .undetermined(let receipt):
+      undetermined += 1
+      if !receipt.isRetryable || receipt.reason.code != .internalFault {
+        faults.append("\(place): undetermined for another reason: \(receipt.reason)")
+      }
+    }
+  }
+}
