@@ -121,7 +121,7 @@ extension NotificationHistoryResponse: JSONObject {
   }
 }
 
-/// What came of an attempt to deliver a notification, or of a request of a performance test
+/// The result of an attempt to deliver a notification, or of a request of a performance test
 /// (`sendAttemptResult`).
 public enum SendAttemptResult: Sendable, Hashable {
   /// `SUCCESS`: delivered.
@@ -182,7 +182,7 @@ extension SendAttemptResult: WireEnumeration {
 public struct SendAttempt: Sendable, Hashable {
   /// When it was made.
   public var attemptDate: Timestamp?
-  /// What came of it.
+  /// The result.
   public var sendAttemptResult: SendAttemptResult?
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
@@ -232,7 +232,7 @@ extension SendTestNotificationResponse: JSONObject {
   }
 }
 
-/// What became of a test notification (Apple's CheckTestNotificationResponse).
+/// The delivery of a test notification (Apple's CheckTestNotificationResponse).
 public struct CheckTestNotificationResponse: Sendable, Hashable {
   /// The notification, as a JWS.
   package var signedPayload: String?

@@ -81,7 +81,7 @@ public final class CircuitBreaker: RemoteChecker {
         duration: .zero)
     }
     let report = await checker.report(on: receipt)
-    settle(question, answered: Self.isAnswer(report.answer), wasCancelled: Task.isCancelled)
+    record(question, answered: Self.isAnswer(report.answer), wasCancelled: Task.isCancelled)
     return report
   }
 
@@ -102,7 +102,7 @@ public final class CircuitBreaker: RemoteChecker {
     }
   }
 
-  private func settle(_ question: Question, answered: Bool, wasCancelled: Bool) {
+  private func record(_ question: Question, answered: Bool, wasCancelled: Bool) {
     let now = time.elapsed()
     circuit.withLock { circuit in
       guard question.generation == circuit.generation else { return }
@@ -112,7 +112,7 @@ public final class CircuitBreaker: RemoteChecker {
         if question.isProbe { change(&circuit, openedAt: nil) }
         return
       }
-      // Whoever lost patience says nothing about the source.
+      // A cancelled check tells nothing about the source.
       guard !wasCancelled else { return }
       circuit.failuresInRow += 1
       if question.isProbe || circuit.failuresInRow >= failureThreshold { change(&circuit, openedAt: now) }

@@ -14,8 +14,8 @@ public import ReceiptVerification
 ///
 /// Leaf and intermediate of the receipt are asked about, and those of the signed parts of a notification. A
 /// revoked certificate, or one that its issuer does not know, refuses the receipt; what a responder or a list
-/// says counts only when it is signed by the issuer, or by whom the issuer certified for it. Where nobody can
-/// be asked the receipt is undetermined, unless ``RevocationOptions/unreachable`` says otherwise.
+/// states counts only when it is signed by the issuer, or by a delegate that the issuer certified. Where none can
+/// be reached the receipt is undetermined, unless ``RevocationOptions/unreachable`` says otherwise.
 ///
 /// Answers are kept until there is a newer one, and renewed before that in the background; receipts of a
 /// known signer then cost next to nothing. Keep one checker for the process, and ``shutdown()`` it at the end.
@@ -63,7 +63,7 @@ public final class RevocationChecker: RemoteChecker {
   /// How many answers are kept.
   package var cachedCount: Int { cache.count }
 
-  // MARK: - Asking
+  // MARK: - Requests
 
   /// Everything is asked at once, and then waited for.
   private func ask(about receipt: VerifiedReceipt) async -> CheckerAnswer {
@@ -79,13 +79,13 @@ public final class RevocationChecker: RemoteChecker {
     return evaluate(parts, findings)
   }
 
-  /// Each certificate with the next, its issuer; about the root there is nobody to ask.
+  /// Each certificate with the next, its issuer. A root has none.
   private static func questions(of receipt: VerifiedReceipt) -> [RevocationQuestion] {
     let certificates = receipt.signer.certificates
     return zip(certificates, certificates.dropFirst()).map(RevocationQuestion.init)
   }
 
-  /// What became of a question.
+  /// The outcome for one certificate.
   private enum Finding {
     case known(KnownStatus)
     case failed(RevocationFailure)
@@ -126,7 +126,7 @@ public final class RevocationChecker: RemoteChecker {
     var failure: RevocationFailure?
     var notes: [String] = []
     for part in parts {
-      // Looked for again in an hour where there was nobody to ask.
+      // A chain without responders is checked again in an hour.
       var goodUntil = now + 3600
       for (depth, question) in Self.questions(of: part).enumerated() {
         guard let finding = findings[question] else { continue }
@@ -166,7 +166,7 @@ public final class RevocationChecker: RemoteChecker {
     func pass(_ subject: RevocationOptions.Note.Subject, _ message: String, until: Double) -> Evaluation {
       options.report?(
         RevocationOptions.Note(subject: subject, certificate: question.certificate, message: message))
-      // That nobody was named to ask is as it should be; the rest is worth a word in the verdict.
+      // A missing pointer is normal; the rest is noted in the verdict.
       return .good(freshUntil: until, note: subject == .noPointer ? nil : message)
     }
     switch finding {

@@ -73,7 +73,7 @@ final class StatusCache: Sendable {
             return .known(KnownStatus(status: entry.status, freshUntil: entry.refreshAt))
           }
           if state.flights[key] == nil { begin(key, question, pointer, isRefresh: true, &state) }
-          // Nobody waits for the new answer; it is looked for again soon.
+          // Checks do not wait for the new answer; the next one looks for it again.
           return .known(KnownStatus(status: entry.status, freshUntil: min(entry.end, now + 1)))
         }
         state.entries[key] = nil
