@@ -30,7 +30,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Root of an authority that nobody trusts. TEST KEY.
+    /// Root of an untrusted authority. TEST KEY.
     static let foreign = """
       -----BEGIN PRIVATE KEY-----
       MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg9+Y6p4/bs+mG7rVc

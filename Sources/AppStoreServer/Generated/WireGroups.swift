@@ -10,10 +10,10 @@ public struct GroupRole: Sendable, Hashable {
   /// The role.
   public var role: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension GroupRole: JSONObject {
@@ -41,10 +41,10 @@ public struct CustomerGroup: Sendable, Hashable {
   /// What the customer is in it.
   public var roles: [GroupRole]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension CustomerGroup: JSONObject {
@@ -70,10 +70,10 @@ public struct CurrentGroupsResponse: Sendable, Hashable {
   /// The groups.
   public var groups: [CustomerGroup]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension CurrentGroupsResponse: JSONObject {
@@ -95,10 +95,10 @@ public struct GroupMember: Sendable, Hashable {
   /// The member, by the app transaction.
   public var appTransactionId: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension GroupMember: JSONObject {
@@ -118,16 +118,16 @@ extension GroupMember: JSONObject {
 /// A page of the members of a group (sandbox only).
 public struct GroupMembersResponse: Sendable, Hashable {
   /// The members.
-  public var members: [GroupMember]?
+  package var members: [GroupMember]?
   /// Whether there are more pages.
-  public var hasMore: Bool?
+  package var hasMore: Bool?
   /// Names the place where the next page begins.
-  public var paginationToken: String?
+  package var paginationToken: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension GroupMembersResponse: JSONObject {

@@ -47,7 +47,7 @@ public struct AppReceiptAttribute: Sendable, Hashable {
       }
       try top.leave(reader, bytes)
     } catch {
-      // Decoding refused this set, so nobody holds it.
+      // Decoding refuses such a set.
     }
     return attributes
   }

@@ -21,7 +21,7 @@ struct JSONNameSet {
     return many.insert(Name(text: name)).inserted
   }
 
-  /// Hashed by its bytes: `String` hashes canonically equivalent spellings alike, of which there can be many.
+  /// Hashed by its bytes: `String` hashes canonically equivalent spellings alike, and there can be many.
   private struct Name: Hashable {
     let text: String
 

@@ -59,7 +59,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   /// Which kind it is. The payload of a JWS is decoded to tell, since nothing else in it does.
   ///
   /// - Parameter limits: Bounds on the payload.
-  /// - Returns: The kind, as little to be believed as the receipt.
+  /// - Returns: The kind, which is as unverified as the receipt.
   /// - Throws: ``MalformedReceipt`` as ``UnverifiedJWS/decodePayload(limits:)`` does.
   public func kind(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> ReceiptKind {
     switch self {

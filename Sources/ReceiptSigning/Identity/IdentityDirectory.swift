@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 public import ReceiptCrypto
 
-/// An identity in a directory: `root.cer` (the root in DER, to give to whoever verifies), `chain.pem` (leaf,
+/// An identity in a directory: `root.cer` (the root in DER, to give to verifiers), `chain.pem` (leaf,
 /// intermediate, root) and `key.pem` (the private key in PKCS#8, readable by its owner alone).
 public struct IdentityDirectory: Sendable, Hashable {
   /// Something that deserves a person's attention and stops nothing.

@@ -74,7 +74,7 @@ struct AuthoringObject {
     return members
   }
 
-  /// Refuses what nobody took.
+  /// Refuses members that were not read.
   func finish() throws(SigningError) {
     guard let first = members.first else { return }
     throw unknown(first.name)

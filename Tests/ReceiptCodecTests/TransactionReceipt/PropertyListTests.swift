@@ -58,6 +58,16 @@ struct PropertyListTests {
     expectFailure(.truncated, at: 8, #"{a="\U00"#)
   }
 
+  /// Up to 32 keys are compared one by one, more are hashed.
+  @Test(arguments: [1, 31, 32, 33, 34, 100])
+  func `A key that occurs twice is refused wherever it stands`(count: Int) {
+    let entries = (0..<count).map { "k\($0)=v;" }
+    for index in [0, count / 2, count - 1] {
+      let text = "{" + entries.joined() + "k\(index)=w;}"
+      expectFailure(.duplicate, at: .propertyListKey("k\(index)"), text.utf8)
+    }
+  }
+
   @Test("Broken syntax is refused at the byte")
   func syntax() {
     expectFailure(.unexpected, at: 0, "[a]")

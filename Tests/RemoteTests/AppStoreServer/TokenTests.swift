@@ -32,7 +32,7 @@ import Testing
     #expect(try tokens.token() != first)
   }
 
-  @Test("a token that was refused is used no more, by whoever got it")
+  @Test("a token that was refused is no longer used by any client")
   func refused() async throws {
     let transport = FakeTransport([
       .success(RemoteResponse(status: 401)), .success(.json("")), .success(.json("")),
@@ -45,6 +45,20 @@ import Testing
     #expect(sent.count == 3)
     #expect(sent[0] != sent[1])
     #expect(sent[1] == sent[2])
+  }
+
+  @Test("a late refusal of an old token leaves the newer one in use")
+  func lateRefusal() throws {
+    let time = ManualTime(StoreServer.now)
+    let tokens = AppStoreServerTokens(signer: try StoreServer.signer(), time: time.remoteTime)
+    let old = try tokens.token()
+    time.advance(by: .seconds(250))
+    let new = try tokens.token()
+    #expect(new != old)
+    tokens.forget(old)
+    #expect(try tokens.token() == new)
+    tokens.forget(new)
+    #expect(try tokens.token() != new)
   }
 
   @Test("a token is made anew for a try after the last one expired")

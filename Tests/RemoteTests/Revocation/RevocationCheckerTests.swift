@@ -95,7 +95,7 @@ import Testing
     let fixture = try RevocationFixture()
     fixture.change { $0.repeatsNonce = false }
     #expect(await fixture.checker().check(try fixture.receipt()) == .confirmed)
-    let strict = await fixture.checker { $0.demandsNonce = true }.check(try fixture.receipt())
+    let strict = await fixture.checker { $0.requiresNonce = true }.check(try fixture.receipt())
     #expect(strict.retryableMessage?.contains("nonce-missing") == true)
     #expect(await fixture.checker { $0.sendsNonce = false }.check(try fixture.receipt()) == .confirmed)
   }

@@ -4,12 +4,12 @@ internal import ReceiptCrypto
 internal import ReceiptVerification
 internal import Synchronization
 
-/// Chains of which every certificate is known to be good until some instant: what makes all receipts of a
-/// signer but the first cost next to nothing.
+/// Chains whose certificates were all found good, each until some instant: they make every receipt of a signer but the
+/// first cost next to nothing.
 ///
-/// A verifier gives out the same array for every receipt of a signer, so that comparing arrays mostly ends at
-/// finding that they are one and the same.
-final class SettledChains: Sendable {
+/// A verifier gives out the same array for every receipt of a signer, so that comparing two arrays mostly finds that
+/// they share their storage.
+final class GoodChains: Sendable {
   private struct Entry {
     let certificates: [Certificate]
     let until: Double
@@ -25,24 +25,26 @@ final class SettledChains: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether the chains of a receipt and of its parts are settled.
-  func cover(_ receipt: VerifiedReceipt, at now: Double) -> Bool {
+  /// Whether the chains of a receipt and of each of its parts are good at an instant.
+  func contains(_ receipt: VerifiedReceipt, at now: Double) -> Bool {
     state.withLock { state in
-      guard Self.cover(receipt.signer.certificates, state.entries, now) else { return false }
+      guard Self.contains(receipt.signer.certificates, state.entries, now) else { return false }
       for index in receipt.nested.indices {
-        guard Self.cover(receipt.nested[index].signer.certificates, state.entries, now) else { return false }
+        guard Self.contains(receipt.nested[index].signer.certificates, state.entries, now) else {
+          return false
+        }
       }
       return true
     }
   }
 
-  private static func cover(_ certificates: [Certificate], _ entries: [Entry], _ now: Double) -> Bool {
+  private static func contains(_ certificates: [Certificate], _ entries: [Entry], _ now: Double) -> Bool {
     for entry in entries where entry.certificates == certificates { return now < entry.until }
     return false
   }
 
-  /// The oldest gives way.
-  func settle(_ certificates: [Certificate], until: Double) {
+  /// Adds a chain; the oldest is evicted.
+  func insert(_ certificates: [Certificate], until: Double) {
     state.withLock { state in
       guard !state.isClosed else { return }
       state.entries.removeAll { $0.certificates == certificates }
@@ -53,6 +55,6 @@ final class SettledChains: Sendable {
 
   func removeAll() { state.withLock { $0.entries = [] } }
 
-  /// Nothing is settled any more, and nothing will be.
+  /// Removes all chains, and adds none from now on.
   func close() { state.withLock { $0 = State(isClosed: true) } }
 }

@@ -3,25 +3,25 @@
 public import ReceiptCodec
 internal import ReceiptVerification
 
-/// What is demanded of a purchase beyond that it is genuine and not revoked: of what the App Store says of it
+/// What is required of a purchase beyond that it is genuine and not revoked: of what the App Store says of it
 /// (``AppStoreServerChecker``), or of what the receipt itself states (``SignedContentChecker``).
-public struct PurchaseDemands: Sendable, Hashable {
+public struct PurchaseRequirements: Sendable, Hashable {
   /// Whether a subscription that was upgraded to another is refused; by default it is.
   public var refusesUpgraded: Bool
   /// The account that must own the purchase (`appAccountToken`); `nil` for any.
   public var appAccountToken: UUIDString?
   /// Whether a subscription must be active or in its grace period now; not by default, as a receipt proves a
   /// purchase and not a running period.
-  public var demandsCurrentSubscription: Bool
+  public var requiresCurrentSubscription: Bool
 
-  /// Creates demands.
+  /// Creates requirements.
   public init(
     refusesUpgraded: Bool = true, appAccountToken: UUIDString? = nil,
-    demandsCurrentSubscription: Bool = false
+    requiresCurrentSubscription: Bool = false
   ) {
     self.refusesUpgraded = refusesUpgraded
     self.appAccountToken = appAccountToken
-    self.demandsCurrentSubscription = demandsCurrentSubscription
+    self.requiresCurrentSubscription = requiresCurrentSubscription
   }
 
   /// Why a purchase with this `isUpgraded` and `appAccountToken` is refused; `nil` where it is not.
@@ -33,7 +33,7 @@ public struct PurchaseDemands: Sendable, Hashable {
     return nil
   }
 
-  /// Why a subscription in this state is refused where a current one is demanded.
+  /// Why a subscription in this state is refused where a current one is required.
   static func notActive(_ state: String) -> String { "The subscription is not active (\(state))." }
 }
 
