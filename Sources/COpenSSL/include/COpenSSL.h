@@ -38,7 +38,8 @@ long COpenSSL_BIO_get_mem_data(BIO *bio, const uint8_t **data);
 
 // MARK: Digests (deprecated since 3.0)
 
-/// SHA256_Init, SHA256_Update with `first` and with `second`, SHA256_Final into the 32 bytes of `digest`.
+/// SHA-256 of `first` and `second` into the 32 bytes of `digest`: with SHA256_Init, SHA256_Update and SHA256_Final, or
+/// SHA256_Transform where both are short.
 int COpenSSL_SHA256(
     const void *first, size_t first_length, const void *second, size_t second_length, void *digest);
 
