@@ -88,7 +88,9 @@
 
     /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
     public func structuralFaults() throws -> [String] {
-      try withReader { try SQLiteStorage.structuralFaults($0, path: file.path) }
+      try withReader { reader in
+        try withReader { try SQLiteStorage.structuralFaults(reader, readingAhead: $0, path: file.path) }
+      }
     }
 
     /// Ends the use; reads that are under way still come to their end.

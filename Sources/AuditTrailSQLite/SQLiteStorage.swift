@@ -161,10 +161,17 @@
 
     /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
     public func structuralFaults() throws -> [String] {
-      try connections.withReader { try Self.structuralFaults($0, path: file.path) }
+      try connections.withReader { reader in
+        try connections.withReader { try Self.structuralFaults(reader, readingAhead: $0, path: file.path) }
+      }
     }
 
-    static func structuralFaults(_ reader: DatabaseQueue, path: String) throws -> [String] {
+    // On `reader`, while the file is read ahead of it on a connection of its own.
+    static func structuralFaults(
+      _ reader: DatabaseQueue, readingAhead ahead: DatabaseQueue, path: String
+    ) throws -> [String] {
+      let readAhead = ReadAhead(ahead)
+      defer { readAhead.end() }
       do {
         let lines = try reader.inDatabase { try String.fetchAll($0, sql: "PRAGMA quick_check(100)") }
         return lines == ["ok"] ? [] : lines
