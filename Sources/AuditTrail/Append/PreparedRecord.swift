@@ -70,6 +70,27 @@ extension PreparedRecord {
     ErasablePart.headerByteCount + (source.records[number].receiptBytes?.count ?? 0)
   }
 
+  /// Appends the bytes of the entry.
+  ///
+  /// - Throws: ``AuditError/Code/invalidRecord``.
+  func encode(
+    time: Int64, previous: UInt64?, commitment: SHA256Digest?, into buffer: inout [UInt8]
+  ) throws(AuditError) {
+    let before = buffer.count
+    do throws(MalformedEntry) {
+      try AuditEntry.encode(
+        facts, time: time, previous: previous, commitment: commitment, into: &buffer)
+    } catch {
+      throw AuditError(.invalidRecord, at: "entry", "\(error)")
+    }
+    guard buffer.count - before <= TrailLimits.entryByteCount else {
+      throw AuditError(
+        .invalidRecord, at: "entry",
+        "The entry would have \(buffer.count - before) bytes; at most \(TrailLimits.entryByteCount) are allowed."
+      )
+    }
+  }
+
   /// Appends the erasable part; nothing where nothing is erasable.
   ///
   /// - Throws: ``AuditError/Code/invalidRecord``.

@@ -27,7 +27,6 @@ package enum BundleRow {
   static let tileByteCount = entryCount * TreeHash.byteCount
   /// The tile and the roots of its groups.
   static let groupedTileByteCount = tileByteCount + GroupedTile.groupCount * TreeHash.byteCount
-  static let groupRootsByteCount = groupedTileByteCount - tileByteCount
   static let lengthsByteCount = entryCount * 4
   package static let headerByteCount = groupedTileByteCount + lengthsByteCount
   package static let lengthsRange = groupedTileByteCount..<headerByteCount
@@ -45,7 +44,7 @@ package enum BundleRow {
   }
 
   /// Where one entry lies, by the lengths that a row has.
-  static func entryRange(_ lengths: [UInt8], _ position: Int) -> Range<Int> {
+  static func entryRange(_ lengths: Span<UInt8>, _ position: Int) -> Range<Int> {
     var offset = headerByteCount
     for earlier in 0..<position { offset += Int(lengths[2 * earlier]) << 8 | Int(lengths[2 * earlier + 1]) }
     return offset..<offset + (Int(lengths[2 * position]) << 8 | Int(lengths[2 * position + 1]))

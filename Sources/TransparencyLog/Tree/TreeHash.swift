@@ -40,15 +40,21 @@ public struct TreeHash: Sendable, Hashable {
   }
 
   /// The hashes that `bytes` hold one after the other; what is left over is not looked at.
-  package static func hashes(in bytes: [UInt8]) -> [TreeHash] {
-    let raw = unsafe bytes.span.bytes
-    return (0..<bytes.count / byteCount).map { position in
+  package static func hashes(in bytes: Span<UInt8>) -> [TreeHash] {
+    let raw = unsafe bytes.bytes
+    var hashes: [TreeHash] = []
+    hashes.reserveCapacity(bytes.count / byteCount)
+    for start in stride(from: 0, through: bytes.count - byteCount, by: byteCount) {
       func word(_ number: Int) -> UInt64 {
-        unsafe raw.unsafeLoadUnaligned(fromByteOffset: byteCount * position + 8 * number, as: UInt64.self)
+        unsafe raw.unsafeLoadUnaligned(fromByteOffset: start + 8 * number, as: UInt64.self)
       }
-      return TreeHash((word(0), word(1), word(2), word(3)))
+      hashes.append(TreeHash((word(0), word(1), word(2), word(3))))
     }
+    return hashes
   }
+
+  /// The hashes that `bytes` hold one after the other; what is left over is not looked at.
+  package static func hashes(in bytes: [UInt8]) -> [TreeHash] { hashes(in: bytes.span) }
 
   private init(_ words: PrefixedSHA256.Words) { (first, second, third, fourth) = words }
 
