@@ -35,7 +35,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -89,7 +88,7 @@ let package = Package(
       name: "AuditTrail",
       dependencies: [
         "CMalloc", "FingerprintIndex", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
-        "ReceiptVerification", "TransparencyLog", .product(name: "Logging", package: "swift-log"),
+        "ReceiptVerification", "TransparencyLog",
       ]),
     .target(name: "CMalloc"),
     .target(

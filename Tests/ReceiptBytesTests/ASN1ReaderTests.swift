@@ -272,3 +272,33 @@ struct ASN1WriterTests {
       ])
   }
 }
+
+@Suite("ASN.1 elements")
+struct ASN1ElementTests {
+  @Test(
+    "Only the one encoding of DER is canonical",
+    arguments: [
+      ([0x01, 1, 0xFF], true), ([0x01, 1, 0x01], false), ([0x01, 0], false), ([0x02, 1, 0x00], true),
+      ([0x02, 0], false), ([0x02, 2, 0x00, 0x7F], false), ([0x02, 2, 0x00, 0x80], true),
+      ([0x02, 2, 0xFF, 0x80], false), ([0x0A, 1, 1], true), ([0x03, 2, 1, 0x80], true),
+      ([0x03, 2, 1, 0x81], false), ([0x03, 1, 0], true), ([0x03, 1, 1], false), ([0x03, 2, 8, 0], false),
+      ([0x05, 0], true), ([0x05, 1, 0], false), ([0x24, 2, 4, 0], false), ([0x10, 0], false),
+      ([0x30, 0], true),
+      ([0x31, 0], true), ([0x80, 1, 0], true), ([0xA0, 0], true), ([0x0C, 1, 0x61], true),
+    ] as [([UInt8], Bool)])
+  func canonical(bytes: [UInt8], isCanonical: Bool) throws {
+    var reader = ASN1Reader<ReadFailure>(bytes.indices, part: "test")
+    let element = try reader.readElement(bytes.span)
+    try reader.requireEnd(bytes.span)
+    #expect(element.encoded == bytes.indices)
+    #expect(element.isCanonical(in: bytes.span) == isCanonical)
+  }
+
+  @Test("Named bits have no zero bits at the end")
+  func namedBits() {
+    #expect(ASN1Writer.encoding { $0.write(namedBits: 0b110_0000) } == [0x03, 2, 1, 0x06])
+    #expect(ASN1Writer.encoding { $0.write(namedBits: 1) } == [0x03, 2, 7, 0x80])
+    #expect(ASN1Writer.encoding { $0.write(namedBits: 0x100) } == [0x03, 3, 7, 0, 0x80])
+    #expect(ASN1Writer.encoding { $0.write(boolean: true) } == [0x01, 1, 0xFF])
+  }
+}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+public import ReceiptBytes
 
 /// Why an audit trail could not do what it was asked.
-public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// A record that cannot be entered: it is too large, or says what no entry can say. Nothing was stored.
@@ -66,9 +67,7 @@ public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The code, the place and the message, on one line.
-  public var description: String {
-    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
-  }
+  public var description: String { line }
 
   /// What a fault of the storage, or of anything below the trail, means for who uses the trail.
   package init(_ error: any Error) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
+public import ReceiptBytes
 
 /// Why a storage could not do what it was asked.
-public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no trail at this place.
@@ -43,9 +43,7 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The code, the place and the message, on one line.
-  public var description: String {
-    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
-  }
+  public var description: String { line }
 }
 
 extension StorageError {
