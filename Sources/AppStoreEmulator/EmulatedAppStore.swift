@@ -27,12 +27,12 @@ public struct EmulatedAppStore: Sendable {
     public var appAppleId: Int64
     /// Whose tokens are accepted; `nil` checks none.
     public var developerKeys: [DeveloperKey]?
-    /// What `verifyReceipt` demands as `password` for subscriptions; `nil` demands none.
+    /// What `verifyReceipt` requires as `password` for subscriptions; `nil` requires none.
     public var sharedSecret: String?
     /// The time of day.
     public var clock: @Sendable () -> Timestamp
 
-    /// Creates a configuration: by default of the app of the sample receipts, in the sandbox, for anybody.
+    /// Creates a configuration: by default of the app of the sample receipts, in the sandbox, for any developer.
     public init(
       environment: ReceiptEnvironment = .sandbox, bundleId: String = "com.example.app",
       appAppleId: Int64 = 1_234_567_890, developerKeys: [DeveloperKey]? = nil, sharedSecret: String? = nil,
@@ -102,7 +102,7 @@ public struct EmulatedAppStore: Sendable {
     return fault?.delivery(of: response) ?? EmulatorDelivery(response)
   }
 
-  /// What is said in answer, with what is to go wrong on its way.
+  /// The answer, with the faults of its delivery.
   func faultyResponse(to request: EmulatorRequest) async -> (EmulatorResponse, EmulatorFault?) {
     guard let fault = faults.next(for: request) else { return (await respond(to: request), nil) }
     if let response = fault.replacement(for: request, now: configuration.clock()) {

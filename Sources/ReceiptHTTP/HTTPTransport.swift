@@ -2,8 +2,8 @@
 
 /// Sends HTTP requests: all that the clients and checkers need of an HTTP client.
 ///
-/// `ReceiptHTTPCurl` puts the system's libcurl behind it, `ReceiptHTTPAsyncHTTPClient` AsyncHTTPClient. Whoever
-/// makes a transport shuts it down.
+/// `ReceiptHTTPCurl` puts the system's libcurl behind it, `ReceiptHTTPAsyncHTTPClient` AsyncHTTPClient. The code
+/// that makes a transport shuts it down.
 public protocol HTTPTransport: Sendable {
   /// Sends a request once and reads the whole response.
   ///
@@ -107,7 +107,7 @@ public struct RemoteResponse: Sendable, Hashable {
 public struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What went wrong.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// No connection: the name is unknown, or nobody listens. Nothing was sent.
+    /// No connection: the name is unknown, or the connection was refused. Nothing was sent.
     case cannotConnect = "cannot-connect"
     /// The server's certificate is not trusted, or TLS could not be agreed on. Nothing was sent.
     case insecure
@@ -139,7 +139,7 @@ public struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvert
   /// Whether the request certainly did not reach the server.
   public var wasNotSent: Bool { code == .cannotConnect || code == .insecure || code == .unusable }
 
-  /// Whether the same request may fare better later.
+  /// Whether the same request may succeed later.
   public var isRetryable: Bool {
     switch code {
     case .cannotConnect, .connectionLost, .timedOut, .invalidResponse: true
@@ -149,4 +149,11 @@ public struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvert
 
   /// Code and message.
   public var description: String { "\(code.rawValue): \(message)" }
+}
+
+/// What requests say that they come from.
+package enum UserAgent {
+  /// The version of this package.
+  package static let version = "0.1.0"
+  package static let header = HTTPHeader("User-Agent", "ReceiptKit/\(version)")
 }

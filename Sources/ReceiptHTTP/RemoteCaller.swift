@@ -89,7 +89,7 @@ package struct RemoteCaller: Sendable {
       // A day is past every deadline, and keeps absurd numbers out of the arithmetic.
       delay = max(delay, .milliseconds(Int64(min(max(asked, 0), 86_400_000))))
     }
-    // Waiting past the deadline helps nobody: the caller learns now why, and when to come back.
+    // Fails now rather than at the deadline: the error states when to come back.
     guard time.elapsed() + delay < end else { throw last }
     do {
       try await time.sleep(delay)

@@ -49,7 +49,7 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 }
 
-/// The clocks and the dice that remote calls use, which tests replace.
+/// The clocks and random numbers of remote calls, which tests replace.
 public struct RemoteTime: Sendable {
   /// The time of day.
   public var now: @Sendable () -> Timestamp

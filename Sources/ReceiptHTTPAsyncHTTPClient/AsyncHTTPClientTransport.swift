@@ -59,7 +59,7 @@
       settings.httpVersion = .http1Only
       settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(
         1, configuration.connectionsPerHost)
-      // Whoever calls decides on retries, and wants to hear at once that nobody listens.
+      // The caller decides on retries, and must learn at once of a refused connection.
       settings.connectionPool.retryConnectionEstablishment = false
       self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
       self.ownsClient = true

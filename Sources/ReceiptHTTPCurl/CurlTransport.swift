@@ -3,10 +3,10 @@
 public import ReceiptHTTP
 
 /// Sends requests with the system's libcurl, which is loaded when the first is sent: nothing to build, and
-/// nothing to link for those who never ask anybody.
+/// nothing to link for a process that sends no request.
 ///
 /// It trusts the system's certificate authorities, or those of a file, and heeds the environment variables
-/// `https_proxy` and `no_proxy`. It keeps no cookies and no caches. Whoever makes one calls ``shutdown()``.
+/// `https_proxy` and `no_proxy`. It keeps no cookies and no caches. The code that makes one calls ``shutdown()``.
 public final class CurlTransport: HTTPTransport {
   private let loop: CurlLoop?
   private let certificateAuthorities: String?

@@ -99,7 +99,7 @@ extension TestKeys {
       -----END PRIVATE KEY-----
       """
 
-    /// Root of an authority that nobody trusts. TEST KEY.
+    /// Root of an untrusted authority. TEST KEY.
     static let foreign = """
       -----BEGIN PRIVATE KEY-----
       MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDLJ6o6ONrRBMlj

@@ -22,7 +22,7 @@ public struct TestRevocationResponder: Sendable {
     case delegate
   }
 
-  /// One thing that is wrong with a response. None with a flaw must be believed.
+  /// One thing that is wrong with a response. A response with a flaw must not be accepted.
   public enum Flaw: String, Sendable, Hashable, CaseIterable {
     /// The nonce is another request's.
     case wrongNonce = "wrong-nonce"
@@ -152,7 +152,7 @@ public struct TestRevocationResponder: Sendable {
     template.includesSigner = true
   }
 
-  /// Certifies the foreign key, which is at hand for whatever is nobody's.
+  /// Certifies the foreign key, which no test authority uses.
   private func issue(
     _ template: CertificateTemplate, by issuer: CertificateIssuer
   ) throws(OCSPError) -> Certificate {

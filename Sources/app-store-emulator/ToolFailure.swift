@@ -22,7 +22,7 @@ enum ToolFailure {
     return ExitCode(code)
   }
 
-  /// Writes all of a text to a file descriptor, as far as anybody listens.
+  /// Writes a text to a file descriptor, until the reader closes it.
   static func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {

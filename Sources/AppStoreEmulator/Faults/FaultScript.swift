@@ -16,7 +16,7 @@ public final class FaultScript: Sendable {
     public var requests: Int?
     /// How likely each request is to go wrong, from 0 to 1; `nil` for all.
     public var probability: Double?
-    /// What the dice begin with: the same seed, the same throws.
+    /// The seed of the random numbers: the same seed gives the same faults.
     public var seed: UInt64
     /// Only requests whose path begins so; `nil` for all.
     public var path: String?
@@ -46,7 +46,7 @@ public final class FaultScript: Sendable {
   private struct Running: Sendable {
     var rule: Rule
     var used = 0
-    var dice: SplitMix64
+    var random: SplitMix64
   }
 
   private let rules = Mutex<[Running]>([])
@@ -57,14 +57,14 @@ public final class FaultScript: Sendable {
   /// Replaces all rules. Of several that fit a request, the first that is not used up counts.
   public func replace(with rules: [Rule]) {
     let running = rules.filter { !$0.faults.isEmpty }
-      .map { Running(rule: $0, dice: SplitMix64(state: $0.seed)) }
+      .map { Running(rule: $0, random: SplitMix64(state: $0.seed)) }
     self.rules.withLock { $0 = running }
   }
 
   /// Adds a rule after the others.
   public func append(_ rule: Rule) {
     guard !rule.faults.isEmpty else { return }
-    rules.withLock { $0.append(Running(rule: rule, dice: SplitMix64(state: rule.seed))) }
+    rules.withLock { $0.append(Running(rule: rule, random: SplitMix64(state: rule.seed))) }
   }
 
   /// The fault of the next request; `nil` where it goes right.
@@ -80,9 +80,9 @@ public final class FaultScript: Sendable {
           defer { rules[index].used += 1 }
           return rule.faults[rules[index].used % rule.faults.count]
         }
-        guard Double.random(in: 0..<1, using: &rules[index].dice) < probability else { return nil }
+        guard Double.random(in: 0..<1, using: &rules[index].random) < probability else { return nil }
         rules[index].used += 1
-        return rule.faults.randomElement(using: &rules[index].dice)
+        return rule.faults.randomElement(using: &rules[index].random)
       }
       return nil
     }

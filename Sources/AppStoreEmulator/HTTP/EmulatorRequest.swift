@@ -2,7 +2,7 @@
 
 public import ReceiptHTTP
 
-/// A request as the emulator answers it, whoever brings it: a server, or a test without sockets.
+/// A request as the emulator answers it, from a server or from a test without sockets.
 public struct EmulatorRequest: Sendable, Hashable {
   /// A name and value of the query, decoded.
   public struct QueryItem: Sendable, Hashable {

@@ -64,7 +64,7 @@ public struct EmulatorSigning: Sendable {
     self.appReceiptRoot = appReceiptRoot
   }
 
-  /// Signs a payload. Signing fails for want of memory alone; an empty text, which nobody accepts, stands for
+  /// Signs a payload. Signing fails for want of memory alone; an empty text, which no verifier accepts, stands for
   /// that.
   func sign(_ payload: JWSPayload) -> String { (try? jws.sign(payload)) ?? "" }
 }

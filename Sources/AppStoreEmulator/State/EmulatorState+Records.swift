@@ -67,7 +67,7 @@ extension EmulatorState {
 
     static let greatestCount = 2000
 
-    /// The state that what is uploaded comes to at once: the sandbox approves everything.
+    /// The state of an upload: the sandbox approves everything at once.
     var stateOfUploads = "APPROVED"
     var images: [String: Image] = [:]
     var messages: [String: Message] = [:]

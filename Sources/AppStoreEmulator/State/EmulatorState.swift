@@ -12,7 +12,7 @@ public struct EmulatorState: Sendable {
     public var orderId: String?
     /// Whether the app finished it.
     public var isFinished = false
-    /// What the developer said about its consumption, the JSON as it came.
+    /// The consumption that the developer reported, the JSON as it came.
     public var consumption: [JSONValue] = []
     /// Whose it is.
     var customer: Int

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptSigning
 internal import ReceiptVerification
@@ -145,5 +146,15 @@ extension InAppPurchase {
     isTrialPeriod = isIntroductory && isFree
     isInIntroOfferPeriod = isIntroductory && !isFree
     promotionalOfferId = transaction.offerType == .promotional ? transaction.offerIdentifier : nil
+  }
+}
+
+/// `verifyReceipt`, which asks for no token.
+enum ReceiptEndpoints {
+  static let routes = [Route("POST", "/verifyReceipt", needsToken: false, verifyReceipt)]
+
+  @Sendable static func verifyReceipt(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    let verification = ReceiptVerification(call)
+    return .json(verification.answer())
   }
 }

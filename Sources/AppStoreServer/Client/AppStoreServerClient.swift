@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+// A caller makes the transport and its URL, too: they come with this module.
+@_exported public import ReceiptHTTP
 public import ReceiptSigning
 public import ReceiptVerification
 
@@ -19,9 +21,9 @@ public import ReceiptVerification
 /// any number of tasks at once. The transport is the caller's, who shuts it down.
 public struct AppStoreServerClient: Sendable {
   /// The client that returns signed parts as they came.
-  public let raw: RawAppStoreServerClient
+  package let raw: RawAppStoreServerClient
   /// Verifies the signed parts.
-  public let verifier: ReceiptVerifier
+  package let verifier: ReceiptVerifier
 
   /// Creates a client.
   ///
@@ -45,7 +47,7 @@ public struct AppStoreServerClient: Sendable {
   }
 
   /// Creates a client that verifies what another returns.
-  public init(raw: RawAppStoreServerClient, verifier: ReceiptVerifier? = nil) {
+  package init(raw: RawAppStoreServerClient, verifier: ReceiptVerifier? = nil) {
     self.raw = raw
     self.verifier =
       verifier
@@ -62,7 +64,7 @@ public struct AppStoreServerClient: Sendable {
   ///   - address: The App Store that is called.
   ///   - verifier: Verifies the signed parts; by default as a new client's.
   /// - Returns: The client.
-  public func calling(
+  package func calling(
     _ address: AppStoreServerAddress, verifier: ReceiptVerifier? = nil
   ) -> AppStoreServerClient {
     AppStoreServerClient(raw: raw.calling(address), verifier: verifier)

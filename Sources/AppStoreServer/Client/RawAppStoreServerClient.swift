@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCodec
-public import ReceiptSigning
+package import ReceiptSigning
 
 /// The App Store that is called: Apple's for production or for the sandbox, or a compatible server.
 public struct AppStoreServerAddress: Sendable, Hashable {
   /// The environment of the purchases that it knows.
-  public let environment: ReceiptEnvironment.Category
+  package let environment: ReceiptEnvironment.Category
   /// What all paths begin with.
-  public let url: RemoteURL
+  package let url: RemoteURL
 
   /// Creates one for a server of your own, such as an emulator.
   public init(_ environment: ReceiptEnvironment.Category, at url: RemoteURL) {
@@ -29,9 +30,9 @@ public struct AppStoreServerAddress: Sendable, Hashable {
 ///
 /// One client may be used from any number of tasks at once; copies share their token. The transport is the
 /// caller's, who shuts it down.
-public struct RawAppStoreServerClient: Sendable {
+package struct RawAppStoreServerClient: Sendable {
   /// The App Store that is called.
-  public let address: AppStoreServerAddress
+  package let address: AppStoreServerAddress
   /// How often and how long a call is tried.
   package let retry: RetryPolicy
 
@@ -47,7 +48,7 @@ public struct RawAppStoreServerClient: Sendable {
   ///   - address: The App Store that is called; production by default.
   ///   - retry: How often and how long a call is tried.
   ///   - time: Clocks and random numbers; the system's by default.
-  public init(
+  package init(
     transport: any HTTPTransport, signer: DeveloperSigner, address: AppStoreServerAddress = .production,
     retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
   ) {
@@ -68,10 +69,10 @@ public struct RawAppStoreServerClient: Sendable {
   }
 
   /// The app, by its bundle identifier.
-  public var bundleId: String { tokens.signer.bundleId }
+  package var bundleId: String { tokens.signer.bundleId }
 
   /// The same client for another App Store, with the same tokens.
-  public func calling(_ address: AppStoreServerAddress) -> RawAppStoreServerClient {
+  package func calling(_ address: AppStoreServerAddress) -> RawAppStoreServerClient {
     RawAppStoreServerClient(
       transport: transport, tokens: tokens, address: address, retry: retry, time: time)
   }
@@ -79,14 +80,14 @@ public struct RawAppStoreServerClient: Sendable {
   /// Sends a call.
   ///
   /// - Throws: ``AppStoreServerError``.
-  public func send<Response, Value>(
+  package func send<Response, Value>(
     _ call: AppStoreServerCall<Response, Value>
   ) async throws(AppStoreServerError) -> Unverified<Response> { Unverified(try await answer(call).response) }
 
   /// Sends a call whose answer has no content.
   ///
   /// - Throws: ``AppStoreServerError``.
-  public func send(_ call: AppStoreServerCall<NoContent, NoContent>) async throws(AppStoreServerError) {
+  package func send(_ call: AppStoreServerCall<NoContent, NoContent>) async throws(AppStoreServerError) {
     _ = try await answer(call)
   }
 
@@ -97,7 +98,7 @@ public struct RawAppStoreServerClient: Sendable {
   ///   - token: What the page before names as the next; `nil` for the first page.
   /// - Returns: The page.
   /// - Throws: ``AppStoreServerError``.
-  public func send<Response, Element>(
+  package func send<Response, Element>(
     _ call: AppStoreServerPagedCall<Response, Element>, after token: String? = nil
   ) async throws(AppStoreServerError) -> Unverified<Response> { try await send(call.page(token)) }
 
@@ -154,10 +155,10 @@ public struct RawAppStoreServerClient: Sendable {
 
 extension RawAppStoreServerClient: CustomStringConvertible, CustomReflectable {
   /// Address and identifiers; neither token nor key.
-  public var description: String { "RawAppStoreServerClient(\(address.url), \(tokens.signer))" }
+  package var description: String { "RawAppStoreServerClient(\(address.url), \(tokens.signer))" }
 
   /// Address and identifiers; neither token nor key.
-  public var customMirror: Mirror {
+  package var customMirror: Mirror {
     Mirror(self, children: ["url": address.url.description, "signer": tokens.signer.description])
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptSigning
 public import ReceiptVerification
@@ -136,6 +137,21 @@ extension AppStoreServerError.Cause: CustomStringConvertible, CustomReflectable 
       "The server redirects (HTTP status \(status)) to \(location ?? "nowhere"), which is not followed."
     case .invalidRequest(let place, let message): "\(message) (\(place))"
     case .signing(let error): "No token could be signed: \(error)"
+    }
+  }
+}
+
+extension AppStoreServerErrorCode {
+  /// The HTTP status that goes with the code: its first three digits.
+  public var httpStatus: Int { Int(clamping: rawValue / 10_000) }
+
+  /// Whether Apple documents that the same request may succeed later.
+  public var isRetryable: Bool {
+    switch self {
+    case .accountNotFoundRetryable, .appNotFoundRetryable, .originalTransactionIdNotFoundRetryable,
+      .rateLimitExceeded, .generalInternalRetryable:
+      true
+    default: false
     }
   }
 }

@@ -10,7 +10,7 @@ public struct AdvancedCommerceSubscriptionCancelRequest: Sendable, Hashable {
   /// The storefront, three letters of ISO 3166-1.
   public var storefront: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(requestInfo: AdvancedCommerceRequestInfo) {
@@ -59,7 +59,7 @@ public struct AdvancedCommerceSubscriptionRevokeRequest: Sendable, Hashable {
   /// The storefront, three letters of ISO 3166-1.
   public var storefront: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(
@@ -145,7 +145,7 @@ public struct AdvancedCommerceMetadataChangeDescriptors: Sendable, Hashable {
   /// Name that the customer sees, at most 30 characters.
   public var displayName: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -187,7 +187,7 @@ public struct AdvancedCommerceMetadataChangeItem: Sendable, Hashable {
   /// When it takes effect.
   public var effective: AdvancedCommerceEffective?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(currentSKU: String) {
@@ -245,7 +245,7 @@ public struct AdvancedCommerceMetadataChangeRequest: Sendable, Hashable {
   /// The storefront, three letters of ISO 3166-1.
   public var storefront: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(requestInfo: AdvancedCommerceRequestInfo) {
@@ -298,7 +298,7 @@ public struct AdvancedCommerceMigrationDescriptors: Sendable, Hashable {
   /// Name that the customer sees, at most 30 characters.
   public var displayName: String
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(description: String, displayName: String) {
@@ -345,7 +345,7 @@ public struct AdvancedCommerceMigrationItem: Sendable, Hashable {
   /// Name that the customer sees, at most 30 characters.
   public var displayName: String
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(sku: String, description: String, displayName: String) {
@@ -404,7 +404,7 @@ public struct AdvancedCommerceMigrationRequest: Sendable, Hashable {
   /// The storefront, three letters of ISO 3166-1.
   public var storefront: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(
@@ -474,7 +474,7 @@ public struct AdvancedCommercePriceChangeItem: Sendable, Hashable {
   /// Items that depend on this one.
   public var dependentSKUs: [String]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(sku: String, price: Int64) {
@@ -527,7 +527,7 @@ public struct AdvancedCommercePriceChangeRequest: Sendable, Hashable {
   /// The storefront, three letters of ISO 3166-1.
   public var storefront: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(requestInfo: AdvancedCommerceRequestInfo, items: [AdvancedCommercePriceChangeItem]) {
@@ -584,7 +584,7 @@ public struct AdvancedCommerceRefundRequestItem: Sendable, Hashable {
   /// Whether the customer loses the item.
   public var revoke: Bool
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(
@@ -645,7 +645,7 @@ public struct AdvancedCommerceRefundRequest: Sendable, Hashable {
   /// The storefront, three letters of ISO 3166-1.
   public var storefront: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(
@@ -704,7 +704,7 @@ public struct AdvancedCommerceRequestInfo: Sendable, Hashable {
   /// The token of the last renewal info, by which Apple notices that the subscription changed meanwhile.
   public var consistencyToken: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(requestReferenceId: UUIDString) {
@@ -746,14 +746,14 @@ extension AdvancedCommerceRequestInfo: WireRequest {
 /// alone.
 public struct AdvancedCommerceResponse: Sendable, Hashable {
   /// A transaction, as a JWS.
-  public var signedTransactionInfo: String?
+  package var signedTransactionInfo: String?
   /// Renewal information, as a JWS.
-  public var signedRenewalInfo: String?
+  package var signedRenewalInfo: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension AdvancedCommerceResponse: JSONObject {

@@ -312,7 +312,7 @@ public struct ConsumptionRequest: Sendable, Hashable {
   /// What should happen.
   public var refundPreference: RefundPreference?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(customerConsented: Bool, deliveryStatus: DeliveryStatus, sampleContentProvided: Bool) {
@@ -384,7 +384,7 @@ public struct ConsumptionRequestV1: Sendable, Hashable {
   /// What should happen.
   public var refundPreference: RefundPreferenceV1?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}

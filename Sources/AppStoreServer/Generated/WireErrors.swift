@@ -541,14 +541,14 @@ extension AppStoreServerErrorCode {
 /// Why the App Store refuses a request.
 public struct AppStoreServerErrorBody: Sendable, Hashable {
   /// The code.
-  public var errorCode: AppStoreServerErrorCode
+  package var errorCode: AppStoreServerErrorCode
   /// In words.
-  public var errorMessage: String?
+  package var errorMessage: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
-  public init(errorCode: AppStoreServerErrorCode) {
+  package init(errorCode: AppStoreServerErrorCode) {
     self.errorCode = errorCode
   }
 

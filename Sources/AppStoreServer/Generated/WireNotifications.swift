@@ -18,7 +18,7 @@ public struct NotificationHistoryRequest: Sendable, Hashable {
   /// Only those that were not delivered.
   public var onlyFailures: Bool?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(startDate: Timestamp, endDate: Timestamp) {
@@ -62,14 +62,14 @@ extension NotificationHistoryRequest: WireRequest {
 /// A notification and the attempts to deliver it (Apple's NotificationHistoryResponseItem).
 public struct NotificationHistoryItem: Sendable, Hashable {
   /// The notification, as a JWS.
-  public var signedPayload: String?
+  package var signedPayload: String?
   /// At most six attempts to deliver it.
-  public var sendAttempts: [SendAttempt]?
+  package var sendAttempts: [SendAttempt]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension NotificationHistoryItem: JSONObject {
@@ -91,16 +91,16 @@ extension NotificationHistoryItem: JSONObject {
 /// A page of notifications (Apple's NotificationHistoryResponse).
 public struct NotificationHistoryResponse: Sendable, Hashable {
   /// Names the place where the next page begins; to be sent with the same request.
-  public var paginationToken: String?
+  package var paginationToken: String?
   /// Whether there are more pages.
-  public var hasMore: Bool?
+  package var hasMore: Bool?
   /// At most 20 notifications, the oldest first.
-  public var notificationHistory: [NotificationHistoryItem]?
+  package var notificationHistory: [NotificationHistoryItem]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension NotificationHistoryResponse: JSONObject {
@@ -121,7 +121,7 @@ extension NotificationHistoryResponse: JSONObject {
   }
 }
 
-/// What came of an attempt to deliver a notification, or of a request of a performance test
+/// The result of an attempt to deliver a notification, or of a request of a performance test
 /// (`sendAttemptResult`).
 public enum SendAttemptResult: Sendable, Hashable {
   /// `SUCCESS`: delivered.
@@ -182,13 +182,13 @@ extension SendAttemptResult: WireEnumeration {
 public struct SendAttempt: Sendable, Hashable {
   /// When it was made.
   public var attemptDate: Timestamp?
-  /// What came of it.
+  /// The result.
   public var sendAttemptResult: SendAttemptResult?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension SendAttempt: JSONObject {
@@ -212,10 +212,10 @@ public struct SendTestNotificationResponse: Sendable, Hashable {
   /// Names the notification when asking for its status, for six months.
   public var testNotificationToken: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension SendTestNotificationResponse: JSONObject {
@@ -232,17 +232,17 @@ extension SendTestNotificationResponse: JSONObject {
   }
 }
 
-/// What became of a test notification (Apple's CheckTestNotificationResponse).
+/// The delivery of a test notification (Apple's CheckTestNotificationResponse).
 public struct CheckTestNotificationResponse: Sendable, Hashable {
   /// The notification, as a JWS.
-  public var signedPayload: String?
+  package var signedPayload: String?
   /// The attempts to deliver it.
-  public var sendAttempts: [SendAttempt]?
+  package var sendAttempts: [SendAttempt]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension CheckTestNotificationResponse: JSONObject {

@@ -39,7 +39,7 @@ public struct PerformanceTestRequest: Sendable, Hashable {
   /// A sandbox subscription to test with, by its first transaction.
   public var originalTransactionId: String
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(originalTransactionId: String) {
@@ -69,7 +69,7 @@ extension PerformanceTestRequest: WireRequest {
   }
 }
 
-/// What a performance test does and demands (Apple's PerformanceTestConfig).
+/// What a performance test does (Apple's PerformanceTestConfig), and when it is passed.
 public struct PerformanceTestConfiguration: Sendable, Hashable {
   /// How many requests run at once.
   public var maxConcurrentRequests: Int64?
@@ -82,10 +82,10 @@ public struct PerformanceTestConfiguration: Sendable, Hashable {
   /// The success rate that is needed, in percent.
   public var successRateThreshold: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension PerformanceTestConfiguration: JSONObject {
@@ -112,15 +112,15 @@ extension PerformanceTestConfiguration: JSONObject {
 
 /// That a performance test began (Apple's PerformanceTestResponse).
 public struct PerformanceTestResponse: Sendable, Hashable {
-  /// What it does and demands.
+  /// What it does, and when it is passed.
   public var config: PerformanceTestConfiguration?
   /// Names the test when asking for its result.
   public var requestId: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension PerformanceTestResponse: JSONObject {
@@ -152,10 +152,10 @@ public struct PerformanceTestResponseTimes: Sendable, Hashable {
   /// 99 percent were.
   public var p99: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension PerformanceTestResponseTimes: JSONObject {
@@ -182,7 +182,7 @@ extension PerformanceTestResponseTimes: JSONObject {
 
 /// What a performance test found (Apple's PerformanceTestResultResponse).
 public struct PerformanceTestResultResponse: Sendable, Hashable {
-  /// What it did and demanded.
+  /// What it did, and when it is passed.
   public var config: PerformanceTestConfiguration?
   /// What was tested.
   public var target: String?
@@ -197,10 +197,10 @@ public struct PerformanceTestResultResponse: Sendable, Hashable {
   /// How many requests failed, and how.
   public var failures: PerformanceTestFailures?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension PerformanceTestResultResponse: JSONObject {
@@ -246,7 +246,7 @@ public struct RealtimePromotionalOfferSignatureV1: Sendable, Hashable {
   /// The account, where the signature covers one.
   public var appAccountToken: UUIDString?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -287,7 +287,7 @@ public struct RealtimePromotionalOffer: Sendable, Hashable {
   /// The offer, signed in the older way.
   public var promotionalOfferSignatureV1: RealtimePromotionalOfferSignatureV1?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -316,7 +316,7 @@ public struct RealtimeMessage: Sendable, Hashable {
   /// The message.
   public var messageIdentifier: UUIDString?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -345,7 +345,7 @@ public struct RealtimeAlternateProduct: Sendable, Hashable {
   /// How it is billed.
   public var billingPlanType: BillingPlanType?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -376,7 +376,7 @@ public struct RealtimeAdvancedCommerceInfo: Sendable, Hashable {
   /// A signed Advanced Commerce request.
   public var advancedCommerceData: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -410,7 +410,7 @@ public struct RealtimeResponse: Sendable, Hashable {
   /// An Advanced Commerce offer.
   public var advancedCommerceInfo: RealtimeAdvancedCommerceInfo?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -442,7 +442,7 @@ public struct DefaultRetentionMessage: Sendable, Hashable {
   /// The message's identifier.
   public var messageIdentifier: UUIDString
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(messageIdentifier: UUIDString) {
@@ -481,7 +481,7 @@ public struct RetentionRealtimeURL: Sendable, Hashable {
   /// An HTTPS URL of at most 256 characters.
   public var realtimeURL: String
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(realtimeURL: String) {
@@ -584,10 +584,10 @@ public struct RetentionImage: Sendable, Hashable {
   /// What it is for.
   public var imageSize: RetentionImageSize?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension RetentionImage: JSONObject {
@@ -613,10 +613,10 @@ public struct RetentionImageListResponse: Sendable, Hashable {
   /// The images.
   public var imageIdentifiers: [RetentionImage]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension RetentionImageListResponse: JSONObject {
@@ -668,7 +668,7 @@ public struct RetentionMessageImage: Sendable, Hashable {
   /// Text for those who do not see it, at most 150 characters.
   public var altText: String
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(imageIdentifier: UUIDString, altText: String) {
@@ -714,7 +714,7 @@ public struct RetentionBulletPoint: Sendable, Hashable {
   /// Text for those who do not see the image, at most 150 characters.
   public var altText: String
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(text: String, imageIdentifier: UUIDString, altText: String) {
@@ -768,7 +768,7 @@ public struct RetentionMessage: Sendable, Hashable {
   /// At most five bullet points.
   public var bulletPoints: [RetentionBulletPoint]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(header: String, body: String) {
@@ -824,10 +824,10 @@ public struct RetentionMessageState: Sendable, Hashable {
   /// Whether it is approved.
   public var messageState: RetentionReviewState?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension RetentionMessageState: JSONObject {
@@ -851,10 +851,10 @@ public struct RetentionMessageListResponse: Sendable, Hashable {
   /// The messages.
   public var messageIdentifiers: [RetentionMessageState]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension RetentionMessageListResponse: JSONObject {

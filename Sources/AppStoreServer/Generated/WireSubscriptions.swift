@@ -50,7 +50,7 @@ public struct ExtendRenewalDateRequest: Sendable, Hashable {
   /// The caller's identifier of this extension, at most 128 characters.
   public var requestIdentifier: String
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(extendByDays: Int64, extendReasonCode: ExtendReasonCode, requestIdentifier: String) {
@@ -103,10 +103,10 @@ public struct ExtendRenewalDateResponse: Sendable, Hashable {
   /// The new renewal date.
   public var effectiveDate: Timestamp?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension ExtendRenewalDateResponse: JSONObject {
@@ -142,7 +142,7 @@ public struct MassExtendRenewalDateRequest: Sendable, Hashable {
   /// The storefronts, three letters of ISO 3166-1 each; all where absent. Not empty.
   public var storefrontCountryCodes: [String]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(
@@ -197,10 +197,10 @@ public struct MassExtendRenewalDateResponse: Sendable, Hashable {
   /// The request's identifier.
   public var requestIdentifier: UUIDString?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension MassExtendRenewalDateResponse: JSONObject {
@@ -230,10 +230,10 @@ public struct MassExtendRenewalDateStatusResponse: Sendable, Hashable {
   /// How many were not.
   public var failedCount: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension MassExtendRenewalDateStatusResponse: JSONObject {
@@ -261,18 +261,18 @@ extension MassExtendRenewalDateStatusResponse: JSONObject {
 /// The last transaction of a subscription (Apple's LastTransactionsItem), and its state.
 public struct SubscriptionLastTransaction: Sendable, Hashable {
   /// The state of the subscription.
-  public var status: SubscriptionStatus?
+  package var status: SubscriptionStatus?
   /// The subscription, by its first transaction.
-  public var originalTransactionId: String?
+  package var originalTransactionId: String?
   /// A transaction, as a JWS.
-  public var signedTransactionInfo: String?
+  package var signedTransactionInfo: String?
   /// Renewal information, as a JWS.
-  public var signedRenewalInfo: String?
+  package var signedRenewalInfo: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension SubscriptionLastTransaction: JSONObject {
@@ -298,14 +298,14 @@ extension SubscriptionLastTransaction: JSONObject {
 /// The subscriptions of a customer in one group (Apple's SubscriptionGroupIdentifierItem).
 public struct SubscriptionGroupStatuses: Sendable, Hashable {
   /// The group.
-  public var subscriptionGroupIdentifier: String?
+  package var subscriptionGroupIdentifier: String?
   /// The last transaction of each subscription.
-  public var lastTransactions: [SubscriptionLastTransaction]?
+  package var lastTransactions: [SubscriptionLastTransaction]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension SubscriptionGroupStatuses: JSONObject {
@@ -327,18 +327,18 @@ extension SubscriptionGroupStatuses: JSONObject {
 /// The state of all subscriptions of a customer (Apple's StatusResponse).
 public struct SubscriptionStatusesResponse: Sendable, Hashable {
   /// The store environment.
-  public var environment: ReceiptEnvironment?
+  package var environment: ReceiptEnvironment?
   /// The app, by its bundle identifier.
-  public var bundleId: String?
+  package var bundleId: String?
   /// The app's identifier in the App Store; absent from sandbox's.
-  public var appAppleId: Int64?
+  package var appAppleId: Int64?
   /// The subscriptions, group by group.
-  public var data: [SubscriptionGroupStatuses]?
+  package var data: [SubscriptionGroupStatuses]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension SubscriptionStatusesResponse: JSONObject {

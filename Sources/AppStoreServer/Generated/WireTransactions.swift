@@ -36,14 +36,14 @@ extension OrderLookupStatus: JSONEnumeration {
 /// The transactions of an order (Apple's OrderLookupResponse).
 public struct OrderLookupResponse: Sendable, Hashable {
   /// Whether the order identifier is valid.
-  public var status: OrderLookupStatus?
+  package var status: OrderLookupStatus?
   /// The transactions of a valid order, a JWS each.
-  public var signedTransactions: [String]?
+  package var signedTransactions: [String]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension OrderLookupResponse: JSONObject {
@@ -66,16 +66,16 @@ extension OrderLookupResponse: JSONObject {
 /// were refunded. Version 1 of the call has one page of at most 50, without `revision` and `hasMore`.
 public struct RefundHistoryResponse: Sendable, Hashable {
   /// At most 20 transactions, a JWS each.
-  public var signedTransactions: [String]?
+  package var signedTransactions: [String]?
   /// Names the place where the next page begins; to be sent with the same filters.
-  public var revision: String?
+  package var revision: String?
   /// Whether there are more pages.
-  public var hasMore: Bool?
+  package var hasMore: Bool?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension RefundHistoryResponse: JSONObject {
@@ -204,22 +204,22 @@ extension TransactionHistoryFilter: FieldwiseBuildable {
 /// A page of a customer's transactions (Apple's HistoryResponse).
 public struct TransactionHistoryResponse: Sendable, Hashable {
   /// Names the place where the next page begins; to be sent with the same filters.
-  public var revision: String?
+  package var revision: String?
   /// Whether there are more pages.
-  public var hasMore: Bool?
+  package var hasMore: Bool?
   /// The app, by its bundle identifier.
-  public var bundleId: String?
+  package var bundleId: String?
   /// The app's identifier in the App Store; absent from sandbox's.
-  public var appAppleId: Int64?
+  package var appAppleId: Int64?
   /// The store environment.
-  public var environment: ReceiptEnvironment?
+  package var environment: ReceiptEnvironment?
   /// At most 20 transactions, a JWS each.
-  public var signedTransactions: [String]?
+  package var signedTransactions: [String]?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension TransactionHistoryResponse: JSONObject {
@@ -249,12 +249,12 @@ extension TransactionHistoryResponse: JSONObject {
 /// One transaction (Apple's TransactionInfoResponse).
 public struct TransactionInfoResponse: Sendable, Hashable {
   /// A transaction, as a JWS.
-  public var signedTransactionInfo: String?
+  package var signedTransactionInfo: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension TransactionInfoResponse: JSONObject {
@@ -274,12 +274,12 @@ extension TransactionInfoResponse: JSONObject {
 /// The purchase or download of the app itself (Apple's AppTransactionInfoResponse).
 public struct AppTransactionInfoResponse: Sendable, Hashable {
   /// An app transaction, as a JWS.
-  public var signedAppTransactionInfo: String?
+  package var signedAppTransactionInfo: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
-  public init() {}
+  package init() {}
 }
 
 extension AppTransactionInfoResponse: JSONObject {
@@ -301,7 +301,7 @@ public struct UpdateAppAccountTokenRequest: Sendable, Hashable {
   /// The app's own identifier of the account, a UUID.
   public var appAccountToken: UUIDString
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one from its required fields.
   public init(appAccountToken: UUIDString) {

@@ -68,10 +68,10 @@ extension Entitlement {
     return transaction.productId
   }
 
-  /// A period after that of ``transaction``, of which the renewal information alone tells: a notification about
-  /// a past purchase, a request for a refund for example, brings the renewal information of the present one.
+  /// A period after that of ``transaction`` that only the renewal information states: a notification about a past
+  /// purchase, such as a request for a refund, carries the renewal information of the present one.
   /// `nil` as soon as the transaction of the period is known, and after sharing was withdrawn: the period is then
-  /// that of somebody else.
+  /// that of another customer.
   public var laterPeriod: LaterPeriod? {
     guard let renewalInfo, let signedDate = renewalInfoSignedDate, let expiresDate,
       let end = renewalInfo.renewalDate, signedDate >= expiresDate, end > signedDate,

@@ -108,17 +108,17 @@ extension Entitlement {
   /// The first transaction of the line.
   public var originalTransactionId: String { id.originalTransactionId }
   /// The latest purchase or renewal.
-  public var transactionId: String? { transaction.transactionId }
+  package var transactionId: String? { transaction.transactionId }
   /// The product of the latest transaction; for what the customer may use, see ``productId(at:)``.
   public var productId: String? { transaction.productId }
   /// How many of a consumable were bought.
-  public var quantity: Int64 { transaction.quantity ?? 1 }
+  package var quantity: Int64 { transaction.quantity ?? 1 }
   /// When the subscription expires or renews; `nil` for what does not expire.
   public var expiresDate: Timestamp? { transaction.expiresDate }
   /// Bought by this customer, or shared with them.
-  public var ownership: InAppOwnershipType? { transaction.inAppOwnershipType }
+  package var ownership: InAppOwnershipType? { transaction.inAppOwnershipType }
   /// Whether a member of the family bought it.
-  public var isFamilyShared: Bool { ownership == .familyShared }
+  package var isFamilyShared: Bool { ownership == .familyShared }
   /// Whether it renews at the end of the period.
   public var autoRenewStatus: AutoRenewStatus? { renewalInfo?.autoRenewStatus }
   /// The product that renews: another one than ``productId`` after a downgrade.
@@ -128,15 +128,15 @@ extension Entitlement {
   /// Whether the customer agreed to a higher price.
   public var priceIncreaseStatus: PriceIncreaseStatus? { renewalInfo?.priceIncreaseStatus }
   /// When the grace period of the latest renewal ends, if that renewal could not be charged for.
-  public var gracePeriodExpiresDate: Timestamp? {
+  package var gracePeriodExpiresDate: Timestamp? {
     isBillingProblemCurrent ? renewalInfo?.gracePeriodExpiresDate : nil
   }
   /// The kind of offer that applied to the latest purchase.
-  public var offerType: OfferType? { transaction.offerType }
+  package var offerType: OfferType? { transaction.offerType }
   /// The promotional offer or offer code of the latest purchase.
-  public var offerIdentifier: String? { transaction.offerIdentifier }
+  package var offerIdentifier: String? { transaction.offerIdentifier }
   /// The product that replaced an upgraded one, where that is known.
-  public var replacedByProductId: String? {
+  package var replacedByProductId: String? {
     guard transaction.isUpgraded == true else { return nil }
     return [renewalInfo?.productId, renewalInfo?.autoRenewProductId].compactMap(\.self)
       .first { $0 != transaction.productId }

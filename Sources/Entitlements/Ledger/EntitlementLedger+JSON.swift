@@ -5,7 +5,7 @@ public import ReceiptCodec
 extension EntitlementLedger {
   static let formatVersion: Int64 = 1
 
-  /// Reads what ``encoded()`` wrote. Keep it where nobody else writes: it carries no signatures.
+  /// Reads what ``encoded()`` wrote. Keep it in trusted storage: it carries no signatures.
   ///
   /// - Throws: `MalformedReceipt` with the JSON path of what is missing or wrong; `unsupported` for a version
   ///   that this code does not know.

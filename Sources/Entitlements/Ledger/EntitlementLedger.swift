@@ -40,7 +40,7 @@ public struct EntitlementLedger: Sendable, Hashable {
     return id
   }
 
-  /// Folds in what the App Store Server API, or a device, said of a purchase.
+  /// Folds in what the App Store Server API, or a device, states about a purchase.
   ///
   /// - Parameters:
   ///   - transaction: A verified signed transaction, of the transaction history for example.
@@ -98,7 +98,7 @@ public struct EntitlementLedger: Sendable, Hashable {
   }
 
   /// How many original transactions it knows of.
-  public var count: Int { lines.count }
+  package var count: Int { lines.count }
 
   mutating func join(_ line: PurchaseLine, to id: Entitlement.ID) {
     lines[id, default: PurchaseLine()].join(line)

@@ -56,21 +56,21 @@ public struct AppStoreNotification: Sendable, Hashable {
   /// The app, by its bundle identifier. Where the notification states none, that of its signed parts.
   public var bundleId: String? { receipt.bundleId ?? receipt.nested.lazy.compactMap(\.bundleId).first }
   /// The app's identifier in the App Store.
-  public var appAppleId: Int64? { receipt.appAppleId }
+  package var appAppleId: Int64? { receipt.appAppleId }
   /// State of the subscription when signed.
-  public var status: SubscriptionStatus? { notification.data?.status }
+  package var status: SubscriptionStatus? { notification.data?.status }
   /// Why the customer asked for a refund.
-  public var consumptionRequestReason: ConsumptionRequestReason? {
+  package var consumptionRequestReason: ConsumptionRequestReason? {
     notification.data?.consumptionRequestReason
   }
   /// The outcome of a mass extension of renewal dates.
-  public var summary: NotificationSummary? { notification.summary }
+  package var summary: NotificationSummary? { notification.summary }
   /// A token of an external purchase.
-  public var externalPurchaseToken: ExternalPurchaseToken? { notification.externalPurchaseToken }
+  package var externalPurchaseToken: ExternalPurchaseToken? { notification.externalPurchaseToken }
 
   /// Whether this one was signed before another. Of two signed in the same millisecond, the lower
   /// `notificationUUID` comes first; one without a date comes before all others.
-  public func precedes(_ other: AppStoreNotification) -> Bool {
+  package func precedes(_ other: AppStoreNotification) -> Bool {
     if let isEarlier = FactOrder.isLower(signedDate, other.signedDate) { return isEarlier }
     return FactOrder.isLower(uuid?.rawValue, other.uuid?.rawValue) ?? false
   }
@@ -78,5 +78,5 @@ public struct AppStoreNotification: Sendable, Hashable {
 
 extension Sequence<AppStoreNotification> {
   /// In the order of signing, whatever the order of delivery was.
-  public func inSigningOrder() -> [AppStoreNotification] { sorted { $0.precedes($1) } }
+  package func inSigningOrder() -> [AppStoreNotification] { sorted { $0.precedes($1) } }
 }

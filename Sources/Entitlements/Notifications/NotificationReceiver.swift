@@ -18,15 +18,15 @@ public import ReceiptVerification
 /// ```
 ///
 /// The policy of the verifier says whose notifications are accepted. For production give it the `appAppleId`,
-/// too: Apple demands that it be compared.
+/// too: Apple requires that it is compared.
 public struct NotificationReceiver: Sendable {
   /// What to answer for a notification that was accepted; any of 200 to 206 tells the App Store so.
   public static let acceptedHTTPStatus = 200
 
   /// What verifies notifications and all inside them.
-  public let verifier: ReceiptVerifier
+  package let verifier: ReceiptVerifier
   /// The longest body that is read, in bytes. Read no more than this, plus one, from the network.
-  public let maximumByteCount: Int
+  package let maximumByteCount: Int
 
   /// Creates a receiver.
   ///

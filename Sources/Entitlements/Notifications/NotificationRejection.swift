@@ -11,9 +11,9 @@ public enum NotificationRejection: Error, Sendable, Hashable, CustomStringConver
   case malformed(MalformedReceipt)
   /// Verified, and something else than a notification.
   case wrongKind(ReceiptKind)
-  /// The notification, or a signed part inside it, is not genuine or not what the policy demands.
+  /// The notification, or a signed part inside it, is not genuine or not what the policy requires.
   case invalid(InvalidReceipt)
-  /// It could not be checked: neither to be believed nor to be lost.
+  /// It could not be checked, and must be delivered again.
   case undetermined(UndeterminedReceipt)
 
   /// The status to answer with: 400 for what must not be accepted; 503 for what could not be checked, so that

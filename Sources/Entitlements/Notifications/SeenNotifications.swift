@@ -33,9 +33,9 @@ public final class SeenNotifications: Sendable {
   static let greatestIdentifierLength = 64
 
   /// How many are remembered at most.
-  public let maximumCount: Int
+  package let maximumCount: Int
   /// For how many seconds one is remembered.
-  public let maximumAge: Double
+  package let maximumAge: Double
   private let clock: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
@@ -59,7 +59,7 @@ public final class SeenNotifications: Sendable {
   public func insert(_ notification: AppStoreNotification) -> Bool { insert(notification.uuid) }
 
   /// Notes an identifier; `true` if it was not seen before.
-  public func insert(_ uuid: UUIDString?) -> Bool {
+  package func insert(_ uuid: UUIDString?) -> Bool {
     guard let key = Self.key(uuid) else { return true }
     let now = clock()
     return state.withLock { state in
@@ -77,13 +77,13 @@ public final class SeenNotifications: Sendable {
   public func remove(_ notification: AppStoreNotification) { remove(notification.uuid) }
 
   /// Takes a sighting back.
-  public func remove(_ uuid: UUIDString?) {
+  package func remove(_ uuid: UUIDString?) {
     guard let key = Self.key(uuid) else { return }
     state.withLock { $0.numbers[key] = nil }
   }
 
   /// How many are remembered.
-  public var count: Int { state.withLock { $0.numbers.count } }
+  package var count: Int { state.withLock { $0.numbers.count } }
 
   /// Apple writes UUIDs in lower case; another spelling of the same one is the same.
   private static func key(_ uuid: UUIDString?) -> String? {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 extension AppReceiptPayload: Hashable {
   /// The payload as the content of a receipt's container: a `SET OF` in DER.
   ///
-  /// A payload that was decoded, and of which no field was set since, gives the bytes that were decoded.
+  /// A decoded payload gives the bytes that were decoded, unless a field was set since.
   /// Any other is written anew, sorted, with the attributes of unknown type that it was decoded with.
   package func encoded() -> [UInt8] { Array(encodedSet) }
 

@@ -20,7 +20,7 @@ public struct AdvancedCommerceTransactionInfo: Sendable, Hashable {
   /// Tax rate as a decimal.
   public var taxRate: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -71,7 +71,7 @@ public struct AdvancedCommerceTransactionItem: Sendable, Hashable {
   /// When the item was revoked.
   public var revocationDate: Timestamp?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -114,7 +114,7 @@ public struct AdvancedCommerceRefund: Sendable, Hashable {
   /// How much of the price.
   public var refundType: AdvancedCommerceRefundType?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -155,7 +155,7 @@ public struct AdvancedCommerceRenewalInfo: Sendable, Hashable {
   /// Tax category.
   public var taxCode: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -200,7 +200,7 @@ public struct AdvancedCommerceRenewalItem: Sendable, Hashable {
   /// A coming price increase.
   public var priceIncreaseInfo: AdvancedCommercePriceIncreaseInfo?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -239,7 +239,7 @@ public struct AdvancedCommercePriceIncreaseInfo: Sendable, Hashable {
   /// How far the increase has come.
   public var status: AdvancedCommercePriceIncreaseStatus?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -270,7 +270,7 @@ public struct AdvancedCommerceDescriptors: Sendable, Hashable {
   /// Name of the purchase.
   public var displayName: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -303,7 +303,7 @@ public struct AdvancedCommerceOffer: Sendable, Hashable {
   /// What the offer is for.
   public var reason: AdvancedCommerceOfferReason?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}

@@ -79,7 +79,7 @@ public struct NotificationData: Sendable, Hashable {
   /// Why the customer asked for a refund.
   public var consumptionRequestReason: ConsumptionRequestReason?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -132,7 +132,7 @@ public struct NotificationSummary: Sendable, Hashable {
   /// How many were not.
   public var failedCount: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -178,7 +178,7 @@ public struct NotificationAppData: Sendable, Hashable {
   /// An app transaction, as a JWS of its own.
   public var signedAppTransactionInfo: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}
@@ -219,7 +219,7 @@ public struct ExternalPurchaseToken: Sendable, Hashable {
   /// When the token expires.
   public var tokenExpirationDate: Timestamp?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}

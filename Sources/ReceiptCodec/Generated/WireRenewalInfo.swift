@@ -140,7 +140,7 @@ public struct RenewalCommitmentInfo: Sendable, Hashable {
   /// Price of the next commitment times 1000.
   public var commitmentRenewalPrice: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}

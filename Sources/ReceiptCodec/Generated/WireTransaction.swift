@@ -178,7 +178,7 @@ public struct TransactionCommitmentInfo: Sendable, Hashable {
   /// How many billing periods the commitment has.
   public var totalBillingPeriods: Int64?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
 
   /// Creates one without any field.
   public init() {}

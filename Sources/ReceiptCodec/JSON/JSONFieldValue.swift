@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// A type that a field of a payload may have.
 package protocol JSONFieldValue {
   init(from json: inout JSONReader) throws(MalformedReceipt)
@@ -68,4 +70,22 @@ extension JSONEnumeration {
   }
 
   package func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
+}
+
+/// Bytes that JSON carries as a string of standard base64 (RFC 4648, section 4), such as those of `x5c`.
+package struct Base64Bytes: JSONFieldValue, Sendable, Hashable {
+  package let bytes: [UInt8]
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let text = try json.stringBytes()
+    do throws(Base64Error) {
+      self.bytes = try Base64.decode(text)
+    } catch {
+      throw json.fieldFailure(.invalidBase64, "expected standard base64. \(error.message)")
+    }
+  }
+
+  package func write(to json: inout JSONWriter) { json.string(Base64.encodeToString(bytes)) }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// A strict pull reader of JSON (RFC 8259) over bytes: what decodes signed payloads straight into structs.
 ///
 /// Stricter than the platform's decoder, which a signed receipt needs: invalid UTF-8, lone surrogates, a byte
-/// order mark and repeated member names are refused, nesting and counts are bounded, and errors say where.
+/// order mark and repeated member names are refused, nesting and counts are bounded, and errors name the place.
 package struct JSONReader {
   let bytes: [UInt8]
   /// Offset of the next byte.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An enumeration of strings of which the known ones are cases, and any other is kept as it came. Known ones are
-/// found by their bytes, without making a string. The types come from the tables in `WireTypes/`.
+/// An enumeration of strings: known values are cases, any other is kept as it came. Known ones are found by their
+/// bytes, without making a string. The types come from the tables in `WireTypes/`.
 package protocol WireEnumeration: JSONEnumeration, Sendable where RawValue == String {
   static var known: WireEnumerationTable<Self> { get }
 }

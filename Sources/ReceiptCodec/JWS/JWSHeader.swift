@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The protected header of a JWS (RFC 7515, section 4). Nothing in it is trusted before the signature and the
 /// chain have been checked.
 package struct JWSHeader: Sendable, Hashable {
@@ -63,5 +65,18 @@ extension JWSHeader: JSONObject {
       x5c = (certificates ?? []).map(\.bytes)
     case .crit: try coder.code(&crit)
     }
+  }
+}
+
+/// Builds a JWS (RFC 7515, section 7.1). The signature is computed elsewhere.
+package enum JWSWriter {
+  /// The bytes to sign: the encoded header, a dot, the encoded payload.
+  package static func signingInput(header: JWSHeader, payload: [UInt8]) -> [UInt8] {
+    Base64URL.encode(header.encoded()) + [UInt8(ascii: ".")] + Base64URL.encode(payload)
+  }
+
+  /// The compact serialization: the signed bytes, a dot, the encoded signature.
+  package static func compact(signingInput: [UInt8], signature: [UInt8]) -> [UInt8] {
+    signingInput + [UInt8(ascii: ".")] + Base64URL.encode(signature)
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// A JWS in compact serialization (RFC 7515, section 7.1), split and not verified.
 public struct UnverifiedJWS: Sendable, Hashable {
   /// The bytes as received.
@@ -71,11 +73,6 @@ public struct UnverifiedJWS: Sendable, Hashable {
   /// As ``decoded(limits:)``, for the verifier.
   package func decodePayload(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> JWSPayload {
     try JWSPayload(decoding: payload, limits: limits)
-  }
-
-  /// The kind that the members of the payload imply, without decoding their values; `nil` where they imply none.
-  package func claimedKind(limits: ReceiptLimits = .standard) -> ReceiptKind? {
-    (try? JWSPayloadDiscriminators(in: payload, limits: limits))?.kind
   }
 
   private static func failure(

@@ -23,7 +23,7 @@ extension TransactionReceiptPurchaseInfo {
   ///   - text: ``UnverifiedTransactionReceipt/purchaseInfo``.
   ///   - limits: Bounds on size and on the number of entries.
   /// - Throws: ``MalformedReceipt`` for a broken property list (see ``PropertyList``), or placed at a key:
-  ///   `invalidValue` for a date or number that is none, and for a date that differs by more than a second
+  ///   `invalidValue` for what is not a date or a number, and for a date that differs by more than a second
   ///   from its other spelling; `outOfRange`.
   package init(decoding text: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     self.init()

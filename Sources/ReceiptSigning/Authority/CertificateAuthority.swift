@@ -3,14 +3,14 @@
 public import ReceiptCrypto
 
 /// A small certificate authority for stores of your own and for tests: a root, an intermediate under it, and
-/// the leaves that sign receipts (RFC 5280), with the extensions that verifiers of receipts demand.
+/// the leaves that sign receipts (RFC 5280), with the extensions that verifiers of receipts require.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority.create(.init(organization: "Example", start: now))
 /// let identity = try authority.issueLeaf()
 /// ```
 ///
-/// Keep ``intermediate`` in a safe place to issue further leaves later; give ``root`` to whoever verifies.
+/// Keep ``intermediate`` in a safe place to issue further leaves later; give ``root`` to verifiers.
 public struct CertificateAuthority: Sendable {
   /// The kind of all three keys.
   public enum Algorithm: String, Sendable, Hashable, CaseIterable {
@@ -129,7 +129,7 @@ public struct CertificateAuthority: Sendable {
 
 extension SigningIdentity {
   /// Creates a root, an intermediate and a leaf with new keys, of which only the leaf's is kept: an identity
-  /// that is ready to sign. Its root, the last certificate of ``chain``, goes to whoever verifies.
+  /// that is ready to sign. Its root, the last certificate of ``chain``, goes to verifiers.
   public static func create(_ options: CertificateAuthority.Options) throws(SigningError) -> SigningIdentity {
     try CertificateAuthority.create(options).issueLeaf()
   }

@@ -37,7 +37,7 @@ public struct SigningIdentity: Sendable {
     self.init(uncheckedKey: privateKey, chain: chain)
   }
 
-  /// An identity of which nothing is checked, to make the receipts that verifiers must refuse.
+  /// An unchecked identity, to make the receipts that verifiers must refuse.
   package init(uncheckedKey privateKey: PrivateKey, chain: [Certificate]) {
     self.privateKey = privateKey
     self.chain = chain

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 
 /// Authoring JSON of an app receipt.
@@ -36,7 +37,7 @@ enum AppReceiptInput {
       ("receiptCreationDate", payload.receiptCreationDate),
       ("originalPurchaseDate", payload.originalPurchaseDate), ("expirationDate", payload.expirationDate),
     ]
-    for (name, date) in dates { try demandSpelling(of: date, at: object.place.member(name)) }
+    for (name, date) in dates { try requireSpelling(of: date, at: object.place.member(name)) }
     for (index, purchase) in purchases.enumerated() {
       let place = object.place.member("inApp").element(index)
       guard case .object(let members) = purchase else {
@@ -73,7 +74,7 @@ enum AppReceiptInput {
       ("purchaseDate", transaction.purchaseDate), ("originalPurchaseDate", transaction.originalPurchaseDate),
       ("expiresDate", transaction.expiresDate), ("revocationDate", transaction.revocationDate),
     ]
-    for (name, date) in dates { try demandSpelling(of: date, at: place.member(name)) }
+    for (name, date) in dates { try requireSpelling(of: date, at: place.member(name)) }
     var webOrderLineItemId: Int64?
     if let text = transaction.webOrderLineItemId {
       guard let number = Int64(text) else {
@@ -96,7 +97,7 @@ enum AppReceiptInput {
   }
 
   /// App receipts spell dates with years of four digits, and the codec leaves out any other.
-  private static func demandSpelling(of date: Timestamp?, at place: JSONPlace) throws(SigningError) {
+  private static func requireSpelling(of date: Timestamp?, at place: JSONPlace) throws(SigningError) {
     guard let date else { return }
     let years = -62_167_219_200_000.0..<253_402_300_800_000.0
     guard years.contains(date.millisecondsSince1970) else {

@@ -59,7 +59,7 @@ enum JWSInput {
   }
 }
 
-/// The fields without which nobody could tell what was bought.
+/// The fields that identify what was bought.
 enum TransactionFields {
   static let required: [(name: String, advice: String)] = [
     ("bundleId", "Add the app's bundle identifier, such as \"com.example.app\"."),

@@ -14,7 +14,7 @@ public struct AppReceiptSigner: Sendable {
   /// - Throws: ``SigningError`` with `unsuitable-key` unless the key is RSA of 2048 bits or more, or
   ///   `chain-length` unless the chain has three certificates.
   public init(identity: SigningIdentity) throws(SigningError) {
-    try identity.demandRSA(atLeast: 2048, for: "An app receipt")
+    try identity.requireRSA(atLeast: 2048, for: "An app receipt")
     guard identity.chain.count == 3 else {
       throw SigningError(
         .chainLength,
@@ -86,7 +86,7 @@ extension AppReceiptPayload {
 }
 
 extension SigningIdentity {
-  func demandRSA(atLeast bits: Int, for receipt: String) throws(SigningError) {
+  func requireRSA(atLeast bits: Int, for receipt: String) throws(SigningError) {
     guard case .rsa(let found) = privateKey.publicKey.kind, found >= bits else {
       throw SigningError(
         .unsuitableKey,

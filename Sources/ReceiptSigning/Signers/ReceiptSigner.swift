@@ -17,7 +17,7 @@ public struct ReceiptSigner: Sendable {
   private let appReceipt: Result<AppReceiptSigner, SigningError>
   private let transactionReceipt: Result<TransactionReceiptSigner, SigningError>
 
-  /// Creates a signer. Whether the identity suits a kind is said when a receipt of that kind is signed.
+  /// Creates a signer. Whether the identity suits a kind is checked when a receipt of that kind is signed.
   public init(identity: SigningIdentity) {
     self.identity = identity
     self.jws = Result { () throws(SigningError) in try JWSSigner(identity: identity) }

@@ -4,7 +4,7 @@ public import ReceiptCodec
 package import ReceiptCrypto
 
 /// Signs transaction receipts, the property lists of iOS 6 and before: RSA over the version byte and the inner
-/// property list, with only the leaf embedded. Whoever verifies needs the intermediate from elsewhere.
+/// property list, with only the leaf embedded. A verifier needs the intermediate from elsewhere.
 public struct TransactionReceiptSigner: Sendable {
   /// How a transaction receipt is signed. Version 2, RSA of 1024 bits, is read and no longer written.
   public enum SignatureVersion: UInt8, Sendable, Hashable, CaseIterable {

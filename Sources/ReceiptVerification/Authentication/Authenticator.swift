@@ -102,9 +102,10 @@ struct Authenticator: Sendable {
       try Self.requireDigest(of: content, in: attributes, using: algorithm)
     }
     let message = evidence.signed.bytes
+    let signature = evidence.signature
     let isValid: Bool
     do throws(CryptoError) {
-      isValid = try key.isValidSignature(evidence.signature.span, for: message.span, using: algorithm)
+      isValid = try key.isValidSignature(signature.span, for: message.span, using: algorithm)
     } catch {
       throw .notComputed(error, at: evidence.format.signatureTerms.place)
     }

@@ -10,16 +10,15 @@ public import ReceiptVerification
 /// Of an app receipt with several purchases one is looked up and the customer's refunds are read; purchases that
 /// were refunded are named in the answer while others stand.
 public struct AppStoreServerChecker: RemoteChecker {
-  /// What is demanded beyond a purchase that is known and not revoked.
-  public typealias Demands = PurchaseDemands
+  /// What is required beyond a purchase that is known and not revoked.
 
   /// `app-store`.
   public let name = "app-store"
-  /// What is demanded.
-  public var demands: Demands
+  /// What is required.
+  public var requirements: PurchaseRequirements
   /// Who is asked while the App Store cannot be reached, where `VerificationPolicy.offlineRule` lets the signature be
-  /// enough then: a refusal counts, and a confirmation leaves the answer what it was. `nil` by default: what is demanded
-  /// is then not demanded of receipts that are accepted offline.
+  /// enough then: a refusal counts, and a confirmation leaves the answer what it was. `nil` by default: receipts
+  /// that are accepted offline then need not meet the requirements.
   public var whileUnreachable: SignedContentChecker?
   private let clients: [AppStoreServerClient]
 
@@ -28,12 +27,12 @@ public struct AppStoreServerChecker: RemoteChecker {
   /// - Parameters:
   ///   - clients: One for each environment that the policy accepts. Where the receipt does not prove its
   ///     environment, production is asked first, and the sandbox when production does not know the purchase.
-  ///   - demands: What is demanded.
-  public init(clients: [AppStoreServerClient], demands: Demands = Demands()) {
+  ///   - requirements: What is required.
+  public init(clients: [AppStoreServerClient], requirements: PurchaseRequirements = PurchaseRequirements()) {
     self.clients = clients.sorted {
       $0.raw.address.environment == .production && $1.raw.address.environment != .production
     }
-    self.demands = demands
+    self.requirements = requirements
   }
 
   /// Asks about the purchases of a receipt.
@@ -52,7 +51,7 @@ public struct AppStoreServerChecker: RemoteChecker {
           "No App Store is set up for the environment \(receipt.environment?.rawValue ?? "of the receipt").")
     }
     for client in candidates {
-      let answer = await Inquiry(client: client, demands: demands).answer(subject, of: receipt)
+      let answer = await Inquiry(client: client, requirements: requirements).answer(subject, of: receipt)
       guard let answer else { continue }
       if case .retryableFailure = answer,
         case .response(let stated)? = await whileUnreachable?.check(receipt),
@@ -103,7 +102,7 @@ public struct AppStoreServerChecker: RemoteChecker {
 /// One environment's answer.
 private struct Inquiry {
   let client: AppStoreServerClient
-  let demands: AppStoreServerChecker.Demands
+  let requirements: PurchaseRequirements
 
   private var environment: ReceiptEnvironment.Category { client.raw.address.environment }
 
@@ -152,10 +151,12 @@ private struct Inquiry {
       return refused("The App Store has another original transaction for \(id).")
     }
     if isOtherProduct(known, than: claimed) { return refused("The App Store has another product for \(id).") }
-    if let refusal = demands.refusal(isUpgraded: known.isUpgraded, appAccountToken: known.appAccountToken) {
+    if let refusal = requirements.refusal(
+      isUpgraded: known.isUpgraded, appAccountToken: known.appAccountToken)
+    {
       return refused(refusal)
     }
-    if demands.demandsCurrentSubscription, known.type == .autoRenewableSubscription,
+    if requirements.requiresCurrentSubscription, known.type == .autoRenewableSubscription,
       let original = known.originalTransactionId
     {
       return try await response(aboutSubscription: original)
@@ -174,11 +175,12 @@ private struct Inquiry {
       return CheckerResponse(
         .revoked(at: found.purchase.transaction.payload.revocationDate), environment: environment)
     }
-    if let refusal = demands.refusal(appAccountToken: found.purchase.transaction.payload.appAccountToken) {
+    if let refusal = requirements.refusal(appAccountToken: found.purchase.transaction.payload.appAccountToken)
+    {
       return refused(refusal)
     }
-    if demands.demandsCurrentSubscription, found.status != .active, found.status != .gracePeriod {
-      return refused(PurchaseDemands.notActive("status \(found.status.rawValue)"))
+    if requirements.requiresCurrentSubscription, found.status != .active, found.status != .gracePeriod {
+      return refused(PurchaseRequirements.notActive("status \(found.status.rawValue)"))
     }
     return confirmed
   }
@@ -191,7 +193,7 @@ private struct Inquiry {
     guard let newest, let id = newest.transactionId else { return refused("The receipt names no purchase.") }
     let known = try await client.send(.transaction(id)).payload
     if isOtherProduct(known, than: newest) { return refused("The App Store has another product for \(id).") }
-    if let refusal = demands.refusal(appAccountToken: known.appAccountToken) { return refused(refusal) }
+    if let refusal = requirements.refusal(appAccountToken: known.appAccountToken) { return refused(refusal) }
     var revoked: [String: Timestamp] = [:]
     let ids = Set(purchases.compactMap(\.transactionId))
     if let date = known.revocationDate { revoked[id] = date }

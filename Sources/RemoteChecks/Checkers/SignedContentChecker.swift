@@ -4,16 +4,16 @@ internal import Entitlements
 public import ReceiptCodec
 public import ReceiptVerification
 
-/// Holds a receipt to demands by what it states itself, without asking anybody: whose the purchase is, whether it was
+/// Checks a receipt against requirements by what it states itself, without a request: whose the purchase is, whether it was
 /// revoked, and whether the subscription runs. What happened after it was signed it cannot know; for that there is
 /// ``AppStoreServerChecker``.
 ///
 /// ```swift
-/// let owned = SignedContentChecker(demands: PurchaseDemands(appAccountToken: account.token))
+/// let owned = SignedContentChecker(requirements: PurchaseRequirements(appAccountToken: account.token))
 /// let verdict = await verifier.verify(receipt, checkers: [owned])
 /// ```
 ///
-/// A receipt that does not state what a demand needs is refused, so that leaving a field out is of no use:
+/// A receipt that does not state what a requirement needs is refused, so that leaving a field out is of no use:
 ///
 /// | Receipt | Account | Current subscription |
 /// |---|---|---|
@@ -28,23 +28,23 @@ public import ReceiptVerification
 public struct SignedContentChecker: RemoteChecker {
   /// `signed-content`.
   public let name = "signed-content"
-  /// What is demanded.
-  public var demands: PurchaseDemands
+  /// What is required.
+  public var requirements: PurchaseRequirements
   private let clock: @Sendable () -> Timestamp
 
   /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - demands: What is demanded.
+  ///   - requirements: What is required.
   ///   - clock: The instant at which a subscription must run; the system's clock by default.
   public init(
-    demands: PurchaseDemands, clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
+    requirements: PurchaseRequirements, clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
   ) {
-    self.demands = demands
+    self.requirements = requirements
     self.clock = clock
   }
 
-  /// Confirms a receipt that meets the demands.
+  /// Confirms a receipt that meets the requirements.
   public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
     .response(response(to: receipt, at: clock()))
   }
@@ -60,12 +60,12 @@ public struct SignedContentChecker: RemoteChecker {
       }
       return response(to: transaction, in: receipt, at: now)
     case .jws(.renewalInfo(let renewalInfo)):
-      if let refusal = demands.refusal(appAccountToken: renewalInfo.appAccountToken) {
+      if let refusal = requirements.refusal(appAccountToken: renewalInfo.appAccountToken) {
         return refused(refusal)
       }
-      return isCurrent(renewalInfo, at: now) ? confirmed : refused(PurchaseDemands.notActive("expired"))
+      return isCurrent(renewalInfo, at: now) ? confirmed : refused(PurchaseRequirements.notActive("expired"))
     case .jws(.appTransaction), .jws(.realtimeRequest), .appReceipt, .transactionReceipt:
-      guard demands.appAccountToken == nil else {
+      guard requirements.appAccountToken == nil else {
         return refused("A receipt of the kind \(receipt.kind.rawValue) states no account.")
       }
       return response(toPurchasesOf: receipt, at: now)
@@ -80,10 +80,10 @@ public struct SignedContentChecker: RemoteChecker {
     to transaction: JWSTransaction, in receipt: VerifiedReceipt, at now: Timestamp
   ) -> CheckerResponse {
     if let date = transaction.revocationDate { return CheckerResponse(.revoked(at: date)) }
-    let refusal = demands.refusal(
+    let refusal = requirements.refusal(
       isUpgraded: transaction.isUpgraded, appAccountToken: transaction.appAccountToken)
     if let refusal { return refused(refusal) }
-    guard demands.demandsCurrentSubscription else { return confirmed }
+    guard requirements.requiresCurrentSubscription else { return confirmed }
     var ledger = EntitlementLedger()
     if let notification = AppStoreNotification(receipt) {
       ledger.apply(notification)
@@ -96,11 +96,11 @@ public struct SignedContentChecker: RemoteChecker {
       return refused("The receipt does not state its app, environment and original transaction.")
     }
     return entitlement.grantsAccess(at: now)
-      ? confirmed : refused(PurchaseDemands.notActive(entitlement.state(at: now).rawValue))
+      ? confirmed : refused(PurchaseRequirements.notActive(entitlement.state(at: now).rawValue))
   }
 
   private func isCurrent(_ renewalInfo: JWSRenewalInfo, at now: Timestamp) -> Bool {
-    guard demands.demandsCurrentSubscription else { return true }
+    guard requirements.requiresCurrentSubscription else { return true }
     if renewalInfo.isInBillingRetryPeriod == true {
       return renewalInfo.gracePeriodExpiresDate.map { now < $0 } ?? false
     }
@@ -113,13 +113,13 @@ public struct SignedContentChecker: RemoteChecker {
     if standing.isEmpty, let revocation = receipt.transactions.compactMap(\.revocationDate).max() {
       return CheckerResponse(.revoked(at: revocation))
     }
-    guard demands.demandsCurrentSubscription else { return confirmed }
+    guard requirements.requiresCurrentSubscription else { return confirmed }
     let isHistory = receipt.kind == .appReceipt || receipt.kind == .transactionReceipt
     guard isHistory, !standing.isEmpty else {
       return refused("The receipt states no purchase, and until when.")
     }
     let ends = standing.compactMap(\.expiresDate)
     return ends.isEmpty || ends.contains { now < $0 }
-      ? confirmed : refused(PurchaseDemands.notActive("expired"))
+      ? confirmed : refused(PurchaseRequirements.notActive("expired"))
   }
 }

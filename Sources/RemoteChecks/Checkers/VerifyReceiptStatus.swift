@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The `status` of a response of `verifyReceipt`. Unknown numbers are kept.
-public struct VerifyReceiptStatus: RawRepresentable, Sendable, Hashable {
+struct VerifyReceiptStatus: RawRepresentable, Sendable, Hashable {
   /// The number.
-  public let rawValue: Int64
+  let rawValue: Int64
 
   /// Creates one from any number.
-  public init(rawValue: Int64) { self.rawValue = rawValue }
+  init(rawValue: Int64) { self.rawValue = rawValue }
 
   /// 0: the receipt is valid, also when a subscription in it expired.
-  public static let valid = VerifyReceiptStatus(rawValue: 0)
+  static let valid = VerifyReceiptStatus(rawValue: 0)
   /// 21000: the request was no POST; older: its JSON could not be read.
-  public static let badRequest = VerifyReceiptStatus(rawValue: 21000)
+  static let badRequest = VerifyReceiptStatus(rawValue: 21000)
   /// 21001: no longer sent.
-  public static let retired = VerifyReceiptStatus(rawValue: 21001)
+  static let retired = VerifyReceiptStatus(rawValue: 21001)
   /// 21002: `receipt-data` is malformed or missing, or the store has temporary trouble.
-  public static let malformedOrTemporary = VerifyReceiptStatus(rawValue: 21002)
+  static let malformedOrTemporary = VerifyReceiptStatus(rawValue: 21002)
   /// 21003: the receipt could not be authenticated.
-  public static let notAuthenticated = VerifyReceiptStatus(rawValue: 21003)
+  static let notAuthenticated = VerifyReceiptStatus(rawValue: 21003)
   /// 21004: the shared secret is not the account's.
-  public static let sharedSecretMismatch = VerifyReceiptStatus(rawValue: 21004)
+  static let sharedSecretMismatch = VerifyReceiptStatus(rawValue: 21004)
   /// 21005: the server is temporarily unavailable.
-  public static let unavailable = VerifyReceiptStatus(rawValue: 21005)
+  static let unavailable = VerifyReceiptStatus(rawValue: 21005)
   /// 21006: the receipt is valid, its subscription expired; receipts of iOS 6 style only.
-  public static let validButExpired = VerifyReceiptStatus(rawValue: 21006)
+  static let validButExpired = VerifyReceiptStatus(rawValue: 21006)
   /// 21007: a sandbox receipt was sent to production.
-  public static let sandboxReceipt = VerifyReceiptStatus(rawValue: 21007)
+  static let sandboxReceipt = VerifyReceiptStatus(rawValue: 21007)
   /// 21008: a production receipt was sent to the sandbox.
-  public static let productionReceipt = VerifyReceiptStatus(rawValue: 21008)
+  static let productionReceipt = VerifyReceiptStatus(rawValue: 21008)
   /// 21009: an internal error.
-  public static let internalError = VerifyReceiptStatus(rawValue: 21009)
+  static let internalError = VerifyReceiptStatus(rawValue: 21009)
   /// 21010: the account is not found or was deleted.
-  public static let accountNotFound = VerifyReceiptStatus(rawValue: 21010)
+  static let accountNotFound = VerifyReceiptStatus(rawValue: 21010)
 
   /// 21100 to 21199: an internal error; `is-retryable` says whether to ask again.
-  public var isInternalDataAccessError: Bool { 21100...21199 ~= rawValue }
+  var isInternalDataAccessError: Bool { 21100...21199 ~= rawValue }
 
   /// What it means, in words.
-  public var meaning: String {
+  var meaning: String {
     switch self {
     case .valid: "the receipt is valid"
     case .badRequest: "the request was not understood"
@@ -58,5 +58,5 @@ public struct VerifyReceiptStatus: RawRepresentable, Sendable, Hashable {
 
 extension VerifyReceiptStatus: CustomStringConvertible {
   /// Number and meaning.
-  public var description: String { "Status \(rawValue): \(meaning)." }
+  var description: String { "Status \(rawValue): \(meaning)." }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// that is answered closes the circuit again.
 public final class CircuitBreaker: RemoteChecker {
   /// Whether questions get through.
-  public enum State: String, Sendable, Hashable {
+  package enum State: String, Sendable, Hashable {
     /// All of them.
     case closed
     /// None.
@@ -26,13 +26,13 @@ public final class CircuitBreaker: RemoteChecker {
   }
 
   /// The checker behind it.
-  public let checker: any RemoteChecker
+  package let checker: any RemoteChecker
   /// Failures in a row that open the circuit.
-  public let failureThreshold: Int
+  package let failureThreshold: Int
   /// How long it stays open.
-  public let openDuration: Duration
+  package let openDuration: Duration
   /// Questions that are let through at a time while it is half open.
-  public let maximumProbes: Int
+  package let maximumProbes: Int
   private let time: RemoteTime
   private let circuit = Mutex(Circuit())
 
@@ -59,7 +59,7 @@ public final class CircuitBreaker: RemoteChecker {
   }
 
   /// Whether questions get through now.
-  public var state: State {
+  package var state: State {
     let now = time.elapsed()
     return circuit.withLock { circuit in
       guard let openedAt = circuit.openedAt else { return .closed }
@@ -81,7 +81,7 @@ public final class CircuitBreaker: RemoteChecker {
         duration: .zero)
     }
     let report = await checker.report(on: receipt)
-    settle(question, answered: Self.isAnswer(report.answer), wasCancelled: Task.isCancelled)
+    record(question, answered: Self.isAnswer(report.answer), wasCancelled: Task.isCancelled)
     return report
   }
 
@@ -102,7 +102,7 @@ public final class CircuitBreaker: RemoteChecker {
     }
   }
 
-  private func settle(_ question: Question, answered: Bool, wasCancelled: Bool) {
+  private func record(_ question: Question, answered: Bool, wasCancelled: Bool) {
     let now = time.elapsed()
     circuit.withLock { circuit in
       guard question.generation == circuit.generation else { return }
@@ -112,7 +112,7 @@ public final class CircuitBreaker: RemoteChecker {
         if question.isProbe { change(&circuit, openedAt: nil) }
         return
       }
-      // Whoever lost patience says nothing about the source.
+      // A cancelled check tells nothing about the source.
       guard !wasCancelled else { return }
       circuit.failuresInRow += 1
       if question.isProbe || circuit.failuresInRow >= failureThreshold { change(&circuit, openedAt: now) }

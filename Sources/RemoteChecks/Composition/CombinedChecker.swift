@@ -5,14 +5,14 @@ public import ReceiptVerification
 
 /// Several checkers as one.
 ///
-/// In every combination a revocation or refusal is reported by the checker that made it, and a combination that
-/// could not ask whom it had to ask is itself unreachable: it never turns silence into a confirmation.
+/// In every combination a revocation or refusal is reported by the checker that made it. A combination is itself
+/// unreachable when a checker that it needs is: no answer is never a confirmation.
 public struct CombinedChecker: RemoteChecker {
   /// Whose answer counts.
   public enum Rule: String, Sendable, Hashable {
     /// Everyone must confirm. The first that refuses or says revoked decides; else one that could not answer.
     case allOf = "all-of"
-    /// One confirmation is enough. A revocation decides too: whoever knows of one knows more than who does not.
+    /// One confirmation is enough. A revocation decides too: a source that knows of one knows more than the others.
     /// Refused only when everyone refuses.
     case anyOf = "any-of"
     /// The first that answers decides, whatever it says; those that cannot answer are passed over.
@@ -23,16 +23,16 @@ public struct CombinedChecker: RemoteChecker {
   public enum Order: Sendable, Hashable {
     /// One after the other, in order, and no more than needed.
     case inTurn
-    /// All at once; who is still being asked when the matter is decided is cancelled.
+    /// All at once; those still running when one has decided are cancelled.
     case together
   }
 
   /// Whose answer counts.
-  public let rule: Rule
+  package let rule: Rule
   /// When they are asked.
-  public let order: Order
+  package let order: Order
   /// The checkers.
-  public let checkers: [any RemoteChecker]
+  package let checkers: [any RemoteChecker]
   /// The rule and the names of the checkers, unless another name was given.
   public let name: String
   private let time: RemoteTime
@@ -41,7 +41,7 @@ public struct CombinedChecker: RemoteChecker {
   ///
   /// - Parameters:
   ///   - rule: Whose answer counts.
-  ///   - checkers: The checkers. Without any, the answer is a failure: nothing is confirmed by nobody.
+  ///   - checkers: The checkers. Without any, the answer is a failure.
   ///   - order: When they are asked.
   ///   - name: Its name in verdicts; by default like `all-of(app-store, ocsp)`.
   ///   - time: The clock.
@@ -89,14 +89,14 @@ public struct CombinedChecker: RemoteChecker {
     case .inTurn:
       for checker in checkers {
         reports.append(await checker.report(on: receipt))
-        if reports.last.map(settles) == true { break }
+        if reports.last.map(isDecisive) == true { break }
       }
     case .together:
       await withTaskGroup(of: CheckerReport.self) { group in
         for checker in checkers { group.addTask { await checker.report(on: receipt) } }
         for await report in group {
           reports.append(report)
-          guard settles(report) else { continue }
+          guard isDecisive(report) else { continue }
           group.cancelAll()
           break
         }
@@ -107,8 +107,8 @@ public struct CombinedChecker: RemoteChecker {
       name: name, answer: answer, duration: time.elapsed() - start, parts: reports, decidedBy: decidedBy)
   }
 
-  /// Whether this report settles the matter, whatever others say.
-  private func settles(_ report: CheckerReport) -> Bool {
+  /// Whether this report decides, whatever the others are.
+  private func isDecisive(_ report: CheckerReport) -> Bool {
     guard case .response(let response) = report.answer else { return false }
     switch (rule, response.standing) {
     case (.firstToAnswer, _), (.allOf, .revoked), (.allOf, .refused), (.anyOf, .confirmed),
@@ -119,7 +119,7 @@ public struct CombinedChecker: RemoteChecker {
   }
 
   private func conclusion(of reports: [CheckerReport]) -> (CheckerAnswer, decidedBy: String?) {
-    if let report = reports.first(where: settles) { return (report.answer, report.decidedBy) }
+    if let report = reports.first(where: isDecisive) { return (report.answer, report.decidedBy) }
     // Trying again may help where it may help with one of them.
     for report in reports {
       if case .retryableFailure = report.answer { return (report.answer, report.decidedBy) }

@@ -6,16 +6,16 @@ public import ReceiptVerification
 /// again may help.
 public struct TimeLimitedChecker: RemoteChecker {
   /// The checker.
-  public let checker: any RemoteChecker
+  package let checker: any RemoteChecker
   /// From the question to the answer.
-  public let limit: Duration
+  package let limit: Duration
   private let time: RemoteTime
 
   /// The checker's own name.
   public var name: String { checker.name }
 
   /// Creates a checker.
-  public init(_ checker: any RemoteChecker, limit: Duration, time: RemoteTime = .system) {
+  package init(_ checker: any RemoteChecker, limit: Duration, time: RemoteTime = .system) {
     self.checker = checker
     self.limit = limit
     self.time = time

@@ -14,8 +14,8 @@ public import ReceiptVerification
 ///
 /// Leaf and intermediate of the receipt are asked about, and those of the signed parts of a notification. A
 /// revoked certificate, or one that its issuer does not know, refuses the receipt; what a responder or a list
-/// says counts only when it is signed by the issuer, or by whom the issuer certified for it. Where nobody can
-/// be asked the receipt is undetermined, unless ``RevocationOptions/unreachable`` says otherwise.
+/// states counts only when it is signed by the issuer, or by a delegate that the issuer certified. Where none can
+/// be reached the receipt is undetermined, unless ``RevocationOptions/unreachable`` says otherwise.
 ///
 /// Answers are kept until there is a newer one, and renewed before that in the background; receipts of a
 /// known signer then cost next to nothing. Keep one checker for the process, and ``shutdown()`` it at the end.
@@ -23,12 +23,12 @@ public final class RevocationChecker: RemoteChecker {
   /// `ocsp`.
   public let name = "ocsp"
   /// What it makes of the answers.
-  public let options: RevocationOptions
+  package let options: RevocationOptions
 
   private let time: RemoteTime
   private let source: RevocationSource
   private let cache: StatusCache
-  private let settled = SettledChains()
+  private let goodChains = GoodChains()
 
   /// Creates a checker.
   ///
@@ -44,18 +44,17 @@ public final class RevocationChecker: RemoteChecker {
     self.time = time
     source = RevocationSource(
       caller: RemoteCaller(transport: transport, policy: options.retryPolicy, time: time), options: options)
-    cache = StatusCache(source: source, settled: settled)
+    cache = StatusCache(source: source, goodChains: goodChains)
   }
 
   /// Asks about the certificates of a receipt, unless it is known that they are good.
   public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
     let now = time.now().millisecondsSince1970 / 1000
-    if settled.cover(receipt, at: now) { return .response(CheckerResponse(.confirmed)) }
+    if goodChains.contains(receipt, at: now) { return .response(CheckerResponse(.confirmed)) }
     return await ask(about: receipt)
   }
 
-  /// Ends all requests that are under way and begins no more: whoever still waits, or asks from now on,
-  /// learns that there is no answer.
+  /// Ends all requests that are under way and begins no more: checks that still wait, or begin from now on, fail.
   public func shutdown() async { await cache.shutdown() }
 
   /// How many requests are under way.
@@ -64,7 +63,7 @@ public final class RevocationChecker: RemoteChecker {
   /// How many answers are kept.
   package var cachedCount: Int { cache.count }
 
-  // MARK: - Asking
+  // MARK: - Requests
 
   /// Everything is asked at once, and then waited for.
   private func ask(about receipt: VerifiedReceipt) async -> CheckerAnswer {
@@ -77,16 +76,16 @@ public final class RevocationChecker: RemoteChecker {
     }
     var findings: [RevocationQuestion: Finding] = [:]
     for (question, found) in asked { findings[question] = await finding(found, about: question) }
-    return judge(parts, findings)
+    return evaluate(parts, findings)
   }
 
-  /// Each certificate with the next, its issuer; about the root there is nobody to ask.
+  /// Each certificate with the next, its issuer. A root has none.
   private static func questions(of receipt: VerifiedReceipt) -> [RevocationQuestion] {
     let certificates = receipt.signer.certificates
     return zip(certificates, certificates.dropFirst()).map(RevocationQuestion.init)
   }
 
-  /// What became of a question.
+  /// The outcome for one certificate.
   private enum Finding {
     case known(KnownStatus)
     case failed(RevocationFailure)
@@ -117,34 +116,34 @@ public final class RevocationChecker: RemoteChecker {
     certificate.notAfter < RevocationSource.seconds(time.now())
   }
 
-  // MARK: - Judging
+  // MARK: - Evaluation
 
   /// A refusal counts more than a failure, and a failure that asking again may mend more than another.
-  private func judge(
+  private func evaluate(
     _ parts: [VerifiedReceipt], _ findings: [RevocationQuestion: Finding]
   ) -> CheckerAnswer {
     let now = time.now().millisecondsSince1970 / 1000
     var failure: RevocationFailure?
     var notes: [String] = []
     for part in parts {
-      // Looked for again in an hour where there was nobody to ask.
-      var settledUntil = now + 3600
+      // A chain without responders is checked again in an hour.
+      var goodUntil = now + 3600
       for (depth, question) in Self.questions(of: part).enumerated() {
         guard let finding = findings[question] else { continue }
         let name =
           "The \(depth == 0 ? "leaf" : "intermediate") certificate \"\(question.certificate.subject)\" "
           + "(serial \(question.certificate.serialNumberHex))"
-        switch judge(finding, question, name, signedAt: part.signedAt) {
-        case .good(let quietUntil, let note):
-          settledUntil = min(settledUntil, quietUntil)
+        switch evaluate(finding, question, name, signedAt: part.signedAt) {
+        case .good(let freshUntil, let note):
+          goodUntil = min(goodUntil, freshUntil)
           if let note, !notes.contains(note) { notes.append(note) }
         case .refused(let message): return .response(CheckerResponse(.refused(message: message)))
         case .failed(let found):
-          settledUntil = now
+          goodUntil = now
           if failure == nil || found.isRetryable && failure?.isRetryable == false { failure = found }
         }
       }
-      if settledUntil > now { settled.settle(part.signer.certificates, until: settledUntil) }
+      if goodUntil > now { goodChains.insert(part.signer.certificates, until: goodUntil) }
     }
     guard let failure else {
       let note = notes.isEmpty ? nil : notes.joined(separator: " ")
@@ -154,21 +153,21 @@ public final class RevocationChecker: RemoteChecker {
       ? .retryableFailure(message: failure.message) : .terminalFailure(message: failure.message)
   }
 
-  private enum Judgement {
-    /// Until when, in seconds since 1970, it need not be looked at again.
-    case good(quietUntil: Double, note: String?)
+  private enum Evaluation {
+    /// Until when, in seconds since 1970, it need not be checked again.
+    case good(freshUntil: Double, note: String?)
     case refused(String)
     case failed(RevocationFailure)
   }
 
-  private func judge(
+  private func evaluate(
     _ finding: Finding, _ question: RevocationQuestion, _ name: String, signedAt: Timestamp?
-  ) -> Judgement {
-    func pass(_ subject: RevocationOptions.Note.Subject, _ message: String, until: Double) -> Judgement {
+  ) -> Evaluation {
+    func pass(_ subject: RevocationOptions.Note.Subject, _ message: String, until: Double) -> Evaluation {
       options.report?(
         RevocationOptions.Note(subject: subject, certificate: question.certificate, message: message))
-      // That nobody was named to ask is as it should be; the rest is worth a word in the verdict.
-      return .good(quietUntil: until, note: subject == .noPointer ? nil : message)
+      // A missing pointer is normal; the rest is noted in the verdict.
+      return .good(freshUntil: until, note: subject == .noPointer ? nil : message)
     }
     switch finding {
     case .noPointer:
@@ -186,7 +185,7 @@ public final class RevocationChecker: RemoteChecker {
       return pass(.softFailure, message, until: 0)
     case .known(let known):
       switch known.status.standing {
-      case .good: return .good(quietUntil: known.quietUntil ?? 0, note: nil)
+      case .good: return .good(freshUntil: known.freshUntil ?? 0, note: nil)
       case .unknown:
         guard isExpired(question.certificate) else {
           return .refused("\(name) is not known to its issuer's responder.")

@@ -6,8 +6,8 @@ internal import Synchronization
 /// What is known of one certificate.
 struct KnownStatus: Sendable {
   let status: CertificateStatus
-  /// Seconds since 1970 until which it need not be looked at again; `nil` where it must not be kept.
-  let quietUntil: Double?
+  /// Seconds since 1970 until which it need not be checked again; `nil` where it must not be cached.
+  let freshUntil: Double?
 }
 
 /// Why nothing is known of a certificate.
@@ -35,11 +35,11 @@ final class RevocationFlight: Sendable {
   var outcome: RevocationOutcome {
     get async {
       let first = FirstResult<RevocationOutcome>()
-      let landed = state.withLock { state in
+      let completed = state.withLock { state in
         if state.outcome == nil { state.waiting.append(first) }
         return state.outcome
       }
-      if let landed { return landed }
+      if let completed { return completed }
       return await withTaskCancellationHandler {
         await first.value
       } onCancel: {
@@ -48,7 +48,7 @@ final class RevocationFlight: Sendable {
     }
   }
 
-  func land(_ outcome: RevocationOutcome) {
+  func complete(_ outcome: RevocationOutcome) {
     let waiting = state.withLock { state in
       state.outcome = outcome
       defer { state.waiting = [] }

@@ -5,12 +5,12 @@ public import ReceiptCrypto
 /// How a ``RevocationChecker`` asks, and what it makes of the answers. The defaults are strict, except that
 /// certificates without any pointer pass.
 public struct RevocationOptions: Sendable {
-  /// What it means that nobody could be asked.
+  /// The rule where no responder could be reached.
   public enum UnreachableRule: Sendable, Hashable {
     /// The receipt is undetermined, and asking again may help.
     case hardFailure
-    /// The certificate passes, and ``RevocationOptions/report`` is told. Whoever can keep the responder from
-    /// being reached can then also keep a revocation from being seen.
+    /// The certificate passes, and ``RevocationOptions/report`` is told. An attacker who can keep the
+    /// responder from being reached can then hide a revocation.
     case softFailure
   }
 
@@ -26,7 +26,7 @@ public struct RevocationOptions: Sendable {
   public enum ExpiredRule: Sendable, Hashable {
     /// It is asked about as any other, though its issuer need not know it any more (RFC 5280 section 3.3).
     case ask
-    /// It passes without asking: once expired, it was never revoked as far as anybody can still say.
+    /// It passes without a request: whether it was revoked before it expired can no longer be learned.
     case accept
   }
 
@@ -35,7 +35,7 @@ public struct RevocationOptions: Sendable {
     /// The receipt is refused, whenever it was signed.
     case refuse
     /// A receipt that states a signing time before the revocation stands, if the reason of the revocation is
-    /// superseded, cessationOfOperation or affiliationChanged: the key was in nobody else's hands.
+    /// superseded, cessationOfOperation or affiliationChanged: the key was not compromised.
     case acceptSignedBeforeBenignRevocation
   }
 
@@ -43,9 +43,9 @@ public struct RevocationOptions: Sendable {
   public struct Note: Sendable, Hashable, CustomStringConvertible {
     /// What it is about.
     public enum Subject: String, Sendable, Hashable, CaseIterable {
-      /// Passed though nobody could be asked.
+      /// Accepted though no responder could be reached.
       case softFailure = "soft-failure"
-      /// Passed because there is nobody to ask.
+      /// Accepted because it names neither responder nor list.
       case noPointer = "no-pointer"
       /// Passed because it has expired.
       case expired
@@ -66,9 +66,9 @@ public struct RevocationOptions: Sendable {
     public var description: String { "\(subject.rawValue): \(message)" }
   }
 
-  /// What it means that nobody could be asked; a hard failure by default.
+  /// The rule where no responder could be reached; a hard failure by default.
   public var unreachable: UnreachableRule = .hardFailure
-  /// What it means that there is nobody to ask; accepted by default.
+  /// The rule for a certificate without a pointer; accepted by default.
   public var noPointer: NoPointerRule = .accept
   /// What to do with expired certificates; asked about by default.
   public var expired: ExpiredRule = .ask
@@ -81,7 +81,7 @@ public struct RevocationOptions: Sendable {
   public var sendsNonce = true
   /// Whether a response must repeat the nonce. Responders that make responses ahead, Apple's among them, do
   /// not; `false` by default.
-  public var demandsNonce = false
+  public var requiresNonce = false
   /// What certificates are named by in requests. SHA-1 by default, which every responder understands; nothing
   /// rests on it.
   public var identifierHash: DigestAlgorithm = .sha1

@@ -77,7 +77,7 @@ struct RevocationSource: Sendable {
         return .done(
           try OCSPResponse(der: response.body).status(
             of: question.certificate, issuer: question.issuer, nonce: made.nonce,
-            demandsNonce: options.demandsNonce, at: Self.seconds(caller.time.now())))
+            demandsNonce: options.requiresNonce, at: Self.seconds(caller.time.now())))
       } catch {
         let failure = RevocationFailure(
           message: "\(url.host) answers what cannot be used: \(error)",
@@ -132,7 +132,7 @@ struct RevocationSource: Sendable {
     }
   }
 
-  /// Seconds since 1970, of which a clock that shows nonsense has none.
+  /// Seconds since 1970; `Int64.min` for a clock out of range.
   static func seconds(_ instant: Timestamp) -> Int64 {
     Int64(exactly: (instant.millisecondsSince1970 / 1000).rounded(.down)) ?? .min
   }

@@ -4,11 +4,11 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Synchronization
 
-/// What responders said, kept while it is good, and the requests under way: one for a certificate at a time.
+/// The answers of responders, cached while they are valid, and the requests under way: one for a certificate at a time.
 final class StatusCache: Sendable {
   /// More certificates than any store has signers.
   static let capacity = 256
-  /// A certificate that is unknown today may be known soon: how long that is believed, in seconds.
+  /// How long the status "unknown" is cached, in seconds: a certificate that was issued just now may be known soon.
   static let unknownLifetime: Double = 300
   /// The part of an answer's life after which it is renewed.
   static let refreshPoint = 0.8
@@ -50,11 +50,11 @@ final class StatusCache: Sendable {
 
   private let state = Mutex(State())
   private let source: RevocationSource
-  private let settled: SettledChains
+  private let goodChains: GoodChains
 
-  init(source: RevocationSource, settled: SettledChains) {
+  init(source: RevocationSource, goodChains: GoodChains) {
     self.source = source
-    self.settled = settled
+    self.goodChains = goodChains
   }
 
   /// What is known, or the request that will tell, which is begun unless it is under way.
@@ -70,11 +70,11 @@ final class StatusCache: Sendable {
           entry.lastUse = state.uses
           state.entries[key] = entry
           guard now >= entry.refreshAt else {
-            return .known(KnownStatus(status: entry.status, quietUntil: entry.refreshAt))
+            return .known(KnownStatus(status: entry.status, freshUntil: entry.refreshAt))
           }
           if state.flights[key] == nil { begin(key, question, pointer, isRefresh: true, &state) }
-          // Nobody waits for the new answer; it is looked for again soon.
-          return .known(KnownStatus(status: entry.status, quietUntil: min(entry.end, now + 1)))
+          // Checks do not wait for the new answer; the next one looks for it again.
+          return .known(KnownStatus(status: entry.status, freshUntil: min(entry.end, now + 1)))
         }
         state.entries[key] = nil
       }
@@ -112,7 +112,7 @@ final class StatusCache: Sendable {
       switch answer {
       case .success(let status):
         state.failures[key] = nil
-        return .success(KnownStatus(status: status, quietUntil: keep(status, key, at: now, &state)))
+        return .success(KnownStatus(status: status, freshUntil: keep(status, key, at: now, &state)))
       case .failure(let failure):
         if var entry = state.entries[key], now < entry.end {
           // Ten more tries or so before it ends.
@@ -125,17 +125,17 @@ final class StatusCache: Sendable {
         return .failure(failure)
       }
     }
-    // What was settled before may rest on what is no longer so.
-    if case .success = outcome, isRefresh { settled.removeAll() }
+    // Chains that were good may rest on the status that was replaced.
+    if case .success = outcome, isRefresh { goodChains.removeAll() }
     if case .failure(let failure) = outcome, isRefresh {
       source.options.report?(
         RevocationOptions.Note(
           subject: .refreshFailed, certificate: question.certificate, message: failure.message))
     }
-    flight.land(outcome)
+    flight.complete(outcome)
   }
 
-  /// Returns when it will be renewed; `nil` where it must not be kept.
+  /// Returns when it will be renewed; `nil` where it must not be cached.
   private func keep(_ status: CertificateStatus, _ key: Key, at now: Double, _ state: inout State) -> Double?
   {
     state.entries[key] = nil
@@ -161,7 +161,7 @@ final class StatusCache: Sendable {
       state.entries = [:]
       return state.flights.values.map(\.task)
     }
-    settled.close()
+    goodChains.close()
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
   }

@@ -91,16 +91,16 @@ struct CheckerOptions: ParsableArguments {
 
   private func asks(_ source: String) -> Bool { specifications.contains(source) }
 
-  private var demands: PurchaseDemands {
-    PurchaseDemands(
+  private var requirements: PurchaseRequirements {
+    PurchaseRequirements(
       appAccountToken: accountToken.map { UUIDString(rawValue: $0) },
-      demandsCurrentSubscription: requiresCurrent)
+      requiresCurrentSubscription: requiresCurrent)
   }
 
-  /// Holds the receipt itself to the demands that the App Store is not asked about; `nil` where there are none.
+  /// Checks the receipt itself against the requirements that the App Store is not asked about; `nil` where there are none.
   func signedContentChecker(_ policy: VerificationPolicy) -> SignedContentChecker? {
     guard !asks("app-store"), accountToken != nil || requiresCurrent else { return nil }
-    return SignedContentChecker(demands: demands, clock: Self.clock(policy))
+    return SignedContentChecker(requirements: requirements, clock: Self.clock(policy))
   }
 
   /// The instant at which receipts are judged.
@@ -155,9 +155,9 @@ struct CheckerOptions: ParsableArguments {
             trust: trust.anchors, policy: partPolicy, intermediates: trust.intermediates),
           retry: servers.retry)
       }
-    var checker = AppStoreServerChecker(clients: clients, demands: demands)
+    var checker = AppStoreServerChecker(clients: clients, requirements: requirements)
     if offlineSuffices {
-      checker.whileUnreachable = SignedContentChecker(demands: demands, clock: Self.clock(policy))
+      checker.whileUnreachable = SignedContentChecker(requirements: requirements, clock: Self.clock(policy))
     }
     return checker
   }

@@ -3,20 +3,23 @@
 #if PostgreSQL
   import AuditTrail
   import Foundation
+  import PostgreSQL
   import Testing
 
   @testable import AuditTrailPostgreSQL
 
   extension PostgreSQLServer {
     /// A connection for what no storage does.
-    func connection(to storage: PostgreSQLStorage) throws -> ServerConnection {
-      try ServerConnection(ServerLocation(url(schema: storage.schema), schema: nil, defaultSchema: "x"))
+    func connection(to storage: PostgreSQLStorage) throws -> AuditTrailPostgreSQL.ServerConnection {
+      try AuditTrailPostgreSQL.ServerConnection(
+        ServerLocation(
+          url(schema: storage.schema), schema: nil, defaultSchema: "x", orThrow: StorageError.self))
     }
 
     /// The files of a schema's tables and indexes, whole.
     func files(of schema: String) throws -> [[UInt8]] {
-      let connection = try ServerConnection(
-        ServerLocation(url(schema: schema), schema: nil, defaultSchema: "x"))
+      let connection = try AuditTrailPostgreSQL.ServerConnection(
+        ServerLocation(url(schema: schema), schema: nil, defaultSchema: "x", orThrow: StorageError.self))
       try connection.execute("CHECKPOINT")
       let paths = try connection.execute(
         """

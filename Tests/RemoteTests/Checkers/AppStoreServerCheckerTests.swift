@@ -63,8 +63,8 @@ import Testing
     sandbox = try Store(.sandbox, sample: true)
   }
 
-  private func checker(_ demands: AppStoreServerChecker.Demands = .init()) -> AppStoreServerChecker {
-    AppStoreServerChecker(clients: [sandbox.client, production.client], demands: demands)
+  private func checker(_ requirements: PurchaseRequirements = .init()) -> AppStoreServerChecker {
+    AppStoreServerChecker(clients: [sandbox.client, production.client], requirements: requirements)
   }
 
   private let confirmed = CheckerAnswer.response(CheckerResponse(.confirmed, environment: .sandbox))
@@ -144,14 +144,14 @@ import Testing
 
   @Test("where a running subscription is demanded, an expired one is refused")
   func subscriptionStatus() async throws {
-    let demands = AppStoreServerChecker.Demands(demandsCurrentSubscription: true)
+    let requirements = PurchaseRequirements(requiresCurrentSubscription: true)
     let receipt = try RemoteFixture.verified(.signedTransaction)
-    #expect(await checker(demands).check(receipt) == confirmed)
+    #expect(await checker(requirements).check(receipt) == confirmed)
     sandbox.store.state.withState {
       $0.addSubscription(
         SampleReceipts.transaction, renewalInfo: SampleReceipts.renewalInfo, status: .expired)
     }
-    expectRefused(await checker(demands).check(receipt), "not active")
+    expectRefused(await checker(requirements).check(receipt), "not active")
     #expect(await checker().check(receipt) == confirmed)
   }
 
@@ -162,15 +162,15 @@ import Testing
       throw HTTPTransportError(.cannotConnect, "nobody is there")
     }
     let client = try StoreServer.client(transport, verifier: StoreServer.verifier(), address: .sandbox)
-    let stranger = PurchaseDemands(
+    let stranger = PurchaseRequirements(
       appAccountToken: UUIDString(rawValue: "00000000-0000-4000-8000-000000000000"))
-    var checker = AppStoreServerChecker(clients: [client], demands: stranger)
+    var checker = AppStoreServerChecker(clients: [client], requirements: stranger)
     let receipt = try RemoteFixture.encoded(.signedTransaction)
     let verifier = try RemoteFixture.verifier { $0.offlineRule = .sufficient }
     #expect(await verifier.verify(receipt, checkers: [checker]).receipt != nil)
-    checker.whileUnreachable = SignedContentChecker(demands: stranger)
+    checker.whileUnreachable = SignedContentChecker(requirements: stranger)
     #expect(await verifier.verify(receipt, checkers: [checker]).reason?.code == .checkerRefused)
-    checker.whileUnreachable = SignedContentChecker(demands: PurchaseDemands())
+    checker.whileUnreachable = SignedContentChecker(requirements: PurchaseRequirements())
     #expect(await verifier.verify(receipt, checkers: [checker]).receipt != nil)
     let strict = try RemoteFixture.verifier()
     #expect(await strict.verify(receipt, checkers: [checker]).reason?.code == .checkerUnavailable)

@@ -14,9 +14,9 @@ import Testing
   private let over = SampleReceipts.expiresAt
 
   private func check(
-    _ receipt: VerifiedReceipt, _ demands: PurchaseDemands, at now: Timestamp = RemoteFixture.now
+    _ receipt: VerifiedReceipt, _ requirements: PurchaseRequirements, at now: Timestamp = RemoteFixture.now
   ) async -> CheckerResponse.Standing? {
-    let checker = SignedContentChecker(demands: demands, clock: { now })
+    let checker = SignedContentChecker(requirements: requirements, clock: { now })
     guard case .response(let response) = await checker.check(receipt) else { return nil }
     return response.standing
   }
@@ -62,15 +62,15 @@ import Testing
       notification { receipts, data in data.signedTransactionInfo = try receipts.signedTransaction() },
     ]
     for receipt in owned {
-      #expect(await check(receipt, PurchaseDemands(appAccountToken: owner)) == .confirmed)
-      expectRefused(await check(receipt, PurchaseDemands(appAccountToken: stranger)), "another account")
+      #expect(await check(receipt, PurchaseRequirements(appAccountToken: owner)) == .confirmed)
+      expectRefused(await check(receipt, PurchaseRequirements(appAccountToken: stranger)), "another account")
     }
     let withoutToken = try [
       transaction { $0.appAccountToken = nil }, renewalInfo { _ in },
       notification { receipts, data in data.signedRenewalInfo = try receipts.signedRenewalInfo() },
     ]
     for receipt in withoutToken {
-      expectRefused(await check(receipt, PurchaseDemands(appAccountToken: owner)), "or to none")
+      expectRefused(await check(receipt, PurchaseRequirements(appAccountToken: owner)), "or to none")
     }
   }
 
@@ -81,15 +81,15 @@ import Testing
     ])
   func noAccount(kind: ReceiptKind) async throws {
     let receipt = try RemoteFixture.verified(kind)
-    expectRefused(await check(receipt, PurchaseDemands(appAccountToken: owner)), "no account")
-    #expect(await check(receipt, PurchaseDemands()) == .confirmed)
+    expectRefused(await check(receipt, PurchaseRequirements(appAccountToken: owner)), "no account")
+    #expect(await check(receipt, PurchaseRequirements()) == .confirmed)
   }
 
   @Test("a notification about no purchase meets no demand")
   func emptyNotification() async throws {
     let receipt = try notification { _, _ in }
     for demands in [
-      PurchaseDemands(appAccountToken: owner), PurchaseDemands(demandsCurrentSubscription: true),
+      PurchaseRequirements(appAccountToken: owner), PurchaseRequirements(requiresCurrentSubscription: true),
     ] {
       expectRefused(await check(receipt, demands), "no purchase")
     }
@@ -97,7 +97,7 @@ import Testing
 
   @Test("the verdict on a stranger's receipt is invalid, with the reason that the App Store's refusal has")
   func verdict() async throws {
-    let checker = SignedContentChecker(demands: PurchaseDemands(appAccountToken: stranger))
+    let checker = SignedContentChecker(requirements: PurchaseRequirements(appAccountToken: stranger))
     let verifier = try RemoteFixture.verifier()
     let verdict = try await verifier.verify(RemoteFixture.encoded(.signedTransaction), checkers: [checker])
     #expect(verdict.reason?.code == .checkerRefused)
@@ -106,7 +106,7 @@ import Testing
 
   // MARK: Current subscription
 
-  private let current = PurchaseDemands(demandsCurrentSubscription: true)
+  private let current = PurchaseRequirements(requiresCurrentSubscription: true)
 
   @Test(
     "a subscription is current until the instant at which it expires",
@@ -115,7 +115,7 @@ import Testing
     let receipt = try RemoteFixture.verified(kind)
     #expect(await check(receipt, current, at: running) == .confirmed)
     expectRefused(await check(receipt, current, at: over), "not active (expired)")
-    #expect(await check(receipt, PurchaseDemands(), at: over) == .confirmed)
+    #expect(await check(receipt, PurchaseRequirements(), at: over) == .confirmed)
   }
 
   @Test("what does not expire is current; a subscription that does not say until when is not")
@@ -158,13 +158,13 @@ import Testing
   func revoked() async throws {
     let instant = SampleReceipts.signedAt
     let refunded = try transaction { $0.revocationDate = instant }
-    #expect(await check(refunded, PurchaseDemands()) == .revoked(at: instant))
+    #expect(await check(refunded, PurchaseRequirements()) == .revoked(at: instant))
     let upgraded = try transaction { $0.isUpgraded = true }
-    expectRefused(await check(upgraded, PurchaseDemands()), "upgraded")
-    #expect(await check(upgraded, PurchaseDemands(refusesUpgraded: false)) == .confirmed)
+    expectRefused(await check(upgraded, PurchaseRequirements()), "upgraded")
+    #expect(await check(upgraded, PurchaseRequirements(refusesUpgraded: false)) == .confirmed)
     let notified = try notification { receipts, data in
       data.signedTransactionInfo = try receipts.signedTransaction { $0.revocationDate = instant }
     }
-    #expect(await check(notified, PurchaseDemands()) == .revoked(at: instant))
+    #expect(await check(notified, PurchaseRequirements()) == .revoked(at: instant))
   }
 }

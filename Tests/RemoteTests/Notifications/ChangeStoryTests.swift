@@ -228,12 +228,43 @@ import Testing
     try story.expect([(6, .refunded)])
   }
 
-  @Test("a refund and its reversal of the same millisecond: the reversal counts, in any order")
-  func reversedInTheSameInstant() throws {
-    var story = try subscribed()
-    try story.notify(.refund, day: 5, refunded(Story.period(1), day: 5))
-    try story.notify(.refundReversed, day: 5, Story.period(1))
-    #expect(try story.entitlement.refund?.progress == .reversed)
-    try story.expect([(6, .active)])
+  @Test("events of one millisecond count in the order in which they happen")
+  func sameMillisecond() throws {
+    let refunded = refunded(Story.period(1), day: 10)
+    let events: [(NotificationType, JWSTransaction)] = [
+      (.consumptionRequest, Story.period(1)), (.refundDeclined, Story.period(1)), (.refund, refunded),
+      (.refundReversed, Story.period(1)),
+    ]
+    let outcomes: [(Entitlement.Refund.Progress, Entitlement.State)] = [
+      (.requested, .active), (.declined, .active), (.granted, .refunded), (.reversed, .active),
+    ]
+    for (earlier, first) in events.enumerated() {
+      for (later, second) in events.enumerated() where earlier < later {
+        // Whichever of the two arrives first.
+        for delivered in [[first, second], [second, first]] {
+          var story = try subscribed()
+          for (type, transaction) in delivered { try story.notify(type, day: 10, transaction) }
+          #expect(try story.entitlement.refund?.progress == outcomes[later].0, "\(first.0), \(second.0)")
+          try story.expect([(9, .active), (11, outcomes[later].1)])
+        }
+      }
+    }
+  }
+
+  @Test("of two snapshots of one millisecond the one counts in which more has happened")
+  func snapshotsOfOneMillisecond() throws {
+    let snapshots: [(JWSTransaction, Entitlement.State)] = [
+      (refunded(Story.period(1), day: 10), .refunded), (Story.period(1) { $0.isUpgraded = true }, .upgraded),
+      (Story.period(1) { $0.expiresDate = Story.day(45) }, .active),
+    ]
+    for (changed, state) in snapshots {
+      for delivered in [[Story.period(1), changed], [changed, Story.period(1)]] {
+        var story = try Story()
+        for transaction in delivered {
+          try story.notify(.renewalExtended, day: 10, transaction, Story.renewal())
+        }
+        try story.expect([(40, state)])
+      }
+    }
   }
 }

@@ -31,6 +31,46 @@ import Testing
     #expect(fixture.requests.count == 2)
   }
 
+  @Test func theStatusUnknownIsCachedForFiveMinutesAlone() async throws {
+    let fixture = try RevocationFixture()
+    fixture.change { $0.forget(fixture.leaf) }
+    let checker = fixture.checker()
+    let receipt = try fixture.receipt()
+    #expect(await checker.check(receipt).refusal?.contains("not known") == true)
+    // Renewal in the background begins after 80 % of the five minutes.
+    fixture.time.advance(by: .seconds(239))
+    #expect(await checker.check(receipt).refusal?.contains("not known") == true)
+    #expect(fixture.requests.count == 2)
+    let authority = try TestAuthority.es256()
+    fixture.change { $0 = TestRevocationResponder(authority, chain: fixture.identity.chain) }
+    fixture.time.advance(by: .seconds(62))
+    #expect(await checker.check(receipt) == .confirmed)
+    // The intermediate's status, "good", is still cached.
+    #expect(fixture.requests.count == 3)
+  }
+
+  @Test func aPartOfAnotherSignerIsCheckedThoughTheSignerOfTheNotificationIsKnown() async throws {
+    let fixture = try RevocationFixture()
+    let checker = fixture.checker()
+    #expect(await checker.check(try fixture.receipt()) == .confirmed)
+    #expect(fixture.requests.count == 2)
+
+    let authority = try TestAuthority.es256()
+    let other = try authority.identity(ocspURL: RevocationFixture.url, serialNumber: [0x77])
+    fixture.change {
+      $0 = TestRevocationResponder(authority, chain: other.chain)
+      $0.revoke(other.chain[0], at: SampleReceipts.signedAt, reason: .keyCompromise)
+    }
+    let part = try TestReceipts(jws: other, rsa: TestAuthority.rsa().identity).signedTransaction()
+    let notification = try fixture.verified(
+      fixture.receipts.signedNotification {
+        $0.data?.signedTransactionInfo = part
+        $0.data?.signedRenewalInfo = nil
+      })
+    #expect(notification.nested.count == 1)
+    #expect(await checker.check(notification).refusal?.contains("keyCompromise") == true)
+  }
+
   @Test func noAnswerIsKeptForLongerThanTheLimit() async throws {
     let fixture = try RevocationFixture()
     fixture.change { $0.lifetime = 365 * 86_400 }
@@ -40,38 +80,6 @@ import Testing
     fixture.time.advance(by: .seconds(7 * 86_400 + 1))
     _ = await checker.check(receipt)
     #expect(fixture.requests.count == 4)
-  }
-
-  @Test func unknownIsKeptForFiveMinutesAlone() async throws {
-    let fixture = try RevocationFixture()
-    fixture.change { $0.forget(fixture.leaf) }
-    let checker = fixture.checker()
-    let receipt = try fixture.receipt()
-    #expect(await checker.check(receipt).refusal?.contains("not known") == true)
-    // The responder learns of the certificate a moment later.
-    let authority = try TestAuthority.es256()
-    fixture.change { $0 = TestRevocationResponder(authority, chain: fixture.identity.chain) }
-    fixture.time.advance(by: .seconds(301))
-    #expect(await checker.check(receipt) == .confirmed)
-  }
-
-  @Test func theChainsOfPartsAreAskedAboutThoughTheOuterOneIsKnown() async throws {
-    let fixture = try RevocationFixture()
-    let authority = try TestAuthority.es256()
-    let other = try authority.identity(ocspURL: RevocationFixture.url, serialNumber: [0x21])
-    let part = try TestReceipts(jws: other, rsa: TestAuthority.rsa().identity).signedTransaction()
-    let jws = try fixture.receipts.signedNotification {
-      $0.data?.signedTransactionInfo = part
-      $0.data?.signedRenewalInfo = nil
-    }
-    let notification = try #require(fixture.verifier.verify(jws).receipt)
-    let checker = fixture.checker()
-    #expect(await checker.check(try fixture.receipt()) == .confirmed)
-    fixture.change {
-      $0 = TestRevocationResponder(authority, chain: other.chain)
-      $0.revoke(other.chain[0], at: SampleReceipts.signedAt, reason: .keyCompromise)
-    }
-    #expect(await checker.check(notification).refusal?.contains("keyCompromise") == true)
   }
 
   @Test func withoutANextUpdateNothingIsKept() async throws {
@@ -141,7 +149,7 @@ import Testing
     #expect(checker.requestCount == 0)
   }
 
-  @Test func whoeverGivesUpReturnsAtOnceAndDisturbsNobody() async throws {
+  @Test func aCancelledCheckReturnsAtOnceAndDisturbsNoOther() async throws {
     let fixture = try RevocationFixture(isOpen: false)
     let checker = fixture.checker()
     let receipt = try fixture.receipt()
@@ -155,6 +163,19 @@ import Testing
     fixture.gate.open()
     #expect(await patient.value == .confirmed)
     #expect(fixture.requests.count == 2)
+  }
+
+  @Test func aCancelledCheckIsNoSoftFailure() async throws {
+    let fixture = try RevocationFixture(isOpen: false)
+    let checker = fixture.checker { $0.unreachable = .softFailure }
+    let receipt = try fixture.receipt()
+    let cancelled = Task { await checker.check(receipt) }
+    #expect(await eventually { fixture.gate.waitingCount == 2 })
+    cancelled.cancel()
+    let answer = await cancelled.value
+    #expect(answer.retryableMessage?.contains("cancelled") == true, "\(answer)")
+    fixture.gate.open()
+    #expect(await checker.check(receipt) == .confirmed)
   }
 
   @Test func failuresAreHeldForAMoment() async throws {

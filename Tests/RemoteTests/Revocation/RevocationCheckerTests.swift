@@ -95,7 +95,7 @@ import Testing
     let fixture = try RevocationFixture()
     fixture.change { $0.repeatsNonce = false }
     #expect(await fixture.checker().check(try fixture.receipt()) == .confirmed)
-    let strict = await fixture.checker { $0.demandsNonce = true }.check(try fixture.receipt())
+    let strict = await fixture.checker { $0.requiresNonce = true }.check(try fixture.receipt())
     #expect(strict.retryableMessage?.contains("nonce-missing") == true)
     #expect(await fixture.checker { $0.sendsNonce = false }.check(try fixture.receipt()) == .confirmed)
   }
@@ -137,17 +137,6 @@ import Testing
     fixture.change { $0.revoke(fixture.leaf, at: SampleReceipts.signedAt, reason: nil) }
     let other = fixture.checker { $0.unreachable = .softFailure }
     #expect(await other.check(try fixture.receipt()).refusal != nil)
-  }
-
-  @Test func aCancelledCheckIsNoSoftFailure() async throws {
-    let fixture = try RevocationFixture(isOpen: false)
-    let checker = fixture.checker { $0.unreachable = .softFailure }
-    let receipt = try fixture.receipt()
-    let check = Task { await checker.check(receipt) }
-    #expect(await eventually { fixture.gate.waitingCount == 2 })
-    check.cancel()
-    #expect(await check.value.retryableMessage?.contains("cancelled") == true)
-    fixture.gate.open()
   }
 
   @Test func withoutAPointerTheOptionDecides() async throws {

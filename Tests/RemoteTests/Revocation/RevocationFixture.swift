@@ -81,7 +81,7 @@ final class RevocationFixture: Sendable {
     get throws { try TestReceipts(jws: identity, rsa: TestAuthority.rsa().identity) }
   }
 
-  private func verified(_ jws: String) throws -> VerifiedReceipt {
+  func verified(_ jws: String) throws -> VerifiedReceipt {
     guard let receipt = verifier.verify(jws).receipt else { throw NotValid() }
     return receipt
   }
@@ -89,7 +89,7 @@ final class RevocationFixture: Sendable {
   struct NotValid: Error {}
 }
 
-/// Holds up whoever comes while it is closed.
+/// Suspends each task that comes while it is closed.
 final class Gate: Sendable {
   private struct State {
     var isOpen: Bool
