@@ -109,12 +109,15 @@ import Testing
     expectInvalid(verifier.verify(receipt), .unsupportedAlgorithm, at: "certificate 1")
   }
 
-  @Test("certificates may be signed with SHA-256, SHA-384 and SHA-512", arguments: Fixture.Container.allCases)
+  @Test(
+    "certificates may be signed with SHA-256, SHA-384 and SHA-512",
+    arguments: Fixture.Container.allCases)
   func strongDigests(container: Fixture.Container) throws {
     let authority = try container.authority
     let options = authority.authority.options
     let rootKey = container == .jws ? try PrivateKey.generateP256() : try PrivateKey.generateRSA()
-    let root = try CertificateAuthority.issue(options.rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
+    let root = try CertificateAuthority.issue(
+      options.rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
     for digest in [DigestAlgorithm.sha256, .sha384, .sha512] {
       var template = options.intermediateTemplate
       template.digest = digest
