@@ -79,7 +79,7 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["SwiftNIO"])),
       ]),
-    .target(name: "ReceiptTesting", dependencies: ["ReceiptSigning", "ReceiptVerification"]),
+    .target(name: "ReceiptTesting", dependencies: ["AuditTrail", "ReceiptSigning", "ReceiptVerification"]),
 
     // The audit trail: the log and the index under it, the trail, and its storages, each apart.
     .target(name: "TransparencyLog", dependencies: ["ReceiptBytes", "ReceiptCrypto"]),
@@ -158,7 +158,7 @@ let package = Package(
       name: "audit-bench",
       dependencies: [
         "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "Measuring",
-        "ReceiptCrypto", "TransparencyLog",
+        "ReceiptCrypto", "ReceiptTesting", "TransparencyLog",
       ],
       path: "Benchmarks/audit-bench"),
     .executableTarget(
