@@ -5,6 +5,7 @@
   import AuditTrailPostgreSQL
   import Glibc
   import Measuring
+  import ReceiptTesting
   import Synchronization
   import TransparencyLog
 

@@ -72,7 +72,7 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
 
   /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
   public func structuralFaults() throws -> [String] {
-    try StorageError.mapping { try readers.withReader(SQLiteStorage.structuralFaults) }
+    try SQLiteStorage.structuralFaults(readers, file)
   }
 
   /// Ends the use; reads that are under way still come to their end.

@@ -192,11 +192,15 @@ public final class SQLiteStorage: TrailStorage {
 
   /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
   public func structuralFaults() throws -> [String] {
-    try StorageError.mapping { try readers.withReader(Self.structuralFaults) }
+    try Self.structuralFaults(readers, file)
   }
 
-  static func structuralFaults(_ database: Database) throws -> [String] {
-    let lines = try database.texts("PRAGMA quick_check(100)")
+  static func structuralFaults(_ readers: ReaderPool, _ file: DatabaseFile) throws -> [String] {
+    let readAhead = ReadAhead(readers, byteCount: file.totalByteCount)
+    defer { readAhead.end() }
+    let lines = try StorageError.mapping {
+      try readers.withReader { try $0.texts("PRAGMA quick_check(100)") }
+    }
     return lines == ["ok"] ? [] : lines
   }
 

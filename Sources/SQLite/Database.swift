@@ -76,6 +76,29 @@ package final class Database {
       result: result, unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "", at: path)
   }
 
+  /// Reads the file from its beginning to its end while `goesOn` says so, so that the system has it in memory when others
+  /// read its pages in another order: a disk gives a whole file several times as fast as its pages one by one.
+  ///
+  /// It reads through the connection: to close a descriptor of its own would be to give up the locks of the process.
+  package func readAhead(while goesOn: () -> Bool) throws(SQLiteError) {
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    var byteCount: Int64 = 0
+    let result = unsafe sqlite3_file_control(
+      try requireHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &pointer)
+    guard result == SQLITE_OK, let file = unsafe pointer, let methods = unsafe file.pointee.pMethods?.pointee,
+      unsafe methods.xFileSize?(file, &byteCount) == SQLITE_OK
+    else { return }
+    let partByteCount: Int64 = 1 << 20
+    let part = UnsafeMutableRawPointer.allocate(byteCount: Int(partByteCount), alignment: 4096)
+    defer { unsafe part.deallocate() }
+    var offset: Int64 = 0
+    while offset < byteCount, goesOn() {
+      let count = min(partByteCount, byteCount - offset)
+      guard unsafe methods.xRead?(file, part, Int32(count), offset) == SQLITE_OK else { return }
+      offset += count
+    }
+  }
+
   // MARK: - Statements
 
   /// Runs statements, whose rows are dropped.

@@ -109,14 +109,14 @@ extension TrailState {
     var erased: [(index: UInt64, original: String?)] = []
     var customers: [IndexRecord] = []
     for index in indexes {
-      let stored = try entries.stored(at: index)
+      let stored = try entries.entryWithLengths(at: index)
       let entry = try RecordedEntry(index: index, bytes: stored.entry).entry
       guard let commitment = entry.commitment else {
         throw AuditError(.noSuchEntry, at: "entry \(index)", "The entry has no erasable part.")
       }
       let erasure = try erasures.erasure(of: index)
       acknowledgements.append(erasure.map { AuditAcknowledgement(index: $0, isRepeat: true) })
-      guard let bytes = try parts.bytes(at: index, stored, commitment: commitment) else {
+      guard let bytes = try parts.bytes(at: index, lengths: stored.lengths, commitment: commitment) else {
         guard erasure != nil else { throw ErasureLookup.unconfirmed(index) }
         continue
       }

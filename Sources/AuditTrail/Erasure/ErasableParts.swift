@@ -19,16 +19,17 @@ struct ErasableParts: ~Copyable {
   /// - Parameters:
   ///   - index: The entry.
   ///   - stored: Its rows, where they were read already.
+  ///   - lengths: The lengths in its bundle, where they were read already.
   ///   - commitment: What it commits to.
   /// - Returns: The bytes.
   /// - Throws: ``AuditError/Code/tampered`` where what is stored is not that part; ``StorageError``.
   mutating func bytes(
-    at index: UInt64, _ stored: StoredEntry? = nil, commitment: SHA256Digest
+    at index: UInt64, _ stored: StoredEntry? = nil, lengths: [UInt8]? = nil, commitment: SHA256Digest
   ) throws -> [UInt8]? {
     guard let key = try keys.key(of: index) else { return nil }
-    return try open(
-      try stored.map { try rows.erasable(of: $0, at: index) } ?? rows.erasable(at: index), key, at: index,
-      commitment)
+    let sealed =
+      try stored.map { try rows.erasable(of: $0, at: index) } ?? rows.erasable(at: index, lengths: lengths)
+    return try open(sealed, key, at: index, commitment)
   }
 
   /// The same of a part that was read already.

@@ -18,14 +18,12 @@ struct StoredEntries {
   /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
   func entry(at index: UInt64) throws -> [UInt8] { try verified(index).entry }
 
-  /// The entry at `index` with its erasable part, sealed, wherever that is stored.
+  /// The entry at `index`, and the lengths in the bundle that it was found in; `nil` where it is in none yet.
   ///
   /// - Throws: As ``entry(at:)``.
-  func stored(at index: UInt64) throws -> StoredEntry {
+  func entryWithLengths(at index: UInt64) throws -> (entry: [UInt8], lengths: [UInt8]?) {
     let (entry, header) = try verified(index)
-    let lengths = header.map { Array($0.suffix(BundleRow.lengthsByteCount)) }
-    let erasable = try rows.erasable(at: index, lengths: lengths)
-    return StoredEntry(entry: entry, erasable: erasable, isOutOfLine: false)
+    return (entry, header.map { Array($0.suffix(BundleRow.lengthsByteCount)) })
   }
 
   /// The entry at `index`, and the end of the header of the bundle that it was found in.

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import ReceiptCrypto
+import ReceiptTesting
 import TransparencyLog
 
 @testable import AuditTrail

@@ -2,6 +2,7 @@
 
 import AuditTrail
 import AuditTrailPostgreSQL
+import ReceiptTesting
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@
 import AuditTrail
 import AuditTrailSQLite
 import FoundationEssentials
+import ReceiptTesting
 import Testing
 import TransparencyLog
 

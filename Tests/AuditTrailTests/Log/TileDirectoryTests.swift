@@ -2,6 +2,7 @@
 
 import AuditTrail
 import FoundationEssentials
+import ReceiptTesting
 import Testing
 import TransparencyLog
 

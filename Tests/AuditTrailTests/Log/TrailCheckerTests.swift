@@ -2,6 +2,7 @@
 
 import AuditTrail
 import Dispatch
+import ReceiptTesting
 import Synchronization
 import Testing
 import TransparencyLog

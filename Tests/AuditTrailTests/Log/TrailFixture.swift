@@ -2,6 +2,7 @@
 
 import AuditTrail
 import ReceiptCrypto
+import ReceiptTesting
 import TransparencyLog
 
 /// A trail for tests, and records to enter into it.

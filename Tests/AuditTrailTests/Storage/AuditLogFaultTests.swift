@@ -2,6 +2,7 @@
 
 import AuditTrail
 import Foundation
+import ReceiptTesting
 import Testing
 import TransparencyLog
 

@@ -54,6 +54,24 @@ struct StorageTransactionTests {
     if let another = fixture.another { #expect(try another().stored(.head, 0) == [3]) }
   }
 
+  @Test("shows a write what it changed since it was prefetched", arguments: StorageKind.all)
+  func prefetchedChanges(kind: StorageKind) throws {
+    let fixture = try kind.make()
+    try fixture.storage.write { (writer) throws in
+      for key in Int64(1)...4 { try writer.put(.pages, key, [UInt8(key), 0]) }
+    }
+    try fixture.storage.write { (writer) throws in
+      try writer.prefetch(.pages) { [1, 2, 3, 4, 5] }
+      try writer.put(.pages, 1, [11])
+      try writer.overwrite(.pages, 2, at: 1, with: [12])
+      try writer.remove(.pages, in: 3...3, erasing: false)
+      try writer.put(.pages, 5, [15])
+      #expect(
+        try (1...5).map { try writer.value(.pages, $0) } == [[11], [2, 12], nil, [4, 0], [15]])
+      #expect(try writer.value(.pages, 2, bytes: 1..<2) == [12])
+    }
+  }
+
   @Test("gives what the body gives, and shows it what it wrote", arguments: StorageKind.all)
   func ownChanges(kind: StorageKind) throws {
     let fixture = try kind.make()

@@ -2,6 +2,7 @@
 
 import AuditTrail
 import Foundation
+import ReceiptTesting
 import Synchronization
 
 /// A storage in memory of which a loss of power leaves what was synced and nothing else.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import AuditTrail
 internal import Synchronization
 
 /// A checkpoint store for tests and for trails that end with their process.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import AuditTrail
 internal import Synchronization
 
 /// An audit trail in memory, gone with the process: for tests, and for trails that are exported before the end.
@@ -59,9 +60,6 @@ public final class MemoryStorage: TrailStorage {
   }
 }
 
-extension StorageError {
-  fileprivate static let closed = StorageError(.closed, at: "memory", "The storage was closed.")
-}
 
 private struct MemoryTables: Sendable {
   var tables = [MemoryTable](repeating: MemoryTable(), count: StorageTable.allCases.count)
@@ -133,4 +131,8 @@ private final class MemoryWriter: StorageWriter {
   func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws {
     tables[table].remove(in: keys)
   }
+}
+
+extension StorageError {
+  fileprivate static let closed = StorageError(.closed, at: "memory", "The storage was closed.")
 }
