@@ -10,6 +10,13 @@ let targets = [
   "revocation", "store-protocol", "transaction-receipt", "transparency-log", "verify",
 ]
 
+/// The package under test by its identity, the name of its folder: fuzz targets call what its modules share among
+/// themselves, as its own tests do.
+let packageUnderTest = String(
+  (Context.packageDirectory.split(separator: "/").dropLast().last ?? "").lowercased().map {
+    $0.isLetter || $0.isNumber ? $0 : "_"
+  })
+
 let package = Package(
   name: "fuzz-testing",
   dependencies: [.package(name: "receipt-kit", path: "..")],
@@ -29,8 +36,9 @@ let package = Package(
           .product(name: "Storefront", package: "receipt-kit"),
           .product(name: "TransparencyLog", package: "receipt-kit"),
         ],
+        packageAccess: false,
         // libFuzzer brings the main function.
-        swiftSettings: [.unsafeFlags(["-parse-as-library"])])
+        swiftSettings: [.unsafeFlags(["-parse-as-library", "-package-name", packageUnderTest])])
     }
 )
 

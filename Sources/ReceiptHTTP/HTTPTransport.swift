@@ -150,3 +150,10 @@ public struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvert
   /// Code and message.
   public var description: String { "\(code.rawValue): \(message)" }
 }
+
+/// What requests say that they come from.
+package enum UserAgent {
+  /// The version of this package.
+  package static let version = "0.1.0"
+  package static let header = HTTPHeader("User-Agent", "ReceiptKit/\(version)")
+}

@@ -147,3 +147,13 @@ extension InAppPurchase {
     promotionalOfferId = transaction.offerType == .promotional ? transaction.offerIdentifier : nil
   }
 }
+
+/// `verifyReceipt`, which asks for no token.
+enum ReceiptEndpoints {
+  static let routes = [Route("POST", "/verifyReceipt", needsToken: false, verifyReceipt)]
+
+  @Sendable static func verifyReceipt(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    let verification = ReceiptVerification(call)
+    return .json(verification.answer())
+  }
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+// A caller makes the transport and its URL, too: they come with this module.
+@_exported public import ReceiptHTTP
 public import ReceiptSigning
 public import ReceiptVerification
 

@@ -73,11 +73,6 @@ public struct UnverifiedJWS: Sendable, Hashable {
     try JWSPayload(decoding: payload, limits: limits)
   }
 
-  /// The kind that the members of the payload imply, without decoding their values; `nil` where they imply none.
-  package func claimedKind(limits: ReceiptLimits = .standard) -> ReceiptKind? {
-    (try? JWSPayloadDiscriminators(in: payload, limits: limits))?.kind
-  }
-
   private static func failure(
     _ code: MalformedReceipt.Code, at offset: Int, _ message: String
   ) -> MalformedReceipt {

@@ -69,11 +69,11 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// The kind that the receipt claims to be, told by the members of a JWS without decoding them; `nil` where they tell
-  /// none.
+  /// The kind that the receipt claims to be, inferred from the members of a JWS without decoding them; `nil` where they
+  /// imply none.
   package func claimedKind(limits: ReceiptLimits) -> ReceiptKind? {
     switch self {
-    case .jws(let jws): try? JWSPayloadMarks(in: jws.payload, limits: limits).kind
+    case .jws(let jws): try? JWSPayloadDiscriminators(in: jws.payload, limits: limits).kind
     case .appReceipt: .appReceipt
     case .transactionReceipt: .transactionReceipt
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
+// A caller makes the transport and its URL, too: they come with this module.
+@_exported public import ReceiptHTTP
 public import ReceiptVerification
 
 /// Asks `verifyReceipt`, the store's older service, or an endpoint that is compatible with it.
