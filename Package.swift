@@ -31,44 +31,40 @@ let package = Package(
       name: "SwiftNIO",
       description: "What stands on SwiftNIO: the AsyncHTTPClient transport and the emulator's HTTP server."),
     .trait(
-      name: "SQLite",
-      description:
-        "The audit trail, and the records of a payment queue or store, in one SQLite file each, over GRDB."),
-    .trait(
       name: "PostgreSQL", description: "The audit trail in PostgreSQL, over libpq: several writers at once."),
-    .default(enabledTraits: ["SwiftNIO", "SQLite"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
+    // The common ground: base64, ASN.1, text, files. Imports nothing of ours.
+    .target(name: "ReceiptBytes"),
     // The C shim over libcrypto. Only ReceiptCrypto imports it.
     .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("crypto")]),
-    .target(name: "ReceiptCrypto", dependencies: ["COpenSSL", "ThreadSanitizing"]),
+    .target(name: "ReceiptCrypto", dependencies: ["COpenSSL", "ReceiptBytes", "ThreadSanitizing"]),
     // A lock that the thread sanitizer sees through; empty without it.
     .target(name: "ThreadSanitizing"),
-    .target(name: "ReceiptCodec"),
-    .target(name: "ReceiptSigning", dependencies: ["ReceiptCodec", "ReceiptCrypto"]),
+    .target(name: "ReceiptCodec", dependencies: ["ReceiptBytes"]),
+    .target(name: "ReceiptSigning", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto"]),
     .target(
-      name: "ReceiptVerification", dependencies: ["ReceiptCodec", "ReceiptCrypto", "ThreadSanitizing"]),
+      name: "ReceiptVerification",
+      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ThreadSanitizing"]),
     // What asks over HTTP asks this; which client answers is the caller's choice.
-    .target(name: "ReceiptHTTP", dependencies: ["ReceiptCodec", "ThreadSanitizing"]),
+    .target(name: "ReceiptHTTP", dependencies: ["ReceiptBytes", "ReceiptCodec", "ThreadSanitizing"]),
     .target(
       name: "AppStoreServer",
-      dependencies: ["ReceiptCodec", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
+      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
     .target(
       name: "RemoteChecks",
       dependencies: [
-        "AppStoreServer", "Entitlements", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "AppStoreServer", "Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
         "ReceiptVerification",
       ]),
     // A pure fold: no network, no clock.
-    .target(name: "Entitlements", dependencies: ["ReceiptCodec", "ReceiptVerification"]),
+    .target(name: "Entitlements", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptVerification"]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
     .target(name: "ReceiptHTTPCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
     .target(name: "CCurl"),
@@ -86,31 +82,26 @@ let package = Package(
     .target(name: "ReceiptTesting", dependencies: ["ReceiptSigning", "ReceiptVerification"]),
 
     // The audit trail: the log and the index under it, the trail, and its storages, each apart.
-    .target(name: "TransparencyLog", dependencies: ["ReceiptCrypto"]),
-    .target(name: "FingerprintIndex", dependencies: ["ReceiptCrypto"]),
+    .target(name: "TransparencyLog", dependencies: ["ReceiptBytes", "ReceiptCrypto"]),
+    .target(name: "FingerprintIndex", dependencies: ["ReceiptBytes", "ReceiptCrypto"]),
     .target(
       name: "AuditTrail",
       dependencies: [
-        "CMalloc", "FingerprintIndex", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification",
-        "TransparencyLog", .product(name: "Logging", package: "swift-log"),
+        "CMalloc", "FingerprintIndex", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
+        "ReceiptVerification", "TransparencyLog",
       ]),
     .target(name: "CMalloc"),
     .target(
       name: "AuditTrailSQLite",
-      dependencies: [
-        "AuditTrail", "SQLiteFiles",
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
-      ]),
-    // What the storages in SQLite files have in common.
+      dependencies: ["AuditTrail", "ReceiptBytes", "SQLite", "TransparencyLog"]),
+    // The C interface of SQLite. Only SQLite imports it.
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "SQLite", dependencies: ["CSQLite", "ReceiptBytes"]),
+    .target(name: "AuditTrailPostgreSQL", dependencies: ["AuditTrail", "PostgreSQL"]),
     .target(
-      name: "SQLiteFiles",
-      dependencies: [
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
-      ]),
-    .target(
-      name: "AuditTrailPostgreSQL",
-      dependencies: ["AuditTrail", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
-    // The C shim over libpq; empty without the trait.
+      name: "PostgreSQL",
+      dependencies: ["ReceiptBytes", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+    // The C shim over libpq; empty without the trait. Only PostgreSQL imports it.
     .target(
       name: "CPostgreSQL",
       cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))],
@@ -119,13 +110,11 @@ let package = Package(
     // The store that receipts come from.
     .target(
       name: "Storefront",
-      dependencies: ["ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ThreadSanitizing"]),
-    .target(
-      name: "StorefrontSQLite",
       dependencies: [
-        "SQLiteFiles", "Storefront",
-        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning", "ThreadSanitizing",
       ]),
+    .target(
+      name: "StorefrontSQLite", dependencies: ["ReceiptBytes", "SQLite", "Storefront"]),
 
     .executableTarget(
       name: "receipt-tool",
@@ -135,6 +124,7 @@ let package = Package(
         "AuditTrailSQLite",
         "AppStoreServer",
         "ReceiptHTTPCurl",
+        "ReceiptBytes",
         "ReceiptSigning",
         "ReceiptVerification",
         "RemoteChecks",
@@ -145,7 +135,7 @@ let package = Package(
       ]),
 
     // The App Store's endpoints, for tests: what they answer, and a process that serves them and fails on demand.
-    .target(name: "AppStoreEmulator", dependencies: ["AppStoreServer", "ReceiptTesting"]),
+    .target(name: "AppStoreEmulator", dependencies: ["AppStoreServer", "ReceiptBytes", "ReceiptTesting"]),
     .executableTarget(
       name: "app-store-emulator",
       dependencies: [
@@ -174,7 +164,7 @@ let package = Package(
     .executableTarget(
       name: "store-bench",
       dependencies: [
-        "Entitlements", "Measuring", "ReceiptCodec", "ReceiptCrypto", "ReceiptSigning",
+        "Entitlements", "Measuring", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptSigning",
         "ReceiptVerification", "StoreSimulation", "Storefront", "StorefrontSQLite",
       ],
       path: "Benchmarks/store-bench"),
@@ -185,7 +175,7 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 
     // Writes TestVectors/. Not a product: for whoever changes the vectors.
-    .executableTarget(name: "generate-test-vectors", dependencies: ["ReceiptTesting"]),
+    .executableTarget(name: "generate-test-vectors", dependencies: ["ReceiptBytes", "ReceiptTesting"]),
 
     // Lets libcrypto's allocations fail, one after the other, while receipts are verified.
     .target(
@@ -195,31 +185,35 @@ let package = Package(
       name: "allocation-sweep", dependencies: ["CAllocationFaults", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification"],
       path: "Tests/AllocationSweep/allocation-sweep"),
 
+    .testTarget(name: "ReceiptBytesTests", dependencies: ["ReceiptBytes"]),
     .testTarget(name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto"]),
-    .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptCodec"]),
-    .testTarget(name: "ReceiptSigningTests", dependencies: ["ReceiptSigning", "ReceiptTesting"]),
+    .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptBytes", "ReceiptCodec"]),
     .testTarget(
-      name: "ReceiptVerificationTests", dependencies: ["ReceiptVerification", "ReceiptTesting"]),
+      name: "ReceiptSigningTests", dependencies: ["ReceiptBytes", "ReceiptSigning", "ReceiptTesting"]),
+    .testTarget(
+      name: "ReceiptVerificationTests",
+      dependencies: ["ReceiptBytes", "ReceiptTesting", "ReceiptVerification"]),
     .testTarget(
       name: "RemoteTests",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "Entitlements", "ReceiptHTTPCurl",
+        "AppStoreEmulator", "AppStoreServer", "Entitlements", "ReceiptBytes", "ReceiptHTTPCurl",
         "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks",
       ]),
     .testTarget(
       name: "StorefrontTests",
       dependencies: [
-        "Entitlements", "ReceiptHTTPCurl", "ReceiptTesting", "ReceiptVerification", "StoreSimulation",
+        "CSQLite", "Entitlements", "ReceiptBytes", "SQLite",
+        "ReceiptHTTPCurl", "ReceiptTesting", "ReceiptVerification", "StoreSimulation",
         "Storefront", "StorefrontSQLite",
       ],
       exclude: ["Catalog/Fixtures", "Conformance/rows.tsv"]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
-    .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex"]),
+    .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex", "ReceiptBytes"]),
     .testTarget(
       name: "AuditTrailTests",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "ReceiptTesting",
-        "TransparencyLog",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "ReceiptBytes",
+        "ReceiptTesting", "SQLite", "TransparencyLog",
       ]),
   ]
 )
@@ -227,7 +221,7 @@ let package = Package(
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
 for target in package.targets
-where !["COpenSSL", "CCurl", "CPostgreSQL", "CAllocationCounter", "CAllocationFaults"].contains(target.name) {
+where !["COpenSSL", "CCurl", "CPostgreSQL", "CSQLite", "CAllocationCounter", "CAllocationFaults"].contains(target.name) {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import ReceiptCrypto
 
 /// Verdicts as a busy service records them: each of a receipt of its own; ten to a customer's original transaction on
 /// average, in random order; every thousandth of one and the same, so that there is a long history.

@@ -19,14 +19,12 @@ enum StoreBench {
       try SimulationMeasurement.run(
         subscriptions: Int(arguments[2]) ?? 10_000, seed: UInt64(arguments[3]) ?? 1,
         folds: arguments.count == 5)
-    #if SQLite
-      case (4, "queue"):
-        try await QueueMeasurement.run(directory: arguments[2], count: Int(arguments[3]) ?? 100_000)
-      case (3, "work"): try await Worker.run(directory: arguments[2])
-    #endif
+    case (4, "queue"):
+      try await QueueMeasurement.run(directory: arguments[2], count: Int(arguments[3]) ?? 100_000)
+    case (3, "work"): try await Worker.run(directory: arguments[2])
     default:
       throw Failure(
-        "usage: store-bench simulate SUBSCRIPTIONS SEED [fold] | queue DIRECTORY TRANSACTIONS (with the trait SQLite)"
+        "usage: store-bench simulate SUBSCRIPTIONS SEED [fold] | queue DIRECTORY TRANSACTIONS"
       )
     }
   }

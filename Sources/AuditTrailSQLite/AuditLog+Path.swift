@@ -1,51 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if SQLite
-  public import AuditTrail
-  internal import FoundationEssentials
-  internal import TransparencyLog
+public import AuditTrail
+internal import FoundationEssentials
+internal import TransparencyLog
 
-  extension AuditLog {
-    /// Opens the trail in a file, with the files beside it that `receipt-tool audit init` makes: `PATH.pub`, the public
-    /// key; `PATH.checkpoint`, the last checkpoint; and `PATH.key`, the private key, without which the trail is only
-    /// read.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - readOnly: Whether the trail is only read though there is a private key; the file may then be one that this
-    ///     process cannot write.
-    ///   - options: How this process uses it.
-    /// - Returns: The trail, open.
-    /// - Throws: ``AuditError``: ``AuditError/Code/notFound``, ``AuditError/Code/wrongKey`` where a key cannot be read,
-    ///   and those of ``open(_:verifier:signer:checkpoints:options:)``.
-    public static func open(
-      path: String, readOnly: Bool = false, options: Options = Options()
-    ) throws(AuditError) -> AuditLog {
-      do {
-        let verifier = try NoteVerifierKey(
-          text(of: path + ".pub").split(separator: "\n").first.map(String.init) ?? "")
-        let hasKey = FileManager.default.fileExists(atPath: path + ".key")
-        let isWritten = hasKey && !readOnly
-        let signer = try isWritten ? NoteSignerKey(name: verifier.name, pem: text(of: path + ".key")) : nil
-        let storage: any TrailStorage =
-          try isWritten ? SQLiteStorage(openingAt: path) : SQLiteReadOnlyStorage(openingAt: path)
-        return try open(
-          storage, verifier: verifier, signer: signer,
-          checkpoints: FileCheckpointStore(path: path + ".checkpoint"), options: options)
-      } catch let error as AuditError {
-        throw error
-      } catch let error as StorageError {
-        throw AuditError(error)
-      } catch {
-        throw AuditError(.wrongKey, at: path, "A key beside the trail cannot be read: \(error)")
-      }
-    }
-
-    private static func text(of path: String) throws(AuditError) -> String {
-      guard let bytes = FileManager.default.contents(atPath: path) else {
-        throw AuditError(.notFound, at: path, "There is no such file, or it cannot be read.")
-      }
-      return String(decoding: bytes, as: UTF8.self)
+extension AuditLog {
+  /// Opens the trail in a file, with the files beside it that `receipt-tool audit init` makes: `PATH.pub`, the public
+  /// key; `PATH.checkpoint`, the last checkpoint; and `PATH.key`, the private key, without which the trail is only
+  /// read.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - readOnly: Whether the trail is only read though there is a private key; the file may then be one that this
+  ///     process cannot write.
+  ///   - options: How this process uses it.
+  /// - Returns: The trail, open.
+  /// - Throws: ``AuditError``: ``AuditError/Code/notFound``, ``AuditError/Code/wrongKey`` where a key cannot be read,
+  ///   and those of ``open(_:verifier:signer:checkpoints:options:)``.
+  public static func open(
+    path: String, readOnly: Bool = false, options: Options = Options()
+  ) throws(AuditError) -> AuditLog {
+    do {
+      let verifier = try NoteVerifierKey(
+        text(of: path + ".pub").split(separator: "\n").first.map(String.init) ?? "")
+      let hasKey = FileManager.default.fileExists(atPath: path + ".key")
+      let isWritten = hasKey && !readOnly
+      let signer = try isWritten ? NoteSignerKey(name: verifier.name, pem: text(of: path + ".key")) : nil
+      let storage: any TrailStorage =
+        try isWritten ? SQLiteStorage(openingAt: path) : SQLiteReadOnlyStorage(openingAt: path)
+      return try open(
+        storage, verifier: verifier, signer: signer,
+        checkpoints: FileCheckpointStore(path: path + ".checkpoint"), options: options)
+    } catch let error as AuditError {
+      throw error
+    } catch let error as StorageError {
+      throw AuditError(error)
+    } catch {
+      throw AuditError(.wrongKey, at: path, "A key beside the trail cannot be read: \(error)")
     }
   }
-#endif
+
+  private static func text(of path: String) throws(AuditError) -> String {
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw AuditError(.notFound, at: path, "There is no such file, or it cannot be read.")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

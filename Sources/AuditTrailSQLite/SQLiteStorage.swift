@@ -1,184 +1,218 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if SQLite
-  public import AuditTrail
-  internal import GRDB
-  internal import SQLiteFiles
-  internal import Synchronization
+public import AuditTrail
+internal import ReceiptBytes
+internal import SQLite
+internal import Synchronization
 
-  /// An audit trail in one SQLite file, without a server.
-  ///
-  /// The file is in SQLite's write-ahead mode and can be used by several processes of one machine at once: one
-  /// writes at a time, reading goes on meanwhile. While it is in use two more files lie next to it, `-wal` and
-  /// `-shm`; the `-wal` file is part of the trail and goes with it wherever it is copied. To copy a trail that is
-  /// in use call ``backUp(to:)``. The file must be on a local disk: locks of network file systems cannot be relied
-  /// upon.
-  ///
-  /// Durable means: ``write(_:)`` and ``synchronize()`` return after `fdatasync` (`F_FULLFSYNC` on Apple systems) of the
-  /// log, whose end a commit is.
-  ///
-  /// Memory: at most about 4 MB of pages for writing and 1 MB for each read that is under way, four readers being
-  /// kept.
-  public final class SQLiteStorage: TrailStorage {
-    let file: DatabaseFile
-    let connections: SQLiteConnections
-    let patience: Patience
-    private let identity: DatabaseFile.Identity
-    private let writing = WritingState()
-    private let synchronizing = Mutex(())
+/// An audit trail in one SQLite file, without a server.
+///
+/// The file is in SQLite's write-ahead mode and can be used by several processes of one machine at once: one
+/// writes at a time, reading goes on meanwhile. While it is in use two more files lie next to it, `-wal` and
+/// `-shm`; the `-wal` file is part of the trail and goes with it wherever it is copied. To copy a trail that is
+/// in use call ``backUp(to:)``. The file must be on a local disk: locks of network file systems cannot be relied
+/// upon.
+///
+/// Durable means: ``write(_:)`` and ``synchronize()`` return after `fdatasync` (`F_FULLFSYNC` on Apple systems) of the
+/// log, whose end a commit is.
+///
+/// Memory: at most about 4 MB of pages for writing and 1 MB for each read that is under way, four readers being
+/// kept.
+public final class SQLiteStorage: TrailStorage {
+  let file: DatabaseFile
+  let tuning: SQLiteTuning
+  let timeout: BusyTimeout
+  let writer: Connection
+  let readers: ReaderPool
+  let log: LogFile
+  let copying: LogCopying
+  private let identity: File.Identity
+  private let writing = WritingState()
+  private let synchronizing = Mutex(())
 
-    init(
-      file: DatabaseFile, identity: DatabaseFile.Identity, connections: SQLiteConnections, patience: Patience
-    ) {
-      self.file = file
-      self.identity = identity
-      self.connections = connections
-      self.patience = patience
+  /// Takes over an open connection; `tuning` has the size of the file's pages.
+  init(
+    file: DatabaseFile, identity: File.Identity, tuning: SQLiteTuning, timeout: BusyTimeout,
+    writer: Connection,
+    log: LogFile
+  ) throws {
+    self.file = file
+    self.identity = identity
+    self.tuning = tuning
+    self.timeout = timeout
+    self.writer = writer
+    self.log = log
+    let limit = timeout.duration
+    copying = LogCopying(
+      on: try TrailConnection.copier(file, timeout: BusyTimeout(limit)), limit: tuning.logLimit,
+      pageSize: tuning.pageSize)
+    readers = ReaderPool(path: file.path, maximumIdle: tuning.idleReaders) { () throws(SQLiteError) in
+      try TrailConnection.reader(file, tuning: tuning, timeout: BusyTimeout(limit))
     }
+  }
 
-    deinit { try? connections.close() }
+  deinit { try? closeConnections() }
 
-    /// Where the trail is.
-    public var path: String { file.path }
+  /// Where the trail is.
+  public var path: String { file.path }
 
-    /// Reads one state: the last that was committed when `body` first reads.
-    ///
-    /// - Throws: `StorageError`, and whatever `body` throws.
-    public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
-      try connections.withReader { reader in
-        try reader.inDatabase { try SQLiteAccess.reading($0, path: file.path, body) }
+  /// Reads one state: the last that was committed when `body` first reads.
+  ///
+  /// - Throws: `StorageError`, and whatever `body` throws.
+  public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+    try StorageError.mapping { try readers.withReader { try SQLiteAccess.reading($0, body) } }
+  }
+
+  /// Changes the trail: all that `body` does, or nothing where it throws. Not to be called within a write.
+  ///
+  /// - Throws: `StorageError`, and whatever `body` throws. After `full` and `busy` it may be tried again; after
+  ///   `syncFailed` every further write throws, until the trail is opened anew.
+  public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+    let result = try writeUnsynchronized(body)
+    try synchronize()
+    return result
+  }
+
+  /// Returns when everything that was written before is on disk. It does not wait for a write, nor does a write for it.
+  ///
+  /// - Throws: `StorageError` with `syncFailed`, after which every further write and sync throws, until the trail is
+  ///   opened anew; or `closed`.
+  public func synchronize() throws {
+    try requireOpen()
+    // One at a time: of several at once the system tells only one that it could not write.
+    try synchronizing.withLock { _ in
+      try requireSynchronized()
+      // An empty log: all of it was copied into the file, and that was synced.
+      guard log.byteCount > 0 else { return }
+      do throws(SQLiteError) { try log.synchronize() } catch { throw stopping(StorageError(error)) }
+    }
+  }
+
+  /// Changes the trail as ``write(_:)`` does, but leaves it to ``synchronize()`` to have the changes on disk.
+  ///
+  /// - Throws: As ``write(_:)``.
+  public func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+    try withWriter { database in
+      try database.run("BEGIN IMMEDIATE")
+      let access = SQLiteAccess(database)
+      let result: Result
+      do {
+        defer { access.end() }
+        result = try body(access)
+        // A body that caught an error and went on: part of what it did is missing.
+        if let fault = access.fault { throw fault }
+      } catch {
+        database.rollBack()
+        throw stopping(access.fault ?? error)
       }
-    }
-
-    /// Changes the trail: all that `body` does, or nothing where it throws. Not to be called within a write.
-    ///
-    /// - Throws: `StorageError`, and whatever `body` throws. After `full` and `busy` it may be tried again; after
-    ///   `syncFailed` every further write throws, until the trail is opened anew.
-    public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-      let result = try writeUnsynchronized(body)
-      try synchronize()
+      try commit(database)
       return result
     }
+  }
 
-    /// Returns when everything that was written before is on disk. It does not wait for a write, nor does a write for it.
-    ///
-    /// - Throws: `StorageError` with `syncFailed`, after which every further write and sync throws, until the trail is
-    ///   opened anew; or `closed`.
-    public func synchronize() throws {
-      try connections.requireOpen()
-      // One at a time: of several at once the system tells only one that it could not write.
-      try synchronizing.withLock { _ in
-        try requireSynchronized()
-        // An empty log: all of it was copied into the file, and that was synced.
-        guard connections.log.file.byteCount > 0 else { return }
-        do throws(DatabaseFault) { try connections.log.file.synchronize() } catch {
-          throw stopping(SQLiteFault.error(error))
-        }
+  /// Commits: others see the changes when it returns.
+  private func commit(_ database: Database) throws {
+    do {
+      try StorageError.mapping { try database.run("COMMIT") }
+    } catch let error as StorageError {
+      database.rollBack()
+      switch error.code {
+      case .full, .busy: throw error
+      default:
+        // Some of it may be in the log, and may count after a crash or not.
+        throw stopping(StorageError(.syncFailed, at: error.place, error.message))
       }
     }
+    copying.didCommit(database) { [writing] in writing.stop(StorageError($0)) }
+  }
 
-    /// Changes the trail as ``write(_:)`` does, but leaves it to ``synchronize()`` to have the changes on disk.
-    ///
-    /// - Throws: As ``write(_:)``.
-    public func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-      try withWriter { database in
-        try perform("BEGIN IMMEDIATE", on: database)
-        let access = SQLiteAccess(database, path: file.path)
-        let result: Result
-        do {
-          defer { access.end() }
-          result = try body(access)
-          // A body that caught a fault and went on: part of what it did is missing.
-          if let fault = access.fault { throw fault }
-        } catch {
-          rollBack(database)
-          throw stopping(access.fault ?? error)
-        }
-        try commit(database)
-        return result
-      }
+  /// Remembers a failed sync.
+  private func stopping(_ error: any Error) -> any Error {
+    if let error = error as? StorageError, error.code == .syncFailed { writing.stop(error) }
+    return error
+  }
+
+  /// Runs `body` on the connection that writes, when nobody else of this process does.
+  func withWriter<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    try requireOpen()
+    guard !writing.isWritingHere else {
+      throw StorageError(.busy, at: file.path, "A write cannot be begun within a write.")
     }
-
-    /// Commits: others see the changes when it returns.
-    private func commit(_ database: Database) throws {
-      do {
-        try perform("COMMIT", on: database)
-      } catch let fault as StorageError {
-        rollBack(database)
-        switch fault.code {
-        case .full, .busy: throw fault
-        default:
-          // Some of it may be in the log, and may count after a crash or not.
-          throw stopping(StorageError(.syncFailed, at: fault.place, fault.message))
-        }
-      }
-      connections.log.bound(database) { [writing] in writing.stop($0) }
-    }
-
-    /// Remembers a failed sync.
-    func stopping(_ error: any Error) -> any Error {
-      if let fault = error as? StorageError, fault.code == .syncFailed { writing.stop(fault) }
-      return error
-    }
-
-    /// Runs `body` on the connection that writes, when nobody else of this process does.
-    func withWriter<Result>(_ body: (Database) throws -> Result) throws -> Result {
-      try connections.requireOpen()
-      guard !writing.isWritingHere else {
-        throw StorageError(.busy, at: file.path, "A write cannot be begun within a write.")
-      }
-      return try connections.writer.inDatabase { database in
+    return try StorageError.mapping {
+      try writer.use { database in
         writing.setWriter(true)
         defer { writing.setWriter(false) }
-        try connections.requireOpen()
+        try requireOpen()
         try requireSynchronized()
         // What is written to a file without a name would be acknowledged and lost.
-        guard DatabaseFile.status(file.databasePath)?.identity == identity else {
+        guard file.status?.identity == identity else {
           throw StorageError(
             .notFound, at: file.path, "The file was moved, removed or replaced while in use.")
         }
         return try body(database)
       }
     }
+  }
 
-    private func requireSynchronized() throws(StorageError) {
-      guard let fault = writing.fault else { return }
-      throw StorageError(
-        .syncFailed, at: file.path, "An earlier sync failed: open the trail anew. \(fault.message)")
-    }
+  private func requireSynchronized() throws(StorageError) {
+    guard let fault = writing.fault else { return }
+    throw StorageError(
+      .syncFailed, at: file.path, "An earlier sync failed: open the trail anew. \(fault.message)")
+  }
 
-    func perform(_ sql: String, on database: Database) throws {
-      try SQLiteAccess.perform(sql, on: database, path: file.path)
-    }
+  private func requireOpen() throws(StorageError) {
+    do throws(SQLiteError) { try readers.requireOpen() } catch { throw StorageError(error) }
+  }
 
-    private func rollBack(_ database: Database) { SQLiteAccess.rollBack(database) }
-
-    /// The bytes of the file, its log and the index of the log.
-    public func byteCount() throws -> UInt64 {
-      try connections.requireOpen()
-      return file.allPaths.reduce(0) { $0 + (DatabaseFile.status($1)?.size ?? 0) }
-    }
-
-    /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
-    public func structuralFaults() throws -> [String] {
-      try connections.withReader { try Self.structuralFaults($0, path: file.path) }
-    }
-
-    static func structuralFaults(_ reader: DatabaseQueue, path: String) throws -> [String] {
-      do {
-        let lines = try reader.inDatabase { try String.fetchAll($0, sql: "PRAGMA quick_check(100)") }
-        return lines == ["ok"] ? [] : lines
-      } catch {
-        throw SQLiteFault.mapped(error, at: path)
+  /// Copies the log into the file and truncates it, so that what was erased is in neither.
+  ///
+  /// - Throws: `StorageError` with `busy` where others were reading or writing for longer than was waited; then
+  ///   erased bytes may still be in the log.
+  public func scrub() throws {
+    let end = ContinuousClock.now + timeout.duration
+    try withWriter { database in
+      while true {
+        do throws(SQLiteError) {
+          // Where it succeeds the log was empty: what others have appended since is of later states.
+          return try database.checkpoint(.truncate)
+        } catch {
+          // SQLite waits for those who read or write, but not for one who is copying the log.
+          guard error.code == .busy, ContinuousClock.now < end else { throw stopping(StorageError(error)) }
+          BusyTimeout.sleep(microseconds: 1000)
+        }
       }
-    }
-
-    /// Ends the use; reads that are under way still come to their end. The log is copied into the file.
-    public func close() throws {
-      guard !writing.isWritingHere else {
-        throw StorageError(.busy, at: file.path, "The trail cannot be closed within a write.")
-      }
-      try connections.close()
     }
   }
-#endif
+
+  /// The bytes of the file, its log and the index of the log.
+  public func byteCount() throws -> UInt64 {
+    try requireOpen()
+    return file.totalByteCount
+  }
+
+  /// What SQLite finds wrong with the file's pages, all of which it reads; at most 100 lines.
+  public func structuralFaults() throws -> [String] {
+    try StorageError.mapping { try readers.withReader(Self.structuralFaults) }
+  }
+
+  static func structuralFaults(_ database: Database) throws -> [String] {
+    let lines = try database.texts("PRAGMA quick_check(100)")
+    return lines == ["ok"] ? [] : lines
+  }
+
+  /// Ends the use; reads that are under way still come to their end. The log is copied into the file.
+  public func close() throws {
+    guard !writing.isWritingHere else {
+      throw StorageError(.busy, at: file.path, "The trail cannot be closed within a write.")
+    }
+    try StorageError.mapping(closeConnections)
+  }
+
+  /// SQLite clears its log away when the writer is closed last.
+  private func closeConnections() throws {
+    try readers.close { [copying, writer] in
+      try copying.connection.close()
+      try writer.close()
+    }
+  }
+}

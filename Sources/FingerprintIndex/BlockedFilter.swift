@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import ReceiptBytes
 
 /// A Bloom filter in blocks of 64 bytes, a cache line each: a fingerprint sets one bit in each of the 8 words of
 /// one block. With at most 42 records a block (12.2 bits a record) about one of 250 absent fingerprints passes.
@@ -70,7 +71,7 @@ final class BlockedFilter {
     guard let words = unsafe content.words, row.count <= byteCount - block * 64 else { return false }
     let span = row.span
     for word in 0..<row.count / 8 {
-      unsafe words[block * Self.wordsPerBlock + word] = span.bigEndianWord(at: 8 * word)
+      unsafe words[block * Self.wordsPerBlock + word] = span.bigEndian(at: 8 * word)
     }
     return true
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks that the index is what its writers made, and hands out its records in order, for whoever compares them
+/// Checks that the index is what its writers made, and hands out its records in order, for callers that compare them
 /// with the entries.
 package struct IndexAuditor {
   private let reader: any IndexReader
@@ -26,7 +26,7 @@ package struct IndexAuditor {
   /// What an audit of a kind found.
   package struct Report: Sendable, Hashable {
     /// The sum of all records that could be read.
-    package var sum = IndexSum()
+    package var sum = MultisetHash()
     /// How many there were.
     package var records: UInt64 = 0
     /// The first ``IndexAuditor/damageLimit`` faults.
@@ -51,7 +51,7 @@ package struct IndexAuditor {
   /// - Returns: What was found.
   /// - Throws: What the storage and `record` throw; ``IndexError/Code/outOfRoom``.
   package func audit(
-    _ kind: IndexKind, at points: IndexSum.Points, record: (IndexRecord) throws -> Void = { _ in }
+    _ kind: IndexKind, at points: MultisetHash.Points, record: (IndexRecord) throws -> Void = { _ in }
   ) throws -> Report {
     var report = Report()
     var damage = Report()

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 // The catalogue's row: big-endian 64-bit words. A magic number, the version, the indexed size, the next run, how many
 // runs, merges and runs to remove there are, and those.
 extension IndexCatalogue {
@@ -74,7 +76,7 @@ private struct IndexWords {
   mutating func next() throws(IndexError) -> UInt64 {
     guard row.count - offset >= 8 else { throw Self.malformed }
     defer { offset += 8 }
-    return row.span.bigEndianWord(at: offset)
+    return row.span.bigEndian(at: offset)
   }
 
   /// A number of things that follow, each of at least a word.

@@ -8,13 +8,14 @@ package struct IndexKey: Sendable {
   /// The length of a key, in bytes.
   package static let byteCount = 16
 
-  /// For each kind, its byte and the key.
-  private let prefixes: [[UInt8]]
+  /// The bytes as they lie in memory: of an array, all processors would count their references.
+  private let words: (UInt64, UInt64)
 
   /// A key of ``byteCount`` secret bytes; `nil` for any other count.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
-    prefixes = IndexKind.allCases.map { [$0.rawValue] + bytes }
+    let span = bytes.span
+    words = (span.bigEndianWord(at: 0).bigEndian, span.bigEndianWord(at: 8).bigEndian)
   }
 
   /// The fingerprint of `value`: the first 48 bits of SHA-256 over the kind's byte, the key and the value.
@@ -34,8 +35,13 @@ package struct IndexKey: Sendable {
   package func checkedFingerprint(
     _ kind: IndexKind, _ value: Span<UInt8>
   ) -> (fingerprint: UInt64, check: UInt32) {
-    let prefix = prefixes[Int(kind.rawValue)]
-    let words = PrefixedSHA256.hash(prefix: prefix.span, value)
-    return (UInt64(bigEndian: words.0) >> 16, UInt32(truncatingIfNeeded: words.1))
+    // The last byte of the first word is the kind's.
+    let prefix = (UInt64(kind.rawValue).bigEndian, words.0, words.1)
+    let hash = unsafe withUnsafeBytes(of: prefix) { bytes in
+      unsafe bytes.withMemoryRebound(to: UInt8.self) { bytes in
+        PrefixedSHA256.hash(prefix: unsafe bytes.span.extracting(7..<24), value)
+      }
+    }
+    return (UInt64(bigEndian: hash.0) >> 16, UInt32(truncatingIfNeeded: hash.1))
   }
 }

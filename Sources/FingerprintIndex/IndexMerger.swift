@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// Merges runs in the background, so that a lookup asks few of them: eight of a level become one of the next.
@@ -38,7 +39,7 @@ package struct IndexMerger {
     self.storage = storage
     self.seconds = seconds
     self.pagesPerStep = pagesPerStep
-    owner = IndexMergeOwner(high: random.span.bigEndianWord(at: 0), low: random.span.bigEndianWord(at: 8))
+    owner = IndexMergeOwner(high: random.span.bigEndian(at: 0), low: random.span.bigEndian(at: 8))
   }
 
   /// Does the next piece of work; `false` where there is none.

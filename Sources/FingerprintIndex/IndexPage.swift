@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// A page of an index run: up to 492 records in ascending order, of 8 bytes each; or 328 of 12, for a kind that has
 /// checks.
 ///
@@ -50,7 +52,7 @@ struct IndexPage: Sendable {
     guard contentByteCount > 0, contentByteCount <= Self.blockLimit * Self.blockByteCount,
       RowDigest(of: row.span.extracting(0..<Self.headerByteCount)) == digest
     else { throw place.corrupt(Self.another) }
-    let header = row.span.bigEndianWord(at: 0)
+    let header: UInt64 = row.span.bigEndian(at: 0)
     let count = Int(header & 0xFFFF)
     guard count > 0, count <= contentByteCount / Self.recordByteCount(run.kind) else {
       throw place.corrupt(Self.another)
@@ -169,9 +171,9 @@ struct IndexPage: Sendable {
   @inline(__always)
   private func unverified(_ slot: Int) -> IndexRecord {
     let offset = Self.headerByteCount + (hasCheck ? 12 : 8) * slot
-    let word = bytes.span.bigEndianWord(at: offset)
+    let word: UInt64 = bytes.span.bigEndian(at: offset)
     return IndexRecord(
       fingerprint: base &+ word &>> indexBits, index: from &+ word & (1 << indexBits &- 1),
-      check: hasCheck ? bytes.span.bigEndianHalfWord(at: offset + 8) : 0)
+      check: hasCheck ? bytes.span.bigEndian(at: offset + 8) : 0)
   }
 }

@@ -5,7 +5,7 @@
 ///
 /// Nothing of it is in the stored catalogue before ``replace(_:in:)``: where that is never called, its rows stay, under
 /// numbers of runs that the catalogue never gives out, until the next rebuild removes them
-/// (``removeUnusedRows(of:in:)``), or whoever removes records that they may have (``removeUnfinished(beside:in:)``).
+/// (``removeUnusedRows(of:in:)``), or by removing records that they may have (``removeUnfinished(beside:in:)``).
 package struct IndexRebuild {
   /// Numbers that are left to the index in use for runs that it makes meanwhile.
   private static let numbersInBetween: UInt64 = 1 << 20

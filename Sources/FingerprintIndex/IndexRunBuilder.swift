@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Makes the rows of a run from records in ascending order, all at once or in steps.
 struct IndexRunBuilder {
   private(set) var progress: IndexRunProgress
@@ -104,7 +106,7 @@ struct IndexRunBuilder {
     row.reserveCapacity(64 * blocks)
     for offset in 0..<blocks * BlockedFilter.wordsPerBlock {
       let word = offset < words.count ? words[words.startIndex + offset] : 0
-      row.append(bigEndian: earlier.isEmpty ? word : word | earlier.span.bigEndianWord(at: 8 * offset))
+      row.append(bigEndian: earlier.isEmpty ? word : word | earlier.span.bigEndian(at: 8 * offset))
     }
     return row
   }

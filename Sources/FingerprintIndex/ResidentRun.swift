@@ -6,7 +6,7 @@ final class ResidentRun: Sendable {
   let fences: RunFences
   let filter: BlockedFilter?
   /// `nil` where every lookup is to read what is stored.
-  private let keptPages: KeptPages?
+  private let pageCache: PageCache?
   private let memory: IndexMemory?
 
   /// Reads and verifies the fences, and the filter where the kind has one and `withFilter` asks for it.
@@ -23,16 +23,16 @@ final class ResidentRun: Sendable {
     self.run = run
     self.memory = memory
     // Pages of a personal kind change when records are removed.
-    keptPages = run.kind.hasFilter && !run.kind.isPersonal ? memory.map { KeptPages(in: $0) } : nil
+    pageCache = run.kind.hasFilter && !run.kind.isPersonal ? memory.map { PageCache(in: $0) } : nil
     fences = try RunFences(of: run, in: reader)
     filter = withFilter && run.filterBlocks > 0 ? try BlockedFilter(of: run, in: reader) : nil
     memory?.take(filter?.byteCount ?? 0)
   }
 
-  deinit { memory?.giveBack(filter?.byteCount ?? 0) }
+  deinit { memory?.release(filter?.byteCount ?? 0) }
 
   /// Gives the memory of pages back.
-  func forgetPages() { keptPages?.forgetAll() }
+  func forgetPages() { pageCache?.forgetAll() }
 
   /// Whether the run may have records of the fingerprint.
   func mayContain(_ fingerprint: UInt64) -> Bool {
@@ -84,9 +84,9 @@ final class ResidentRun: Sendable {
 
   /// A page that has records; only its header is verified where it is not kept.
   func page(_ number: Int, in reader: any IndexReader) throws -> IndexPage {
-    if let kept = keptPages?[number] { return kept }
+    if let kept = pageCache?[number] { return kept }
     var page = try IndexPage(number, of: run, fences.digests[number], in: reader)
-    try keptPages?.keep(&page, number: number)
+    try pageCache?.keep(&page, number: number)
     return page
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// What the trail vouches for: the digest of the catalogue's row; ``RowDigest/none`` where there is no catalogue yet.
@@ -25,8 +26,8 @@ package struct RowDigest: Sendable, Hashable {
   /// The digest that stands at `offset` of `row`, which must have as many bytes.
   init(in row: Span<UInt8>, at offset: Int) {
     words = SIMD4(
-      row.bigEndianWord(at: offset), row.bigEndianWord(at: offset + 8), row.bigEndianWord(at: offset + 16),
-      row.bigEndianWord(at: offset + 24))
+      row.bigEndian(at: offset), row.bigEndian(at: offset + 8), row.bigEndian(at: offset + 16),
+      row.bigEndian(at: offset + 24))
   }
 
   /// The digest with these bytes; `nil` unless there are ``byteCount``.
@@ -52,26 +53,4 @@ package struct RowDigest: Sendable, Hashable {
 
 extension SIMD4<UInt64> {
   var numbers: [UInt64] { [x, y, z, w] }
-}
-
-extension Span<UInt8> {
-  /// The 8 bytes at `offset`, which must be there, as a big-endian number.
-  @inline(__always)
-  func bigEndianWord(at offset: Int) -> UInt64 {
-    let bytes = unsafe self.bytes
-    return UInt64(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
-  }
-
-  /// The 4 bytes at `offset`, which must be there, as a big-endian number.
-  @inline(__always)
-  func bigEndianHalfWord(at offset: Int) -> UInt32 {
-    let bytes = unsafe self.bytes
-    return UInt32(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
-  }
-}
-
-extension [UInt8] {
-  mutating func append(bigEndian number: some FixedWidthInteger) {
-    unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
-  }
 }

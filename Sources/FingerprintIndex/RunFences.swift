@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The fences of a run: of each page the first fingerprint, of 8 bytes, and the SHA-256 of its header.
 ///
 /// A row has the fences of the pages that one step of a merge made, at most 128. A page that lost all its records has a
@@ -30,7 +32,7 @@ struct RunFences: Sendable {
       digest.chain(row)
       guard row.count <= Self.fencesPerRow * Self.byteCount else { break }
       for offset in stride(from: 0, through: row.count - Self.byteCount, by: Self.byteCount) {
-        append(row.span.bigEndianWord(at: offset), RowDigest(in: row.span, at: offset + 8))
+        append(row.span.bigEndian(at: offset), RowDigest(in: row.span, at: offset + 8))
       }
       rows.append((rows.last?.upperBound ?? 0)..<digests.count)
     }

@@ -4,6 +4,8 @@ internal import Synchronization
 
 #if THREAD_SANITIZER
   internal import ThreadSanitizing
+
+  typealias Mutex = SanitizedMutex
 #endif
 
 /// A value that one of several tasks delivers, and that one task waits for.

@@ -31,10 +31,10 @@ struct VerificationPipeline: Sendable {
   private func trace(of receipt: RecognizedReceipt) -> Trace? {
     guard report != nil else { return nil }
     let trace = Trace()
-    switch (receipt.receipt, receipt.evidence) {
-    case (.some(let parsed), _): trace.add(.recognition, passed: true, parsed.format.name)
-    case (nil, .failure(let error)): trace.add(.recognition, passed: false, error.reason.description)
-    case (nil, .success): break
+    switch receipt {
+    case .evidence(let evidence): trace.add(.recognition, passed: true, evidence.format.name)
+    case .withoutEvidence(let receipt, _): trace.add(.recognition, passed: true, receipt.format.name)
+    case .malformed(let error): trace.add(.recognition, passed: false, error.reason.description)
     }
     return trace
   }

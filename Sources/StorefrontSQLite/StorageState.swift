@@ -1,64 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if SQLite
-  internal import SQLiteFiles
-  internal import Storefront
-  internal import Synchronization
+internal import SQLite
+internal import Storefront
+internal import Synchronization
 
-  /// Whether a storage may still be used.
-  final class StorageState: Sendable {
-    private let state = Mutex(State())
+/// Whether a storage may still be used.
+final class StorageState: Sendable {
+  private let state = Mutex(State())
 
-    private struct State {
-      var fault: RecordStorageError?
-      var isClosed = false
-    }
+  private struct State {
+    var fault: RecordStorageError?
+    var isClosed = false
+  }
 
-    /// Notes a failed sync: the kernel may have dropped what it could not write, and would report success to whoever
-    /// tried again.
-    func stop(_ fault: RecordStorageError) { state.withLock { $0.fault = $0.fault ?? fault } }
+  /// Notes a failed sync: the kernel may have dropped what it could not write, and would report success to the
+  /// next attempt.
+  func stop(_ fault: RecordStorageError) { state.withLock { $0.fault = $0.fault ?? fault } }
 
-    /// Whether it is this call that closes.
-    func close() -> Bool {
-      state.withLock { state in
-        defer { state.isClosed = true }
-        return !state.isClosed
-      }
-    }
-
-    func requireUse(at path: String) throws(RecordStorageError) {
-      let (fault, isClosed) = state.withLock { ($0.fault, $0.isClosed) }
-      if isClosed { throw RecordStorageError(.closed, at: path, "The storage was closed.") }
-      if let fault {
-        throw RecordStorageError(
-          .syncFailed, at: path, "An earlier sync failed: open the storage anew. \(fault.message)")
-      }
+  /// Whether it is this call that closes.
+  func close() -> Bool {
+    state.withLock { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
     }
   }
 
-  extension RecordStorageError {
-    /// A fault of the file in the words of the storage's contract.
-    init(_ error: any Error, at path: String) {
-      if let error = error as? RecordStorageError {
-        self = error
-        return
-      }
-      guard let fault = DatabaseFault(error, at: path) else {
-        self.init(.inputOutput, at: path, "\(error)")
-        return
-      }
-      let code: Code =
-        switch fault.code {
-        case .notFound: .notFound
-        case .occupied: .notAStorage
-        case .full: .full
-        case .busy: .busy
-        case .inputOutput: .inputOutput
-        case .syncFailed: .syncFailed
-        case .corrupt: .corrupt
-        case .unsupported: .unsupported
-        }
-      self.init(code, at: fault.place, fault.message)
+  func requireUse(at path: String) throws(RecordStorageError) {
+    let (fault, isClosed) = state.withLock { ($0.fault, $0.isClosed) }
+    if isClosed { throw RecordStorageError(.closed, at: path, "The storage was closed.") }
+    if let fault {
+      throw RecordStorageError(
+        .syncFailed, at: path, "An earlier sync failed: open the storage anew. \(fault.message)")
     }
   }
-#endif
+}
+
+extension RecordStorageError {
+  /// A fault of the file in the words of the storage's contract.
+  init(_ error: any Error, at path: String) {
+    if let error = error as? RecordStorageError {
+      self = error
+      return
+    }
+    guard let fault = error as? SQLiteError else {
+      self.init(.inputOutput, at: path, "\(error)")
+      return
+    }
+    let code: Code =
+      switch fault.code {
+      case .notFound: .notFound
+      case .occupied: .notAStorage
+      case .full: .full
+      case .busy: .busy
+      case .inputOutput: .inputOutput
+      case .syncFailed: .syncFailed
+      case .corrupt: .corrupt
+      case .unsupported: .unsupported
+      case .closed: .closed
+      }
+    self.init(code, at: fault.place, fault.message)
+  }
+}

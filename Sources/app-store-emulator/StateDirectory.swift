@@ -62,7 +62,7 @@
       return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self) + "\n"
     }
 
-    private func replace(_ name: String, mode: UInt32 = 0o644, _ contents: [UInt8]) throws(SigningError) {
+    private func replace(_ name: String, mode: UInt16 = 0o644, _ contents: [UInt8]) throws(SigningError) {
       try FileStore.replace("\(path)/\(name)", mode: mode, contents: contents)
     }
   }

@@ -122,8 +122,8 @@ private func damage(in storage: MemoryIndex) throws -> [String] {
 
   @Test func `A sum tells sets of records apart, in whatever order they come`() throws {
     let records = (0..<100 as Range<UInt64>).map { IndexRecord(fingerprint: $0 * 77, index: $0) }
-    func sum(_ records: [IndexRecord], _ kind: IndexKind = .receipt) throws -> IndexSum {
-      var sum = IndexSum()
+    func sum(_ records: [IndexRecord], _ kind: IndexKind = .receipt) throws -> MultisetHash {
+      var sum = MultisetHash()
       for record in records { sum.add(record, of: kind, at: try points()) }
       return sum
     }
@@ -136,7 +136,7 @@ private func damage(in storage: MemoryIndex) throws -> [String] {
     var halves = try sum(Array(records[..<50]))
     halves.add(try sum(Array(records[50...])))
     #expect(halves == (try sum(records)))
-    #expect(IndexSum.Points([1]) == nil)
+    #expect(MultisetHash.Points([1]) == nil)
   }
 
   /// With the arithmetic of the standard library, which is too slow for more than a test.
@@ -146,8 +146,8 @@ private func damage(in storage: MemoryIndex) throws -> [String] {
     for _ in 0..<200 {
       let words = (0..<6).map { _ in UInt64.random(in: 0...UInt64.max, using: &random) }
       let bytes = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
-      let points = try #require(IndexSum.Points(bytes))
-      var sum = IndexSum()
+      let points = try #require(MultisetHash.Points(bytes))
+      var sum = MultisetHash()
       var expected: [UInt128] = [1, 1]
       for number in 0..<Int.random(in: 0...9, using: &random) {
         let kind = IndexKind.allCases[number % IndexKind.allCases.count]

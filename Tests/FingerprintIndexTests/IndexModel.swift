@@ -68,8 +68,8 @@ extension IndexSnapshot {
 }
 
 /// Where the sums are evaluated in tests.
-func points() throws -> IndexSum.Points {
-  guard let points = IndexSum.Points((0..<IndexSum.Points.byteCount).map { UInt8($0 * 5) }) else {
+func points() throws -> MultisetHash.Points {
+  guard let points = MultisetHash.Points((0..<MultisetHash.Points.byteCount).map { UInt8($0 * 5) }) else {
     throw MemoryIndex.Fault()
   }
   return points

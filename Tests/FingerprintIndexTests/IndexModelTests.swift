@@ -141,7 +141,7 @@ private struct Trial {
         let report = try auditor.audit(kind, at: try points()) { records.append($0) }
         #expect(report.damage == [])
         #expect(records == model.records(kind, below: auditor.indexedSize))
-        var sum = IndexSum()
+        var sum = MultisetHash()
         for record in records.shuffled() { sum.add(record, of: kind, at: try points()) }
         #expect(sum == report.sum)
       }

@@ -4,22 +4,6 @@
 import Testing
 
 @Suite struct PEMTests {
-  @Test(arguments: [
-    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-    ("foobar", "Zm9vYmFy"),
-  ])
-  func `base64 has the vectors of RFC 4648 section 10`(plain: String, text: String) {
-    #expect(String(decoding: Base64.encode(Array(plain.utf8)), as: UTF8.self) == text)
-    #expect(Base64.decode(Array(text.utf8)[...]) == Array(plain.utf8))
-  }
-
-  @Test(arguments: [
-    "Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "Z", "=", "====", "Zm9v=", "Z*9v", "Zm=v", "Zm9v-_",
-  ])
-  func `base64 has one spelling`(text: String) {
-    #expect(Base64.decode(Array(text.utf8)[...]) == nil)
-  }
-
   @Test func `every length goes out and comes back`() throws {
     for length in 1...200 {
       let bytes = Random.bytes(length)
@@ -40,6 +24,11 @@ import Testing
   func `a damaged block is an error`(text: String) {
     let error = #expect(throws: CryptoError.self) { try PEMBlock.blocks(in: Array(text.utf8)) }
     #expect(error?.code == .malformedPEM)
+  }
+
+  @Test func `white space of every kind is skipped`() throws {
+    let text = "-----BEGIN A-----\nZm\u{0B}9 v\u{0C}\t\r\nYmFy\n-----END A-----\n"
+    #expect(try PEMBlock.blocks(in: Array(text.utf8)).map(\.bytes) == [Array("foobar".utf8)])
   }
 
   @Test func `text without blocks has none`() throws {

@@ -2,6 +2,7 @@
 
 import AuditTrail
 import FuzzSupport
+import ReceiptCrypto
 
 /// The formats of audit trails. The first byte says what the rest is: 0 an entry, 1 an erasable part, 2 changes to a
 /// sample entry, by pairs of position and difference.

@@ -130,31 +130,10 @@ extension AppendPlan {
       try encoded.append(
         time: step.time, erasable: part.isEmpty ? nil : part, with: &cipher, record.fingerprints
       ) {
-        try step.encode(record.facts, commitment: commitment, into: &$0)
+        try record.encode(
+          time: step.time, previous: step.previous, commitment: commitment, into: &$0)
       }
     }
     return encoded
-  }
-}
-
-extension AppendPlan.Step {
-  /// Appends the bytes of the entry.
-  ///
-  /// - Throws: ``AuditError/Code/invalidRecord``.
-  fileprivate func encode(
-    _ facts: EntryFacts, commitment: SHA256Digest?, into buffer: inout [UInt8]
-  ) throws {
-    let before = buffer.count
-    do {
-      try AuditEntry.encode(facts, time: time, previous: previous, commitment: commitment, into: &buffer)
-    } catch {
-      throw AuditError(.invalidRecord, at: "entry", "\(error)")
-    }
-    guard buffer.count - before <= TrailLimits.entryByteCount else {
-      throw AuditError(
-        .invalidRecord, at: "entry",
-        "The entry would have \(buffer.count - before) bytes; at most \(TrailLimits.entryByteCount) are allowed."
-      )
-    }
   }
 }

@@ -44,7 +44,7 @@ struct AppendQueue {
 
   /// Takes a request in.
   ///
-  /// - Returns: Whether the caller has to start the preparing; otherwise somebody is at it.
+  /// - Returns: Whether the caller has to start the preparing; otherwise another thread is doing it.
   /// - Throws: ``AuditError/Code/closed``, ``AuditError/Code/overloaded``.
   mutating func add(_ request: ArrivedRequest) throws(AuditError) -> Bool {
     guard !isClosed else { throw AuditError(.closed, "The trail is closed.") }
@@ -63,7 +63,7 @@ struct AppendQueue {
 
   /// Takes requests back that were prepared.
   ///
-  /// - Returns: Whether the caller has to start the committing; otherwise somebody is at it.
+  /// - Returns: Whether the caller has to start the committing; otherwise another thread is doing it.
   mutating func add(_ requests: [PreparedRequest]) -> Bool {
     var isToStart = false
     for request in requests where prepared.add(request) { isToStart = true }
@@ -85,7 +85,7 @@ struct AppendQueue {
 
   /// Takes requests back whose records were entered in one transaction.
   ///
-  /// - Returns: Whether the caller has to start the syncing; otherwise somebody is at it.
+  /// - Returns: Whether the caller has to start the syncing; otherwise another thread is doing it.
   mutating func add(_ requests: [EnteredRequest]) -> Bool {
     enteredBatches += 1
     var isToStart = false
@@ -112,7 +112,7 @@ struct AppendQueue {
   mutating func close() { isClosed = true }
 }
 
-/// Requests in a line, and whether somebody is at work on them.
+/// Queued requests, and whether a thread is working on them.
 private struct Line<Element: Sendable> {
   private var waiting: [AppendQueue.Request<Element>] = []
   private var isWorkedOn = false
@@ -127,7 +127,7 @@ private struct Line<Element: Sendable> {
     return !isWorkedOn
   }
 
-  /// Whole requests, of at most `maximum` records together unless one alone has more; when there are none, nobody is at
+  /// Whole requests, of at most `maximum` records together unless one alone has more; when there are none, no thread is at
   /// work on them any more.
   mutating func next(_ maximum: Int) -> [AppendQueue.Request<Element>] {
     var taken = 0
@@ -143,7 +143,7 @@ private struct Line<Element: Sendable> {
     return batch
   }
 
-  /// Nobody is at work on them any more, though there may be some.
+  /// No thread works on them any more, though there may be some.
   mutating func pause() { isWorkedOn = false }
 
   /// Whether the caller has to start the work again.
@@ -160,6 +160,6 @@ public enum AcknowledgementMode: String, Sendable, Hashable, CaseIterable {
   case durable
   /// When a signed checkpoint that includes the entry is published as well: from then on nobody can deny it.
   case checkpointed
-  /// When as many witnesses as the policy demands cosigned such a checkpoint as well.
+  /// When as many witnesses as the policy requires cosigned such a checkpoint as well.
   case witnessed
 }

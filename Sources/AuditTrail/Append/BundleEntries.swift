@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
@@ -16,7 +17,7 @@ struct BundleEntries: Sendable {
   private struct End {
     let entry: Int
     let erasable: Int
-    let hasOwnRow: Bool
+    let isOutOfLine: Bool
   }
 
   var count: Int { ends.count }
@@ -34,7 +35,7 @@ struct BundleEntries: Sendable {
   subscript(position: Int) -> StoredEntry {
     StoredEntry(
       entry: Array(entry(position)), erasable: Array(erasables[erasableRange(position)]),
-      hasOwnRow: ends[position].hasOwnRow)
+      isOutOfLine: ends[position].isOutOfLine)
   }
 
   mutating func reserve(entryByteCount: Int, erasableByteCount: Int, count: Int) {
@@ -46,19 +47,19 @@ struct BundleEntries: Sendable {
   /// Appends an entry.
   ///
   /// - Parameters:
-  ///   - hasOwnRow: Whether its erasable part has a row of its own.
+  ///   - isOutOfLine: Whether its erasable part has a row of its own.
   ///   - erasable: Appends the erasable part; nothing where it has none, or one with a row of its own.
   ///   - encoding: Appends the bytes of the entry.
   /// - Returns: The leaf hash of the entry.
   /// - Throws: What `encoding` throws; these entries are then of no more use.
   @discardableResult
   mutating func append(
-    hasOwnRow: Bool, erasable: (inout [UInt8]) -> Void, _ encoding: (inout [UInt8]) throws -> Void
+    isOutOfLine: Bool, erasable: (inout [UInt8]) -> Void, _ encoding: (inout [UInt8]) throws -> Void
   ) rethrows -> TreeHash {
     let start = entries.count
     try encoding(&entries)
     erasable(&erasables)
-    ends.append(End(entry: entries.count, erasable: erasables.count, hasOwnRow: hasOwnRow))
+    ends.append(End(entry: entries.count, erasable: erasables.count, isOutOfLine: isOutOfLine))
     return .leaf(entries.span.extracting(start..<entries.count))
   }
 
@@ -67,7 +68,7 @@ struct BundleEntries: Sendable {
   /// - Returns: The leaf hash of the entry.
   @discardableResult
   mutating func append(_ stored: StoredEntry) -> TreeHash {
-    append(hasOwnRow: stored.hasOwnRow) {
+    append(isOutOfLine: stored.isOutOfLine) {
       $0 += stored.erasable
     } _: {
       $0 += stored.entry
@@ -85,7 +86,8 @@ struct BundleEntries: Sendable {
     for end in others.ends {
       ends.append(
         End(
-          entry: entryStart + end.entry, erasable: erasableStart + end.erasable, hasOwnRow: end.hasOwnRow))
+          entry: entryStart + end.entry, erasable: erasableStart + end.erasable, isOutOfLine: end.isOutOfLine)
+      )
     }
   }
 
@@ -98,7 +100,7 @@ struct BundleEntries: Sendable {
     }
     start = 0
     for end in ends {
-      row.append(bigEndian: end.hasOwnRow ? BundleRow.ownRow : UInt16(end.erasable - start))
+      row.append(bigEndian: end.isOutOfLine ? BundleRow.outOfLineLength : UInt16(end.erasable - start))
       start = end.erasable
     }
   }
@@ -155,7 +157,7 @@ struct EncodedEntries: Sendable {
     self.fingerprints.append(fingerprints)
     lastTime = time
     guard let erasable else {
-      leaves.append(try stored.append(hasOwnRow: false, erasable: { _ in }, encoding))
+      leaves.append(try stored.append(isOutOfLine: false, erasable: { _ in }, encoding))
       return
     }
     guard let key = erasureKeys.key(of: first + UInt64(count)) else {
@@ -168,9 +170,9 @@ struct EncodedEntries: Sendable {
       var sealed: [UInt8] = []
       cipher.seal(erasable.span, key: key, nonce: nonce, into: &sealed)
       payloads.append((count, sealed))
-      leaves.append(try stored.append(hasOwnRow: true, erasable: { _ in }, encoding))
+      leaves.append(try stored.append(isOutOfLine: true, erasable: { _ in }, encoding))
     } else {
-      let leaf = try stored.append(hasOwnRow: false) {
+      let leaf = try stored.append(isOutOfLine: false) {
         cipher.seal(erasable.span, key: key, nonce: nonce, into: &$0)
       } _: {
         try encoding(&$0)

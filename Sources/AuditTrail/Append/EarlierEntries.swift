@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptCrypto
 
 /// What earlier entries have to do with a record.
 struct EarlierEntries {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptBytes
+internal import ReceiptCrypto
 
 /// The fingerprints under which an entry is found.
 struct EntryFingerprints {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptBytes
 
 /// A record with all that can be said of it before it is its turn: under which fingerprints it will be found, what of it
 /// is erasable, and what entries that the runs of the index know have to do with it. Made by who appends, so that one
@@ -67,6 +68,27 @@ extension PreparedRecord {
   /// The bytes of the erasable part, about.
   var erasableByteCount: Int {
     ErasablePart.headerByteCount + (source.records[number].receiptBytes?.count ?? 0)
+  }
+
+  /// Appends the bytes of the entry.
+  ///
+  /// - Throws: ``AuditError/Code/invalidRecord``.
+  func encode(
+    time: Int64, previous: UInt64?, commitment: SHA256Digest?, into buffer: inout [UInt8]
+  ) throws(AuditError) {
+    let before = buffer.count
+    do throws(MalformedEntry) {
+      try AuditEntry.encode(
+        facts, time: time, previous: previous, commitment: commitment, into: &buffer)
+    } catch {
+      throw AuditError(.invalidRecord, at: "entry", "\(error)")
+    }
+    guard buffer.count - before <= TrailLimits.entryByteCount else {
+      throw AuditError(
+        .invalidRecord, at: "entry",
+        "The entry would have \(buffer.count - before) bytes; at most \(TrailLimits.entryByteCount) are allowed."
+      )
+    }
   }
 
   /// Appends the erasable part; nothing where nothing is erasable.

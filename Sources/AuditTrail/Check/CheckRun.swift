@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import FingerprintIndex
+internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
@@ -18,9 +18,9 @@ struct CheckRun {
   /// The tree over the roots of the full bundles: its tiles are the tree's tiles of one level more.
   private var upper = TreeFrontier()
   private var tailHashes: [TreeHash] = []
-  private var ownRows: [UInt64] = []
-  private var sums: IndexSums
-  private let points: IndexSum.Points
+  private var outOfLine: [UInt64] = []
+  private var sums: IndexHashes
+  private let points: MultisetHash.Points
 
   /// Bundles that are read at a time, by all processors together.
   private static let windowCount = 64
@@ -30,11 +30,11 @@ struct CheckRun {
     self.head = head
     self.keys = keys
     hasKeys = try storage.read(ErasureKeys.arePresent)
-    guard let points = IndexSum.Points(Random.bytes(IndexSum.Points.byteCount)) else {
+    guard let points = MultisetHash.Points(Random.bytes(MultisetHash.Points.byteCount)) else {
       throw AuditError(.invalidRecord, at: "index", "The points of the sums do not have the right length.")
     }
     self.points = points
-    sums = IndexSums(keys.fingerprints, points, indexedSize: head.indexedSize)
+    sums = IndexHashes(keys.fingerprints, points, indexedSize: head.indexedSize)
   }
 
   private var bundleCount: Int { Int(head.size >> 8) }
@@ -48,7 +48,7 @@ struct CheckRun {
       let checked = next
       first = window(from: first).upperBound
       next = checkBundles(window(from: first))
-      // Entries are held against each other one by one; meanwhile the next window is checked.
+      // Entries are compared with each other one by one; meanwhile the next window is checked.
       for checked in try checked.get() { try take(checked) }
       progress(UInt64(first) << 8, head.size)
       guard faults.count < TrailCheckReport.maximumFaults else { return }
@@ -56,7 +56,7 @@ struct CheckRun {
     try take(checkTail())
     progress(head.size, head.size)
     faults += lines.finish(sawErasableParts: hasKeys)
-    FreedMemory.giveBack()
+    FreedMemory.release()
   }
 
   private func window(from first: Int) -> Range<Int> {
@@ -64,54 +64,36 @@ struct CheckRun {
   }
 
   /// Begins to check the bundles of a window.
-  private func checkBundles(_ window: Range<Int>) -> BegunWindow {
-    let begun = BegunWindow()
+  private func checkBundles(_ window: Range<Int>) -> ConcurrentWork<[CheckedBundle]> {
     let (storage, hasKeys) = (storage, hasKeys)
     let (key, points, indexedSize) = (keys.fingerprints, points, head.indexedSize)
     let check: @Sendable (Range<Int>) throws -> [CheckedBundle] = { part in
       try part.map { offset in
         try storage.read { reader in
           try CheckedBundle(
-            Int64(window.lowerBound + offset), reader, IndexSums(key, points, indexedSize: indexedSize),
+            Int64(window.lowerBound + offset), reader, IndexHashes(key, points, indexedSize: indexedSize),
             hasKeys: hasKeys)
         }
       }
     }
     guard !(storage is SingleState) else {
-      begun.result = Result { try check(0..<window.count) }
-      return begun
+      return ConcurrentWork(result: Result { try check(0..<window.count) })
     }
-    DispatchQueue.global().async(group: begun.group) {
-      begun.result = Result { try AllProcessors.map(window.count, share: 1, check) }
-    }
-    return begun
-  }
-
-  /// Bundles that are being checked.
-  private final class BegunWindow: @unchecked Sendable {
-    let group = DispatchGroup()
-    /// Set by the group's only work, and read after it.
-    var result: Result<[CheckedBundle], any Error> = .success([])
-
-    /// Waits for all of them, and gives them in order.
-    func get() throws -> [CheckedBundle] {
-      group.wait()
-      return try result.get()
-    }
+    return ConcurrentWork { try AllProcessors.map(window.count, share: 1, check) }
   }
 
   private func checkTail() throws -> CheckedBundle {
     try storage.read { reader in
       try CheckedBundle(
         tail: head.size & ~255..<head.size, reader,
-        IndexSums(keys.fingerprints, points, indexedSize: head.indexedSize), hasKeys: hasKeys)
+        IndexHashes(keys.fingerprints, points, indexedSize: head.indexedSize), hasKeys: hasKeys)
     }
   }
 
   private mutating func take(_ checked: CheckedBundle) throws {
     faults += checked.entries.faults
     faults += lines.add(checked.entries)
-    ownRows += checked.ownRows
+    outOfLine += checked.outOfLine
     sums.add(checked.sums)
     guard checked.isFull else {
       tailHashes = checked.entries.hashes
@@ -143,7 +125,7 @@ struct CheckRun {
     try checkSuccessions()
     try checkNothing(.bundles, outside: bundles > 0 ? [0...bundles - 1] : [])
     try checkNothing(.tail, outside: size > bundles << 8 ? [bundles << 8...size - 1] : [])
-    try checkNothing(.payloads, outside: ownRows.map { Int64($0)...Int64($0) })
+    try checkNothing(.payloads, outside: outOfLine.map { Int64($0)...Int64($0) })
     let tiles = (1..<6).compactMap { level -> ClosedRange<Int64>? in
       let count = size >> Int64(8 * (level + 1))
       return count > 0 ? Int64(level) << 48...(Int64(level) << 48 + count - 1) : nil
@@ -248,35 +230,52 @@ struct CheckRun {
   // MARK: - The index
 
   mutating func checkIndex() throws {
-    let (indexedSize, sums, points, keys) = (head.indexedSize, sums, points, keys)
-    let hasKeys = hasKeys
-    // A view of one moment: runs are merged while the trail is in use.
-    let (found, isRebuilt) = try storage.read { reader in
-      do {
-        let auditor = try IndexAuditor(root: keys.head(in: reader).indexRoot, in: IndexRows(base: reader))
-        guard auditor.indexedSize == indexedSize else {
-          let fault = TrailFault(
-            .index, at: "runs",
-            "The index reaches to entry \(auditor.indexedSize), the head says \(indexedSize).")
-          return ([fault], false)
-        }
-        var faults = try auditor.strayRows().map { TrailFault(.strayRow, at: "index", $0.description) }
-        for kind in IndexKind.allCases {
-          let report = try auditor.audit(kind, at: points)
-          faults += report.damage.map { TrailFault(.index, at: "index \(kind)", $0.description) }
-          guard hasKeys || kind != .customer else { continue }
-          if report.damage.isEmpty, report.sum != sums.byKind[Int(kind.rawValue)] {
-            faults.append(
-              TrailFault(
-                .index, at: "index \(kind)", "The records of this index are not those of the entries."))
-          }
-        }
-        return (faults, try auditor.hasUnfinishedRebuild())
-      } catch let error as IndexError where error.code == .corrupt {
-        return ([TrailFault(.index, at: error.place, error.message)], false)
-      }
+    let run = self
+    let parts = [nil] + IndexKind.allCases.map { Optional($0) }
+    let check: @Sendable (Range<Int>) throws -> [IndexFinding] = { range in
+      // Each a view of one moment: runs are merged while the trail is in use.
+      try range.map { part in try run.storage.read { try run.checkIndex(parts[part], in: $0) } }
     }
-    faults += found
-    hasUnfinishedIndex = isRebuilt
+    let findings =
+      try storage is SingleState ? check(parts.indices) : AllProcessors.map(parts.count, share: 1, check)
+    // What is wrong with all of the index, each finds.
+    var known: Set<TrailFault> = []
+    faults += findings.flatMap(\.faults).filter { known.insert($0).inserted }
+    hasUnfinishedIndex = findings.contains { $0.hasUnfinishedRebuild }
+  }
+
+  private struct IndexFinding {
+    var faults: [TrailFault] = []
+    var hasUnfinishedRebuild = false
+  }
+
+  /// Checks the index of a kind, or what belongs to none.
+  private func checkIndex(_ kind: IndexKind?, in reader: any StorageReader) throws -> IndexFinding {
+    var found = IndexFinding()
+    do {
+      let auditor = try IndexAuditor(root: keys.head(in: reader).indexRoot, in: IndexRows(base: reader))
+      guard auditor.indexedSize == head.indexedSize else {
+        found.faults.append(
+          TrailFault(
+            .index, at: "runs",
+            "The index reaches to entry \(auditor.indexedSize), the head says \(head.indexedSize)."))
+        return found
+      }
+      guard let kind else {
+        found.faults = try auditor.strayRows().map { TrailFault(.strayRow, at: "index", $0.description) }
+        found.hasUnfinishedRebuild = try auditor.hasUnfinishedRebuild()
+        return found
+      }
+      let report = try auditor.audit(kind, at: points)
+      found.faults = report.damage.map { TrailFault(.index, at: "index \(kind)", $0.description) }
+      if hasKeys || kind != .customer, report.damage.isEmpty, report.sum != sums.byKind[Int(kind.rawValue)] {
+        found.faults.append(
+          TrailFault(
+            .index, at: "index \(kind)", "The records of this index are not those of the entries."))
+      }
+    } catch let error as IndexError where error.code == .corrupt {
+      found.faults.append(TrailFault(.index, at: error.place, error.message))
+    }
+    return found
   }
 }

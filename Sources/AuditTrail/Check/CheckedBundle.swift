@@ -5,15 +5,15 @@ internal import TransparencyLog
 /// A stored bundle, or the entries after the last one, checked for itself.
 struct CheckedBundle {
   var entries: CheckedEntries
-  var ownRows: [UInt64] = []
-  var sums: IndexSums
+  var outOfLine: [UInt64] = []
+  var sums: IndexHashes
   let isFull: Bool
   private let hasKeys: Bool
   /// The root of a full bundle's entries.
   private(set) var root = TreeHash.empty
 
   /// Checks a full bundle.
-  init(_ bundle: Int64, _ reader: any StorageReader, _ sums: IndexSums, hasKeys: Bool) throws {
+  init(_ bundle: Int64, _ reader: any StorageReader, _ sums: IndexHashes, hasKeys: Bool) throws {
     let first = UInt64(bundle) << 8
     entries = CheckedEntries(first: first)
     self.sums = sums
@@ -46,7 +46,7 @@ struct CheckedBundle {
       let index = first + UInt64(position)
       try add(
         row.span.extracting(layout.entries[position]), sealed: Array(row[layout.erasables[position]]),
-        hasOwnRow: layout.ownRows[position], at: index, reader, &parts)
+        isOutOfLine: layout.outOfLine[position], at: index, reader, &parts)
       let stored = row[position * TreeHash.byteCount..<(position + 1) * TreeHash.byteCount]
       if entries.hashes[position] != TreeHash(stored) {
         entries.faults.append(
@@ -66,7 +66,7 @@ struct CheckedBundle {
   }
 
   /// Checks the entries that are in no bundle yet.
-  init(tail range: Range<UInt64>, _ reader: any StorageReader, _ sums: IndexSums, hasKeys: Bool) throws {
+  init(tail range: Range<UInt64>, _ reader: any StorageReader, _ sums: IndexHashes, hasKeys: Bool) throws {
     entries = CheckedEntries(first: range.lowerBound)
     self.sums = sums
     self.hasKeys = hasKeys
@@ -82,7 +82,8 @@ struct CheckedBundle {
         return
       }
       try add(
-        stored.entry.span, sealed: stored.erasable, hasOwnRow: stored.hasOwnRow, at: index, reader, &parts)
+        stored.entry.span, sealed: stored.erasable, isOutOfLine: stored.isOutOfLine, at: index, reader, &parts
+      )
       if entries.hashes.last != TailRow.hash(row) {
         fail(.alteredEntry, index, "The entry does not have the leaf hash that was stored with it.")
       }
@@ -94,20 +95,20 @@ struct CheckedBundle {
   }
 
   private mutating func add(
-    _ entry: Span<UInt8>, sealed: [UInt8], hasOwnRow: Bool, at index: UInt64, _ reader: any StorageReader,
+    _ entry: Span<UInt8>, sealed: [UInt8], isOutOfLine: Bool, at index: UInt64, _ reader: any StorageReader,
     _ parts: inout ErasableParts
   ) throws {
-    if hasOwnRow { ownRows.append(index) }
+    if isOutOfLine { outOfLine.append(index) }
     guard let keys = entries.add(entry) else { return }
     guard let commitment = keys.commitment else {
-      if hasOwnRow || !sealed.isEmpty {
+      if isOutOfLine || !sealed.isEmpty {
         fail(.alteredErasablePart, index, "There is an erasable part, and the entry commits to none.")
       }
       return sums.add(entry, erasable: [], keys, at: index)
     }
     var erasable: [UInt8]?
     do {
-      let sealed = hasOwnRow ? try reader.value(.payloads, Int64(index)) ?? [] : sealed
+      let sealed = isOutOfLine ? try reader.value(.payloads, Int64(index)) ?? [] : sealed
       erasable = hasKeys ? try parts.bytes(of: sealed, at: index, commitment: commitment) : nil
       if hasKeys, erasable == nil { entries.noteErased() }
     } catch let error as AuditError {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// What the check of a trail takes from one entry, for comparing it with others.

@@ -21,5 +21,5 @@ struct SingleState: TrailStorage {
   private static let closed = StorageError(.closed, at: "storage", "What is only read cannot be changed.")
 }
 
-// Where a storage is expected it can be sent; whoever makes one keeps it on its thread.
+// A storage must be Sendable; this one stays on the thread of its read.
 extension SingleState: @unchecked Sendable {}

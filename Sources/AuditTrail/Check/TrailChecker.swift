@@ -51,9 +51,31 @@ public struct TrailChecker: Sendable {
     _ storage: any TrailStorage, _ allowsMissingKeys: Bool,
     _ progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void
   ) throws -> TrailCheckReport {
+    // It reads as much as the rest of the check, and is bound by one processor.
+    let structure = ConcurrentWork { [storage = self.storage] in try Self.structuralFaults(storage) }
+    let rest = Result { try checkTrail(storage, allowsMissingKeys, progress) }
+    let faults = try structure.get()
+    var report = try rest.get()
+    let others = report.faults
+    report.faults = []
+    report.add(faults + others)
+    return report
+  }
+
+  private static func structuralFaults(_ storage: any TrailStorage) throws -> [TrailFault] {
+    do {
+      return try storage.structuralFaults().map { TrailFault(.storage, at: "storage", $0) }
+    } catch let error as StorageError where error.code == .corrupt {
+      return [TrailFault(.storage, at: error.place, error.message)]
+    }
+  }
+
+  private func checkTrail(
+    _ storage: any TrailStorage, _ allowsMissingKeys: Bool,
+    _ progress: @Sendable (_ checked: UInt64, _ of: UInt64) -> Void
+  ) throws -> TrailCheckReport {
     var report = TrailCheckReport()
     do {
-      report.add(try self.storage.structuralFaults().map { TrailFault(.storage, at: "storage", $0) })
       // Before anything of the trail, which may go on meanwhile: then it has at least as many entries.
       let last = Result { try checkpoints.load() }
       guard let keys = try checkKeys(storage, &report) else { return report }

@@ -47,7 +47,7 @@ extension AuditLog {
       do throws(AuditError) {
         try publishCheckpoint()
       } catch {
-        // What stopped the trail is said at the next append.
+        // The error that stopped the trail is thrown by the next append.
         let isOver = error.code == .closed || writer.withLock { $0.stopped != nil }
         if !isOver, !isClosing.load(ordering: .sequentiallyConsistent) { scheduleCheckpoint() }
       }

@@ -22,7 +22,7 @@ public protocol CheckpointStore: Sendable {
   /// - Parameters:
   ///   - old: What the caller loaded; `nil` where there was none.
   ///   - new: The checkpoint to take its place.
-  /// - Returns: Whether it was stored. `false` means that somebody else was faster: load, and decide again.
+  /// - Returns: Whether it was stored. `false` means that another process was faster: load, and decide again.
   /// - Throws: ``StorageError``. After ``StorageError/Code/syncFailed`` and ``StorageError/Code/unavailable`` it is
   ///   not known whether `new` was stored; every other code says that it was not.
   func replace(_ old: [UInt8]?, with new: [UInt8]) throws -> Bool

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// A checkpoint in a file, which several processes of one machine may use.
 ///
-/// Beside the file at `path` stand `path.lock`, an empty file that whoever replaces holds locked, and, for as long
+/// Beside the file at `path` stand `path.lock`, an empty file that is locked by the process that replaces, and, for as long
 /// as a replacement takes or after one that was cut off, `path.new`. The file itself is only ever replaced as a
 /// whole. All have the mode 0644, and none may be on a file system without `flock`, such as some network drives.
 public struct FileCheckpointStore: CheckpointStore {
@@ -42,7 +44,7 @@ public struct FileCheckpointStore: CheckpointStore {
   /// - Throws: ``StorageError/Code/inputOutput``, and ``StorageError/Code/corrupt`` where the file is too long for a
   ///   checkpoint.
   public func load() throws(StorageError) -> [UInt8]? {
-    try DurableFile.read(path, limit: maximumStoredCheckpointByteCount)
+    try StorageError.contents(of: path, limit: maximumStoredCheckpointByteCount)
   }
 
   /// Stores `new` where what is stored is exactly `old`.
@@ -57,23 +59,43 @@ public struct FileCheckpointStore: CheckpointStore {
       throw StorageError(
         .unsupported, at: path, "A checkpoint of \(new.count) bytes is longer than what can be stored.")
     }
-    let lock = try DurableFile.open("\(path).lock", .create)
-    defer { lock.close() }
-    try lock.lock(within: lockTimeout)
+    let lock = try StorageError.doing("It cannot be created", at: "\(path).lock") { () throws(SystemError) in
+      try File("\(path).lock", .updating)
+    }
+    defer { withExtendedLifetime(lock) {} }
+    // The process's mask does not count: others may use the file, but not change its mode.
+    lock.setPermissions(0o644)
+    let isLocked = try StorageError.doing("It cannot be locked", at: "\(path).lock") {
+      () throws(SystemError) in
+      try lock.lock(within: lockTimeout)
+    }
+    guard isLocked else {
+      throw StorageError(
+        .busy, at: "\(path).lock", "Another process has held the lock for \(lockTimeout); try again.")
+    }
     try afterStep(.locked)
     guard try load() == old else { return false }
     try afterStep(.compared)
-    // Only whoever holds the lock touches it, so a file left behind by a crash is simply written over.
-    let file = try DurableFile.open("\(path).new", .truncate)
-    defer { file.close() }
+    // It is only touched under the lock, so a file left behind by a crash is simply written over.
+    let unfinished = "\(path).new"
+    let file = try StorageError.doing("It cannot be created", at: unfinished) { () throws(SystemError) in
+      try File(unfinished, .replacing)
+    }
+    file.setPermissions(0o644)
     try afterStep(.created)
-    try file.write(new)
+    try StorageError.doing("It cannot be written", at: unfinished) { () throws(SystemError) in
+      try file.write(new)
+    }
     try afterStep(.written)
-    try file.synchronize()
+    try StorageError.doing("It cannot be synced", at: unfinished) { () throws(SystemError) in
+      try file.synchronize()
+    }
     try afterStep(.synced)
-    try file.rename(to: path)
+    try StorageError.doing("It cannot be replaced", at: path) { () throws(SystemError) in
+      try FileSystem.rename(unfinished, to: path)
+    }
     try afterStep(.renamed)
-    try DurableFile.synchronizeDirectory(of: path)
+    try StorageError.synchronizeDirectory(FileSystem.directory(of: path))
     return true
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ReceiptCrypto
+
 extension AuditEntry {
   /// Appends the bytes of an entry to a buffer, which may be used again and again.
   ///
@@ -11,7 +13,8 @@ extension AuditEntry {
   ///   - buffer: Where the entry is appended; unchanged where an error is thrown.
   /// - Throws: ``MalformedEntry``: `tooLong`, `outOfRange`, `emptyValue`.
   package static func encode(
-    _ facts: EntryFacts, time: Int64, previous: UInt64?, commitment: SHA256Digest?, into buffer: inout [UInt8]
+    _ facts: borrowing EntryFacts, time: Int64, previous: UInt64?, commitment: SHA256Digest?,
+    into buffer: inout [UInt8]
   ) throws(MalformedEntry) {
     let start = buffer.count
     let capacity = EntryWriter.maximumByteCount(facts)
@@ -42,7 +45,9 @@ extension AuditEntry {
 
 extension EntryWriter {
   /// All lines, in the order of the format.
-  mutating func write(_ facts: EntryFacts, time: Int64, previous: UInt64?, commitment: SHA256Digest?) {
+  mutating func write(
+    _ facts: borrowing EntryFacts, time: Int64, previous: UInt64?, commitment: SHA256Digest?
+  ) {
     write(literal: EntryFormat.header)
     guard time >= 0 else { return fail(.outOfRange, "An entry's time is not before 1970.") }
     line("time ", time)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCrypto
+
 /// One entry of an audit trail: the leaf of its Merkle tree.
 ///
 /// An entry is text in lines, in one spelling only, so that equal entries have equal bytes and equal hashes; the

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCrypto
+
 /// What a caller knows of an entry: everything but its place in the trail.
 ///
 /// A field that is `nil` has no line in the entry. What a receipt states is here only where its signature was found
@@ -48,7 +50,7 @@ public struct EntryFacts: Sendable, Hashable {
   public var root: SHA256Digest?
   /// The digest of the policy.
   public var policy: SHA256Digest?
-  /// What each checker said, in the order asked.
+  /// The answer of each checker, in the order asked.
   public var checks: [RecordedCheck]
   /// Key: the public key that took over (C2SP signed-note verifier key).
   public var key: String?

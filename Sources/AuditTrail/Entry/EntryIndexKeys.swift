@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ReceiptCrypto
+
 /// What indexes need of an entry, as ranges of its bytes: nothing is copied or decoded but digests.
 ///
 /// The values are as the entry spells them. Equal texts have one spelling (``EntryText/encoded(_:)``), so that they

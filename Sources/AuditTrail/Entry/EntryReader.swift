@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
+internal import ReceiptCrypto
 
 /// Takes the lines of an entry apart, one after the other, without copying. The bytes are passed to every function,
 /// always the same ones.
@@ -89,14 +91,10 @@ struct EntryReader {
   static func text(
     _ range: Range<Int>, line: Int, in bytes: Span<UInt8>
   ) throws(MalformedEntry) -> String {
-    var isPlain = true
-    for index in range where EntryText.isReserved(bytes[index]) { isPlain = false }
-    let text: String?
-    if isPlain {
-      text = UTF8Text.string(bytes.extracting(range))
-    } else {
-      text = UTF8Text.string(try decoded(range, line: line, in: bytes))
-    }
+    let spelled = bytes.extracting(range)
+    let text =
+      EntryText.containsReserved(spelled)
+      ? UTF8Text.string(try decoded(range, line: line, in: bytes)) : UTF8Text.string(spelled)
     guard let text else {
       throw MalformedEntry(.invalidValue, line: line, offset: range.lowerBound, "The value is not UTF-8.")
     }

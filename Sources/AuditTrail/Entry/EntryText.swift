@@ -9,6 +9,28 @@ package enum EntryText {
     byte <= 0x20 || byte == UInt8(ascii: "%") || byte == 0x7F
   }
 
+  /// Whether any of the bytes is reserved; eight of them are looked at together.
+  @inline(__always)
+  static func containsReserved(_ bytes: Span<UInt8>) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let raw = unsafe bytes.bytes
+    var found: UInt64 = 0
+    var index = 0
+    while index + 8 <= bytes.count {
+      let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let (percent, delete) = (word ^ ones &* 0x25, word ^ ones &* 0x7F)
+      // The highest bit of a byte remains where it was below the subtrahend: the lowest such byte is always right.
+      found |= (word &- ones &* 0x21) & ~word | (percent &- ones) & ~percent | (delete &- ones) & ~delete
+      index += 8
+    }
+    guard found & (ones &* 0x80) == 0 else { return true }
+    while index < bytes.count {
+      if isReserved(bytes[index]) { return true }
+      index += 1
+    }
+    return false
+  }
+
   @inline(__always)
   static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
@@ -26,8 +48,7 @@ package enum EntryText {
   /// The bytes that a value has in an entry, copied only where they differ from the text's.
   static func withEncoded<Result>(_ text: String, _ body: (Span<UInt8>) -> Result) -> Result {
     let bytes = text.utf8Span.span
-    for index in bytes.indices where isReserved(bytes[index]) { return body(encoded(text).span) }
-    return body(bytes)
+    return containsReserved(bytes) ? body(encoded(text).span) : body(bytes)
   }
 
   /// The bytes that a value has in an entry. Equal texts have equal bytes, so that indexes need not decode.

@@ -22,17 +22,17 @@ public struct EntryKind: RawRepresentable, Sendable, Hashable {
 
 /// A verdict's three values, as entries spell them.
 public enum RecordedVerdict: String, Sendable, Hashable, CaseIterable {
-  /// Genuine, and all that the policy demands.
+  /// Genuine, and as the policy requires.
   case valid
-  /// Not genuine, or not what the policy demands.
+  /// Not genuine, or not as the policy requires.
   case invalid
   /// Could not be checked.
   case undetermined
 }
 
-/// What one checker said: a line of an entry.
+/// The answer of one checker: a line of an entry.
 public struct RecordedCheck: Sendable, Hashable {
-  /// What a checker said, in a word. A word that is unknown is kept.
+  /// The kind of a checker's answer, in a word. An unknown word is kept.
   public struct Answer: RawRepresentable, Sendable, Hashable {
     /// The word in the entry.
     public let rawValue: String
@@ -53,7 +53,7 @@ public struct RecordedCheck: Sendable, Hashable {
 
   /// The checker's name.
   public var name: String
-  /// What it said.
+  /// Its answer.
   public var answer: Answer
 
   /// Creates a line.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCrypto
+
 /// Writes the lines of an entry into memory of sufficient size; what does not fit is noticed, not written.
 @safe
 struct EntryWriter {
@@ -15,7 +17,7 @@ struct EntryWriter {
   }
 
   /// At least as many bytes as the entry has: every line that occurs once, and three for each byte of text.
-  static func maximumByteCount(_ facts: EntryFacts) -> Int {
+  static func maximumByteCount(_ facts: borrowing EntryFacts) -> Int {
     var text = facts.kind.rawValue.utf8.count
     text += facts.id?.utf8.count ?? 0
     text += facts.format?.utf8.count ?? 0
@@ -97,18 +99,15 @@ struct EntryWriter {
     let bytes = text.utf8Span.span
     let length = bytes.count
     guard length > 0 else { return fail(.emptyValue, "A value is empty; leave it out instead.") }
-    guard hasRoom(length) else { return }
-    var reserved = 0
-    unsafe bytes.withUnsafeBufferPointer { source in
-      guard let first = source.baseAddress else { return }
-      unsafe (start + count).update(from: first, count: length)
-      for index in 0..<length where EntryText.isReserved(unsafe source[index]) { reserved += 1 }
-    }
-    if reserved == 0 {
+    guard EntryText.containsReserved(bytes) else {
+      guard hasRoom(length) else { return }
+      unsafe bytes.withUnsafeBufferPointer { source in
+        guard let first = source.baseAddress else { return }
+        unsafe (start + count).update(from: first, count: length)
+      }
       count += length
       return
     }
-    guard hasRoom(length + 2 * reserved) else { return }
     for index in bytes.indices {
       let byte = bytes[index]
       if EntryText.isReserved(byte) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
+public import ReceiptCrypto
 
 /// What belongs to an entry and can be erased without breaking a proof: the receipt and who the customer is.
 ///

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ReceiptCrypto
+
 /// What makes a record a repeat of an earlier one.
 ///
 /// A record with an identifier is entered once for each kind and identifier. Any other record is entered once for each
 /// receipt, verdict and policy, whatever the spelling of the receipt; for the records that follow the verdict on an app
 /// receipt their kind and original transaction (the transaction, where a receipt of Xcode states no original) count
-/// too. What does not count: the time, the reason, what checkers said. A record with neither (an erasure, an anchor) is
+/// too. What does not count: the time, the reason, the checkers' answers. A record with neither (an erasure, an anchor) is
 /// never a repeat.
 ///
 /// The key is SHA-256 of, for a record with an identifier: line feed; the kind, line feed; the identifier. For any

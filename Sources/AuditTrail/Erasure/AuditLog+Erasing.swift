@@ -3,14 +3,14 @@
 internal import FingerprintIndex
 
 extension AuditLog {
-  /// How many entries are erased in one transaction: others write in between, and do not wait for longer than a few
+  /// How many entries are erased in one transaction: others write in between, and do not wait for longer than some two
   /// hundred milliseconds where the storage is slow.
   private struct SliceLength {
-    private(set) var count = 256
+    private(set) var count = 128
 
     mutating func adapt(to duration: Duration) {
-      if duration > .milliseconds(300) { count = max(32, count / 2) }
-      if duration < .milliseconds(100) { count = min(512, count * 2) }
+      if duration > .milliseconds(150) { count = max(32, count / 2) }
+      if duration < .milliseconds(60) { count = min(512, count * 2) }
     }
   }
 
@@ -109,13 +109,14 @@ extension TrailState {
     var erased: [(index: UInt64, original: String?)] = []
     var customers: [IndexRecord] = []
     for index in indexes {
-      let entry = try RecordedEntry(index: index, bytes: entries.entry(at: index)).entry
+      let stored = try entries.stored(at: index)
+      let entry = try RecordedEntry(index: index, bytes: stored.entry).entry
       guard let commitment = entry.commitment else {
         throw AuditError(.noSuchEntry, at: "entry \(index)", "The entry has no erasable part.")
       }
       let erasure = try erasures.erasure(of: index)
       acknowledgements.append(erasure.map { AuditAcknowledgement(index: $0, isRepeat: true) })
-      guard let bytes = try parts.bytes(at: index, commitment: commitment) else {
+      guard let bytes = try parts.bytes(at: index, stored, commitment: commitment) else {
         guard erasure != nil else { throw ErasureLookup.unconfirmed(index) }
         continue
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// The keys of a trail's erasable parts, as they are stored: what is left of an ``ErasureKeyTree``.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Logging
 internal import Synchronization
 
 /// How well an opened trail does what it is for: ``AuditLog/health``.
@@ -19,6 +18,14 @@ public struct AuditLogHealth: Sendable, Hashable {
 
   /// Whether entries are stored and covered by checkpoints as they should be.
   public var isHealthy: Bool { stopped == nil && publishingFault == nil }
+}
+
+/// Something about an opened trail that no caller is told of.
+public enum AuditLogEvent: Sendable, Hashable {
+  /// A checkpoint could not be published, for the number of attempts in a row. It is tried again.
+  case publishingFailed(AuditError, attempts: Int)
+  /// Checkpoints are published again, after so many attempts that failed.
+  case publishingRecovered(failedAttempts: Int)
 }
 
 /// What is remembered of publishing.
@@ -69,7 +76,7 @@ extension AuditLog {
         + "last checkpoint.")
   }
 
-  /// Notes how an attempt to publish ended, and logs it where that is news.
+  /// Notes how an attempt to publish ended, and reports it where that is news.
   func notePublishing(_ fault: AuditError?) {
     let isComplete = fault == nil && writer.withLock { $0.checkpointSize } >= states.written.head.size
     let before = publishing.withLock { record in
@@ -77,16 +84,9 @@ extension AuditLog {
       return record
     }
     if let fault {
-      options.logger?.error(
-        "a checkpoint could not be published",
-        metadata: [
-          "origin": "\(configuration.origin)", "error": "\(fault)",
-          "attempts": "\(before.failedAttempts + 1)",
-        ])
+      options.eventHandler?(.publishingFailed(fault, attempts: before.failedAttempts + 1))
     } else if before.fault != nil {
-      options.logger?.notice(
-        "checkpoints are published again",
-        metadata: ["origin": "\(configuration.origin)", "attempts": "\(before.failedAttempts)"])
+      options.eventHandler?(.publishingRecovered(failedAttempts: before.failedAttempts))
     }
   }
 }

@@ -51,7 +51,7 @@ struct PurchaseHistory {
   let key: IndexKey
   let entries: StoredEntries
 
-  /// Lends the entries below `before`, newest first, until `body` returns `false`.
+  /// Calls `body` with the entries below `before`, newest first, until `body` returns `false`.
   ///
   /// - Throws: ``AuditError/Code/tampered`` where one is not what was recorded, or leads elsewhere; ``StorageError``.
   func forEach(before: UInt64 = .max, _ body: (RecordedEntry) throws -> Bool) throws {

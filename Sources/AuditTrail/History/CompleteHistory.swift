@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// An entry that a proof showed to be in a trail, at this index.
 public struct ProvenEntry: Sendable, Hashable {
   /// The index that was proven.
@@ -18,7 +20,7 @@ public struct ProvenEntry: Sendable, Hashable {
 ///
 /// Each entry of an original transaction says which one was before it, so that from the newest all can be reached and
 /// none in between can be left out. That the newest is the newest is what an anchor states, an entry itself: the trail
-/// commits to it, and whoever reads the whole trail can contradict it.
+/// commits to it, and any reader of the whole trail can contradict it.
 public struct CompleteHistory: Sendable, Hashable {
   /// The original transaction.
   public let original: String
@@ -51,7 +53,7 @@ public struct CompleteHistory: Sendable, Hashable {
       // Indexes fall, so that this ends.
       guard index < bound else { throw .contradiction(index: index) }
       guard let entry = byIndex[index] else { throw .missing(index: index) }
-      guard let named = entry.original, named.utf8.elementsEqual(original.utf8) else {
+      guard let named = entry.original, UTF8Text.isIdentical(named, original) else {
         throw .contradiction(index: index)
       }
       line.append(ProvenEntry(index: index, entry: entry))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import TransparencyLog
 
 /// The keys of a trail, one after the other: the first is trusted, and each of the others took over by an entry of the
 /// trail that the key before it signed.
 ///
-/// A key that was replaced vouches for the entries up to that entry, and for nothing after it, whoever has it now.
+/// A key that was replaced vouches for the entries up to that entry, and for nothing after it, no matter who has it now.
 ///
 /// In a file a chain is the proofs of these entries (C2SP tlog-proof), one behind the other, each in a checkpoint of the
 /// key that was replaced which ends with the entry.
@@ -113,7 +114,7 @@ public struct KeySuccession: Sendable, Hashable {
     guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1,
       (try? proof.verify(entry: bytes, by: old)) != nil, let entry = try? AuditEntry(parsing: bytes),
       entry.kind == .key, let key = entry.key.flatMap({ try? NoteVerifierKey($0) }),
-      key.name.utf8.elementsEqual(old.name.utf8)
+      UTF8Text.isIdentical(key.name, old.name)
     else { return nil }
     self.key = key
     index = proof.index

@@ -206,7 +206,7 @@ final class TrailKeys: Sendable {
     }
     try writer.put(
       .notes, TrailNotes.firstSuccession + Int64(stored.count), succession.proof.encoded)
-    // So that whoever trusts this key alone can read the trail.
+    // So that a reader that trusts this key alone can read the trail.
     let text = Array(configuration.text.utf8)
     if let bytes = try writer.value(.notes, TrailNotes.configuration) {
       let note = try SignedNote(parsing: bytes).adding(SignedNote.sign(text, by: [new]).signatures)
@@ -218,7 +218,7 @@ final class TrailKeys: Sendable {
   /// Goes on with a key whose taking over was stored.
   func adopt(_ new: NoteSignerKey, _ succession: KeySuccession) {
     state.withLock { state in
-      // Whoever reads may have found it already.
+      // A reader may have found it already.
       if state.chain.current != succession.key { state.chain.append(succession) }
       state.signer = new
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+public import ReceiptBytes
 
 /// Why an audit trail could not do what it was asked.
-public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// A record that cannot be entered: it is too large, or says what no entry can say. Nothing was stored.
@@ -40,13 +41,13 @@ public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
     case noSuchEntry = "no-such-entry"
     /// What is stored is not what was written: it was altered or damaged.
     case tampered
-    /// The trail is older than the last checkpoint that was published: somebody put back an old copy.
+    /// The trail is older than the last checkpoint that was published: an old copy was put back.
     case rolledBack = "rolled-back"
     /// The trail contradicts a checkpoint that was published: there are two histories.
     case forked
-    /// Fewer witnesses cosigned than the policy demands. The entry is stored; ask for its checkpoint again later.
+    /// Fewer witnesses cosigned than the policy requires. The entry is stored; ask for its checkpoint again later.
     case notWitnessed = "not-witnessed"
-    /// The trail was opened without witnesses, or with too few that can be reached for what their policy demands.
+    /// The trail was opened without witnesses, or with too few that can be reached for their policy.
     /// Nothing was stored.
     case noWitnesses = "no-witnesses"
   }
@@ -66,9 +67,7 @@ public struct AuditError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The code, the place and the message, on one line.
-  public var description: String {
-    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
-  }
+  public var description: String { line }
 
   /// What a fault of the storage, or of anything below the trail, means for who uses the trail.
   package init(_ error: any Error) {

@@ -5,7 +5,7 @@ internal import FingerprintIndex
 internal import Synchronization
 
 extension AuditLog {
-  /// Lends one state of the trail. It is at least as new as the last append that this process made, and as what
+  /// Reads one state of the trail. It is at least as new as the last append that this process made, and as what
   /// other processes made before the call.
   ///
   /// - Throws: ``AuditError``, and whatever `body` throws.

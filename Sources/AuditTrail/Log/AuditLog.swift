@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-public import Logging
 internal import FingerprintIndex
 public import ReceiptCodec
 internal import ReceiptVerification
@@ -27,8 +26,8 @@ public final class AuditLog: Sendable {
     /// For how long entries may be without a published checkpoint while publishing fails, before appends are refused as
     /// ``AuditError/Code/checkpointOverdue``; by default there is no limit.
     public var maximumUncheckpointedAge: Duration?
-    /// Where faults that no caller is told of are logged: above all checkpoints that could not be published.
-    public var logger: Logger?
+    /// Called with what no caller is told of, to be logged.
+    public var eventHandler: (@Sendable (AuditLogEvent) -> Void)?
     /// Who cosigns checkpoints; needed for ``AcknowledgementMode/witnessed``.
     public var witnesses: Witnesses?
 
@@ -89,7 +88,7 @@ public final class AuditLog: Sendable {
     }
   }
 
-  /// Changes the trail, and shows readers what came of it as far as it is durable.
+  /// Changes the trail, and publishes the new state to readers as far as it is durable.
   func change<Result: Sendable>(
     _ body: (inout TrailWriter) throws(AuditError) -> Result
   ) throws(AuditError) -> Result {
@@ -117,7 +116,7 @@ public final class AuditLog: Sendable {
       var isMore = true
       while isMore, !isClosing.load(ordering: .sequentiallyConsistent) {
         isMore = (try? merger.withLock { merger in try merger.step() }) ?? false
-        FreedMemory.giveBack()
+        FreedMemory.release()
       }
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import TransparencyLog
 
 /// What a trail stores of one entry.
@@ -9,7 +10,7 @@ struct StoredEntry {
   /// The erasable part, encoded; empty where there is none or it has a row of its own.
   var erasable: [UInt8]
   /// Whether the erasable part has a row of its own, in `payloads`.
-  var hasOwnRow: Bool
+  var isOutOfLine: Bool
 }
 
 /// A row of `bundles`: 256 entries with their leaf hashes and erasable parts.
@@ -26,11 +27,10 @@ package enum BundleRow {
   static let tileByteCount = entryCount * TreeHash.byteCount
   /// The tile and the roots of its groups.
   static let groupedTileByteCount = tileByteCount + GroupedTile.groupCount * TreeHash.byteCount
-  static let groupRootsByteCount = groupedTileByteCount - tileByteCount
   static let lengthsByteCount = entryCount * 4
   package static let headerByteCount = groupedTileByteCount + lengthsByteCount
   package static let lengthsRange = groupedTileByteCount..<headerByteCount
-  static let ownRow: UInt16 = .max
+  static let outOfLineLength: UInt16 = .max
 
   static func encode(_ tile: GroupedTile, _ entries: BundleEntries) -> [UInt8] {
     var row: [UInt8] = []
@@ -44,7 +44,7 @@ package enum BundleRow {
   }
 
   /// Where one entry lies, by the lengths that a row has.
-  static func entryRange(_ lengths: [UInt8], _ position: Int) -> Range<Int> {
+  static func entryRange(_ lengths: Span<UInt8>, _ position: Int) -> Range<Int> {
     var offset = headerByteCount
     for earlier in 0..<position { offset += Int(lengths[2 * earlier]) << 8 | Int(lengths[2 * earlier + 1]) }
     return offset..<offset + (Int(lengths[2 * position]) << 8 | Int(lengths[2 * position + 1]))
@@ -57,17 +57,17 @@ package enum BundleRow {
     /// Of each erasable part; empty where there is none, or it has a row of its own.
     let erasables: [Range<Int>]
     /// Which erasable parts have rows of their own.
-    let ownRows: [Bool]
+    let outOfLine: [Bool]
 
     /// Reads the lengths: the bytes ``lengthsRange`` of a row.
     init?(_ lengths: [UInt8]) {
       guard lengths.count == lengthsByteCount else { return nil }
       var entries: [Range<Int>] = []
       var erasables: [Range<Int>] = []
-      var ownRows: [Bool] = []
+      var outOfLine: [Bool] = []
       entries.reserveCapacity(entryCount)
       erasables.reserveCapacity(entryCount)
-      ownRows.reserveCapacity(entryCount)
+      outOfLine.reserveCapacity(entryCount)
       var offset = headerByteCount
       for position in 0..<entryCount {
         let length: UInt16 = lengths.bigEndian(at: 2 * position)
@@ -76,14 +76,14 @@ package enum BundleRow {
       }
       for position in 0..<entryCount {
         let length: UInt16 = lengths.bigEndian(at: 2 * (entryCount + position))
-        let end = length == ownRow ? offset : offset + Int(length)
+        let end = length == outOfLineLength ? offset : offset + Int(length)
         erasables.append(offset..<end)
-        ownRows.append(length == ownRow)
+        outOfLine.append(length == outOfLineLength)
         offset = end
       }
       self.entries = entries
       self.erasables = erasables
-      self.ownRows = ownRows
+      self.outOfLine = outOfLine
     }
 
     /// The length of the whole row.
@@ -101,7 +101,7 @@ package enum TailRow {
   package static let entryOffset = 5 + TreeHash.byteCount
 
   static func encode(_ stored: StoredEntry) -> [UInt8] {
-    var row: [UInt8] = [stored.hasOwnRow ? 1 : 0]
+    var row: [UInt8] = [stored.isOutOfLine ? 1 : 0]
     row.reserveCapacity(entryOffset + stored.entry.count + stored.erasable.count)
     row.append(bigEndian: UInt32(stored.entry.count))
     TreeHash.leaf(stored.entry).append(to: &row)
@@ -117,10 +117,10 @@ package enum TailRow {
     guard length <= row.count - entryOffset else { return nil }
     let end = entryOffset + length
     let stored = StoredEntry(
-      entry: Array(row[entryOffset..<end]), erasable: Array(row[end...]), hasOwnRow: row[0] == 1)
+      entry: Array(row[entryOffset..<end]), erasable: Array(row[end...]), isOutOfLine: row[0] == 1)
     // A bundle has 16 bits for the length of either.
     guard length <= AuditEntry.maximumByteCount,
-      stored.erasable.count <= (stored.hasOwnRow ? 0 : TrailLimits.inlineErasableByteCount)
+      stored.erasable.count <= (stored.isOutOfLine ? 0 : TrailLimits.inlineErasableByteCount)
     else { return nil }
     return stored
   }

@@ -4,9 +4,9 @@ internal import CMalloc
 
 /// Memory that was freed, but that the allocator still holds.
 package enum FreedMemory {
-  /// Gives it back to the system, where the allocator can be asked to. It is worth its while after work that took much
-  /// memory for a moment, which else lies about in pieces.
-  static func giveBack() { CMalloc_giveBack() }
+  /// Returns it to the system, where the allocator supports that. Worthwhile after work that took much memory for a
+  /// moment, which otherwise stays fragmented.
+  static func release() { CMalloc_giveBack() }
 
   /// Has all threads take from the same places what others freed, instead of each from its own: for a process that does
   /// nothing but append, to be called before it begins. It is the process's choice and not the trail's, since it may

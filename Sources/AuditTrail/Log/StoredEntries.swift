@@ -2,7 +2,7 @@
 
 internal import TransparencyLog
 
-/// Reads the entries of a trail. Every entry is hashed when it is read, and held against the tree: what is returned is
+/// Reads the entries of a trail. Every entry is hashed when it is read, and verified against the tree: what is returned is
 /// what was recorded, or reading throws ``AuditError/Code/tampered``.
 struct StoredEntries {
   let rows: StoredRows
@@ -16,30 +16,44 @@ struct StoredEntries {
   /// The entry at `index`, without its erasable part.
   ///
   /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
-  func entry(at index: UInt64) throws -> [UInt8] {
+  func entry(at index: UInt64) throws -> [UInt8] { try verified(index).entry }
+
+  /// The entry at `index` with its erasable part, sealed, wherever that is stored.
+  ///
+  /// - Throws: As ``entry(at:)``.
+  func stored(at index: UInt64) throws -> StoredEntry {
+    let (entry, header) = try verified(index)
+    let lengths = header.map { Array($0.suffix(BundleRow.lengthsByteCount)) }
+    let erasable = try rows.erasable(at: index, lengths: lengths)
+    return StoredEntry(entry: entry, erasable: erasable, hasOwnRow: false)
+  }
+
+  /// The entry at `index`, and the end of the header of the bundle that it was found in.
+  private func verified(_ index: UInt64) throws -> (entry: [UInt8], header: [UInt8]?) {
     try requireEntry(index)
     let (bundle, position) = StoredRows.place(of: index)
     guard UInt64(bundle) < tiles.edge.size >> 8 else {
       guard let entry = try rows.entry(at: index) else { throw StoredRows.missing(index) }
       try requireHash(.leaf(entry), ofTail: position, at: index)
-      return entry
+      return (entry, nil)
     }
-    // The roots of the groups, and the lengths behind them.
-    let header = try rows.part(BundleRow.tileByteCount..<BundleRow.headerByteCount, of: bundle)
-    let groupRoots = TreeHash.hashes(in: Array(header.prefix(BundleRow.groupRootsByteCount)))
-    try tiles.check(groupRoots: groupRoots, ofBundle: UInt64(bundle))
-    let lengths = Array(header.dropFirst(BundleRow.groupRootsByteCount))
-    let entry = try rows.part(BundleRow.entryRange(lengths, position), of: bundle)
+    // From the hashes of the entry's group to the lengths of the entries, read at once.
     let group = position / GroupedTile.groupWidth
     let start = group * GroupedTile.groupWidth * TreeHash.byteCount
+    let header = try rows.part(start..<BundleRow.headerByteCount, of: bundle)
+    let groupRoots = TreeHash.hashes(
+      in: header.span.extracting(BundleRow.tileByteCount - start..<BundleRow.groupedTileByteCount - start))
+    try tiles.check(groupRoots: groupRoots, ofBundle: UInt64(bundle))
+    let lengths = header.span.extracting(BundleRow.groupedTileByteCount - start..<header.count)
+    let entry = try rows.part(BundleRow.entryRange(lengths, position), of: bundle)
     var hashes = TreeHash.hashes(
-      in: try rows.part(start..<start + GroupedTile.groupWidth * TreeHash.byteCount, of: bundle))
+      in: header.span.extracting(0..<GroupedTile.groupWidth * TreeHash.byteCount))
     hashes[position % GroupedTile.groupWidth] = .leaf(entry)
     guard TreeHash.root(ofComplete: hashes[...]) == groupRoots[group] else { throw Self.altered(index) }
-    return entry
+    return (entry, header)
   }
 
-  /// Lends the entries `range`, in order, each bundle read once.
+  /// Calls `body` with the entries `range`, in order, each bundle read once.
   ///
   /// - Throws: As ``entry(at:)``, and what `body` throws.
   func forEach(in range: Range<UInt64>, _ body: (UInt64, StoredEntry) throws -> Void) throws {
@@ -86,29 +100,35 @@ struct StoredRows {
   func entry(at index: UInt64) throws -> [UInt8]? {
     let (bundle, position) = Self.place(of: index)
     if let lengths = try lengths(of: bundle) {
-      return try part(BundleRow.entryRange(lengths, position), of: bundle)
+      return try part(BundleRow.entryRange(lengths.span, position), of: bundle)
     }
     return try tail(index)?.entry
   }
 
   /// The erasable part of the entry at `index`, sealed; empty where it has none.
-  func erasable(at index: UInt64) throws -> [UInt8] {
+  ///
+  /// - Parameters:
+  ///   - index: The entry.
+  ///   - known: The lengths in its bundle, where they were read already.
+  /// - Returns: The part.
+  /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
+  func erasable(at index: UInt64, lengths known: [UInt8]? = nil) throws -> [UInt8] {
     let (bundle, position) = Self.place(of: index)
-    let hasOwnRow: Bool
-    if let lengths = try lengths(of: bundle) {
+    let isOutOfLine: Bool
+    if let lengths = try known ?? lengths(of: bundle) {
       guard let layout = BundleRow.Layout(lengths) else { throw Self.damaged(bundle) }
-      hasOwnRow = layout.ownRows[position]
-      if !hasOwnRow { return try part(layout.erasables[position], of: bundle) }
+      isOutOfLine = layout.outOfLine[position]
+      if !isOutOfLine { return try part(layout.erasables[position], of: bundle) }
     } else {
       guard let stored = try tail(index) else { return [] }
-      hasOwnRow = stored.hasOwnRow
-      if !hasOwnRow { return stored.erasable }
+      isOutOfLine = stored.isOutOfLine
+      if !isOutOfLine { return stored.erasable }
     }
-    return try ownRow(index)
+    return try outOfLinePayload(index)
   }
 
   /// An erasable part in a row of its own.
-  private func ownRow(_ index: UInt64) throws -> [UInt8] {
+  private func outOfLinePayload(_ index: UInt64) throws -> [UInt8] {
     guard let row = try reader.value(.payloads, Int64(index)) else {
       throw AuditError(
         .tampered, at: "entry \(index)", "Its erasable part is not there; restore it from a backup.")
@@ -118,7 +138,7 @@ struct StoredRows {
 
   /// The erasable part of an entry that was read, sealed; empty where it has none.
   func erasable(of stored: StoredEntry, at index: UInt64) throws -> [UInt8] {
-    stored.hasOwnRow ? try ownRow(index) : stored.erasable
+    stored.isOutOfLine ? try outOfLinePayload(index) : stored.erasable
   }
 
   /// Lends the entries `range`, in order, each bundle read once, with all entries of the bundle.
@@ -154,7 +174,7 @@ struct StoredRows {
     return (0..<BundleRow.entryCount).map {
       StoredEntry(
         entry: Array(row[layout.entries[$0]]), erasable: Array(row[layout.erasables[$0]]),
-        hasOwnRow: layout.ownRows[$0])
+        isOutOfLine: layout.outOfLine[$0])
     }
   }
 

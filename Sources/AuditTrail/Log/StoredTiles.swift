@@ -2,14 +2,14 @@
 
 internal import TransparencyLog
 
-/// The tiles of a stored tree, each held against the tile above it, up to the right edge, which is held in memory and is
+/// The tiles of a stored tree, each verified against the tile above it, up to the right edge, which is in memory and is
 /// that of a signed root. What a tile says is true, or reading it throws.
 struct StoredTiles: TileReader {
   let reader: any StorageReader
   let edge: TreeFrontier
   /// Of full tiles that were found right.
   let cache: TileNodeCache
-  /// Whether of a full tile of the lowest level only the roots of its groups are held against the tree: for who checks
+  /// Whether of a full tile of the lowest level only the roots of its groups are verified against the tree: for callers that check
   /// the hashes themselves, as of a proof.
   var checksGroupsOnly = false
 
@@ -28,7 +28,7 @@ struct StoredTiles: TileReader {
   }
 
   func groupedTile(_ coordinates: TileCoordinates) throws -> GroupedTile {
-    // Of a partial tile, as of an older tree, the cache keeps the hashes: they are held against the tree.
+    // The cache keeps the hashes of a partial tile and of an older tree: they are verified against the tree.
     guard checksGroupsOnly, coordinates.level == 0, coordinates.width == TileCoordinates.fullWidth,
       coordinates.number < edge.size >> 8
     else {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
-/// What a trail is and stays: settled when it is created, and signed with its key, so that nobody else changes it.
+/// The constant properties of a trail: chosen when it is created, and signed with its key, so that nobody else changes it.
 ///
 /// It is stored as a signed note (C2SP signed-note) of the trail's key over the text
 ///
@@ -83,7 +84,7 @@ public struct TrailConfiguration: Sendable, Hashable {
       \(Self.header)
       origin \(origin)
       once \(window)
-      index-key \(CanonicalBase64.encode(indexKey))
+      index-key \(Base64.encodeToString(indexKey))
 
       """
   }
@@ -99,7 +100,7 @@ public struct TrailConfiguration: Sendable, Hashable {
       return String(lines[line].dropFirst(key.utf8.count + 1))
     }
     let window = try value(2, "once")
-    let key = CanonicalBase64.decode(Array(try value(3, "index-key").utf8)[...])
+    let key = try? Base64.decode(Array(try value(3, "index-key").utf8)[...])
     guard let key, key.count == 16,
       let once = window == "forever" ? .forever : Int64(window).map(OnceWindow.seconds)
     else {

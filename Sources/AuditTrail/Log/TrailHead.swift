@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptBytes
 internal import ReceiptCrypto
 internal import TransparencyLog
 
@@ -63,7 +64,7 @@ extension TrailHead {
     indexed \(indexedSize)
     time \(lastTime)
     root \(root.base64)
-    index \(CanonicalBase64.encode(indexRoot.bytes))
+    index \(Base64.encodeToString(indexRoot.bytes))
     writer \(String(writer.writer, radix: 16)) \(writer.from)
     configuration \(SHA256Digest(of: Array(configuration.text.utf8)).base64)
 
@@ -79,7 +80,7 @@ extension TrailHead {
     let run = values[7].split(separator: " ")
     guard let size = UInt64(values[2]), let indexedSize = UInt64(values[3]), let lastTime = Int64(values[4]),
       let root = TreeHash(base64: values[5]),
-      let indexBytes = CanonicalBase64.decode(Array(values[6].utf8)[...]),
+      let indexBytes = try? Base64.decode(Array(values[6].utf8)[...]),
       let indexRoot = IndexRoot(indexBytes), run.count == 2,
       let writer = UInt64(run[0], radix: 16), let from = UInt64(run[1]),
       indexedSize <= size, size <= TrailLimits.entries

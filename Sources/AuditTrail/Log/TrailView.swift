@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptBytes
 internal import ReceiptCodec
+public import ReceiptCrypto
 public import TransparencyLog
 
 /// One state of a trail, for looking things up in. It blocks while it reads, and is of use only inside the call
-/// that lent it.
+/// in which it is passed.
 public struct TrailView {
   let reader: any StorageReader
   let state: PublishedTrail
@@ -47,7 +49,7 @@ public struct TrailView {
     }
   }
 
-  /// The bytes of an erasable part, with its key held against what is recorded of its erasure; `nil` where it was erased.
+  /// The bytes of an erasable part, with its key compared with the recorded erasures; `nil` where it was erased.
   func erasableBytes(
     at index: UInt64, _ stored: StoredEntry? = nil, commitment: SHA256Digest, _ parts: inout ErasableParts
   ) throws -> [UInt8]? {

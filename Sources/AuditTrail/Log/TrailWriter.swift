@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptBytes
+internal import ReceiptCrypto
 internal import TransparencyLog
 
 /// The one writer of a process: commits batches and publishes checkpoints. It blocks, and is used under a lock.
@@ -17,7 +19,7 @@ struct TrailWriter {
   private(set) var stopped: AuditError?
   /// The checkpoint that was last seen in its place.
   private var checkpoint: VerifiedCheckpoint?
-  /// Shared with whoever has appends synced.
+  /// Shared with the threads that sync appends.
   let durable = DurableSize()
 
   /// Reads the trail, and holds it against the last checkpoint that was published.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import ReceiptBytes
 internal import TransparencyLog
 
 /// What exports have left in `tile` and `erasable`, with the files that a cut-off export did not finish. Anything
-/// beside these two folders is somebody else's, and is neither listed nor touched.
+/// beside these two folders belongs to others, and is neither listed nor touched.
 struct ExportedFiles {
   private(set) var files: [String] = []
   private(set) var folders: [String] = []
@@ -53,8 +54,8 @@ struct ExportedFiles {
   /// Removes the files that are not of the tree of `size` entries, and the folders that this leaves empty. When it
   /// returns, they are gone from the disk.
   ///
-  /// Narrower partial tiles and bundles of a tile that is still partial stay: whoever holds an older checkpoint may
-  /// ask for them (C2SP tlog-tiles, "Partial Tiles"). Of erasable parts nothing older stays.
+  /// Narrower partial tiles and bundles of a tile that is still partial stay: clients with an older checkpoint may
+  /// request them (C2SP tlog-tiles, "Partial Tiles"). Of erasable parts nothing older stays.
   ///
   /// - Parameters:
   ///   - part: The folder to clean: `tile` or `erasable`.
@@ -63,13 +64,18 @@ struct ExportedFiles {
   /// - Throws: ``StorageError`` where a file cannot be removed or the removal cannot be synced.
   func removeStale(in part: String, size: UInt64, includingErasableParts: Bool) throws(StorageError) {
     for name in files where name.hasPrefix(part) && !isCurrent(name, size, includingErasableParts) {
-      try DurableFile.remove("\(path)/\(name)")
+      try StorageError.doing("It cannot be removed", at: "\(path)/\(name)") { () throws(SystemError) in
+        try FileSystem.remove("\(path)/\(name)")
+      }
     }
     // The deepest first; what a folder loses is on disk once it is synced.
     for name in folders.reversed() where name.hasPrefix(part) {
       let folder = "\(path)/\(name)"
-      try DurableFile.synchronizeDirectory(of: "\(folder)/")
-      if try DurableFile.removeEmptyDirectory(folder) { try DurableFile.synchronizeDirectory(of: folder) }
+      try StorageError.synchronizeDirectory(folder)
+      let isRemoved = try StorageError.doing("It cannot be removed", at: folder) { () throws(SystemError) in
+        try FileSystem.removeDirectory(folder)
+      }
+      if isRemoved { try StorageError.synchronizeDirectory(FileSystem.directory(of: folder)) }
     }
   }
 

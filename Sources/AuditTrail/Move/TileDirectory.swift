@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import ReceiptBytes
 public import TransparencyLog
 
 /// A log as static files (C2SP tlog-tiles), as any web server can serve it: `checkpoint`, `tile/<level>/<number>` and
@@ -24,7 +25,7 @@ public struct TileDirectory: Sendable {
   static let maximumFileByteCount = 1 << 30
 
   func read(_ name: String) throws(StorageError) -> [UInt8]? {
-    try DurableFile.read("\(path)/\(name)", limit: Self.maximumFileByteCount)
+    try StorageError.contents(of: "\(path)/\(name)", limit: Self.maximumFileByteCount)
   }
 
   /// The proofs of the entries by which keys of the trail were replaced, not verified.
@@ -44,12 +45,16 @@ public struct TileDirectory: Sendable {
     let target = "\(path)/\(name)"
     guard let slash = target.lastIndex(of: "/") else { return }
     try Self.makeFolder(String(target[..<slash]))
-    let file = try DurableFile.open(
-      target + Self.unfinished, .truncate, mode: name.hasPrefix("erasable/") ? 0o600 : 0o644)
-    defer { file.close() }
-    try file.write(contents)
-    try file.synchronize()
-    try file.rename(to: target)
+    let permissions: UInt16 = name.hasPrefix("erasable/") ? 0o600 : 0o644
+    try StorageError.doing("It cannot be written", at: target + Self.unfinished) { () throws(SystemError) in
+      let file = try File(target + Self.unfinished, .replacing, permissions: permissions)
+      file.setPermissions(permissions)
+      try file.write(contents)
+      try file.synchronize()
+    }
+    try StorageError.doing("It cannot be replaced", at: target) { () throws(SystemError) in
+      try FileSystem.rename(target + Self.unfinished, to: target)
+    }
   }
 
   private static func makeFolder(_ path: String) throws(StorageError) {
@@ -60,16 +65,19 @@ public struct TileDirectory: Sendable {
     }
   }
 
-  /// Makes the folder where it is absent, and keeps other exports out of it until the file is closed. The lock ends with
-  /// the process.
+  /// Makes the folder where it is absent, and keeps other exports out of it until the file returned is closed. The lock
+  /// ends with the process.
   ///
   /// - Throws: ``StorageError/Code/busy`` where another export is writing into it.
-  func lock() throws(StorageError) -> DurableFile {
+  func lock() throws(StorageError) -> File {
     try Self.makeFolder(path)
-    let folder = try DurableFile.openDirectory(path)
-    do throws(StorageError) { try folder.lock(within: .zero) } catch {
-      folder.close()
-      guard error.code == .busy else { throw error }
+    let folder = try StorageError.doing("It cannot be opened", at: path) { () throws(SystemError) in
+      try File(path, .directory)
+    }
+    let isLocked = try StorageError.doing("It cannot be locked", at: path) { () throws(SystemError) in
+      try folder.lock()
+    }
+    guard isLocked else {
       throw StorageError(
         .busy, at: path, "Another export is writing into this folder; try again when it has ended.")
     }
@@ -150,7 +158,7 @@ extension AuditLog {
     }
     let size = checkpoint.checkpoint.size
     let lock = try directory.lock()
-    defer { lock.close() }
+    defer { withExtendedLifetime(lock) {} }
     let earlier = try sizeOfExport(in: directory, before: checkpoint.checkpoint)
     try ExportedFiles(in: directory).removeStale(
       in: "erasable", size: size, includingErasableParts: includingErasableParts)
@@ -167,10 +175,10 @@ extension AuditLog {
         number += 1
       }
     }
-    // Whoever reads a checkpoint finds all that it covers: the names of the new files are on disk before it, and what
+    // A reader of the checkpoint must find all that it covers: the names of the new files are on disk before it, and what
     // only an older one needs goes after it.
     for folder in try ExportedFiles(in: directory).folders {
-      try DurableFile.synchronizeDirectory(of: "\(directory.path)/\(folder)/")
+      try StorageError.synchronizeDirectory("\(directory.path)/\(folder)")
     }
     let policies = try storage.read { try StoredPolicies.all(in: $0) }
     if !policies.isEmpty {
@@ -181,7 +189,7 @@ extension AuditLog {
       try directory.write(proofs.flatMap(\.encoded), to: TileDirectory.keysName)
     }
     try directory.write(checkpoint.signed.encoded, to: "checkpoint")
-    try DurableFile.synchronizeDirectory(of: "\(directory.path)/")
+    try StorageError.synchronizeDirectory(directory.path)
     try ExportedFiles(in: directory).removeStale(
       in: "tile", size: size, includingErasableParts: includingErasableParts)
     progress(size, size)

@@ -9,7 +9,7 @@ public import TransparencyLog
 ///
 /// The copy has the same entries, erasable parts, configuration and key, and so the same root; only then does it get
 /// the last checkpoint, without which no trail opens. Nobody can write to the source meanwhile. Afterwards only one
-/// of the two may be written to: two histories that both go on from here contradict each other, which whoever holds
+/// of the two may be written to: two histories that both go on from here contradict each other, which everybody who has
 /// checkpoints of both can prove. So retire the source when this returns.
 ///
 /// A migration that was cut off goes on where it stood when it is started again with the same target.

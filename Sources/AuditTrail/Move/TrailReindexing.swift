@@ -5,7 +5,7 @@ internal import ReceiptCodec
 internal import ReceiptVerification
 public import TransparencyLog
 
-/// Makes the index of a trail anew from its entries, each held against the signed tree: also where the index is damaged
+/// Rebuilds the index of a trail from its entries, each verified against the signed tree: also where the index is damaged
 /// so that the trail does not open.
 ///
 /// The new index is made beside the one in use, and takes its place in one short transaction; only then are the rows of
@@ -138,7 +138,7 @@ public struct TrailReindexing: Sendable {
         for (position, fingerprints) in records { fingerprints.insert(into: &memory, at: position) }
       }
     }
-    FreedMemory.giveBack()
+    FreedMemory.release()
   }
 
   /// Puts the new index in the place of the old one; `false` where it has a customer that was erased since, or lost rows

@@ -15,8 +15,8 @@ package struct TrailRow {
 }
 
 extension TrailView {
-  /// Lends all entries in order, one bundle being in memory at a time. Entries are held against the tree, erasable parts
-  /// against the commitments, and forgotten keys against the erasures, in both directions.
+  /// Calls `body` with all entries in order, one bundle being in memory at a time. Entries are verified against the
+  /// tree, erasable parts against the commitments, and forgotten keys against the erasures, in both directions.
   ///
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``, and what `body` throws.
   package func forEachRow(_ body: (TrailRow) throws -> Void) throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
+public import ReceiptCrypto
 public import ReceiptVerification
 
 extension [AuditRecord] {

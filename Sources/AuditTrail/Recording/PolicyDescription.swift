@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
+public import ReceiptCrypto
 public import ReceiptVerification
 
 extension SHA256Digest {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+public import ReceiptCrypto
 
 /// The digests by which entries name a receipt, from its bytes alone: no signature is checked.
 public struct ReceiptDigests: Sendable, Hashable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCrypto
+
 extension AuditLog: AuditLookup {
   /// The entries that name a purchase event, oldest first; of more than `limit` the newest.
   public func entries(transaction: String, limit: Int) async throws -> [EarlierEntry] {

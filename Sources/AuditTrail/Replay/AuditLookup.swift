@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCrypto
+
 /// What a trail says of an earlier time that a purchase was presented.
 public struct EarlierEntry: Sendable, Hashable {
   /// The entry's index; the first one of the trail is 0.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
+public import ReceiptCrypto
 public import ReceiptVerification
 
 /// A verdict that is to be recorded, and the rules under which the purchase is granted.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
+internal import ReceiptCrypto
 internal import ReceiptVerification
 
 /// What a trail is asked about a receipt before it is granted; each answer can show that it is a replay.
@@ -9,7 +11,7 @@ enum ReplayQuestion: Sendable, Hashable {
   case receipt(SHA256Digest)
   /// Whether the consumable of a transaction was granted before.
   case consumable(transaction: String)
-  /// Whether a purchase, of the transaction `name`, was granted first to somebody else than `customer`.
+  /// Whether a purchase, of the transaction `name`, was granted first to a customer other than `customer`.
   case customer(Purchase, name: String, customer: String)
 
   /// How a trail names a purchase.

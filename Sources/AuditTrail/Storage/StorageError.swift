@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptBytes
+
 /// Why a storage could not do what it was asked.
-public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no trail at this place.
@@ -41,7 +43,37 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The code, the place and the message, on one line.
-  public var description: String {
-    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
+  public var description: String { line }
+}
+
+extension StorageError {
+  /// Runs a call of the system on a file, whose error says what could not be done.
+  static func doing<Result: ~Copyable>(
+    _ what: String, at path: String, code: Code? = nil, _ body: () throws(SystemError) -> Result
+  ) throws(StorageError) -> Result {
+    do {
+      return try body()
+    } catch {
+      let found: Code = error.isNoPlace ? .notFound : error.isFull ? .full : .inputOutput
+      throw StorageError(code ?? found, at: path, "\(what): \(error.reason).")
+    }
+  }
+
+  /// Returns when the names in a directory are on disk.
+  static func synchronizeDirectory(_ path: String) throws(StorageError) {
+    try doing("The directory cannot be synced", at: path, code: .syncFailed) { () throws(SystemError) in
+      try FileSystem.synchronizeDirectory(path)
+    }
+  }
+
+  /// The contents of a file; `nil` where there is none.
+  static func contents(of path: String, limit: Int) throws(StorageError) -> [UInt8]? {
+    do throws(SystemError) {
+      if let contents = try FileSystem.read(path, limit: limit) { return contents }
+    } catch {
+      if error.isMissing { return nil }
+      throw StorageError(.inputOutput, at: path, "It cannot be read: \(error.reason).")
+    }
+    throw StorageError(.corrupt, at: path, "It has more than \(limit) bytes, which no such file has.")
   }
 }

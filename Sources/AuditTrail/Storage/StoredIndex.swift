@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FingerprintIndex
+internal import ReceiptCrypto
 
-/// The rows of the index in one state of a trail's tables.
-struct IndexRows: IndexReader {
-  let base: any StorageReader
+/// The tables of a trail that hold the rows of the index.
+protocol StoredIndexRows: IndexReader {
+  var reader: any StorageReader { get }
+}
 
-  func value(_ table: IndexTable, _ key: Int64) throws -> [UInt8]? { try base.value(table.stored, key) }
+extension StoredIndexRows {
+  func value(_ table: IndexTable, _ key: Int64) throws -> [UInt8]? { try reader.value(table.stored, key) }
 
-  func prefetch(_ table: IndexTable, _ keys: () -> [Int64]) throws { try base.prefetch(table.stored, keys) }
+  func prefetch(_ table: IndexTable, _ keys: () -> [Int64]) throws { try reader.prefetch(table.stored, keys) }
 
   func lastKey(_ table: IndexTable, in keys: ClosedRange<Int64>) throws -> Int64? {
-    try base.lastKey(table.stored, in: keys)
+    try reader.lastKey(table.stored, in: keys)
   }
 }
 
+/// The rows of the index in one state of a trail.
+struct IndexRows: StoredIndexRows {
+  let base: any StorageReader
+  var reader: any StorageReader { base }
+}
+
 /// The rows of the index in a state that is being changed.
-struct WritableIndexRows: IndexWriter {
+struct WritableIndexRows: StoredIndexRows, IndexWriter {
   let base: any StorageWriter
-
-  func value(_ table: IndexTable, _ key: Int64) throws -> [UInt8]? { try base.value(table.stored, key) }
-
-  func prefetch(_ table: IndexTable, _ keys: () -> [Int64]) throws { try base.prefetch(table.stored, keys) }
-
-  func lastKey(_ table: IndexTable, in keys: ClosedRange<Int64>) throws -> Int64? {
-    try base.lastKey(table.stored, in: keys)
-  }
+  var reader: any StorageReader { base }
 
   func put(_ table: IndexTable, _ key: Int64, _ value: [UInt8]) throws {
     try base.put(table.stored, key, value)

@@ -28,7 +28,7 @@ public protocol TrailStorage: Sendable {
   func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
   /// Changes the trail as ``write(_:)`` does, but returns before the changes survive the loss of power. Others see them
-  /// already: whoever tells of them, or signs them, calls ``synchronize()`` first.
+  /// already: call ``synchronize()`` before acknowledging or signing them.
   ///
   /// - Throws: As ``write(_:)``.
   func writeUnsynchronized<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
@@ -77,7 +77,7 @@ public protocol StorageReader {
   /// `nil` where there is no value.
   func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]?
 
-  /// Lends each key in `keys` that has a value, with the value, in ascending order, until `body` returns `false`.
+  /// Calls `body` with each key in `keys` that has a value, and the value, in ascending order, until `body` returns `false`.
   func forEach(
     _ table: StorageTable, in keys: ClosedRange<Int64>, _ body: (Int64, [UInt8]) throws -> Bool) throws
 

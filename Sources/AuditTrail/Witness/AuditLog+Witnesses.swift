@@ -88,7 +88,9 @@ extension AuditLog {
     do { plain = try lines.withoutCosignatures(checkpoint.signed) } catch { throw AuditError(error) }
     let missing = policy.witnesses.indices.filter { !cosigners.contains(policy.witnesses[$0].key) }
     let size = checkpoint.checkpoint.size
-    let answers = await rounds.ask(missing, for: plain, cosigners: cosigners, until: deadline) { oldSize in
+    let answers = await rounds.requests.ask(
+      missing, for: plain, cosigners: cosigners, until: deadline, gracePeriod: rounds.witnesses.gracePeriod
+    ) { oldSize in
       try await self.read { try $0.consistencyProof(from: oldSize, to: size) }
     }
     let signed = try await blocking { log throws(AuditError) in

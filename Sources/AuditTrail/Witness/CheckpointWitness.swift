@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptVerification
 public import TransparencyLog
@@ -61,7 +62,7 @@ public struct CheckpointWitness: Sendable {
 
   /// Answers the body of a request. It blocks until the checkpoint is stored.
   ///
-  /// The new checkpoint takes the place of the very one that it was held against, by compare and swap, before the
+  /// The new checkpoint replaces exactly the one that it was compared with, by compare-and-swap, before the
   /// cosignature is given out.
   public func respond(to body: [UInt8]) -> Answer {
     guard body.count <= Self.maximumRequestByteCount else {
@@ -72,9 +73,9 @@ public struct CheckpointWitness: Sendable {
       return Self.answer(.badRequest, error.description)
     }
     let origin = request.checkpoint.unverifiedCheckpoint.origin
-    let log = logs.first { $0.keys.contains { $0.name.utf8.elementsEqual(origin.utf8) } }
+    let log = logs.first { $0.keys.contains { UTF8Text.isIdentical($0.name, origin) } }
     do {
-      // Each loss is somebody else's success, and leads to another old size, as a rule.
+      // Each lost race is the success of another request, and usually leads to another old size.
       for _ in 0..<64 {
         let stored = try log?.checkpoints.load()
         let decision = try WitnessRules(key: key, logs: log?.keys ?? []).decide(
@@ -108,7 +109,7 @@ public struct CheckpointWitness: Sendable {
     let checkpoint = signed.unverifiedCheckpoint
     let own = CosignatureLines(keys: [key.cosignatureVerifierKey])
     if own.cosigners(of: signed).isEmpty { _ = try signed.note.verified(by: keys) }
-    guard checkpoint.origin.utf8.elementsEqual(origin.utf8) else {
+    guard UTF8Text.isIdentical(checkpoint.origin, origin) else {
       throw AuditError(
         .tampered, at: "checkpoint", "The stored checkpoint is of the log \(checkpoint.origin).")
     }

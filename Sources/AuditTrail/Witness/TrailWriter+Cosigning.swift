@@ -12,7 +12,7 @@ extension TrailWriter {
     do {
       while true {
         guard let current = try publishedCheckpoint(), current.checkpoint == checkpoint.checkpoint else {
-          // A newer one was published meanwhile; whoever waits for this one is served all the same.
+          // A newer one was published meanwhile; calls that wait for this one get it all the same.
           return try witnesses.adding(lines, to: checkpoint.signed)
         }
         let cosigned = try witnesses.adding(lines, to: current.signed)

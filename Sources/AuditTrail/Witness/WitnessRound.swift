@@ -2,7 +2,7 @@
 
 public import TransparencyLog
 
-/// What came of asking all witnesses once.
+/// The result of asking all witnesses once.
 public struct WitnessRound: Sendable {
   /// The checkpoint with its cosignatures; where they do not make the quorum, ``AuditError/Code/notWitnessed``,
   /// which names who refused and why.

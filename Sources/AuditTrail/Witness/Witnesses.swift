@@ -15,10 +15,10 @@ public struct Witnesses: Sendable {
   /// How long all of them together have to answer; 10 seconds by default.
   public var timeout: Duration
   /// How long the others are waited for once the quorum is met; a tenth of a second by default.
-  public var patience: Duration = .milliseconds(100)
+  public var gracePeriod: Duration = .milliseconds(100)
 
   /// The longest answer that is read, in bytes: a hundred signature lines fit in.
-  public static let maximumResponseByteCount = 1 << 16
+  public static let maximumResponseByteCount = WitnessConversation.maximumResponseByteCount
 
   /// Describes them.
   public init(
@@ -33,16 +33,4 @@ public struct Witnesses: Sendable {
   var canMakeQuorum: Bool {
     policy.quorum != nil && policy.isSatisfied(by: policy.witnesses.filter { $0.url != nil }.map(\.key))
   }
-}
-
-extension WitnessPolicy.Witness {
-  /// Where requests go: the submission prefix and `/add-checkpoint`; `nil` where the policy has no URL.
-  var submissionURL: String? {
-    guard let url else { return nil }
-    let end = url.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? 0
-    return String(decoding: url[..<end], as: UTF8.self) + "/add-checkpoint"
-  }
-
-  /// Its name, for people.
-  var label: String { String(decoding: name, as: UTF8.self) }
 }

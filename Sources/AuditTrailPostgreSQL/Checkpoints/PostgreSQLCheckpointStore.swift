@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   public import AuditTrail
+  internal import PostgreSQL
   internal import Synchronization
 
   /// Checkpoints in a table of a PostgreSQL database, for trails that are written from several machines.
@@ -30,7 +31,7 @@
     ///   the server runs without `fsync`, ``StorageError/Code/inputOutput`` where the user may not create the table.
     public init(_ url: String, name: String, options: PostgreSQLOptions = .init()) throws(StorageError) {
       let location = try ServerLocation(
-        url, schema: options.schema, defaultSchema: "receiptkit_checkpoints")
+        url, schema: options.schema, defaultSchema: "receiptkit_checkpoints", orThrow: StorageError.self)
       self.location = location
       self.options = options
       self.name = Array(name.utf8)

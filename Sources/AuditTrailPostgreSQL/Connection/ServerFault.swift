@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PostgreSQL
-  internal import AuditTrail
+  package import AuditTrail
+  package import PostgreSQL
 
-  /// What an SQLSTATE (PostgreSQL, appendix A) means for a storage.
-  enum ServerFault {
-    static func code(_ sqlState: String) -> StorageError.Code {
+  package typealias ServerConnection = PostgreSQL.ServerConnection<StorageError>
+
+  extension StorageError: ServerFailure {
+    package init(_ fault: ServerFault, at place: String, _ message: String) {
+      let code: Code =
+        switch fault {
+        case .unusableURL: .unsupported
+        case .disconnected: .unavailable
+        case .refused(let sqlState): Self.code(sqlState)
+        }
+      self.init(code, at: place, message)
+    }
+
+    /// What an SQLSTATE (PostgreSQL, appendix A) means for a storage.
+    private static func code(_ sqlState: String) -> Code {
       switch sqlState {
       case "53100": .full
-      // Too many connections; the lock's time is over; deadlock, serialization failure, cancelled: try again.
+      // Too many connections; lock not available; deadlock, serialization failure, cancelled: try again.
       case "53300", "55P03", "40P01", "40001", "57014": .busy
       // An administrator's shutdown, a crash, not yet started, dropped; too long idle within a transaction.
       case "57P01", "57P02", "57P03", "57P04", "57P05", "25P03": .unavailable

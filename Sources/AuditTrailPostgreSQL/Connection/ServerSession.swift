@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   internal import AuditTrail
+  internal import PostgreSQL
 
   /// What every session is set to, whatever the server's and the user's defaults are.
   enum ServerSession {

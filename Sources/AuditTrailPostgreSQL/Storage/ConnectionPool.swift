@@ -3,6 +3,7 @@
 #if PostgreSQL
   internal import AuditTrail
   internal import Dispatch
+  internal import PostgreSQL
   internal import Synchronization
 
   /// The connections of a storage: one at a time for writing, a bounded number for reading.
@@ -29,7 +30,7 @@
       self.readers = DispatchSemaphore(value: max(1, options.maximumConnections - 1))
     }
 
-    /// Lends a connection in pipeline mode, outside of a transaction.
+    /// Runs `body` with a connection in pipeline mode, outside of a transaction.
     ///
     /// - Throws: `closed`, `busy` where there was none for as long as `lockTimeout`, and the faults of connecting.
     func withConnection<Result>(
@@ -45,7 +46,7 @@
       }
       defer { semaphore.signal() }
       var connection = try idleConnection() ?? connect()
-      defer { giveBack(connection) }
+      defer { release(connection) }
       return try body(&connection)
     }
 
@@ -86,9 +87,9 @@
     }
 
     /// Takes over a connection that nobody uses yet.
-    func keep(_ connection: ServerConnection) { giveBack(connection) }
+    func keep(_ connection: ServerConnection) { release(connection) }
 
-    private func giveBack(_ connection: ServerConnection) {
+    private func release(_ connection: ServerConnection) {
       guard !connection.isBroken else { return }
       state.withLock { if !$0.isClosed { $0.idle.append(connection) } }
     }

@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   public import AuditTrail
+  internal import PostgreSQL
 
   /// An audit trail in a schema of a PostgreSQL database, for several processes and machines that write at once.
   ///
@@ -52,7 +53,8 @@
       _ url: String, _ options: PostgreSQLOptions,
       _ preparation: (ConnectionPool) throws(StorageError) -> Void
     ) throws(StorageError) {
-      let location = try ServerLocation(url, schema: options.schema, defaultSchema: "receiptkit")
+      let location = try ServerLocation(
+        url, schema: options.schema, defaultSchema: "receiptkit", orThrow: StorageError.self)
       self.pool = ConnectionPool(location, options)
       try preparation(pool)
       try pool.keep(pool.connect())

@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   internal import AuditTrail
+  internal import PostgreSQL
 
   /// The tables within one transaction of a connection. Changes are sent without waiting for their answers, which are
   /// taken with those of the next read or of the commit.
@@ -15,17 +16,16 @@
     private static let prefetchCount = 256
 
     private let connection: ServerConnection
-    private let isReading: Bool
+    /// As they are: nobody else changes them meanwhile, and what this transaction changes is let go.
     private var prefetched: [StorageTable: [Int64: [UInt8]]] = [:]
     /// What is to be sent before the first statement.
     private var beginning: [String]
     private var isEnded = false
-    /// The first fault. The server has given up the transaction then, whatever the caller makes of the fault.
+    /// The first fault. The server has given up the transaction then, whether or not the caller handles the error.
     private(set) var failure: StorageError?
 
     init(_ connection: ServerConnection, beginning: [String]) {
       self.connection = connection
-      isReading = beginning == [TrailSchema.beginRead]
       self.beginning = beginning
     }
 
@@ -70,8 +70,6 @@
     }
 
     func prefetch(_ table: StorageTable, _ keys: () -> [Int64]) throws {
-      // What is read does not change while it is read; what is written might.
-      guard isReading else { return }
       // Bundles are large: what was asked for before is let go.
       if table == .bundles { prefetched[table] = nil }
       var remaining = Array(Set(keys())).filter { prefetched[table]?[$0] == nil }.sorted()[...]
@@ -92,12 +90,14 @@
     // MARK: Changing
 
     func put(_ table: StorageTable, _ key: Int64, _ value: [UInt8]) throws {
+      prefetched[table]?[key] = nil
       try send(.put, table, [.bigint(key), .bytes(value)])
       // The row that is replaced, if there is one, may hold what was erased.
       if table == .personal { try send(.erasure, table, []) }
     }
 
     func overwrite(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws {
+      prefetched[table]?[key] = nil
       guard offset >= 0, offset <= 1 << 30,
         try run(
           .overwrite, table, [.bigint(key), .integer(Int32(offset) + 1), .bytes(bytes)]
@@ -111,6 +111,7 @@
     }
 
     func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws {
+      prefetched[table] = nil
       try send(.remove, table, [.bigint(keys.lowerBound), .bigint(keys.upperBound)])
       if erasing { try send(.erasure, table, []) }
     }

@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   internal import AuditTrail
+  internal import PostgreSQL
 
   /// The rewriting of the tables in which something was erased.
   struct Scrubbing {

@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   internal import AuditTrail
+  internal import PostgreSQL
 
   /// The tables of a trail and what is done with them.
   ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// One attribute of an app receipt or of an in-app purchase in it.
 ///
 /// ```
@@ -35,7 +37,7 @@ public struct AppReceiptAttribute: Sendable, Hashable {
   static func all(in set: ArraySlice<UInt8>) -> [AppReceiptAttribute] {
     let bytes = set.span
     var attributes: [AppReceiptAttribute] = []
-    var top = ASN1Reader(0..<bytes.count, part: AppReceiptPayload.part)
+    var top = ASN1Reader<MalformedReceipt>(0..<bytes.count, part: AppReceiptPayload.part)
     do throws(MalformedReceipt) {
       var reader = try top.enter(.set, bytes)
       while try !reader.isAtEnd(bytes) {

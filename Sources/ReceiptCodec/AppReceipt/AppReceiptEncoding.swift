@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 extension AppReceiptPayload: Hashable {
   /// The payload as the content of a receipt's container: a `SET OF` in DER.
   ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 extension AppReceiptPayload {
   /// The name of the payload in errors.
   static let part: StaticString = "app receipt payload"
@@ -21,7 +23,8 @@ extension AppReceiptPayload {
     decoding content: ArraySlice<UInt8>, limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) {
     let bytes = content.span
-    var top = ASN1Reader(0..<bytes.count, maximumDepth: limits.maximumDepth, part: Self.part)
+    var top = ASN1Reader<MalformedReceipt>(
+      0..<bytes.count, maximumDepth: limits.maximumDepth, part: Self.part)
     if bytes.count > 0, bytes[0] == 0x04 || bytes[0] == 0x24 {
       throw top.failure(
         .unsupported, at: 0, "The content is wrapped in one more OCTET STRING; the attributes must be in it.")
@@ -57,7 +60,8 @@ extension AppReceiptPayload {
       case AppAttributeType.inAppPurchase:
         inAppPurchases.append(
           try InAppPurchase(
-            decoding: attribute.value, of: content, at: inAppPurchases.count, within: set, &budget, bytes))
+            decoding: attribute.value, of: content, after: inAppPurchases.last, at: inAppPurchases.count, within: set,
+            &budget, bytes))
       case AppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case AppAttributeType.originalApplicationVersion:
         originalApplicationVersion = try attribute.text(bytes)

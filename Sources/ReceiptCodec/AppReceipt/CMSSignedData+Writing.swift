@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 extension CMSSignedData {
   /// The container in DER, a `ContentInfo` as UnverifiedAppReceipt reads it.
   ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// One in-app purchase of an app receipt: the set of attributes in an attribute of type 17.
 ///
 /// A field is `nil` where the purchase has no such attribute, or an empty date. Types marked † are not
@@ -64,8 +66,8 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
 
   /// Decodes the set of attributes at `range` of a payload.
   init(
-    decoding range: Range<Int>, of content: ArraySlice<UInt8>, at index: Int, within payload: ASN1Reader,
-    _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
+    decoding range: Range<Int>, of content: ArraySlice<UInt8>, after previous: InAppPurchase?, at index: Int,
+    within payload: ASN1Reader<MalformedReceipt>, _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     source = content[(content.startIndex + range.lowerBound)..<(content.startIndex + range.upperBound)]
     var top = try payload.nested(range)
@@ -79,10 +81,11 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
       }
       switch attribute.type {
       case InAppAttributeType.quantity: quantity = try attribute.int64(bytes)
-      case InAppAttributeType.productId: productId = try attribute.text(bytes)
+      case InAppAttributeType.productId: productId = try attribute.text(bytes, likely: previous?.productId)
       case InAppAttributeType.transactionId: transactionId = try attribute.text(bytes)
       case InAppAttributeType.purchaseDate: purchaseDate = try attribute.date(bytes)
-      case InAppAttributeType.originalTransactionId: originalTransactionId = try attribute.text(bytes)
+      case InAppAttributeType.originalTransactionId: 
+        originalTransactionId = try attribute.text(bytes, likely: previous?.originalTransactionId ?? transactionId)
       case InAppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case InAppAttributeType.productType:
         productType = AppReceiptProductType(rawValue: try attribute.int64(bytes))

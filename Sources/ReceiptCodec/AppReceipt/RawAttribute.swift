@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// An attribute while it is being decoded: its value is a place in the payload, nothing is copied yet.
 struct RawAttribute {
   let type: Int
@@ -11,14 +13,14 @@ struct RawAttribute {
   /// Reads the attribute that `reader` has before it.
   @inline(__always)
   init(
-    reading reader: inout ASN1Reader, inAppIndex: Int? = nil, _ bytes: Span<UInt8>
+    reading reader: inout ASN1Reader<MalformedReceipt>, inAppIndex: Int? = nil, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     self.inAppIndex = inAppIndex
     if let common = CommonForm(at: reader.position, before: reader.end, bytes) {
       type = common.type
       version = common.version
       value = common.value
-      reader.skip(to: common.value.upperBound)
+      reader.position = common.value.upperBound
       return
     }
     var sequence = try reader.enter(.sequence, bytes)
@@ -77,6 +79,20 @@ struct RawAttribute {
     return text
   }
 
+  /// The value as text, by a copy of a text that is likely the same: a receipt names few products many times, and an
+  /// original transaction once for each renewal.
+  @inline(__always)
+  func text(_ bytes: Span<UInt8>, likely: String?) throws(MalformedReceipt) -> String {
+    guard let likely else { return try text(bytes) }
+    let contents = bytes.extracting(try textContents(bytes))
+    let spelling = likely.utf8.span
+    guard spelling.count == contents.count else { return try text(bytes) }
+    for index in 0..<spelling.count where spelling[index] != contents[index] {
+      return try text(bytes)
+    }
+    return likely
+  }
+
   /// The value as a date in RFC 3339; `nil` when the text is empty, which is how the App Store writes none.
   @inline(__always)
   func date(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Timestamp? {
@@ -101,7 +117,7 @@ struct RawAttribute {
   @inline(never)
   private func int64InFull(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Int64 {
     do throws(MalformedReceipt) {
-      var reader = ASN1Reader(value, part: AppReceiptPayload.part)
+      var reader = ASN1Reader<MalformedReceipt>(value, part: AppReceiptPayload.part)
       let number = try reader.readInt64(bytes)
       try reader.requireEnd(bytes)
       return number
@@ -133,7 +149,7 @@ struct RawAttribute {
   @inline(never)
   private func textContentsInFull(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Range<Int> {
     do throws(MalformedReceipt) {
-      var reader = ASN1Reader(value, part: AppReceiptPayload.part)
+      var reader = ASN1Reader<MalformedReceipt>(value, part: AppReceiptPayload.part)
       let isIA5 = value.isEmpty ? false : bytes[value.lowerBound] == 0x16
       let contents = try reader.read(isIA5 ? .ia5String : .utf8String, bytes)
       try reader.requireEnd(bytes)

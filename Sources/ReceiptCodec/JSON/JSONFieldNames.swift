@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Names laid out for matching against bytes.
 package struct JSONNameTable: Sendable {
   private let names: [[UInt8]]

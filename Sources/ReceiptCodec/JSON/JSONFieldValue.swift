@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// A type that a field of a payload may have.
 package protocol JSONFieldValue {
   init(from json: inout JSONReader) throws(MalformedReceipt)
@@ -78,7 +80,7 @@ package struct Base64Bytes: JSONFieldValue, Sendable, Hashable {
 
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
     let text = try json.stringBytes()
-    do throws(MalformedReceipt) {
+    do throws(Base64Error) {
       self.bytes = try Base64.decode(text)
     } catch {
       throw json.fieldFailure(.invalidBase64, "expected standard base64. \(error.message)")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The member names of one object seen so far, to refuse a second occurrence (RFC 8259, section 4, leaves its
 /// meaning open, which is how two parsers see two receipts).
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Strings (RFC 8259, section 7).
 extension JSONReader {
   /// A string as it stands in the bytes: the range between its quotation marks.

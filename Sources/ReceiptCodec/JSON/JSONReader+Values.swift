@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Numbers, literals and whole values.
 extension JSONReader {
   private mutating func numberToken(_ expected: String) throws(MalformedReceipt) -> JSONScan.Number {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// A strict pull reader of JSON (RFC 8259) over bytes: what decodes signed payloads straight into structs.
 ///
 /// Stricter than the platform's decoder, which a signed receipt needs: invalid UTF-8, lone surrogates, a byte

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The byte-level searches of the JSON reader.
 enum JSONScan {
   /// Index of the first byte from `start` on that ends a run of plain string content: a quotation mark, a

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Any JSON value, faithful to its source: members keep their order, numbers their text.
 public enum JSONValue: Sendable, Hashable {
   /// `null`.

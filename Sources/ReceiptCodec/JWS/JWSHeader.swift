@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The protected header of a JWS (RFC 7515, section 4). Nothing in it is trusted before the signature and the
 /// chain have been checked.
 package struct JWSHeader: Sendable, Hashable {

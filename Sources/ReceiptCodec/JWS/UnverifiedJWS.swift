@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// A JWS in compact serialization (RFC 7515, section 7.1), split and not verified.
 public struct UnverifiedJWS: Sendable, Hashable {
   /// The bytes as received.

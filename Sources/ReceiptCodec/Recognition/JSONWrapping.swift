@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Receipts inside JSON, under the names that Apple's interfaces use.
 enum JSONWrapping {
   static let names = [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// What can be told of a receipt in text from its first bytes.
 enum ReceiptText {
   enum Shape {

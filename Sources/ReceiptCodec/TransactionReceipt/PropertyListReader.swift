@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Reads the text of a ``PropertyList``.
 ///
 /// ```

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Builds transaction receipts.
 package enum TransactionReceiptWriter {
   /// The bytes to sign: the signature version, then the text of the inner property list.

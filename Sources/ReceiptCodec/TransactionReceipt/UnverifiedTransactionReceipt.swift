@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// A transaction receipt of iOS 6 and before (`SKPaymentTransaction.transactionReceipt`) as it came: parsed,
 /// nothing of it verified.
 ///
@@ -130,7 +132,7 @@ enum SignatureBlob {
   static func requireDER(_ certificate: [UInt8]) throws(MalformedReceipt) {
     do throws(MalformedReceipt) {
       let bytes = certificate.span
-      var reader = ASN1Reader(0..<bytes.count, part: "certificate")
+      var reader = ASN1Reader<MalformedReceipt>(0..<bytes.count, part: "certificate")
       _ = try reader.read(.sequence, bytes)
       try reader.requireEnd(bytes)
     } catch {

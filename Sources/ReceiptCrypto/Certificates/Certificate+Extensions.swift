@@ -28,7 +28,7 @@ extension Certificate {
       guard let found = unsafe X509_get_ext(backing.certificate, index) else { return nil }
       let value = unsafe X509_EXTENSION_get_data(found)
       return unsafe Extension(
-        oid: ObjectIdentifier.dotted(X509_EXTENSION_get_object(found)),
+        oid: OpenSSLObject.dotted(X509_EXTENSION_get_object(found)),
         isCritical: X509_EXTENSION_get_critical(found) == 1,
         value: value.map { unsafe OpenSSLBytes.content(of: UnsafeRawPointer($0)) } ?? [])
     }
@@ -38,7 +38,7 @@ extension Certificate {
   public func hasExtension(_ oid: String) -> Bool {
     // To make an object of the text would allocate, and could fail.
     (0..<(unsafe X509_get_ext_count(backing.certificate))).contains { index in
-      unsafe ObjectIdentifier.dotted(X509_EXTENSION_get_object(X509_get_ext(backing.certificate, index))) == oid
+      unsafe OpenSSLObject.dotted(X509_EXTENSION_get_object(X509_get_ext(backing.certificate, index))) == oid
     }
   }
 

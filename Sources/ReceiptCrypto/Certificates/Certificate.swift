@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 /// An X.509 certificate (RFC 5280). Two are equal when their DER is.
 ///
@@ -38,8 +39,7 @@ public struct Certificate: Sendable {
     let encoded = unsafe OpenSSLBytes.encoded {
       unsafe i2d_ASN1_INTEGER(X509_get0_serialNumber(backing.certificate), $0)
     }
-    guard let encoded, let element = DERElement(encoded[...]) else { return [] }
-    return Array(element.content)
+    return encoded.flatMap { DERSequence.contents(of: .integer, in: $0) }.map(Array.init) ?? []
   }
 
   /// The serial number in lower-case hexadecimal, two digits an octet, without the zero octet that may lead
@@ -66,7 +66,7 @@ public struct Certificate: Sendable {
     unsafe X509_get0_signature(nil, &algorithm, backing.certificate)
     var object: OpaquePointer?
     unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
-    return unsafe ObjectIdentifier.dotted(object)
+    return unsafe OpenSSLObject.dotted(object)
   }
 
   /// Whether `issuer`'s key made this certificate's signature. Names, dates and extensions are not looked at.
@@ -93,4 +93,25 @@ extension Certificate: Hashable {
 extension Certificate: CustomStringConvertible {
   /// The subject and the serial number.
   public var description: String { "Certificate(\(subject), serial \(serialNumberHex))" }
+}
+
+extension Certificate {
+  /// Reads a certificate file: one certificate in DER, or PEM with one or more `CERTIFICATE` blocks, in the
+  /// order of the file. Other blocks and text are skipped.
+  ///
+  /// - Throws: ``CryptoError/Code/malformedPEM`` where the text is damaged or holds no certificate,
+  ///   ``CryptoError/Code/malformedCertificate`` where one cannot be read.
+  public static func certificates(in file: [UInt8]) throws(CryptoError) -> [Certificate] {
+    // A certificate is a SEQUENCE of more than 127 bytes: its second byte, of the length, is not ASCII.
+    if file.starts(with: [0x30]), file.dropFirst().first ?? 0 >= 0x80 { return [try Certificate(der: file)] }
+    var certificates: [Certificate] = []
+    for block in try PEMBlock.blocks(in: file) where block.label == "CERTIFICATE" {
+      certificates.append(try Certificate(der: block.bytes))
+    }
+    guard !certificates.isEmpty else {
+      throw CryptoError(
+        .malformedPEM, "There is no certificate in this file; expected DER, or PEM with a CERTIFICATE block.")
+    }
+    return certificates
+  }
 }

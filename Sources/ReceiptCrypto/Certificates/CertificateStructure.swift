@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What X.690 and RFC 5280 demand of a certificate's bytes and OpenSSL lets pass.
+internal import ReceiptBytes
+
+/// What X.690 and RFC 5280 require of a certificate's bytes and OpenSSL does not check.
 ///
 /// Encoding the certificate again would prove nothing: OpenSSL keeps the tbsCertificate as it came and writes these
 /// bytes out.
@@ -14,47 +16,62 @@
 /// Extension ::= SEQUENCE {
 ///   extnID OBJECT IDENTIFIER, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING }
 /// ```
-enum CertificateStructure {
+struct CertificateStructure {
+  private typealias Reader = ASN1Reader<CryptoError>
+
+  private let der: [UInt8]
+
   /// Checks a certificate that OpenSSL has decoded, so that its fields are those of the grammar above.
   ///
   /// - Throws: ``CryptoError/Code/malformedCertificate`` with the offset of the element that is wrong.
-  static func check(_ der: [UInt8]) throws(CryptoError) {
-    try checkEncoding(of: der[...])
-    var certificate = try first(in: der[...]).content
-    var fields = try next(&certificate).content
+  static func check(_ der: [UInt8]) throws(CryptoError) { try CertificateStructure(der: der).check() }
+
+  private func check() throws(CryptoError) {
+    try checkEncoding(of: der.indices)
+    var top = reader(of: der.indices)
+    var certificate = reader(of: try next(&top).contents)
+    var fields = reader(of: try next(&certificate).contents)
     var version: UInt8 = 1
-    if fields.first == 0xA0 {
-      let number = try first(in: next(&fields).content)
+    if try fields.nextTag(der.span) == .contextSpecificConstructed(0) {
+      var explicit = reader(of: try next(&fields).contents)
+      let number = try next(&explicit)
+      let value = der[number.contents]
       // The number is one less than the version. A DEFAULT value is not encoded (X.690 section 11.5).
-      guard number.content == [1] || number.content == [2] else {
+      guard value == [1] || value == [2] else {
         throw fault(
           at: number, "The version is neither 2 nor 3, nor 1 by being absent (RFC 5280 section 4.1.2.1).")
       }
-      version += number.content[number.content.startIndex]
+      version += value[value.startIndex]
     }
     for _ in ["serialNumber", "signature", "issuer"] { _ = try next(&fields) }
-    var validity = try next(&fields).content
-    while !validity.isEmpty { try checkTime(next(&validity)) }
+    var validity = reader(of: try next(&fields).contents)
+    while try !validity.isAtEnd(der.span) { try checkTime(next(&validity)) }
     for _ in ["subject", "subjectPublicKeyInfo"] { _ = try next(&fields) }
-    while !fields.isEmpty {
+    while try !fields.isAtEnd(der.span) {
       let field = try next(&fields)
-      let firstVersion: UInt8? = [0x81: 2, 0x82: 2, 0xA3: 3][field.tag]
+      let firstVersion: UInt8? = [
+        ASN1Tag.contextSpecific(1): 2, .contextSpecific(2): 2, .contextSpecificConstructed(3): 3,
+      ][field.tag]
       guard let firstVersion, firstVersion <= version else {
         throw fault(
           at: field,
           "A certificate of version \(version) does not have this field: unique identifiers are of version 2, "
             + "extensions of version 3 (RFC 5280 section 4.1).")
       }
-      if field.tag == 0xA3 { try checkExtensions(first(in: field.content).content) }
+      if firstVersion == 3 {
+        var explicit = reader(of: field.contents)
+        try checkExtensions(next(&explicit))
+      }
     }
   }
 
   /// RFC 5280 section 4.1.2.5.
-  private static func checkTime(_ time: DERElement) throws(CryptoError) {
-    let isUTCTime = time.tag == DERElement.utcTime
-    guard time.content.count == (isUTCTime ? 13 : 15), time.content.last == UInt8(ascii: "Z"),
-      time.content.dropLast().allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
-      isUTCTime || !time.content.lexicographicallyPrecedes("2050".utf8)
+  private func checkTime(_ time: ASN1Element) throws(CryptoError) {
+    let isUTCTime = time.tag == .utcTime
+    let text = der[time.contents]
+    guard text.count == (isUTCTime ? 13 : 15), text.last == UInt8(ascii: "Z"),
+      text.dropLast().allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+      isUTCTime || !text.lexicographicallyPrecedes("2050".utf8)
     else {
       throw fault(
         at: time,
@@ -64,77 +81,78 @@ enum CertificateStructure {
   }
 
   /// RFC 5280 section 4.2.
-  private static func checkExtensions(_ list: ArraySlice<UInt8>) throws(CryptoError) {
-    var rest = list
+  private func checkExtensions(_ list: ASN1Element) throws(CryptoError) {
+    var rest = reader(of: list.contents)
     var seen: Set<ArraySlice<UInt8>> = []
     repeat {
       let element = try next(&rest)
-      var fields = element.content
-      let identifier = try next(&fields).content
+      var fields = reader(of: element.contents)
+      let identifier = der[try next(&fields).contents]
       guard seen.insert(identifier).inserted else {
         throw fault(at: element, "An extension occurs for the second time (RFC 5280 section 4.2).")
       }
-      if fields.first == DERElement.boolean { try checkIsTrue(next(&fields), "criticality") }
-      let value = try next(&fields).content
-      let content = try first(in: value)
-      guard content.rest.isEmpty else {
+      if try fields.nextTag(der.span) == .boolean { try checkIsTrue(next(&fields), "criticality") }
+      var value = reader(of: try next(&fields).contents)
+      let range = value.position..<value.end
+      let content = try next(&value)
+      guard value.position == value.end else {
         throw CryptoError(
-          .malformedCertificate, at: "byte \(content.rest.startIndex)",
+          .malformedCertificate, at: "byte \(value.position)",
           "Bytes follow the value of an extension (RFC 5280 section 4.1).")
       }
-      try checkEncoding(of: value)
-      if identifier == [0x55, 0x1D, 0x13], content.content.first == DERElement.boolean {
-        try checkIsTrue(first(in: content.content), "cA of basicConstraints")
+      try checkEncoding(of: range)
+      guard identifier == [0x55, 0x1D, 0x13] else { continue }
+      var constraints = reader(of: content.contents)
+      if try constraints.nextTag(der.span) == .boolean {
+        try checkIsTrue(next(&constraints), "cA of basicConstraints")
       }
-    } while !rest.isEmpty
+    } while try !rest.isAtEnd(der.span)
   }
 
   /// A BOOLEAN DEFAULT FALSE is encoded where it is TRUE alone (X.690 section 11.5).
-  private static func checkIsTrue(_ element: DERElement, _ name: String) throws(CryptoError) {
-    guard element.content != [0] else {
+  private func checkIsTrue(_ element: ASN1Element, _ name: String) throws(CryptoError) {
+    guard der[element.contents] != [0] else {
       throw fault(at: element, "The \(name) is FALSE, which DER does not encode (X.690 section 11.5).")
     }
   }
 
   /// Checks every element, and those inside it.
-  private static func checkEncoding(
-    of bytes: ArraySlice<UInt8>, inSet: Bool = false, depth: Int = 0
+  private func checkEncoding(
+    of range: Range<Int>, inSet: Bool = false, depth: Int = 0
   ) throws(CryptoError) {
-    var rest = bytes
+    var rest = reader(of: range)
     var previous: ArraySlice<UInt8> = []
-    while !rest.isEmpty {
+    while try !rest.isAtEnd(der.span) {
       let element = try next(&rest)
-      guard element.isCanonical, depth < 32 else {
+      guard element.isCanonical(in: der.span), depth < 32 else {
         throw fault(
           at: element, "An element is not in DER, or nested deeper than 32 levels (X.690 section 10).")
       }
-      if element.isConstructed {
-        try checkEncoding(of: element.content, inSet: element.tag == DERElement.set, depth: depth + 1)
+      if element.tag.isConstructed {
+        try checkEncoding(of: element.contents, inSet: element.tag == .set, depth: depth + 1)
       }
       guard inSet else { continue }
-      guard !element.encoded.lexicographicallyPrecedes(previous) else {
+      let encoded = der[element.encoded]
+      guard !encoded.lexicographicallyPrecedes(previous) else {
         throw fault(at: element, "The elements of a SET OF are not in ascending order (X.690 section 11.6).")
       }
-      previous = element.encoded
+      previous = encoded
     }
   }
 
-  private static func next(_ rest: inout ArraySlice<UInt8>) throws(CryptoError) -> DERElement {
-    let element = try first(in: rest)
-    rest = element.rest
-    return element
-  }
+  private func reader(of range: Range<Int>) -> Reader { Reader(range, part: "certificate") }
 
-  private static func first(in bytes: ArraySlice<UInt8>) throws(CryptoError) -> DERElement {
-    guard let element = DERElement(bytes) else {
-      throw CryptoError(
-        .malformedCertificate, at: "byte \(bytes.startIndex)",
-        "There is no element in DER here: its tag or length is missing, not minimal or too long.")
+  /// The next element; an error is placed at its first byte.
+  private func next(_ reader: inout Reader) throws(CryptoError) -> ASN1Element {
+    let start = reader.position
+    do throws(CryptoError) {
+      return try reader.readElement(der.span)
+    } catch {
+      throw CryptoError(.malformedCertificate, at: "byte \(start)", error.message)
     }
-    return element
   }
 
-  private static func fault(at element: DERElement, _ message: String) -> CryptoError {
-    CryptoError(.malformedCertificate, at: "byte \(element.encoded.startIndex)", message)
+  private func fault(at element: ASN1Element, _ message: String) -> CryptoError {
+    CryptoError(.malformedCertificate, at: "byte \(element.encoded.lowerBound)", message)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 /// A public key of Ed25519 (RFC 8032 section 5.1). Two keys are equal when their 32 bytes are.
 public struct Ed25519PublicKey: Sendable {

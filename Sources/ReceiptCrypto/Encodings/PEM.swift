@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The textual encoding of RFC 7468:
 ///
 ///     -----BEGIN CERTIFICATE-----
@@ -61,7 +63,9 @@ struct PEMBlock: Sendable {
 
   private static func block(_ label: String, body: ArraySlice<UInt8>) throws(CryptoError) -> PEMBlock {
     if body.contains(UInt8(ascii: ":")) { return PEMBlock(label: label, hasHeaders: true, bytes: []) }
-    guard let bytes = Base64.decode(body), !bytes.isEmpty else {
+    // White space includes vertical tabs and form feeds (section 3).
+    let base64 = body.filter { $0 != 0x20 && !(0x09...0x0D).contains($0) }
+    guard let bytes = try? Base64.decode(base64), !bytes.isEmpty else {
       throw CryptoError(.malformedPEM, "The PEM block \"\(label)\" does not hold valid base64.")
     }
     return PEMBlock(label: label, hasHeaders: false, bytes: bytes)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptBytes
+
 /// A key, certificate or signing operation that failed: what went wrong and what to do about it.
 ///
 /// An invalid signature is not an error: verification returns `false`.
-public struct CryptoError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct CryptoError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What went wrong, in a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// Not one X.509 certificate in DER, or one that contradicts itself.

@@ -5,6 +5,8 @@ internal import Synchronization
 
 #if THREAD_SANITIZER
   internal import ThreadSanitizing
+
+  typealias Mutex = SanitizedMutex
 #endif
 
 /// Numbers and points to calculate with: some 10 KB, whose allocation would cost as much as a signature does.

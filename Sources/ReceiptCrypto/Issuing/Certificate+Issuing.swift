@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 extension Certificate {
   /// Issues a certificate for `publicKey`.
@@ -31,7 +32,9 @@ extension Certificate {
     try builder.addExtensions(template)
     if template.includesKeyIdentifiers {
       let keyIdentifier = builder.subjectKeyIdentifier()
-      try builder.add(oid: "2.5.29.14", isCritical: false, value: DEREncoding.octetString(keyIdentifier))
+      try builder.add(
+        oid: "2.5.29.14", isCritical: false,
+        value: ASN1Writer.encoding { $0.write(octetString: keyIdentifier) })
       let authority: [UInt8]? =
         switch issuer {
         case .itself: keyIdentifier
@@ -41,7 +44,9 @@ extension Certificate {
         // AuthorityKeyIdentifier ::= SEQUENCE { keyIdentifier [0] IMPLICIT OCTET STRING }
         try builder.add(
           oid: "2.5.29.35", isCritical: false,
-          value: DEREncoding.element(0x30, DEREncoding.element(0x80, authority)))
+          value: ASN1Writer.encoding { writer in
+            writer.write(.sequence) { $0.write(.contextSpecific(0), contents: authority) }
+          })
       }
     }
     return try builder.sign(issuer.key, template.digest)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 /// Owns a certificate while its fields are set.
 @safe
@@ -39,32 +40,42 @@ final class CertificateBuilder {
   func addExtensions(_ template: CertificateTemplate) throws(CryptoError) {
     switch template.basicConstraints {
     case .absent: break
-    case .endEntity: try add(oid: "2.5.29.19", isCritical: true, value: DEREncoding.sequence([]))
+    case .endEntity:
+      try add(oid: "2.5.29.19", isCritical: true, value: ASN1Writer.encoding { $0.write(.sequence) { _ in } })
     case .certificateAuthority(let pathLength):
       guard pathLength ?? 0 >= 0 else {
         throw CryptoError(.invalidTemplate, "A path length of \(pathLength ?? 0) is not possible.")
       }
-      let isAuthority: [UInt8] = [0x01, 0x01, 0xFF]
-      try add(
-        oid: "2.5.29.19", isCritical: true,
-        value: DEREncoding.sequence([isAuthority] + (pathLength.map { [DEREncoding.integer($0)] } ?? [])))
+      let value = ASN1Writer.encoding { writer in
+        writer.write(.sequence) { constraints in
+          constraints.write(boolean: true)
+          if let pathLength { constraints.write(integer: Int64(pathLength)) }
+        }
+      }
+      try add(oid: "2.5.29.19", isCritical: true, value: value)
     }
     if !template.keyUsage.isEmpty {
-      try add(oid: "2.5.29.15", isCritical: true, value: DEREncoding.namedBits(template.keyUsage.rawValue))
+      let value = ASN1Writer.encoding { $0.write(namedBits: template.keyUsage.rawValue) }
+      try add(oid: "2.5.29.15", isCritical: true, value: value)
     }
     if !template.extendedKeyUsages.isEmpty {
-      var identifiers: [[UInt8]] = []
-      for oid in template.extendedKeyUsages { identifiers.append(try Self.encodedIdentifier(oid)) }
-      try add(oid: "2.5.29.37", isCritical: false, value: DEREncoding.sequence(identifiers))
+      var identifiers: [ObjectIdentifier] = []
+      for oid in template.extendedKeyUsages { identifiers.append(try Self.identifier(oid)) }
+      let value = ASN1Writer.encoding { writer in
+        writer.write(.sequence) { sequence in for identifier in identifiers { sequence.write(identifier) } }
+      }
+      try add(oid: "2.5.29.37", isCritical: false, value: value)
     }
-    for oid in template.markers { try add(oid: oid, isCritical: false, value: DEREncoding.null) }
+    for oid in template.markers {
+      try add(oid: oid, isCritical: false, value: ASN1Writer.encoding { $0.writeNull() })
+    }
     for other in template.additionalExtensions {
       try add(oid: other.oid, isCritical: other.isCritical, value: other.value)
     }
   }
 
   func add(oid: String, isCritical: Bool, value: [UInt8]) throws(CryptoError) {
-    let added = unsafe ObjectIdentifier.withObject(oid) { object -> Bool? in
+    let added = unsafe OpenSSLObject.withObject(oid) { object -> Bool? in
       guard let data = unsafe ASN1_OCTET_STRING_new() else { return nil }
       defer { unsafe ASN1_OCTET_STRING_free(data) }
       guard unsafe ASN1_OCTET_STRING_set(data, value, Int32(clamping: value.count)) == 1 else { return nil }
@@ -124,13 +135,10 @@ final class CertificateBuilder {
     else { throw ErrorQueue.error(.internalFailure, "OpenSSL could not set the validity.") }
   }
 
-  private static func encodedIdentifier(_ oid: String) throws(CryptoError) -> [UInt8] {
-    let encoded = unsafe ObjectIdentifier.withObject(oid) { object in
-      unsafe OpenSSLBytes.encoded { unsafe i2d_ASN1_OBJECT(object, $0) }
-    }
-    guard let encoded else {
+  private static func identifier(_ oid: String) throws(CryptoError) -> ObjectIdentifier {
+    guard let identifier = ObjectIdentifier(oid) else {
       throw CryptoError(.invalidTemplate, "\"\(oid)\" is not an object identifier in dotted form.")
     }
-    return encoded
+    return identifier
   }
 }

@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 extension Certificate.Extension {
   /// Says where the issuer answers OCSP requests (RFC 5280 section 4.2.2.1).
   package static func authorityInformationAccess(ocspURLs: [String]) -> Certificate.Extension {
     // id-ad-ocsp: 1.3.6.1.5.5.7.48.1
-    let method: [UInt8] = [0x06, 0x08, 0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x01]
-    let descriptions = ocspURLs.map { DEREncoding.sequence([method, location($0)]) }
-    return Certificate.Extension(
-      oid: "1.3.6.1.5.5.7.1.1", isCritical: false, value: DEREncoding.sequence(descriptions))
+    let method: [UInt8] = [0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x01]
+    let value = ASN1Writer.encoding { writer in
+      writer.write(.sequence) { descriptions in
+        for url in ocspURLs {
+          descriptions.write(.sequence) { description in
+            description.write(.objectIdentifier, contents: method)
+            description.write(location: url)
+          }
+        }
+      }
+    }
+    return Certificate.Extension(oid: "1.3.6.1.5.5.7.1.1", isCritical: false, value: value)
   }
 
   /// Says where the issuer publishes revocation lists (RFC 5280 section 4.2.1.13).
   package static func crlDistributionPoints(_ urls: [String]) -> Certificate.Extension {
-    let points = urls.map { url in
-      DEREncoding.sequence([DEREncoding.element(0xA0, DEREncoding.element(0xA0, location(url)))])
+    let value = ASN1Writer.encoding { writer in
+      writer.write(.sequence) { points in
+        for url in urls { points.write(.sequence) { $0.write(distributionPoint: url) } }
+      }
     }
-    return Certificate.Extension(
-      oid: "2.5.29.31", isCritical: false, value: DEREncoding.sequence(points))
+    return Certificate.Extension(oid: "2.5.29.31", isCritical: false, value: value)
   }
 
   /// Says which certificates a list covers (RFC 5280 section 5.2.5), critically.
@@ -24,14 +35,27 @@ extension Certificate.Extension {
     url: String? = nil, coversUsersAlone: Bool = false, coversAuthoritiesAlone: Bool = false,
     isIndirect: Bool = false
   ) -> Certificate.Extension {
-    var fields: [[UInt8]] = []
-    if let url { fields.append(DEREncoding.element(0xA0, DEREncoding.element(0xA0, location(url)))) }
-    if coversUsersAlone { fields.append(DEREncoding.element(0x81, [0xFF])) }
-    if coversAuthoritiesAlone { fields.append(DEREncoding.element(0x82, [0xFF])) }
-    if isIndirect { fields.append(DEREncoding.element(0x84, [0xFF])) }
-    return Certificate.Extension(oid: "2.5.29.28", isCritical: true, value: DEREncoding.sequence(fields))
+    let flags: [(UInt32, Bool)] = [(1, coversUsersAlone), (2, coversAuthoritiesAlone), (4, isIndirect)]
+    let value = ASN1Writer.encoding { writer in
+      writer.write(.sequence) { fields in
+        if let url { fields.write(distributionPoint: url) }
+        for (number, isSet) in flags where isSet { fields.write(.contextSpecific(number), contents: [0xFF]) }
+      }
+    }
+    return Certificate.Extension(oid: "2.5.29.28", isCritical: true, value: value)
+  }
+}
+
+extension ASN1Writer {
+  /// A uniformResourceIdentifier of GeneralName.
+  fileprivate mutating func write(location url: String) {
+    write(.contextSpecific(6), contents: Array(url.utf8))
   }
 
-  /// A uniformResourceIdentifier of GeneralName.
-  private static func location(_ url: String) -> [UInt8] { DEREncoding.element(0x86, Array(url.utf8)) }
+  /// A DistributionPointName, fullName.
+  fileprivate mutating func write(distributionPoint url: String) {
+    write(.contextSpecificConstructed(0)) { name in
+      name.write(.contextSpecificConstructed(0)) { $0.write(location: url) }
+    }
+  }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The curves of RFC 5480 that are used here, recognised by the bytes of a SubjectPublicKeyInfo:
 ///
 ///     SubjectPublicKeyInfo ::= SEQUENCE {
@@ -12,12 +14,13 @@ enum NamedCurve: CaseIterable {
   case p256, p384, p521
 
   init?(subjectPublicKeyInfo: [UInt8]) {
-    guard let outer = DERElement.onlySequence(in: subjectPublicKeyInfo),
-      let algorithm = DERElement(outer.content), algorithm.tag == DERElement.sequence,
-      let point = DERElement(algorithm.rest), point.tag == DERElement.bitString, point.rest.isEmpty,
-      let curve = Self.allCases.first(where: { $0.algorithm.elementsEqual(algorithm.content) })
+    guard let elements = DERSequence.elements(of: subjectPublicKeyInfo),
+      elements.map(\.tag) == [.sequence, .bitString],
+      let curve = Self.allCases.first(where: {
+        $0.algorithm.elementsEqual(subjectPublicKeyInfo[elements[0].contents])
+      })
     else { return nil }
-    let octets = point.content
+    let octets = subjectPublicKeyInfo[elements[1].contents]
     guard octets.count >= 2, octets[octets.startIndex] == 0 else { return nil }
     switch octets[octets.startIndex + 1] {
     case 0x04 where octets.count == 2 + 2 * curve.fieldByteCount: break

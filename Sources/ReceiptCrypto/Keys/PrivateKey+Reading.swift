@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 extension PrivateKey {
   /// Reads the first private key of a PEM text: PKCS#8 (`PRIVATE KEY`, the format of App Store Connect's
@@ -136,14 +137,12 @@ private enum PrivateKeyFormat: String {
   case pkcs1 = "PKCS#1"
 
   init?(_ der: [UInt8]) {
-    guard let outer = DERElement.onlySequence(in: der), let first = DERElement(outer.content) else {
-      return nil
-    }
-    switch (first.tag, DERElement(first.rest)?.tag) {
-    case (DERElement.integer, DERElement.sequence): self = .pkcs8
-    case (DERElement.integer, DERElement.octetString): self = .sec1
-    case (DERElement.integer, DERElement.integer): self = .pkcs1
-    case (DERElement.sequence, DERElement.octetString): self = .encryptedPKCS8
+    guard let elements = DERSequence.elements(of: der), elements.count > 1 else { return nil }
+    switch (elements[0].tag, elements[1].tag) {
+    case (.integer, .sequence): self = .pkcs8
+    case (.integer, .octetString): self = .sec1
+    case (.integer, .integer): self = .pkcs1
+    case (.sequence, .octetString): self = .encryptedPKCS8
     default: return nil
     }
   }

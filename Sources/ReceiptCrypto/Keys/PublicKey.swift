@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 /// A public key. Two keys are equal when their DER is.
 public struct PublicKey: Sendable {

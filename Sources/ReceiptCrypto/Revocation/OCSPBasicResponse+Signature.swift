@@ -9,7 +9,7 @@ extension OCSPBasicResponse {
     defer { ErrorQueue.clear() }
     var algorithm: OpaquePointer?
     unsafe X509_ALGOR_get0(&algorithm, nil, nil, OCSP_resp_get0_tbs_sigalg(basic))
-    let oid = unsafe ObjectIdentifier.dotted(algorithm)
+    let oid = unsafe OpenSSLObject.dotted(algorithm)
     guard RevocationSignature.acceptsInResponse(oid: oid) else {
       throw OCSPError(
         .badSignature, "The response is signed with the algorithm \(oid), which is not accepted.")

@@ -108,6 +108,6 @@ final class OCSPBasicResponse {
   private static func unsupported(_ object: OpaquePointer?) -> OCSPError {
     unsafe OCSPError(
       .unsupportedExtension,
-      "The response has the critical extension \(ObjectIdentifier.dotted(object)), which is not known here.")
+      "The response has the critical extension \(OpenSSLObject.dotted(object)), which is not known here.")
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 /// A request for the status of one certificate (RFC 6960 section 4.1).
 public struct OCSPRequest: Sendable {
@@ -116,8 +117,6 @@ enum OCSPNonce {
   static func value(of found: OpaquePointer) -> [UInt8]? {
     guard let data = unsafe X509_EXTENSION_get_data(found) else { return nil }
     let value = unsafe OpenSSLBytes.content(of: UnsafeRawPointer(data))
-    guard let element = DERElement(value[...]), element.tag == DERElement.octetString, element.rest.isEmpty
-    else { return nil }
-    return Array(element.content)
+    return DERSequence.contents(of: .octetString, in: value).map(Array.init)
   }
 }

@@ -57,7 +57,7 @@ final class RevocationListBacking {
     unsafe X509_CRL_get0_signature(list, nil, &algorithm)
     var object: OpaquePointer?
     unsafe X509_ALGOR_get0(&object, nil, nil, algorithm)
-    let oid = unsafe ObjectIdentifier.dotted(object)
+    let oid = unsafe OpenSSLObject.dotted(object)
     guard RevocationSignature.acceptsInList(oid: oid) else {
       throw RevocationListError(
         .badSignature, "The list is signed with the algorithm \(oid), which is not accepted.")
@@ -125,7 +125,7 @@ final class RevocationListBacking {
   private static func unsupported(_ object: OpaquePointer?) -> RevocationListError {
     unsafe RevocationListError(
       .unsupportedExtension,
-      "The list has the critical extension \(ObjectIdentifier.dotted(object)), which is not known here.")
+      "The list has the critical extension \(OpenSSLObject.dotted(object)), which is not known here.")
   }
 }
 

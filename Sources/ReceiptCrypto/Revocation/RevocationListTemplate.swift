@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import ReceiptBytes
 
 /// What a new revocation list shall say, right or wrong: for tests and emulators of issuers.
 package struct RevocationListTemplate: Sendable {
@@ -75,7 +76,7 @@ package struct RevocationListTemplate: Sendable {
       extensions.append(
         Certificate.Extension(
           oid: "2.5.29.21", isCritical: false,
-          value: DEREncoding.element(0x0A, [UInt8(clamping: reason.rawValue)])))
+          value: ASN1Writer.encoding { $0.write(.enumerated, contents: [UInt8(clamping: reason.rawValue)]) }))
     }
     for other in extensions {
       let added = unsafe Self.withExtension(other) { unsafe X509_REVOKED_add_ext(revoked, $0, -1) == 1 }
@@ -90,7 +91,7 @@ package struct RevocationListTemplate: Sendable {
   private static func withExtension(
     _ template: Certificate.Extension, _ body: (OpaquePointer?) -> Bool
   ) -> Bool? {
-    unsafe ObjectIdentifier.withObject(template.oid) { object -> Bool? in
+    unsafe OpenSSLObject.withObject(template.oid) { object -> Bool? in
       guard let data = unsafe ASN1_OCTET_STRING_new() else { return nil }
       defer { unsafe ASN1_OCTET_STRING_free(data) }
       let value = template.value

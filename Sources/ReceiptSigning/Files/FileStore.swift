@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// Files of identities: small, written whole or not at all, never replaced by accident.
@@ -8,8 +9,8 @@ package enum FileStore {
   static let maximumByteCount = 1 << 20
 
   package static func read(_ path: String) throws(SigningError) -> [UInt8] {
-    do throws(SystemCalls.Failure) {
-      if let contents = try SystemCalls.read(path, limit: maximumByteCount) { return contents }
+    do throws(SystemError) {
+      if let contents = try FileSystem.read(path, limit: maximumByteCount) { return contents }
     } catch {
       throw SigningError(.unreadableFile, at: path, "The file cannot be read: \(error.reason).")
     }
@@ -17,9 +18,9 @@ package enum FileStore {
       .unreadableFile, at: path, "The file has more than \(maximumByteCount) bytes: no key or certificate.")
   }
 
-  static func status(_ path: String) throws(SigningError) -> SystemCalls.Status? {
-    do throws(SystemCalls.Failure) {
-      return try SystemCalls.status(path)
+  static func status(_ path: String) throws(SigningError) -> File.Status? {
+    do throws(SystemError) {
+      return try FileSystem.status(path)
     } catch {
       throw SigningError(.unreadableFile, at: path, "It cannot be looked at: \(error.reason).")
     }
@@ -27,8 +28,8 @@ package enum FileStore {
 
   /// Creates the directory for its owner alone, unless it is there.
   package static func ensureDirectory(_ path: String) throws(SigningError) {
-    do throws(SystemCalls.Failure) {
-      try SystemCalls.makeDirectory(path, mode: 0o700)
+    do throws(SystemError) {
+      try FileSystem.makeDirectory(path, permissions: 0o700)
     } catch {
       guard error.isExisting else {
         throw SigningError(.unwritableFile, at: path, "The directory cannot be made: \(error.reason).")
@@ -40,9 +41,9 @@ package enum FileStore {
   }
 
   /// Creates a file; refuses when there is one.
-  static func create(_ path: String, mode: UInt32, contents: [UInt8]) throws(SigningError) {
-    do throws(SystemCalls.Failure) {
-      try SystemCalls.create(path, mode: mode, contents: contents)
+  static func create(_ path: String, mode: UInt16, contents: [UInt8]) throws(SigningError) {
+    do throws(SystemError) {
+      try FileSystem.create(path, permissions: mode, contents: contents)
     } catch {
       throw error.isExisting
         ? exists(path) : SigningError(.unwritableFile, at: path, "It cannot be written: \(error.reason).")
@@ -50,21 +51,23 @@ package enum FileStore {
   }
 
   /// Puts a file in place of another in one step: readers see the old or the new one.
-  package static func replace(_ path: String, mode: UInt32, contents: [UInt8]) throws(SigningError) {
+  package static func replace(_ path: String, mode: UInt16, contents: [UInt8]) throws(SigningError) {
     let suffix = Random.bytes(8).map { String($0, radix: 16) }.joined()
     let temporary = "\(path).\(suffix).new"
     try create(temporary, mode: mode, contents: contents)
-    do throws(SystemCalls.Failure) {
-      try SystemCalls.rename(temporary, to: path)
+    do throws(SystemError) {
+      try FileSystem.rename(temporary, to: path)
     } catch {
-      SystemCalls.remove(temporary)
+      remove(temporary)
       throw SigningError(.unwritableFile, at: path, "It cannot be replaced: \(error.reason).")
     }
   }
 
+  static func remove(_ path: String) { try? FileSystem.remove(path) }
+
   static func synchronizeDirectory(_ path: String) throws(SigningError) {
-    do throws(SystemCalls.Failure) {
-      try SystemCalls.synchronizeDirectory(path)
+    do throws(SystemError) {
+      try FileSystem.synchronizeDirectory(path)
     } catch {
       throw SigningError(.unwritableFile, at: path, "The directory cannot be synced: \(error.reason).")
     }

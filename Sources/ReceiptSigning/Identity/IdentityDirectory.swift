@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCrypto
 
 /// An identity in a directory: `root.cer` (the root in DER, to give to verifiers), `chain.pem` (leaf,
@@ -54,7 +55,7 @@ public struct IdentityDirectory: Sendable, Hashable {
     } catch {
       throw SigningError(error)
     }
-    let files: [(path: String, mode: UInt32, contents: [UInt8])] = [
+    let files: [(path: String, mode: UInt16, contents: [UInt8])] = [
       (keyPath, 0o600, Array(key.utf8)),
       (chainPath, 0o644, identity.chain.flatMap { Array($0.pem.utf8) }),
       (rootPath, 0o644, root.der),
@@ -71,7 +72,7 @@ public struct IdentityDirectory: Sendable, Hashable {
           written.append(file.path)
         }
       } catch {
-        for path in written { SystemCalls.remove(path) }
+        for path in written { FileStore.remove(path) }
         throw error
       }
     }
@@ -92,7 +93,7 @@ public struct IdentityDirectory: Sendable, Hashable {
     let chainFile = try FileStore.read(chainPath)
     let keyFile = try FileStore.read(keyPath)
     if let status = try FileStore.status(keyPath), status.permissions & 0o077 != 0 {
-      warn(.keyReadableByOthers(path: keyPath, permissions: status.permissions))
+      warn(.keyReadableByOthers(path: keyPath, permissions: UInt32(status.permissions)))
     }
     let key = try placed(at: keyPath) { () throws(SigningError) in
       try SigningIdentity.privateKey(inFile: keyFile, passphrase: passphrase)

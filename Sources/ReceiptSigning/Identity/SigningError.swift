@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptBytes
 public import ReceiptCodec
 public import ReceiptCrypto
 
 /// A receipt or token that could not be signed, or an identity that could not be made, read or written: what
 /// is wrong, where, and what to do about it.
-public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SigningError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, in a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// A chain without certificates.

@@ -30,7 +30,7 @@ struct Authenticator: Sendable {
     var groups: [SignatureGroup] = []
     for (index, (receipt, trace)) in receipts.enumerated() {
       do throws(ValidationError) {
-        let evidence = try receipt.evidence.get()
+        let evidence = try receipt.requireEvidence()
         let signer = try signer(of: evidence, resolved: &resolved, trace: trace)
         try requireSignature(in: evidence)
         if SignatureGroup.add(evidence, by: signer, at: index, to: &groups) { continue }
@@ -44,7 +44,7 @@ struct Authenticator: Sendable {
     }
     return zip(receipts, signers).map { receipt, signer in
       Result { () throws(ValidationError) in
-        try decode(try receipt.receipt.evidence.get(), signedBy: signer.get(), trace: receipt.trace)
+        try decode(try receipt.receipt.requireEvidence(), signedBy: signer.get(), trace: receipt.trace)
       }
     }
   }
@@ -102,9 +102,10 @@ struct Authenticator: Sendable {
       try Self.requireDigest(of: content, in: attributes, using: algorithm)
     }
     let message = evidence.signed.bytes
+    let signature = evidence.signature
     let isValid: Bool
     do throws(CryptoError) {
-      isValid = try key.isValidSignature(evidence.signature.span, for: message.span, using: algorithm)
+      isValid = try key.isValidSignature(signature.span, for: message.span, using: algorithm)
     } catch {
       throw .notComputed(error, at: evidence.format.signatureTerms.place)
     }

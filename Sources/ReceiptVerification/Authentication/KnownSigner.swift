@@ -25,6 +25,7 @@ final class KnownSigner: Sendable {
   }
 
   private let table = Mutex<Table>(.none)
+  private let wasCached = Atomic<Bool>(false)
   private let validSignatureCount = Atomic<Int>(0)
 
   /// Valid signatures after which a table of the key's multiples has repaid what it costs: some 16 ms, against
@@ -36,6 +37,12 @@ final class KnownSigner: Sendable {
     self.chains = chains
     self.isCacheable = isCacheable
     self.prefixDigest = prefixDigest
+  }
+
+  /// Whether the cache was given it, so that it need not be given it with every receipt.
+  var isCached: Bool {
+    get { wasCached.load(ordering: .relaxed) }
+    set { wasCached.store(newValue, ordering: .relaxed) }
   }
 
   /// The table of the key's multiples, once it is built.

@@ -35,7 +35,8 @@ final class SignerCache: Sendable {
 
   /// Remembers a signer of a receipt that passed the policy.
   func insert(_ signer: KnownSigner, of format: ReceiptFormat) {
-    guard signer.isCacheable, signer.cacheKey.byteCount <= Self.maximumKeyByteCount else { return }
+    guard signer.isCacheable, !signer.isCached, signer.cacheKey.byteCount <= Self.maximumKeyByteCount else { return }
+    signer.isCached = true
     signers.withLock { signers in
       if signers[format.rawValue].contains(where: { $0.cacheKey == signer.cacheKey }) { return }
       if signers[format.rawValue].count >= Self.capacity { signers[format.rawValue].removeLast() }

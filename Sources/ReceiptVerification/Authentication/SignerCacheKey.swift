@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The bytes of a receipt that determine its signer: by them the cache finds a signer that it has met before.
 ///
 /// The parts are compared one by one, so that nothing can move from one part to the next.
@@ -22,7 +24,7 @@ extension SignerCacheKey: Hashable {
     guard left.parts.count == right.parts.count else { return false }
     for index in left.parts.indices {
       let (leftPart, rightPart) = (left.parts[index], right.parts[index])
-      guard hasEqualBytes(leftPart.span, rightPart.span) else { return false }
+      guard ByteSearch.isEqual(leftPart.span, rightPart.span) else { return false }
     }
     return true
   }
@@ -34,20 +36,4 @@ extension SignerCacheKey: Hashable {
       for byte in part.suffix(64) { hasher.combine(byte) }
     }
   }
-}
-
-/// Whether two runs of bytes are equal, compared from the end: keys of different signers tend to begin alike.
-func hasEqualBytes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-  guard left.count == right.count else { return false }
-  let leftBytes = unsafe left.bytes
-  let rightBytes = unsafe right.bytes
-  var end = left.count
-  while end >= 8 {
-    end -= 8
-    let a = unsafe leftBytes.unsafeLoadUnaligned(fromByteOffset: end, as: UInt64.self)
-    let b = unsafe rightBytes.unsafeLoadUnaligned(fromByteOffset: end, as: UInt64.self)
-    if a != b { return false }
-  }
-  for index in 0..<end where left[index] != right[index] { return false }
-  return true
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
@@ -218,5 +219,6 @@ extension ReceiptKind {
 
 /// Swift compares strings by canonical equivalence; identifiers are compared byte for byte.
 func hasSameBytes(_ left: String, _ right: String) -> Bool {
-  left.utf8.elementsEqual(right.utf8)
+  let (left, right) = (left.utf8.span, right.utf8.span)
+  return ByteSearch.isEqual(left, right)
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCrypto
 
 /// What to make of data that Xcode or a unit test signed with a certificate of its own.

@@ -3,8 +3,8 @@
 internal import ReceiptCodec
 
 /// What a receipt offers to be authenticated, whatever its format: the result of recognition. Nothing of it was
-/// verified.
-struct Evidence {
+/// verified. It is a class because it goes from stage to stage: to copy its many parts would cost more.
+final class Evidence {
   /// The format that it came in.
   let format: ReceiptFormat
   /// How it says that it is signed.
@@ -21,6 +21,21 @@ struct Evidence {
   let content: () throws(MalformedReceipt) -> DecodedContent
   /// The receipt that it was made of.
   let receipt: UnverifiedReceipt
+
+  init(
+    format: ReceiptFormat, algorithm: ReceiptAlgorithm, signed: SignedContent, signature: ArraySlice<UInt8>,
+    cacheKey: SignerCacheKey, signer: @escaping () throws(ValidationError) -> SignerEvidence,
+    content: @escaping () throws(MalformedReceipt) -> DecodedContent, receipt: UnverifiedReceipt
+  ) {
+    self.format = format
+    self.algorithm = algorithm
+    self.signed = signed
+    self.signature = signature
+    self.cacheKey = cacheKey
+    self.signer = signer
+    self.content = content
+    self.receipt = receipt
+  }
 }
 
 /// The bytes that a signature covers.

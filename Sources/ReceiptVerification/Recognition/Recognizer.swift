@@ -12,22 +12,23 @@ struct Recognizer: Sendable {
     do throws(MalformedReceipt) {
       return recognize(try UnverifiedReceipt(parsing: bytes, limits: limits))
     } catch {
-      return RecognizedReceipt(receipt: nil, evidence: .failure(.malformed(error)))
+      return .malformed(.malformed(error))
     }
   }
 
   /// Makes evidence of a receipt that is parsed already.
   func recognize(_ receipt: UnverifiedReceipt) -> RecognizedReceipt {
-    RecognizedReceipt(
-      receipt: receipt,
-      evidence: Result { () throws(ValidationError) in
-        switch receipt {
-        case .jws(let jws): JWSAdapter.evidence(in: jws, limits: limits)
-        case .appReceipt(let appReceipt): try AppReceiptAdapter.evidence(in: appReceipt, limits: limits)
-        case .transactionReceipt(let transactionReceipt):
-          try TransactionReceiptAdapter.evidence(in: transactionReceipt, limits: limits)
-        }
-      })
+    do throws(ValidationError) {
+      switch receipt {
+      case .jws(let jws): return .evidence(JWSAdapter.evidence(in: jws, limits: limits))
+      case .appReceipt(let appReceipt):
+        return .evidence(try AppReceiptAdapter.evidence(in: appReceipt, limits: limits))
+      case .transactionReceipt(let transactionReceipt):
+        return .evidence(try TransactionReceiptAdapter.evidence(in: transactionReceipt, limits: limits))
+      }
+    } catch {
+      return .withoutEvidence(receipt, error)
+    }
   }
 
   /// Recognizes a signed part of a notification, which is a JWS without any wrapping.
@@ -35,15 +36,34 @@ struct Recognizer: Sendable {
     do throws(MalformedReceipt) {
       return recognize(.jws(try UnverifiedJWS(parsing: Array(part.compact.utf8), limits: limits)))
     } catch {
-      return RecognizedReceipt(receipt: nil, evidence: .failure(.malformed(error)))
+      return .malformed(.malformed(error))
     }
   }
 }
 
 /// What recognition makes of bytes.
-struct RecognizedReceipt {
+enum RecognizedReceipt {
+  /// A receipt, and what it offers to be authenticated.
+  case evidence(Evidence)
+  /// A receipt that offers nothing to be authenticated, and why.
+  indirect case withoutEvidence(UnverifiedReceipt, ValidationError)
+  /// Bytes that are no receipt, and why.
+  indirect case malformed(ValidationError)
+
+  /// The evidence.
+  func requireEvidence() throws(ValidationError) -> Evidence {
+    switch self {
+    case .evidence(let evidence): return evidence
+    case .withoutEvidence(_, let error), .malformed(let error): throw error
+    }
+  }
+
   /// The receipt; `nil` where the bytes are none.
-  let receipt: UnverifiedReceipt?
-  /// What it offers to be authenticated, or why it offers nothing.
-  let evidence: Result<Evidence, ValidationError>
+  var receipt: UnverifiedReceipt? {
+    switch self {
+    case .evidence(let evidence): evidence.receipt
+    case .withoutEvidence(let receipt, _): receipt
+    case .malformed: nil
+    }
+  }
 }

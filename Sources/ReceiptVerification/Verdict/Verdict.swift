@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCodec
 
 /// What a verifier concludes on a receipt.
@@ -120,8 +121,8 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
 
   init(_ code: ReasonCode, at place: String = "", _ message: String) {
     self.code = code
-    self.place = PlainLine.of(place)
-    self.message = PlainLine.of(message)
+    self.place = ShownText.plain(place, limit: 800)
+    self.message = ShownText.plain(message, limit: 800)
   }
 
   init(_ error: MalformedReceipt) {

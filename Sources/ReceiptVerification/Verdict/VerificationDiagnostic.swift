@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// One decision on the way to a verdict, for logs and for people who ask why.
 public struct VerificationDiagnostic: Sendable, Hashable, CustomStringConvertible {
   /// What was decided.
@@ -32,7 +34,7 @@ public struct VerificationDiagnostic: Sendable, Hashable, CustomStringConvertibl
   init(step: Step, passed: Bool, message: String) {
     self.step = step
     self.passed = passed
-    self.message = PlainLine.of(message)
+    self.message = ShownText.plain(message, limit: 800)
   }
 
   /// Step, outcome and message in one line.

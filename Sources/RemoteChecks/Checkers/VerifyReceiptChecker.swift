@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCodec
 // A caller makes the transport and its URL, too: they come with this module.
 @_exported public import ReceiptHTTP

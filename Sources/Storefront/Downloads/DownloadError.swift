@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptBytes
+
 /// Why content was not fetched, or a queue refused to fetch it.
-public struct DownloadError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct DownloadError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is, in a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The queue was not told where downloads go.
@@ -55,9 +57,7 @@ public struct DownloadError: Error, Sendable, Hashable, CustomStringConvertible 
   }
 
   /// The code, the place and the message, on one line.
-  public var description: String {
-    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
-  }
+  public var description: String { line }
 
   /// Whether what has come is of no use after it.
   var spoilsPartialFile: Bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
+internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptHTTP
 

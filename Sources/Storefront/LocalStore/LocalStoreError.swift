@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptSigning
 
 /// Why a store in this process did not do what its operator asked.
-public struct LocalStoreError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct LocalStoreError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, in a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is no such transaction, subscription, product or waiting purchase.
@@ -35,6 +36,9 @@ public struct LocalStoreError: Error, Sendable, Hashable, CustomStringConvertibl
     self.message = message
   }
 
+  /// The code, the place and the message, on one line.
+  public var description: String { line }
+
   init(_ error: RecordStorageError) {
     self.init(error.code == .corrupt ? .corrupt : .storage, at: error.place, error.description)
   }
@@ -52,11 +56,6 @@ public struct LocalStoreError: Error, Sendable, Hashable, CustomStringConvertibl
 
   init(_ error: MalformedReceipt, at place: String) {
     self.init(.corrupt, at: place, "The record is not what a store has written: \(error.description)")
-  }
-
-  /// The code, the place and the message, on one line.
-  public var description: String {
-    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
   }
 
   /// As a customer is told: nothing is known but that it did not work.

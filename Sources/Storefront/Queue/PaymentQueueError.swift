@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptBytes
+
 /// Why a queue refused what it was asked, or could not do it. Nothing was changed, unless the code says otherwise.
-public struct PaymentQueueError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is, in a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The payment's quantity is less than 1.
@@ -46,17 +48,15 @@ public struct PaymentQueueError: Error, Sendable, Hashable, CustomStringConverti
     storageError = nil
   }
 
+  /// The code, the place and the message, on one line.
+  public var description: String { line }
+
   /// Passes a storage's fault on.
   public init(_ fault: RecordStorageError) {
     code = .storage
     place = fault.place
     message = "\(fault.code.rawValue): \(fault.message)"
     storageError = fault
-  }
-
-  /// The code, the place and the message, on one line.
-  public var description: String {
-    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
   }
 
   /// Whether a queue must not go on after it: what is in memory may be another thing than what is stored, or what is

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptBytes
+
 /// What keeps a queue or a store: records in collections, changed in batches that are whole and durable.
 ///
 /// `StorefrontSQLite` keeps them in a file; ``MemoryRecordStorage`` forgets them with the process. One conformance suite
@@ -66,7 +68,7 @@ public enum RecordChange: Sendable, Hashable {
 }
 
 /// Why a storage could not do what it was asked.
-public struct RecordStorageError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct RecordStorageError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// There is nothing at this place.
@@ -104,7 +106,5 @@ public struct RecordStorageError: Error, Sendable, Hashable, CustomStringConvert
   }
 
   /// The code, the place and the message, on one line.
-  public var description: String {
-    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
-  }
+  public var description: String { line }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptBytes
+
 /// Why a subscription or purchase was not changed.
-public struct SubscriptionError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SubscriptionError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, in a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// No subscription of this original transaction.
@@ -39,7 +41,5 @@ public struct SubscriptionError: Error, Sendable, Hashable, CustomStringConverti
   }
 
   /// The code, the place and the message, on one line.
-  public var description: String {
-    place.isEmpty ? "\(code.rawValue): \(message)" : "\(code.rawValue) at \(place): \(message)"
-  }
+  public var description: String { line }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// A witness's verified statement that as of a time a checkpoint was the largest consistent one that it had seen of

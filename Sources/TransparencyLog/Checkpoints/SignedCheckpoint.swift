@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCrypto
 
 /// A checkpoint with signature lines, none of them verified.
@@ -49,7 +50,7 @@ public struct SignedCheckpoint: Sendable, Hashable {
   ) throws(NoteError) -> VerifiedCheckpoint {
     _ = try note.verified(by: [key])
     let origin = origin ?? key.name
-    guard unverifiedCheckpoint.origin.isSame(as: origin) else {
+    guard UTF8Text.isIdentical(unverifiedCheckpoint.origin, origin) else {
       throw NoteError(
         .wrongOrigin, "the checkpoint is of \(unverifiedCheckpoint.origin), the key of \(origin)")
     }

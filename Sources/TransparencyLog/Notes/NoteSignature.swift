@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// A signature line of a note: `— NAME BASE64`, where the base64 holds the key ID and the signature.
@@ -28,7 +29,7 @@ public struct NoteSignature: Sendable, Hashable {
 
   init(line: ArraySlice<UInt8>, _ place: LogFormatError.Place) throws(LogFormatError) {
     guard let rest = ASCII.rest(of: line, after: Self.prefix), let space = rest.firstIndex(of: ASCII.space),
-      let bytes = CanonicalBase64.decode(rest[(space + 1)...]), bytes.count > 4
+      let bytes = try? Base64.decode(rest[(space + 1)...]), bytes.count > 4
     else {
       throw LogFormatError(
         .malformedSignatureLine, place, "a signature line is: em dash, space, name, space, base64")
@@ -40,14 +41,14 @@ public struct NoteSignature: Sendable, Hashable {
 
   /// The line, without its newline.
   public var line: String {
-    "\(Self.prefix)\(name) \(CanonicalBase64.encode(keyID.bigEndianBytes + signature))"
+    "\(Self.prefix)\(name) \(Base64.encodeToString(keyID.bigEndianBytes + signature))"
   }
 
   private static let prefix = "\u{2014} "
 
   /// Whether all bytes are the same.
   public static func == (lhs: NoteSignature, rhs: NoteSignature) -> Bool {
-    lhs.keyID == rhs.keyID && lhs.signature == rhs.signature && lhs.name.isSame(as: rhs.name)
+    lhs.keyID == rhs.keyID && lhs.signature == rhs.signature && UTF8Text.isIdentical(lhs.name, rhs.name)
   }
 
   /// Hashes the key ID and the signature.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 public import ReceiptCrypto
 
 /// The key that verifies signatures of a name in notes: C2SP signed-note, "verifier keys".
@@ -52,7 +53,7 @@ public struct NoteVerifierKey: Sendable {
   init(_ text: ArraySlice<UInt8>, _ place: LogFormatError.Place) throws(LogFormatError) {
     // The base64 may have a plus too.
     let parts = text.split(separator: ASCII.plus, maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, let bytes = CanonicalBase64.decode(parts[2]), let type = bytes.first else {
+    guard parts.count == 3, let bytes = try? Base64.decode(parts[2]), let type = bytes.first else {
       throw LogFormatError(.malformedKey, place, "a verifier key is NAME+KEYID+BASE64")
     }
     let name = try NoteName.read(parts[0], place)
@@ -72,12 +73,12 @@ public struct NoteVerifierKey: Sendable {
 
   /// The key as text: name, key ID and base64.
   public var text: String {
-    "\(name)+\(Self.hexadecimal(keyID))+\(CanonicalBase64.encode([kind.rawValue] + publicKey.rawRepresentation))"
+    "\(name)+\(Self.hexadecimal(keyID))+\(Base64.encodeToString([kind.rawValue] + publicKey.rawRepresentation))"
   }
 
   /// Whether a signature line names this key.
   func isNamed(by signature: NoteSignature) -> Bool {
-    keyID == signature.keyID && name.isSame(as: signature.name)
+    keyID == signature.keyID && UTF8Text.isIdentical(name, signature.name)
   }
 
   private static func keyID(_ name: String, _ kind: Kind, _ publicKey: Ed25519PublicKey) -> UInt32 {
@@ -92,7 +93,7 @@ extension NoteVerifierKey: Hashable, CustomStringConvertible {
   /// Whether name, type and public key are of the same bytes.
   public static func == (lhs: NoteVerifierKey, rhs: NoteVerifierKey) -> Bool {
     lhs.keyID == rhs.keyID && lhs.kind == rhs.kind && lhs.publicKey == rhs.publicKey
-      && lhs.name.isSame(as: rhs.name)
+      && UTF8Text.isIdentical(lhs.name, rhs.name)
   }
 
   /// Hashes the type, the key ID and the public key.
@@ -104,11 +105,4 @@ extension NoteVerifierKey: Hashable, CustomStringConvertible {
 
   /// The key as text.
   public var description: String { text }
-}
-
-extension FixedWidthInteger {
-  /// The bytes, the highest first.
-  var bigEndianBytes: [UInt8] {
-    stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> $0) }
-  }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// A file that proves without a network that an entry is in a log (C2SP tlog-proof, `.tlog-proof`), not verified.
@@ -59,7 +60,7 @@ public struct LogProof: Sendable, Hashable {
     }
     var line = try reader.line("\"extra BASE64\" or \"index NUMBER\"")
     if let text = ASCII.rest(of: line, after: "extra ") {
-      guard !text.isEmpty, let extra = CanonicalBase64.decode(text) else {
+      guard !text.isEmpty, let extra = try? Base64.decode(text) else {
         throw LogFormatError(.malformedBase64, reader.place, "expected the extra data in base64")
       }
       self.extra = extra
@@ -83,7 +84,7 @@ public struct LogProof: Sendable, Hashable {
   /// The proof as bytes. What was parsed comes out as it went in.
   public var encoded: [UInt8] {
     var lines = [Self.header]
-    if let extra { lines.append("extra \(CanonicalBase64.encode(extra))") }
+    if let extra { lines.append("extra \(Base64.encodeToString(extra))") }
     lines.append("index \(index)")
     lines += inclusionProof.map(\.base64) + [""]
     return lines.reduce(into: []) { $0 += Array($1.utf8) + [ASCII.newline] } + checkpoint.encoded

@@ -82,8 +82,3 @@ enum ASCII {
     line.starts(with: prefix.utf8) ? line.dropFirst(prefix.utf8.count) : nil
   }
 }
-
-extension String {
-  /// Whether both are of the same bytes. `==` finds some texts equal that are not.
-  func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-}

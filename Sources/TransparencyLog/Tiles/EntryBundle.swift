@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// The entries of a tile of level 0 as logs serve them (C2SP tlog-tiles): each after its length, two bytes, the
 /// high one first.
 ///

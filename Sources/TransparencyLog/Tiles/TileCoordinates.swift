@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Which tile of a tree, as C2SP tlog-tiles addresses it.
 ///
 /// A full tile holds 256 consecutive hashes of one level: of leaves at level 0, of full tiles of the level below
@@ -86,14 +88,14 @@ extension TileCoordinates {
     let rest = path.dropFirst("tile/".count)
     guard let slash = rest.firstIndex(of: "/"), let level = Int(rest[..<slash]) else { return nil }
     self.init(level: level, numberPath: rest[rest.index(after: slash)...])
-    guard self.path.isSame(as: path) else { return nil }
+    guard UTF8Text.isIdentical(self.path, path) else { return nil }
   }
 
   /// Reads a path that ``entryBundlePath`` writes; `nil` for any other text.
   public init?(entryBundlePath path: String) {
     guard path.utf8.count <= Self.maximumPathLength, path.hasPrefix("tile/entries/") else { return nil }
     self.init(level: 0, numberPath: path.dropFirst("tile/entries/".count))
-    guard entryBundlePath.isSame(as: path) else { return nil }
+    guard UTF8Text.isIdentical(entryBundlePath, path) else { return nil }
   }
 
   private static let maximumPathLength = 64

@@ -4,7 +4,7 @@
 public protocol TileReader {
   /// The hashes of a tile: at least `coordinates.width` of them; more are not looked at.
   ///
-  /// - Throws: What the reader wants to; it reaches whoever asked for the proof as it is.
+  /// - Throws: Any error; it is passed on to the caller that asked for the proof.
   func tile(_ coordinates: TileCoordinates) throws -> [TreeHash]
 
   /// The same with the roots of its groups, where the reader has them; they are believed as the hashes are.

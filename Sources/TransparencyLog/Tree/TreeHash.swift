@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// A hash of a Merkle tree (RFC 6962 section 2.1): 32 bytes of SHA-256.
@@ -34,20 +35,26 @@ public struct TreeHash: Sendable, Hashable {
   }
 
   init?(base64: ArraySlice<UInt8>) {
-    guard base64.count == 44, let bytes = CanonicalBase64.decode(base64) else { return nil }
+    guard base64.count == 44, let bytes = try? Base64.decode(base64) else { return nil }
     self.init(bytes)
   }
 
   /// The hashes that `bytes` hold one after the other; what is left over is not looked at.
-  package static func hashes(in bytes: [UInt8]) -> [TreeHash] {
-    let raw = unsafe bytes.span.bytes
-    return (0..<bytes.count / byteCount).map { position in
+  package static func hashes(in bytes: Span<UInt8>) -> [TreeHash] {
+    let raw = unsafe bytes.bytes
+    var hashes: [TreeHash] = []
+    hashes.reserveCapacity(bytes.count / byteCount)
+    for start in stride(from: 0, through: bytes.count - byteCount, by: byteCount) {
       func word(_ number: Int) -> UInt64 {
-        unsafe raw.unsafeLoadUnaligned(fromByteOffset: byteCount * position + 8 * number, as: UInt64.self)
+        unsafe raw.unsafeLoadUnaligned(fromByteOffset: start + 8 * number, as: UInt64.self)
       }
-      return TreeHash((word(0), word(1), word(2), word(3)))
+      hashes.append(TreeHash((word(0), word(1), word(2), word(3))))
     }
+    return hashes
   }
+
+  /// The hashes that `bytes` hold one after the other; what is left over is not looked at.
+  package static func hashes(in bytes: [UInt8]) -> [TreeHash] { hashes(in: bytes.span) }
 
   private init(_ words: PrefixedSHA256.Words) { (first, second, third, fourth) = words }
 
@@ -67,7 +74,7 @@ public struct TreeHash: Sendable, Hashable {
   }
 
   /// The bytes in base64 (RFC 4648 section 4), padded: 44 characters.
-  public var base64: String { CanonicalBase64.encode(bytes) }
+  public var base64: String { Base64.encodeToString(bytes) }
 
   /// The bytes in lower-case hexadecimal: 64 characters.
   public var hexadecimal: String { Hexadecimal.encode(bytes) }

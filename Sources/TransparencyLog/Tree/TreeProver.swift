@@ -53,7 +53,7 @@ public struct TreeProver<Reader: TileReader> {
     }
     guard oldSize > 0, oldSize < size else { return [] }
     // The last complete subtree of the old tree is where both trees meet. Where it is all of the old tree, its
-    // root is known to whoever verifies.
+    // root is known to the verifier.
     let height = UInt64(oldSize.trailingZeroBitCount)
     let node = oldSize >> height - 1
     let start = node == 0 ? [] : [try hash(ofNode: node, height: height)]

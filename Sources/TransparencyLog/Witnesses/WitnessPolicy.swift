@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Which logs are trusted, and which witnesses must have cosigned their checkpoints (C2SP tlog-policy).
 ///
 ///     log example.com/log+530b169c+AekUoF6XhkM/ttOS2QVaMFGyvGjmlLwHnKyUVKD2iHFz
@@ -104,7 +106,7 @@ public struct WitnessPolicy: Sendable, Hashable {
     _ checkpoint: SignedCheckpoint, logKey: NoteVerifierKey? = nil
   ) throws(NoteError) -> VerifiedCheckpoint {
     let origin = checkpoint.unverifiedCheckpoint.origin
-    let keys = (logs.map(\.key) + [logKey].compactMap { $0 }).filter { $0.name.isSame(as: origin) }
+    let keys = (logs.map(\.key) + [logKey].compactMap { $0 }).filter { UTF8Text.isIdentical($0.name, origin) }
     guard !keys.isEmpty else {
       throw NoteError(.wrongOrigin, "the policy has no log \(origin)")
     }
@@ -118,4 +120,16 @@ public struct WitnessPolicy: Sendable, Hashable {
     guard let signer = signers.first else { throw NoteError(.notSigned, "no log of the policy signed") }
     return VerifiedCheckpoint(signed: checkpoint, logKey: signer, cosignatures: cosignatures)
   }
+}
+
+extension WitnessPolicy.Witness {
+  /// Where requests go: the submission prefix and `/add-checkpoint`; `nil` where the policy has no URL.
+  package var submissionURL: String? {
+    guard let url else { return nil }
+    let end = url.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? 0
+    return String(decoding: url[..<end], as: UTF8.self) + "/add-checkpoint"
+  }
+
+  /// Its name, for people.
+  package var label: String { String(decoding: name, as: UTF8.self) }
 }

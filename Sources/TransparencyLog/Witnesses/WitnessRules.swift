@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// What a witness must do with a request (C2SP tlog-witness), without its storage and its HTTP server.
 ///
 /// A witness calls ``decide(_:latest:at:)`` with the last checkpoint that it cosigned of the log; where that says
@@ -56,7 +58,7 @@ public struct WitnessRules: Sendable {
     _ request: AddCheckpointRequest, latest: Checkpoint?, at timestamp: UInt64
   ) throws -> Decision {
     let claimed = request.checkpoint.unverifiedCheckpoint
-    let keys = logs.filter { $0.name.isSame(as: claimed.origin) }
+    let keys = logs.filter { UTF8Text.isIdentical($0.name, claimed.origin) }
     guard !keys.isEmpty else { return .refuse(.unknownLog, reason: "the log \(claimed.origin) is not known") }
     let verified: VerifiedCheckpoint
     do throws(NoteError) {

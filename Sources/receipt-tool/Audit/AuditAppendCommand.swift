@@ -3,6 +3,7 @@
 import ArgumentParser
 import AuditTrail
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptVerification
 
 /// `receipt-tool audit append`.

@@ -70,22 +70,17 @@ struct AuditBackupCommand: ParsableCommand {
   }
 
   private func copy(_ location: TrailLocation) throws {
-    #if SQLite
-      do {
-        let storage = try SQLiteStorage(openingAt: trail)
-        defer { try? storage.close() }
-        let left = try storage.backUp(to: destination)
-        if let keys {
-          guard let left else {
-            throw AuditError(
-              .keysMissing, "The copy is made; there are no keys to write: the trail holds none.")
-          }
-          try NewFile.write(left.encoded, to: keys, mode: 0o600)
+    do {
+      let storage = try SQLiteStorage(openingAt: trail)
+      defer { try? storage.close() }
+      let left = try storage.backUp(to: destination)
+      if let keys {
+        guard let left else {
+          throw AuditError(
+            .keysMissing, "The copy is made; there are no keys to write: the trail holds none.")
         }
-      } catch { throw TrailLocation.failure(error, location.name) }
-    #else
-      throw ToolExit.failure(
-        ToolExit.usage, "this build has no SQLite; build it with: swift build --traits SQLite")
-    #endif
+        try NewFile.write(left.encoded, to: keys, mode: 0o600)
+      }
+    } catch { throw TrailLocation.failure(error, location.name) }
   }
 }

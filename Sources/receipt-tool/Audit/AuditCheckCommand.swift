@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import AuditTrail
+import ReceiptBytes
 import ReceiptCodec
 import TransparencyLog
 
@@ -153,7 +154,7 @@ struct AuditCheckCommand: ParsableCommand {
       object.endObject()
       try writeLine(object)
     } else {
-      let head = PrintableText.sanitized(
+      let head = ShownText.plain(
         "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
       try writeAll("\(head)\n\(report.text())")
     }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import AuditTrail
 import Glibc
+import ReceiptBytes
 import ReceiptCodec
 import TransparencyLog
 
@@ -90,7 +91,7 @@ struct AuditFsckCommand: ParsableCommand {
     } else {
       lines.append("NOT INTACT  \(options.location.name)  \(report.faults.count) faults")
     }
-    return Array((lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n").utf8)
+    return Array((lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n").utf8)
   }
 
   private func json(_ report: TrailCheckReport) -> [UInt8] {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import AuditTrail
 import Glibc
+import ReceiptBytes
 import ReceiptCodec
 import TransparencyLog
 
@@ -106,7 +107,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   private func show(_ lines: [[UInt8]]) throws {
     for line in lines { try writeAll(line) }
     if lines.isEmpty {
-      let name = original.map { "original transaction \(PrintableText.sanitized($0))" } ?? "this customer"
+      let name = original.map { "original transaction \(ShownText.plain($0))" } ?? "this customer"
       note("receipt-tool: nothing is recorded of \(name)")
       throw ToolExit.invalid
     }

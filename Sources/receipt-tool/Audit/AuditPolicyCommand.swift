@@ -3,6 +3,7 @@
 import ArgumentParser
 import AuditTrail
 import ReceiptCodec
+import ReceiptCrypto
 
 /// `receipt-tool audit policy`.
 struct AuditPolicyCommand: ParsableCommand {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import AuditTrail
+import ReceiptBytes
 import ReceiptCodec
 import TransparencyLog
 
@@ -40,9 +41,10 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     let name = try location.verifierKey().name
     let newFile = location.privateKeyFile + ".new"
     let new = try newKey(named: name, in: newFile)
-    guard NewFile.lock(newFile) else {
+    guard let lock = NewFile.lock(newFile) else {
       throw ToolExit.failure(ToolExit.undetermined, "another process replaces the key with \(newFile) now")
     }
+    defer { withExtendedLifetime(lock) {} }
     let succession = try await takeOver(by: new, location)
     try NewFile.replace(
       location.privateKeyFile, by: newFile,

@@ -3,6 +3,7 @@
 import ArgumentParser
 import AuditTrail
 import Glibc
+import ReceiptBytes
 import ReceiptCodec
 import TransparencyLog
 
@@ -66,7 +67,7 @@ struct AuditStatsCommand: ParsableCommand {
     ]
     if let oldest = statistics.oldestTime { lines.append("first         \(EntryReport.instant(oldest))") }
     if let newest = statistics.newestTime { lines.append("last          \(EntryReport.instant(newest))") }
-    return Array((lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n").utf8)
+    return Array((lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n").utf8)
   }
 
   private func once(_ log: AuditLog) -> String {

@@ -3,6 +3,7 @@
 import AuditTrail
 import Glibc
 import ReceiptCodec
+import ReceiptCrypto
 import TransparencyLog
 
 /// What a witness keeps: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint it cosigned.

@@ -77,7 +77,7 @@ struct AuditWitnessOptions: ParsableArguments {
         transport: CurlTransport(certificateAuthorities: certificateAuthorities),
         allowsPlainHTTP: allowsPlainHTTP),
       timeout: .milliseconds(Int64((timeout ?? 10) * 1000)))
-    witnesses.patience = .milliseconds(Int64((patience ?? 1) * 1000))
+    witnesses.gracePeriod = .milliseconds(Int64((patience ?? 1) * 1000))
     options.witnesses = witnesses
     return options
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import ReceiptBytes
 import ReceiptCodec
+import ReceiptCrypto
 
 /// One entry of a trail, as it is printed.
 struct EntryReport {
@@ -84,7 +86,7 @@ struct EntryReport {
     add("previous", entry.previous.map { "entry \($0)" })
     add("customer", customer)
     add("erasable", erasable?.rawValue)
-    return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
+    return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
   /// One line for a person.
@@ -99,7 +101,7 @@ struct EntryReport {
     if let revoked = entry.revoked { parts.append("REVOKED \(Self.instant(revoked))") }
     if let erased = entry.erased { parts.append("of entry \(erased)") }
     if let count = entry.count { parts.append("\(count) entries before") }
-    return PrintableText.sanitized(parts.joined(separator: "  ")) + "\n"
+    return ShownText.plain(parts.joined(separator: "  ")) + "\n"
   }
 
   /// One JSON object and a line feed. Absent fields are left out.

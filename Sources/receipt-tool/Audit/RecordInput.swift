@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import ReceiptBytes
 import ReceiptCodec
+import ReceiptCrypto
 
 /// A record in JSON, with the members that ``EntryReport`` prints.
 enum RecordInput {
@@ -91,7 +93,7 @@ enum RecordInput {
       }
       record.receiptBytes = bytes
     default:
-      throw Failure(message: "No entry has \"\(PrintableText.sanitized(member.name))\".")
+      throw Failure(message: "No entry has \"\(ShownText.plain(member.name))\".")
     }
   }
 

@@ -3,6 +3,7 @@
 public import ArgumentParser
 public import AuditTrail
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptVerification
 
 extension ReplayRule: ExpressibleByArgument {

@@ -50,12 +50,7 @@ struct TableFile {
   ).columns.map(\.name)
 
   private static func databaseWriter(_ file: PendingFile) throws -> any RowWriter {
-    #if SQLite
-      try DatabaseWriter(file)
-    #else
-      throw ToolExit.failure(
-        ToolExit.usage, "this build has no SQLite; build it with: swift build --traits SQLite")
-    #endif
+    try DatabaseWriter(file)
   }
 }
 
@@ -142,38 +137,36 @@ private final class JSONLinesWriter: RowWriter {
   func finish() throws { try file.flush() }
 }
 
-#if SQLite
-  /// The table `entries`, with indexes on what entries are looked up by.
-  private final class DatabaseWriter: RowWriter {
-    private let table: SQLiteTable
-    private let path: String
+/// The table `entries`, with indexes on what entries are looked up by.
+private final class DatabaseWriter: RowWriter {
+  private let table: SQLiteTable
+  private let path: String
 
-    init(_ file: PendingFile) throws {
-      path = file.path
-      table = try Self.mapping(path) { () throws(StorageError) in
-        try SQLiteTable(
-          inEmptyFile: file.temporary, name: "entries", columns: TableFile.columnNames,
-          integers: ["index", "erased", "size", "newest", "count", "previous"])
-      }
-    }
-
-    func write(_ row: EntryReport) throws {
-      try Self.mapping(path) { () throws(StorageError) in try table.insert(row.columns.map { $0.value?.cell })
-      }
-    }
-
-    func finish() throws {
-      try Self.mapping(path) { () throws(StorageError) in
-        try table.finish(indexing: ["transaction", "original", "product", "time", "receipt"])
-      }
-    }
-
-    private static func mapping<Result>(
-      _ path: String, _ body: () throws(StorageError) -> Result
-    ) throws(ExitCode) -> Result {
-      do throws(StorageError) { return try body() } catch {
-        throw ToolExit.failure(ToolExit.inputOutput, "cannot write \(path): \(error.message)")
-      }
+  init(_ file: PendingFile) throws {
+    path = file.path
+    table = try Self.mapping(path) { () throws(StorageError) in
+      try SQLiteTable(
+        inEmptyFile: file.temporary, name: "entries", columns: TableFile.columnNames,
+        integers: ["index", "erased", "size", "newest", "count", "previous"])
     }
   }
-#endif
+
+  func write(_ row: EntryReport) throws {
+    try Self.mapping(path) { () throws(StorageError) in try table.insert(row.columns.map { $0.value?.cell })
+    }
+  }
+
+  func finish() throws {
+    try Self.mapping(path) { () throws(StorageError) in
+      try table.finish(indexing: ["transaction", "original", "product", "time", "receipt"])
+    }
+  }
+
+  private static func mapping<Result>(
+    _ path: String, _ body: () throws(StorageError) -> Result
+  ) throws(ExitCode) -> Result {
+    do throws(StorageError) { return try body() } catch {
+      throw ToolExit.failure(ToolExit.inputOutput, "cannot write \(path): \(error.message)")
+    }
+  }
+}

@@ -115,16 +115,14 @@ struct TrailLocation {
 
   private static var withoutPostgreSQL: ExitCode {
     ToolExit.failure(
-      ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits SQLite,PostgreSQL")
+      ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
   }
 
   /// The storage of a trail that is there, for a command that changes nothing: also where nothing may be changed.
   func storageForReading() throws -> any TrailStorage {
-    #if SQLite
-      let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
-      let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
-      if !isServer, NewFile.exists(trail), !mayWrite { return try SQLiteReadOnlyStorage(openingAt: trail) }
-    #endif
+    let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
+    let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
+    if !isServer, NewFile.exists(trail), !mayWrite { return try SQLiteReadOnlyStorage(openingAt: trail) }
     return try storage(creating: false)
   }
 
@@ -135,15 +133,10 @@ struct TrailLocation {
       #else
         throw ToolExit.failure(
           ToolExit.usage,
-          "this build has no PostgreSQL; build it with: swift build --traits SQLite,PostgreSQL")
+          "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
       #endif
     }
-    #if SQLite
-      return try creating ? SQLiteStorage(creatingAt: trail) : SQLiteStorage(openingAt: trail)
-    #else
-      throw ToolExit.failure(
-        ToolExit.usage, "this build has no SQLite; build it with: swift build --traits SQLite")
-    #endif
+    return try creating ? SQLiteStorage(creatingAt: trail) : SQLiteStorage(openingAt: trail)
   }
 
   /// The storage that is there, or a new one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
@@ -19,7 +20,7 @@ struct IdentityReport {
       lines.append("    valid    \(Self.date(certificate.notBefore)) to \(Self.date(certificate.notAfter))")
       lines.append("    sha256   \(certificate.sha256FingerprintHex)")
     }
-    return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
+    return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
   private func jsonLine() -> [UInt8] {

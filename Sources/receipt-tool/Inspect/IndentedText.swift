@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCodec
 
 /// Shows a JSON value as indented lines, for people. Dates in milliseconds are shown as ISO 8601 beside.
@@ -12,7 +13,7 @@ enum IndentedText {
 
   private static func append(_ members: [JSONMember], indent: Int, to lines: inout [String]) {
     for member in members {
-      append(member.value, named: PrintableText.sanitized(member.name), indent: indent, to: &lines)
+      append(member.value, named: ShownText.plain(member.name), indent: indent, to: &lines)
     }
   }
 
@@ -45,7 +46,7 @@ enum IndentedText {
 
   private static func scalar(_ value: JSONValue, named name: String) -> String {
     switch value {
-    case .string(let text): return text.isEmpty ? "(empty)" : PrintableText.sanitized(text)
+    case .string(let text): return text.isEmpty ? "(empty)" : ShownText.plain(text)
     case .number(let number):
       guard name.hasSuffix("Date"), abs(number.double) < Timestamp.greatestMagnitude else {
         return number.text

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ReceiptBytes
 import ReceiptCodec
 import Storefront
 
@@ -69,7 +70,7 @@ struct StoreFinishCommand: AsyncParsableCommand {
       }
     }
     for identifier in missing {
-      note("receipt-tool: the queue has no transaction \(PrintableText.sanitized(identifier))")
+      note("receipt-tool: the queue has no transaction \(ShownText.plain(identifier))")
     }
     if !missing.isEmpty { throw ToolExit.invalid }
   }

@@ -67,13 +67,8 @@ struct StoreFolder {
   }
 
   static func storage(_ path: String, creating: Bool) throws -> any RecordStorage {
-    #if SQLite
-      return creating
-        ? try SQLiteRecordStorage(at: path) : try SQLiteRecordStorage(openingAt: path)
-    #else
-      throw ToolExit.failure(
-        ToolExit.usage, "this build has no SQLite; build it with: swift build --traits SQLite")
-    #endif
+    return creating
+      ? try SQLiteRecordStorage(at: path) : try SQLiteRecordStorage(openingAt: path)
   }
 
   /// The exit code and message for whatever a use of the store threw.

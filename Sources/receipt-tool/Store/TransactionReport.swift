@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCodec
 import Storefront
 
@@ -25,7 +26,7 @@ struct TransactionReport {
     add("sold", transaction.transactionDate?.iso8601)
     add("username", transaction.payment.applicationUsername)
     add("error", transaction.error?.description)
-    return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
+    return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
   /// One JSON object and a line feed. Absent fields are left out.
@@ -78,7 +79,7 @@ enum NotificationReport {
 
   private static func line(_ notification: SignedNotification) -> String {
     let event = [notification.type.rawValue, notification.subtype?.rawValue].compactMap { $0 }
-    return PrintableText.sanitized(
+    return ShownText.plain(
       "\(notification.number)  \(notification.signedDate.iso8601)  \(event.joined(separator: " "))  "
         + "\(notification.account)  \(notification.transactionIdentifier)") + "\n"
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
+import ReceiptBytes
 
 /// Files that commands write: each is on disk as a whole when the call returns, or what was at its path stays.
 enum NewFile {
@@ -11,77 +11,64 @@ enum NewFile {
   ///
   /// - Throws: Exit code 73 where the file cannot be made, or is there already; 74 where it cannot be written.
   static func write(
-    _ contents: [UInt8], to path: String, mode: mode_t = 0o644, overwriting: Bool = false
+    _ contents: [UInt8], to path: String, mode: UInt16 = 0o644, overwriting: Bool = false
   ) throws(ExitCode) {
-    var status = stat()
-    if overwriting, unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-      let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw failure(path, cannotCreate: true) }
-      return try fill(descriptor, path, contents)
+    if overwriting, let status = try? FileSystem.status(path), !status.isRegularFile {
+      let file = try doing(path, creating: true) { () throws(SystemError) in try File(path, .existing) }
+      return try doing(path) { () throws(SystemError) in
+        try file.write(contents)
+        try file.synchronize()
+      }
     }
     let file = try PendingFile(path, mode: mode, overwriting: overwriting)
     try file.write(contents)
     try file.finish()
   }
 
-  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+  static func exists(_ path: String) -> Bool { (try? FileSystem.status(path)) != nil }
 
-  static func remove(_ path: String) { _ = unsafe unlink(path) }
+  static func remove(_ path: String) { try? FileSystem.remove(path) }
 
   /// Puts a file in the place of another in the same folder, which is kept under a third name. At every moment there is
   /// a file in the place.
   ///
   /// - Throws: Exit code 74.
   static func replace(_ path: String, by new: String, keepingAs old: String) throws(ExitCode) {
-    guard unsafe link(path, old) == 0 || errno == EEXIST || errno == ENOENT else { throw failure(old) }
-    guard unsafe rename(new, path) == 0 else { throw failure(path) }
-    try synchronizeDirectory(of: path)
-  }
-
-  /// Keeps other processes from a file until this one ends; `false` where another has it, or has moved it.
-  static func lock(_ path: String) -> Bool {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    var (opened, named) = (stat(), stat())
-    return unsafe descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
-      && fstat(descriptor, &opened) == 0 && stat(path, &named) == 0 && opened.st_ino == named.st_ino
-  }
-
-  private static func fill(_ descriptor: Int32, _ path: String, _ contents: [UInt8]) throws(ExitCode) {
-    let isWritten = writeAll(contents, to: descriptor)
-    try close(descriptor, path, isWritten: isWritten)
-  }
-
-  /// Syncs and closes a file. A device or pipe cannot be synced.
-  fileprivate static func close(_ descriptor: Int32, _ path: String, isWritten: Bool = true) throws(ExitCode)
-  {
-    let isSynchronized = isWritten && (fsync(descriptor) == 0 || errno == EINVAL)
-    let number = errno
-    guard Glibc.close(descriptor) == 0, isSynchronized else {
-      if !isSynchronized { errno = number }
-      throw failure(path)
+    do throws(SystemError) {
+      try FileSystem.link(path, as: old)
+    } catch {
+      guard error.isExisting || error.isMissing else { throw failure(old, error) }
+    }
+    try doing(path) { () throws(SystemError) in
+      try FileSystem.rename(new, to: path)
+      try FileSystem.synchronizeDirectory(FileSystem.directory(of: path))
     }
   }
 
-  fileprivate static func synchronizeDirectory(of path: String) throws(ExitCode) {
-    let end = path.lastIndex(of: "/")
-    let descriptor = unsafe open(
-      end.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    defer { _ = Glibc.close(descriptor) }
-    guard descriptor >= 0, fsync(descriptor) == 0 || errno == EINVAL else { throw failure(path) }
+  /// Keeps other processes from a file for as long as what is returned exists; `nil` where another has it, or has moved
+  /// it.
+  static func lock(_ path: String) -> File? {
+    guard let file = try? File(path, .reading), (try? file.lock()) == true,
+      let identity = file.status?.identity, identity == (try? FileSystem.status(path))?.identity
+    else { return nil }
+    return file
   }
 
-  fileprivate static func resolved(_ path: String) -> String {
-    guard let real = unsafe realpath(path, nil) else { return path }
-    defer { unsafe free(real) }
-    return unsafe String(cString: real)
+  fileprivate static func doing<Result: ~Copyable>(
+    _ path: String, creating: Bool = false, _ body: () throws(SystemError) -> Result
+  ) throws(ExitCode) -> Result {
+    do { return try body() } catch { throw failure(path, error, creating: creating) }
   }
 
-  static func failure(_ path: String, cannotCreate: Bool = false) -> ExitCode {
-    let number = errno
-    if number == EEXIST { return ToolExit.failure(ToolExit.cannotCreate, "\(path) is there already") }
+  fileprivate static func failure(_ path: String, _ error: SystemError, creating: Bool = false) -> ExitCode {
+    if error.isExisting { return isThere(path) }
     return ToolExit.failure(
-      cannotCreate && number != ENOSPC ? ToolExit.cannotCreate : ToolExit.inputOutput,
-      "cannot write \(path): \(systemMessage(number))")
+      creating && !error.isFull ? ToolExit.cannotCreate : ToolExit.inputOutput,
+      "cannot write \(path): \(error.reason)")
+  }
+
+  fileprivate static func isThere(_ path: String) -> ExitCode {
+    ToolExit.failure(ToolExit.cannotCreate, "\(path) is there already")
   }
 }
 
@@ -93,45 +80,40 @@ final class PendingFile {
   let temporary: String
   private let target: String
   private let overwriting: Bool
-  private var descriptor: Int32
+  private let file: File
 
   /// Makes the file, empty.
   ///
   /// - Throws: As ``NewFile/write(_:to:mode:overwriting:)``; what is at the path and no regular file is not replaced.
-  init(_ path: String, mode: mode_t = 0o644, overwriting: Bool) throws(ExitCode) {
-    var status = stat()
-    let isThere = unsafe stat(path, &status) == 0
-    guard !isThere || overwriting && status.st_mode & S_IFMT == S_IFREG else {
-      errno = EEXIST
-      throw NewFile.failure(path)
+  init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool) throws(ExitCode) {
+    let status = try? FileSystem.status(path)
+    guard status == nil || overwriting && status?.isRegularFile == true else { throw NewFile.isThere(path) }
+    let target = status == nil ? path : FileSystem.resolved(path)
+    let temporary = "\(target).\(UInt64.random(in: .min ... .max)).new"
+    file = try NewFile.doing(path, creating: true) { () throws(SystemError) in
+      try File(temporary, .creating, permissions: mode)
     }
+    if let status { file.setPermissions(status.permissions & 0o777) }
     self.path = path
+    self.target = target
+    self.temporary = temporary
     self.overwriting = overwriting
-    target = isThere ? NewFile.resolved(path) : path
-    temporary = "\(target).\(UInt64.random(in: .min ... .max)).new"
-    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    descriptor = unsafe open(temporary, flags, mode)
-    guard descriptor >= 0 else { throw NewFile.failure(path, cannotCreate: true) }
-    if isThere { _ = fchmod(descriptor, status.st_mode & 0o777) }
   }
 
   func write(_ bytes: [UInt8]) throws(ExitCode) {
-    guard writeAll(bytes, to: descriptor) else { throw NewFile.failure(path) }
+    try NewFile.doing(path) { () throws(SystemError) in try file.write(bytes) }
   }
 
   /// Has the file on disk, under its name.
   func finish() throws(ExitCode) {
-    let filled = descriptor
-    descriptor = -1
-    try NewFile.close(filled, path)
-    guard unsafe (overwriting ? rename(temporary, target) : link(temporary, target)) == 0 else {
-      throw NewFile.failure(path, cannotCreate: true)
+    try NewFile.doing(path) { () throws(SystemError) in try file.synchronize() }
+    try NewFile.doing(path, creating: true) { () throws(SystemError) in
+      try overwriting ? FileSystem.rename(temporary, to: target) : FileSystem.link(temporary, as: target)
     }
-    try NewFile.synchronizeDirectory(of: target)
+    try NewFile.doing(path) { () throws(SystemError) in
+      try FileSystem.synchronizeDirectory(FileSystem.directory(of: target))
+    }
   }
 
-  deinit {
-    if descriptor >= 0 { _ = close(descriptor) }
-    NewFile.remove(temporary)
-  }
+  deinit { NewFile.remove(temporary) }
 }

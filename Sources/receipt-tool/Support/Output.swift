@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import ReceiptBytes
 import ReceiptCodec
 import Synchronization
 
@@ -21,7 +22,7 @@ func writeLine(_ object: JSONWriter) throws(ExitCode) { try writeAll(object.byte
 
 /// Lines for people on standard output: what could command a terminal is shown, not sent.
 func writeLine(_ lines: String...) throws(ExitCode) {
-  try writeAll(lines.map { PrintableText.sanitized($0) + "\n" }.joined())
+  try writeAll(lines.map { ShownText.plain($0) + "\n" }.joined())
 }
 
 /// Writes a line to standard error, where notes and progress go. Where that fails, a command that would otherwise have

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 
@@ -59,7 +60,7 @@ struct VerdictReport {
       add("checked", "\(check.name): \(said.word)\(said.message.map { ": \($0)" } ?? "")")
     }
     add("recorded", recorded.map { "entry \($0.index)\($0.isRepeat ? ", as it was before" : "")" })
-    return lines.map(PrintableText.sanitized).joined(separator: "\n") + "\n"
+    return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
   private static func text(of transaction: Transaction) -> String {

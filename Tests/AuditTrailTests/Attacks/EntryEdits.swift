@@ -31,7 +31,7 @@ extension DirectedEdit {
     },
     DirectedEdit("an erasable part of a bundle removed", .bundles) { try $0.remake { $0[$1].erasable = [] } },
     DirectedEdit("an erasable part of a bundle said to have a row", .bundles) { attack in
-      try attack.remake { ($0[$1].erasable, $0[$1].hasOwnRow) = ([], !$0[$1].hasOwnRow) }
+      try attack.remake { ($0[$1].erasable, $0[$1].isOutOfLine) = ([], !$0[$1].isOutOfLine) }
     },
     DirectedEdit("a length moved to the next entry", .bundles) { attack in
       try attack.changeBundle { row, position in
@@ -89,7 +89,7 @@ extension DirectedEdit {
       try attack.changeTail { $0.erasable = [] }
     },
     DirectedEdit("an erasable part of the tail said to have a row", .tail) { attack in
-      try attack.changeTail { ($0.erasable, $0.hasOwnRow) = ([], true) }
+      try attack.changeTail { ($0.erasable, $0.isOutOfLine) = ([], true) }
     },
     DirectedEdit("the last entry removed", .tail) { attack in
       let last = Int64(attack.trail.size) - 1
@@ -123,7 +123,7 @@ extension Attack {
     return (0..<BundleRow.entryCount).map { position in
       StoredEntry(
         entry: Array(row[layout.entries[position]]), erasable: Array(row[layout.erasables[position]]),
-        hasOwnRow: layout.ownRows[position])
+        isOutOfLine: layout.outOfLine[position])
     }
   }
 

@@ -58,22 +58,20 @@ import TransparencyLog
     #expect(unnoticed.count < DirectedEdit.directed.count / 4, "\(unnoticed)")
   }
 
-  #if SQLite
-    @Test("no edit of a row of a file changes an answer without an error")
-    func file() async throws {
-      let trail = try await AttackedTrail.shared.value
-      var attacker = try await Attacker(trail, TrailTruth.shared.value, isThorough: Self.isFull)
-      let fixture = try StorageFixture.sqlite()
-      let another = try #require(fixture.another)
-      let edits = DirectedEdit.all
-      for number in stride(from: 0, to: edits.count, by: Self.isFull ? 1 : 6) {
-        try await attacker.attack(edits[number], number, in: fixture.storage, another())
-      }
-      let findings = attacker.findings
-      #expect(findings.checks >= 500)
-      #expect(findings.noticed.count > edits.count / (Self.isFull ? 2 : 12))
+  @Test("no edit of a row of a file changes an answer without an error")
+  func file() async throws {
+    let trail = try await AttackedTrail.shared.value
+    var attacker = try await Attacker(trail, TrailTruth.shared.value, isThorough: Self.isFull)
+    let fixture = try StorageFixture.sqlite()
+    let another = try #require(fixture.another)
+    let edits = DirectedEdit.all
+    for number in stride(from: 0, to: edits.count, by: Self.isFull ? 1 : 6) {
+      try await attacker.attack(edits[number], number, in: fixture.storage, another())
     }
-  #endif
+    let findings = attacker.findings
+    #expect(findings.checks >= 500)
+    #expect(findings.noticed.count > edits.count / (Self.isFull ? 2 : 12))
+  }
 
   @Test("no edit of a tile above the bundles changes an answer without an error", .enabled(if: isFull))
   func tiles() async throws {

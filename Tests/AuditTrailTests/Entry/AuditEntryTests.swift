@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import ReceiptCrypto
 import Testing
 
 @Suite struct AuditEntryTests {
@@ -149,6 +150,27 @@ import Testing
     let error = try #require(throws: MalformedEntry.self) { try AuditEntry(parsing: bytes) }
     #expect(error.code == .invalidValue)
     #expect(error.line == 3)
+  }
+
+  @Test("every byte that is reserved is encoded, wherever it stands in a text, and no other")
+  func reservedBytesAtEveryPlace() throws {
+    for byte in UInt8(0)...127 {
+      let spelled =
+        byte <= 0x20 || byte == 0x25 || byte == 0x7F
+        ? "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        : String(UnicodeScalar(byte))
+      for (before, after) in [(0, 0), (0, 9), (1, 3), (6, 1), (7, 0), (8, 8), (13, 2), (17, 1)] {
+        func text(_ middle: String) -> String {
+          String(repeating: "~", count: before) + middle + String(repeating: "!", count: after)
+        }
+        var facts = EntryFacts(time: 1, kind: .verdict)
+        facts.product = text(String(UnicodeScalar(byte)))
+        let bytes = try AuditEntry(facts).encoded()
+        let lines = "receiptkit.dev/audit-entry@v2\ntime 1\nkind verdict\nproduct \(text(spelled))\n"
+        #expect(bytes == Array(lines.utf8))
+        #expect(try AuditEntry(parsing: bytes).product == facts.product)
+      }
+    }
   }
 
   @Test func whatNoEntryCanHoldIsNotWritten() throws {

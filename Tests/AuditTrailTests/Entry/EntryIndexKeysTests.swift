@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import ReceiptCrypto
 import Testing
 
 @Suite struct EntryIndexKeysTests {

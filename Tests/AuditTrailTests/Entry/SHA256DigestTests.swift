@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
+import ReceiptBytes
 import ReceiptCodec
+import ReceiptCrypto
 import Testing
 
 @Suite struct SHA256DigestTests {

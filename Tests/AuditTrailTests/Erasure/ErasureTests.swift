@@ -105,41 +105,39 @@ import TransparencyLog
     }
   }
 
-  #if SQLite
-    @Test("after an erasure neither the token, nor the receipt, nor a key of it is in any of the files")
-    func files() async throws {
-      let directory = FileManager.default.temporaryDirectory.path + "/erasure-\(UUID().uuidString)"
-      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(atPath: directory) }
-      let storage = try SQLiteStorage(creatingAt: "\(directory)/trail")
-      let fixture = try TrailFixture(storage: storage)
-      let log = try fixture.create()
-      try await log.append(records(0..<700))
-      func keys() throws -> [[UInt8]] {
-        let row = try storage.read { try $0.value(.keys, 0) } ?? []
-        return stride(from: 0, to: row.count, by: 32).map { Array(row[$0..<$0 + 32]) }
-      }
-      func isInAFile(_ secret: [UInt8]) throws -> Bool {
-        for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
-          let bytes = FileManager.default.contents(atPath: "\(directory)/\(name)") ?? Data()
-          if bytes.firstRange(of: Data(secret)) != nil { return true }
-        }
-        return false
-      }
-      for index: UInt64 in [3, 300, 699] {
-        let before = try keys()
-        #expect(try isInAFile(before[0]))
-        try await log.erase(entry: index)
-        let replaced = try zip(before, keys()).filter { $0 != $1 }.map(\.0)
-        #expect(!replaced.isEmpty)
-        for key in replaced { #expect(try !isInAFile(key)) }
-        #expect(try !isInAFile(Array(Self.token(Int(index)).utf8)))
-        #expect(try !isInAFile(Self.receipt(Int(index))))
-      }
-      try log.withView { view in
-        let (kept, erased) = (try view.erasablePart(at: 4), try view.erasablePart(at: 300))
-        #expect(kept?.customerToken == Self.token(4) && erased == nil)
-      }
+  @Test("after an erasure neither the token, nor the receipt, nor a key of it is in any of the files")
+  func files() async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/erasure-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let storage = try SQLiteStorage(creatingAt: "\(directory)/trail")
+    let fixture = try TrailFixture(storage: storage)
+    let log = try fixture.create()
+    try await log.append(records(0..<700))
+    func keys() throws -> [[UInt8]] {
+      let row = try storage.read { try $0.value(.keys, 0) } ?? []
+      return stride(from: 0, to: row.count, by: 32).map { Array(row[$0..<$0 + 32]) }
     }
-  #endif
+    func isInAFile(_ secret: [UInt8]) throws -> Bool {
+      for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+        let bytes = FileManager.default.contents(atPath: "\(directory)/\(name)") ?? Data()
+        if bytes.firstRange(of: Data(secret)) != nil { return true }
+      }
+      return false
+    }
+    for index: UInt64 in [3, 300, 699] {
+      let before = try keys()
+      #expect(try isInAFile(before[0]))
+      try await log.erase(entry: index)
+      let replaced = try zip(before, keys()).filter { $0 != $1 }.map(\.0)
+      #expect(!replaced.isEmpty)
+      for key in replaced { #expect(try !isInAFile(key)) }
+      #expect(try !isInAFile(Array(Self.token(Int(index)).utf8)))
+      #expect(try !isInAFile(Self.receipt(Int(index))))
+    }
+    try log.withView { view in
+      let (kept, erased) = (try view.erasablePart(at: 4), try view.erasablePart(at: 300))
+      #expect(kept?.customerToken == Self.token(4) && erased == nil)
+    }
+  }
 }

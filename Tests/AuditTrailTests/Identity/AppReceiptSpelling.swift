@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCodec
 
 /// One way to encode the container of an app receipt (RFC 5652 section 5.1) around the same signed content.

@@ -3,6 +3,7 @@
 import AuditTrail
 import Foundation
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification

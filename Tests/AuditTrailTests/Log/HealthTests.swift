@@ -31,6 +31,8 @@ import TransparencyLog
     }
   }
 
+  private final class Events: Sendable { let all = Mutex<[AuditLogEvent]>([]) }
+
   private func wait(_ condition: () -> Bool) async throws -> Bool {
     for _ in 0..<2000 {
       if condition() { return true }
@@ -44,6 +46,8 @@ import TransparencyLog
     let place = FailingPlace()
     var fixture = try TrailFixture(checkpoints: place)
     fixture.options.checkpointInterval = .milliseconds(5)
+    let events = Events()
+    fixture.options.eventHandler = { event in events.all.withLock { $0.append(event) } }
     let log = try fixture.create()
     #expect(log.health.isHealthy && log.health.uncheckpointedCount == 0)
     place.set(isDamaged ? .damaged : .unreachable)
@@ -58,6 +62,18 @@ import TransparencyLog
     #expect(try await wait { log.health.isHealthy && log.health.uncheckpointedCount == 0 })
     let newest = try SignedCheckpoint(parsing: #require(place.base.load()))
     #expect(newest.unverifiedCheckpoint.size == 4)
+    // One event for each attempt that failed, and one for the success after them.
+    let reported = events.all.withLock { $0 }
+    let failures = reported.dropLast()
+    #expect(failures.count >= 3)
+    for (number, event) in failures.enumerated() {
+      guard case .publishingFailed(let error, attempts: number + 1) = event else {
+        Issue.record("\(event)")
+        continue
+      }
+      #expect(error.code == (isDamaged ? .tampered : .storageUnavailable))
+    }
+    #expect(reported.last == .publishingRecovered(failedAttempts: failures.count))
   }
 
   @Test("beyond the operator's limit nothing is stored until checkpoints are published again")

@@ -3,6 +3,7 @@
 #if PostgreSQL
   import AuditTrail
   import Foundation
+  import PostgreSQL
   import Testing
 
   @testable import AuditTrailPostgreSQL
@@ -99,7 +100,8 @@
 
     @Test func syncsWhateverTheDefaultIs() throws {
       let careless = server.url(schema: "careless") + "&options=-csynchronous_commit%3Doff"
-      let connection = try ServerConnection(ServerLocation(careless, schema: nil, defaultSchema: "x"))
+      let connection = try ServerConnection(
+        ServerLocation(careless, schema: nil, defaultSchema: "x", orThrow: StorageError.self))
       #expect(try connection.execute("SHOW synchronous_commit").text(0, 0) == "off")
       try ServerSession.prepare(connection, PostgreSQLOptions())
       #expect(try connection.execute("SHOW synchronous_commit").text(0, 0) == "on")

@@ -3,6 +3,7 @@
 #if PostgreSQL
   import AuditTrail
   import Foundation
+  import PostgreSQL
   import Testing
   import TransparencyLog
 
@@ -31,7 +32,8 @@
 
     @Test func createsInASchemaThatIsThereAndEmpty() throws {
       let url = server.url(schema: "prepared")
-      let connection = try ServerConnection(ServerLocation(url, schema: nil, defaultSchema: "x"))
+      let connection = try ServerConnection(
+        ServerLocation(url, schema: nil, defaultSchema: "x", orThrow: StorageError.self))
       try connection.execute("CREATE SCHEMA prepared")
       #expect(try failure { try PostgreSQLStorage(openingAt: url) }.code == .notFound)
       let storage = try PostgreSQLStorage(creatingAt: url)
@@ -64,7 +66,8 @@
       try log.publishCheckpoint()
       let schema = (fixture.storage as? PostgreSQLStorage)?.schema ?? ""
       let role = "reader_\(schema)"
-      let connection = try ServerConnection(ServerLocation(url, schema: nil, defaultSchema: "x"))
+      let connection = try ServerConnection(
+        ServerLocation(url, schema: nil, defaultSchema: "x", orThrow: StorageError.self))
       try connection.execute(
         """
         CREATE ROLE \(role) LOGIN;
@@ -90,20 +93,27 @@
 
     @Test func takesTheSchemaFromTheOptionsThenFromTheURL() throws {
       let url = "postgresql://user@host:5433/database?schema=one&sslmode=require"
-      let location = try ServerLocation(url, schema: nil, defaultSchema: "x")
+      let location = try ServerLocation(url, schema: nil, defaultSchema: "x", orThrow: StorageError.self)
       #expect(location.connectionURL == "postgresql://user@host:5433/database?sslmode=require")
       #expect(location.description == "postgresql://host:5433/database?schema=one")
-      #expect(try ServerLocation(url, schema: "two", defaultSchema: "x").schema == "two")
-      let bare = try ServerLocation("postgres://host?schema=one", schema: nil, defaultSchema: "x")
+      #expect(
+        try ServerLocation(url, schema: "two", defaultSchema: "x", orThrow: StorageError.self).schema == "two"
+      )
+      let bare = try ServerLocation(
+        "postgres://host?schema=one", schema: nil, defaultSchema: "x", orThrow: StorageError.self)
       #expect(bare.connectionURL == "postgres://host")
-      #expect(try ServerLocation("postgresql:///", schema: nil, defaultSchema: "x").schema == "x")
+      #expect(
+        try ServerLocation("postgresql:///", schema: nil, defaultSchema: "x", orThrow: StorageError.self)
+          .schema == "x")
     }
 
     @Test(arguments: [
       "", "A", "a b", "a;b", "a\"b", "1a", "pg_toast", "\u{e4}", String(repeating: "a", count: 64),
     ])
     func refusesSchemasThatWouldNeedQuoting(_ schema: String) throws {
-      let fault = try failure { try ServerLocation("postgresql:///", schema: schema, defaultSchema: "x") }
+      let fault = try failure {
+        try ServerLocation("postgresql:///", schema: schema, defaultSchema: "x", orThrow: StorageError.self)
+      }
       #expect(fault.code == .unsupported)
       #expect(fault.place == "schema")
     }
@@ -120,7 +130,8 @@
       let fault = try failure { try PostgreSQLStorage(openingAt: url) }
       #expect(!fault.description.contains("hush"))
       #expect(!fault.message.contains("sh@"))
-      if let location = try? ServerLocation(url, schema: nil, defaultSchema: "x") {
+      if let location = try? ServerLocation(url, schema: nil, defaultSchema: "x", orThrow: StorageError.self)
+      {
         var dumped = "\(location)"
         dump(location, to: &dumped)
         #expect(!dumped.contains("hush"))

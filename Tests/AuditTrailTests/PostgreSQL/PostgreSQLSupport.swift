@@ -3,6 +3,7 @@
 #if PostgreSQL
   import AuditTrail
   import Foundation
+  import PostgreSQL
   import Testing
 
   @testable import AuditTrailPostgreSQL
@@ -10,13 +11,15 @@
   extension PostgreSQLServer {
     /// A connection for what no storage does.
     func connection(to storage: PostgreSQLStorage) throws -> ServerConnection {
-      try ServerConnection(ServerLocation(url(schema: storage.schema), schema: nil, defaultSchema: "x"))
+      try ServerConnection(
+        ServerLocation(
+          url(schema: storage.schema), schema: nil, defaultSchema: "x", orThrow: StorageError.self))
     }
 
     /// The files of a schema's tables and indexes, whole.
     func files(of schema: String) throws -> [[UInt8]] {
       let connection = try ServerConnection(
-        ServerLocation(url(schema: schema), schema: nil, defaultSchema: "x"))
+        ServerLocation(url(schema: schema), schema: nil, defaultSchema: "x", orThrow: StorageError.self))
       try connection.execute("CHECKPOINT")
       let paths = try connection.execute(
         """

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptCrypto
+
 #if PostgreSQL
   import AuditTrailPostgreSQL
   import Foundation

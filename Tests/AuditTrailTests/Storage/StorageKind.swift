@@ -12,9 +12,7 @@ struct StorageKind: Sendable, CustomTestStringConvertible {
 
   static let all: [StorageKind] = {
     var kinds = [StorageKind(name: "memory") { StorageFixture(MemoryStorage()) }]
-    #if SQLite
-      kinds.append(StorageKind(name: "SQLite") { try .sqlite() })
-    #endif
+    kinds.append(StorageKind(name: "SQLite") { try .sqlite() })
     #if PostgreSQL
       if PostgreSQLServer.isPresent { kinds.append(StorageKind(name: "PostgreSQL") { try .postgreSQL() }) }
     #endif

@@ -60,7 +60,7 @@ final class WitnessFixture: WitnessTransport {
   /// The times are long, since tests that block their threads may run beside.
   func witnesses(timeout: Duration = .seconds(600), patience: Duration = .seconds(600)) -> Witnesses {
     var witnesses = Witnesses(policy: policy, transport: self, timeout: timeout)
-    witnesses.patience = patience
+    witnesses.gracePeriod = patience
     return witnesses
   }
 

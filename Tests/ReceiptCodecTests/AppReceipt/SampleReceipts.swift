@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
+
 @testable import ReceiptCodec
 
 /// Well-formed receipts that nobody signed: what the codec alone needs.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import Testing
 
 @testable import ReceiptCodec
@@ -13,6 +14,15 @@ struct UnverifiedJWSTests {
     JWSWriter.compact(
       signingInput: JWSWriter.signingInput(header: header, payload: payload),
       signature: [UInt8](repeating: 7, count: 64))
+  }
+
+  @Test func `A failure of base64 names its part and the offset in the receipt`() {
+    let place = MalformedReceipt.Place.byteOffset(103, within: "JWS payload")
+    let error = #expect(throws: MalformedReceipt.self) {
+      try Base64URL.decode(Array("AAA*".utf8).span, part: "JWS payload", start: 100)
+    }
+    #expect(error?.code == .invalidBase64)
+    #expect(error?.place == place)
   }
 
   @Test func `What was written is read`() throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import ReceiptCodec
+import ReceiptBytes
 import ReceiptCrypto
 import ReceiptSigning
 import ReceiptTesting

@@ -216,20 +216,4 @@ import Testing
           unchecked: SigningIdentity(uncheckedKey: try PrivateKey.generateRSA(), chain: rsa.chain)
         ).sign(SampleReceipts.appReceipt)), .signatureMismatch, at: "signerInfo")
   }
-
-  @Test("equal bytes are equal, whatever their length, and a difference anywhere is seen")
-  func equality() {
-    for count in 0..<40 {
-      let bytes = (0..<count).map { UInt8($0) }
-      #expect(areEqual(bytes, bytes))
-      #expect(!areEqual(bytes, bytes + [0]))
-      for index in bytes.indices {
-        var other = bytes
-        other[index] ^= 0x80
-        #expect(!areEqual(bytes, other))
-      }
-    }
-  }
-
-  private func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool { hasEqualBytes(left.span, right.span) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCodec
 import Testing
 
@@ -154,7 +155,7 @@ struct CertificateFlaw: Sendable, CustomTestStringConvertible {
   // MARK: - Extensions
 
   private static func place(of oid: String, in tbs: DERTree) throws -> [Int] {
-    let identifier: ReceiptCodec.ObjectIdentifier? = .init(oid)
+    let identifier = ObjectIdentifier(oid)
     let contents = try #require(identifier).contents
     let list = tbs.children[extensionsField].children[0].children
     let index = try #require(list.firstIndex { $0.children[0].content[...] == contents[...] })

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
+
 @testable import ReceiptCodec
 
 /// A DER value taken apart, so that a test can change a part of it and put it together again.
@@ -15,7 +17,7 @@ struct DERTree {
   }
 
   init(parsing der: [UInt8]) throws {
-    var reader = ASN1Reader(0..<der.count, part: "test value")
+    var reader = ASN1Reader<MalformedReceipt>(0..<der.count, part: "test value")
     let header = try reader.readHeader(der.span)
     tag = der[0]
     content = Array(der[reader.position...])

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
+
 @testable import ReceiptCodec
 
 /// An app receipt in BER, as Xcode lays it out: indefinite lengths, the content in pieces.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AppStoreEmulator
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptSigning
 import ReceiptTesting

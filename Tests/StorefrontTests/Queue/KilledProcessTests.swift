@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if SQLite && os(Linux)
+#if os(Linux)
   import Foundation
   import Storefront
   import StorefrontSQLite
@@ -40,7 +40,7 @@
         }
         // The queue as the next process finds it.
         let storage = try SQLiteRecordStorage(
-          at: folder.file("worker.queue"), patience: .seconds(30))
+          at: folder.file("worker.queue"), busyTimeout: .seconds(30))
         let queue = try PaymentQueue(store: FixedSales(), storage: storage)
         let open = Set(await queue.transactions.map { $0.id.rawValue })
         try await queue.close()

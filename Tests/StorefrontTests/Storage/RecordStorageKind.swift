@@ -14,9 +14,7 @@ struct RecordStorageKind: Sendable, CustomTestStringConvertible {
 
   static let all: [RecordStorageKind] = {
     var kinds = [RecordStorageKind(name: "memory") { .memory() }]
-    #if SQLite
-      kinds.append(RecordStorageKind(name: "SQLite") { try .sqlite() })
-    #endif
+    kinds.append(RecordStorageKind(name: "SQLite") { try .sqlite() })
     return kinds
   }()
 }
@@ -40,32 +38,30 @@ struct RecordStorageFixture: Sendable {
       }, afterKill: { memory(storage.reopened()) }, place: nil)
   }
 
-  #if SQLite
-    static func sqlite() throws -> RecordStorageFixture {
-      let folder = try TemporaryFolder()
-      return sqlite(try SQLiteRecordStorage(creatingAt: folder.file("records.sqlite")), in: folder)
-    }
+  static func sqlite() throws -> RecordStorageFixture {
+    let folder = try TemporaryFolder()
+    return sqlite(try SQLiteRecordStorage(creatingAt: folder.file("records.sqlite")), in: folder)
+  }
 
-    private static func sqlite(
-      _ storage: SQLiteRecordStorage, in folder: TemporaryFolder
-    ) -> RecordStorageFixture {
-      let path = storage.path
-      return RecordStorageFixture(
-        storage: storage,
-        reopened: {
-          try storage.close()
-          return try SQLiteRecordStorage(openingAt: path)
-        },
-        afterKill: {
-          // The files as they are, the log among them: whoever lets go of a connection empties that first.
-          let next = try TemporaryFolder()
-          for name in try folder.names() {
-            try FileManager.default.copyItem(atPath: folder.file(name), toPath: next.file(name))
-          }
-          return sqlite(try SQLiteRecordStorage(openingAt: next.file("records.sqlite")), in: next)
-        }, place: folder)
-    }
-  #endif
+  private static func sqlite(
+    _ storage: SQLiteRecordStorage, in folder: TemporaryFolder
+  ) -> RecordStorageFixture {
+    let path = storage.path
+    return RecordStorageFixture(
+      storage: storage,
+      reopened: {
+        try storage.close()
+        return try SQLiteRecordStorage(openingAt: path)
+      },
+      afterKill: {
+        // The files as they are, the log among them: whoever lets go of a connection empties that first.
+        let next = try TemporaryFolder()
+        for name in try folder.names() {
+          try FileManager.default.copyItem(atPath: folder.file(name), toPath: next.file(name))
+        }
+        return sqlite(try SQLiteRecordStorage(openingAt: next.file("records.sqlite")), in: next)
+      }, place: folder)
+  }
 }
 
 /// A folder of one test's own, removed with it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 

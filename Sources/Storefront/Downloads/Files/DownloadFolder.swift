@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Android)
-  internal import Android
-#else
-  internal import Darwin
-#endif
+internal import ReceiptBytes
 
 /// Downloads in a directory: `NAME.part` while it comes, `NAME.content` when it is complete. Only the owner may read
 /// them, and links are not followed.
@@ -24,11 +16,14 @@ package struct DownloadFolder: DownloadFiles {
       throw DownloadError(.inputOutput, at: directory, "A path is not empty and has no zero byte.")
     }
     self.directory = directory
-    guard unsafe mkdir(directory, 0o700) != 0 else { return }
-    guard errno == EEXIST else { throw Self.failure("The directory cannot be made", at: directory) }
-    let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Self.failure("The directory cannot be opened", at: directory) }
-    _ = close(descriptor)
+    try Self.doing("The directory cannot be made", at: directory) { () throws(SystemError) in
+      do throws(SystemError) {
+        try FileSystem.makeDirectory(directory, permissions: 0o700)
+      } catch {
+        guard error.isExisting else { throw error }
+        try File(directory, .directory).close()
+      }
+    }
   }
 
   package func path(of name: String) -> String { path(.complete(name)) }
@@ -42,110 +37,87 @@ package struct DownloadFolder: DownloadFiles {
 
   package func byteCount(of file: DownloadFile) throws(DownloadError) -> Int64? {
     let path = path(file)
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0 else {
-      if errno == ENOENT { return nil }
-      throw Self.failure("The file cannot be looked at", at: path)
+    let status = try Self.doing("The file cannot be looked at", at: path) { () throws(SystemError) in
+      try FileSystem.linkStatus(path)
     }
-    guard status.st_mode & S_IFMT == S_IFREG else {
+    guard let status else { return nil }
+    guard status.isRegularFile else {
       throw DownloadError(.inputOutput, at: path, "This is no regular file. Remove it.")
     }
-    return Int64(status.st_size)
+    return Int64(clamping: status.byteCount)
   }
 
   package func append(_ bytes: [UInt8], to name: String, at offset: Int64) throws(DownloadError) -> Bool {
     let path = path(.partial(name))
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
-    guard descriptor >= 0 else { throw Self.failure("The file cannot be opened", at: path) }
-    defer { _ = close(descriptor) }
-    guard lseek(descriptor, 0, SEEK_END) == offset else { return false }
-    var written = 0
-    while written < bytes.count {
-      let rest = bytes[written...]
-      let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        let error = Self.failure("The file cannot be written", at: path)
+    let file = try Self.doing("The file cannot be opened", at: path) { () throws(SystemError) in
+      try File(path, .updating, permissions: 0o600)
+    }
+    guard (try? file.seekToEnd()) == offset else { return false }
+    try Self.doing("The file cannot be written", at: path) { () throws(SystemError) in
+      do throws(SystemError) {
+        try file.write(bytes)
+      } catch {
         // Half a part is as good as none, and a disk that is full has use for its space.
-        _ = ftruncate(descriptor, off_t(offset))
+        file.truncate(to: offset)
         throw error
       }
-      written += count
     }
     return true
   }
 
   package func read(_ file: DownloadFile, at offset: Int64, count: Int) throws(DownloadError) -> [UInt8] {
     let path = path(file)
-    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Self.failure("The file cannot be opened", at: path) }
-    defer { _ = close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: max(count, 0))
-    var total = 0
-    while total < bytes.count {
-      let start = total
-      let position = off_t(offset) + off_t(start)
-      let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
-        return unsafe pread(descriptor, rest.baseAddress, rest.count, position)
-      }
-      if got < 0, errno == EINTR { continue }
-      guard got >= 0 else { throw Self.failure("The file cannot be read", at: path) }
-      if got == 0 { break }
-      total += got
+    return try Self.doing("The file cannot be read", at: path) { () throws(SystemError) in
+      try File(path, .readingItself).read(at: offset, count: count)
     }
-    bytes.removeLast(bytes.count - total)
-    return bytes
   }
 
   package func complete(_ name: String) throws(DownloadError) {
     if try byteCount(of: .partial(name)) != nil {
       let partial = path(.partial(name))
-      try Self.synchronize(partial, O_WRONLY | O_NOFOLLOW)
-      guard unsafe rename(partial, path(of: name)) == 0 else {
-        throw Self.failure("The file cannot be renamed", at: partial)
+      try Self.synchronize(partial, .readingItself)
+      try Self.doing("The file cannot be renamed", at: partial) { () throws(SystemError) in
+        try FileSystem.rename(partial, to: path(of: name))
       }
     } else {
-      try Self.synchronize(path(of: name), O_WRONLY | O_NOFOLLOW)
+      try Self.synchronize(path(of: name), .readingItself)
     }
-    try Self.synchronize(directory, O_RDONLY | O_DIRECTORY)
+    try Self.synchronize(directory, .directory)
   }
 
   package func remove(_ file: DownloadFile) throws(DownloadError) {
     let path = path(file)
-    guard unsafe unlink(path) == 0 || errno == ENOENT else {
-      throw Self.failure("The file cannot be removed", at: path)
+    try Self.doing("The file cannot be removed", at: path) { () throws(SystemError) in
+      try FileSystem.remove(path)
     }
   }
 
   package func partialNames() throws(DownloadError) -> [String] {
-    guard let handle = unsafe opendir(directory) else {
-      throw Self.failure("The directory cannot be read", at: directory)
+    let names = try Self.doing("The directory cannot be read", at: directory) { () throws(SystemError) in
+      try FileSystem.names(in: directory)
     }
-    defer { unsafe closedir(handle) }
-    var names: [String] = []
-    while let entry = unsafe readdir(handle) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 1) { unsafe String(cString: $0) }
+    return names.filter { $0.hasSuffix(Self.partialSuffix) }.map {
+      String($0.dropLast(Self.partialSuffix.count))
+    }
+  }
+
+  private static func synchronize(_ path: String, _ access: File.Access) throws(DownloadError) {
+    try doing("The file cannot be synced", at: path) { () throws(SystemError) in
+      try File(path, access).synchronize()
+    }
+  }
+
+  /// Runs a call of the system, whose error says what could not be done.
+  private static func doing<Result: ~Copyable>(
+    _ what: String, at path: String, _ body: () throws(SystemError) -> Result
+  ) throws(DownloadError) -> Result {
+    do {
+      return try body()
+    } catch {
+      if error.isFull {
+        throw DownloadError(.diskFull, at: path, "\(what): \(error.reason). Make space, then resume.")
       }
-      if name.hasSuffix(Self.partialSuffix) { names.append(String(name.dropLast(Self.partialSuffix.count))) }
+      throw DownloadError(.inputOutput, at: path, "\(what): \(error.reason).")
     }
-    return names
-  }
-
-  private static func synchronize(_ path: String, _ flags: Int32) throws(DownloadError) {
-    let descriptor = unsafe open(path, flags | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure("The file cannot be opened", at: path) }
-    defer { _ = close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw failure("The file cannot be synced", at: path) }
-  }
-
-  private static func failure(_ what: String, at path: String) -> DownloadError {
-    let number = errno
-    let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
-    if number == ENOSPC || number == EDQUOT {
-      return DownloadError(.diskFull, at: path, "\(what): \(reason). Make space, then resume.")
-    }
-    return DownloadError(.inputOutput, at: path, "\(what): \(reason).")
   }
 }

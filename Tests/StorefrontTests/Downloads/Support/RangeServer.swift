@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ReceiptBytes
 import Synchronization
 
 /// A server of one file on loopback, over real connections, that gives parts of it as RFC 9110 says (sections 13.1.5 and

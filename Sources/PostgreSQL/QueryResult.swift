@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import CPostgreSQL
+
+  /// What the server answered to one statement, its values in binary.
+  @safe
+  package final class QueryResult {
+    private let handle: OpaquePointer
+
+    init(takingOwnership handle: OpaquePointer) { unsafe self.handle = handle }
+
+    deinit { unsafe PQclear(handle) }
+
+    var status: ExecStatusType { unsafe PQresultStatus(handle) }
+
+    package var rowCount: Int { Int(unsafe PQntuples(handle)) }
+
+    /// How many rows a statement changed.
+    package var changedRowCount: Int {
+      guard let text = unsafe PQcmdTuples(handle) else { return 0 }
+      return Int(unsafe String(cString: text)) ?? 0
+    }
+
+    /// The command that was carried out, such as `COMMIT`.
+    package var command: String {
+      guard let text = unsafe PQcmdStatus(handle) else { return "" }
+      return unsafe String(cString: text)
+    }
+
+    /// The five characters of the error; `nil` where it is not the server's.
+    var sqlState: String? { field(CPostgreSQL_field_sqlstate()) }
+
+    var message: String {
+      if let message = field(CPostgreSQL_field_message()) { return message }
+      guard let text = unsafe PQresultErrorMessage(handle) else { return "" }
+      return unsafe String(cString: text)
+    }
+
+    /// A value that is never NULL.
+    package func bytes(_ row: Int, _ column: Int) -> [UInt8] {
+      let count = Int(unsafe PQgetlength(handle, Int32(row), Int32(column)))
+      guard count > 0, let value = unsafe PQgetvalue(handle, Int32(row), Int32(column)) else { return [] }
+      return unsafe [UInt8](UnsafeRawBufferPointer(start: value, count: count))
+    }
+
+    package func text(_ row: Int, _ column: Int) -> String {
+      String(decoding: bytes(row, column), as: UTF8.self)
+    }
+
+    package func bigint(_ row: Int, _ column: Int) -> Int64 {
+      bytes(row, column).reduce(0) { $0 << 8 | Int64($1) }
+    }
+
+    private func field(_ code: Int32) -> String? {
+      guard let text = unsafe PQresultErrorField(handle, code) else { return nil }
+      return unsafe String(cString: text)
+    }
+  }
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import CPostgreSQL
+
+  /// Where a server's database and in it a schema is. Neither its description nor what it says of errors has a
+  /// password.
+  package struct ServerLocation: Sendable, CustomStringConvertible, CustomReflectable {
+    /// What libpq is given: the URL without the parameters that are ours.
+    let connectionURL: String
+    /// The schema that the URL names with `schema=`, or the default.
+    package let schema: String
+    /// The server, the database and the schema, as errors name them.
+    package let description: String
+    /// Never said.
+    private let secrets: [String]
+
+    package var customMirror: Mirror { Mirror(self, children: ["location": description]) }
+
+    /// - Parameters:
+    ///   - url: `postgresql://` or `postgres://`, as libpq understands it, and `schema=NAME` among its parameters.
+    ///   - schema: Goes before the URL's.
+    ///   - defaultSchema: Where neither names one.
+    ///   - failure: The type of the error.
+    /// - Throws: `unusableURL`, without the URL.
+    package init<Failure: ServerFailure>(
+      _ url: String, schema: String?, defaultSchema: String, orThrow failure: Failure.Type
+    ) throws(Failure) {
+      guard let scheme = ["postgresql://", "postgres://"].first(where: url.hasPrefix) else {
+        throw Failure(.unusableURL, at: "", "The URL of a PostgreSQL trail begins with postgresql://.")
+      }
+      // A password with such a character in it as it is would be taken for a host, which errors name.
+      let rest = url.dropFirst(scheme.count)
+      let authority = rest.prefix { !"/?#".contains($0) }
+      guard authority.count(where: { $0 == "@" }) <= 1, !rest.dropFirst(authority.count).contains("@") else {
+        throw Failure(
+          .unusableURL, at: "",
+          "The URL cannot be read: in a user's name or password, write / as %2F, ? as %3F, # as %23, @ as %40."
+        )
+      }
+
+      var parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+      var named: String?
+      if parts.count == 2 {
+        let parameters = parts[1].split(separator: "&", omittingEmptySubsequences: false)
+        named = parameters.last { $0.hasPrefix("schema=") }.map { String($0.dropFirst("schema=".count)) }
+        let others = parameters.filter { !$0.hasPrefix("schema=") }
+        parts = others.isEmpty ? [parts[0]] : [parts[0], Substring(others.joined(separator: "&"))]
+      }
+      self.connectionURL = parts.joined(separator: "?")
+      self.schema = schema ?? named ?? defaultSchema
+      guard Self.isIdentifier(self.schema) else {
+        throw Failure(
+          .unusableURL, at: "schema",
+          "The name of a schema is a to z, 0 to 9 and _, begins with no digit and has at most 63 characters.")
+      }
+
+      let options = try Self.options(of: connectionURL, orThrow: failure)
+      self.secrets = ["password", "sslpassword"].compactMap { options[$0] }.filter { !$0.isEmpty }
+      let host = options["host"] ?? options["hostaddr"] ?? ""
+      let port = options["port"].map { ":\($0)" } ?? ""
+      self.description = "postgresql://\(host)\(port)/\(options["dbname"] ?? "")?schema=\(self.schema)"
+    }
+
+    /// A message of libpq or of the server, on one line and without a password.
+    func sayable(_ message: String) -> String {
+      var message = message
+      for secret in secrets {
+        message = message.split(separator: secret, omittingEmptySubsequences: false).joined(
+          separator: "(hidden)")
+      }
+      return message.split { $0.isNewline || $0 == "\t" }.joined(separator: " ")
+    }
+
+    private static func isIdentifier(_ name: String) -> Bool {
+      let bytes = name.utf8
+      guard let first = bytes.first, bytes.count <= 63 else { return false }
+      let isLetter: (UInt8) -> Bool = {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_")
+      }
+      return isLetter(first) && !name.hasPrefix("pg_")
+        && bytes.allSatisfy { isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    /// libpq's own reading of the URL. What it says of a URL that it cannot read has the URL in it, so it is not told.
+    private static func options<Failure: ServerFailure>(
+      of url: String, orThrow failure: Failure.Type
+    ) throws(Failure) -> [String: String] {
+      guard let first = unsafe PQconninfoParse(url, nil) else {
+        throw Failure(
+          .unusableURL, at: "", "libpq cannot read the URL; see its documentation on connection URIs.")
+      }
+      defer { unsafe PQconninfoFree(first) }
+      var options: [String: String] = [:]
+      var option = unsafe first
+      while let keyword = unsafe option.pointee.keyword {
+        if let value = unsafe option.pointee.val {
+          unsafe options[String(cString: keyword)] = unsafe String(cString: value)
+        }
+        unsafe option += 1
+      }
+      return options
+    }
+  }
+#endif

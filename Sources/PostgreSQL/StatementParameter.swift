@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  internal import ReceiptBytes
+
+  /// A value of a statement, sent in binary.
+  package enum StatementParameter {
+    /// The server's numbers of the types (pg_type.dat).
+    package enum Kind: UInt32 {
+      case bytea = 17
+      case bigint = 20
+      case integer = 23
+      case text = 25
+      case bigints = 1016
+    }
+
+    case bigint(Int64)
+    case integer(Int32)
+    case bytes([UInt8])
+    case bigints([Int64])
+
+    /// Runs `body` with what libpq wants of the values: pointers to them, their lengths, and that all are binary.
+    static func withPointers<Result>(
+      to parameters: [StatementParameter],
+      _ body: (
+        UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?
+      ) -> Result
+    ) -> Result {
+      var values: [UnsafePointer<CChar>?] = unsafe []
+      var lengths: [Int32] = []
+      func add(_ remaining: ArraySlice<StatementParameter>) -> Result {
+        guard let next = remaining.first else {
+          let formats = [Int32](repeating: 1, count: lengths.count)
+          return unsafe values.withUnsafeBufferPointer { values in
+            unsafe lengths.withUnsafeBufferPointer { lengths in
+              unsafe formats.withUnsafeBufferPointer { formats in
+                unsafe body(values.baseAddress, lengths.baseAddress, formats.baseAddress)
+              }
+            }
+          }
+        }
+        // No address would mean NULL, so an empty value has the address of one byte that does not count.
+        let (bytes, count) = next.encoded
+        return unsafe bytes.withUnsafeBytes { buffer in
+          unsafe values.append(buffer.bindMemory(to: CChar.self).baseAddress)
+          lengths.append(Int32(count))
+          return add(remaining.dropFirst())
+        }
+      }
+      return add(parameters[...])
+    }
+
+    private var encoded: (bytes: [UInt8], count: Int) {
+      var bytes: [UInt8] = []
+      switch self {
+      case .bigint(let number): bytes.append(bigEndian: number)
+      case .integer(let number): bytes.append(bigEndian: number)
+      case .bytes(let value): return (value.isEmpty ? [0] : value, value.count)
+      case .bigints(let numbers):
+        // An array (array_recv): its dimensions, that none is NULL, the type, the count, the first position.
+        bytes.reserveCapacity(20 + 12 * numbers.count)
+        for field in [1, 0, Int32(Kind.bigint.rawValue), Int32(numbers.count), 1] {
+          bytes.append(bigEndian: field)
+        }
+        for number in numbers {
+          bytes.append(bigEndian: Int32(8))
+          bytes.append(bigEndian: number)
+        }
+      }
+      return (bytes, bytes.count)
+    }
+  }
+
+  /// An array of C strings, ended by none.
+  enum CStrings {
+    static func withPointers<Result>(
+      _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+    ) -> Result {
+      var pointers: [UnsafePointer<CChar>?] = unsafe []
+      func add(_ remaining: ArraySlice<String>) -> Result {
+        guard let next = remaining.first else {
+          unsafe pointers.append(nil)
+          return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
+        }
+        return unsafe next.withCString { pointer in
+          unsafe pointers.append(pointer)
+          return add(remaining.dropFirst())
+        }
+      }
+      return add(strings[...])
+    }
+  }
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is wrong with a value in ASN.1.
+package enum ASN1Fault: String, Sendable, Hashable {
+  /// The input ends in the middle of a value.
+  case truncated
+  /// Something follows where a value should have ended.
+  case trailingData = "trailing-data"
+  /// A value of another tag than the one that must be here.
+  case unexpected
+  /// A length, tag or content that breaks its encoding.
+  case invalidValue = "invalid-value"
+  /// Nested deeper than the limit.
+  case tooDeep = "too-deep"
+  /// A number beyond what is read.
+  case outOfRange = "out-of-range"
+  /// Well formed, but not accepted here: a length that is indefinite.
+  case unsupported
+}
+
+/// The error of a format that is written in ASN.1, as ``ASN1Reader`` makes it.
+package protocol ASN1Failure: Error {
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - fault: What is wrong.
+  ///   - offset: The byte at which it is wrong.
+  ///   - part: The name of the input.
+  ///   - message: What was found and what was expected, in one sentence.
+  init(_ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String)
+}
+
+/// The encoding rules under which ``ASN1Reader`` reads.
+package enum ASN1Rules: Sendable { case der, ber }

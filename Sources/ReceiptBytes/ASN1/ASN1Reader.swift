@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A strict reader of ASN.1 in its Basic or Distinguished Encoding Rules (X.690).
+///
+/// A reader is a position, nothing more: every call is given the bytes, always the same whole input, so
+/// that offsets in errors are offsets into it and that copying a reader costs nothing.
+///
+/// Under DER only definite lengths are accepted. Under BER indefinite lengths and constructed octet strings
+/// are accepted as well. A length or an integer in more octets than it needs is refused under both: no
+/// signer writes one, and a second spelling of the same value is a hole.
+///
+/// The reader does not check the order of a `SET OF`; Xcode does not sort. What is malformed is thrown as an error
+/// of the caller's own.
+package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
+  /// The offset of the next octet to read.
+  package var position: Int
+  /// The offset after the last octet that may be read. Inside an indefinite length, the end of whatever
+  /// definite value is around it.
+  package let end: Int
+  /// Whether the end is marked by end-of-contents octets.
+  package let isIndefinite: Bool
+  package let rules: ASN1Rules
+  /// The name of the input, for errors.
+  package let part: StaticString
+  /// How many more levels may be entered.
+  package let remainingDepth: Int
+
+  @inlinable
+  package init(
+    _ range: Range<Int>, rules: ASN1Rules = .der, maximumDepth: Int = 32, part: StaticString
+  ) {
+    self.init(
+      position: range.lowerBound, end: range.upperBound, isIndefinite: false, rules: rules, part: part,
+      remainingDepth: maximumDepth)
+  }
+
+  @inlinable
+  package init(
+    position: Int, end: Int, isIndefinite: Bool, rules: ASN1Rules, part: StaticString, remainingDepth: Int
+  ) {
+    self.position = position
+    self.end = end
+    self.isIndefinite = isIndefinite
+    self.rules = rules
+    self.part = part
+    self.remainingDepth = remainingDepth
+  }
+
+  /// Identifier and length octets. `end` is `nil` for an indefinite length.
+  package struct Header {
+    package let tag: ASN1Tag
+    package let contents: Int
+    package let end: Int?
+
+    @inlinable @inline(__always)
+    package init(tag: ASN1Tag, contents: Int, end: Int?) {
+      (self.tag, self.contents, self.end) = (tag, contents, end)
+    }
+  }
+
+  // MARK: - Moving through values
+
+  /// Whether nothing is left of the value being read.
+  @inlinable @inline(__always)
+  package func isAtEnd(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
+    if !isIndefinite { return position == end }
+    return try isAtEndOfContents(bytes)
+  }
+
+  /// The tag of the next value; `nil` when none is left.
+  @inlinable
+  package func nextTag(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Tag? {
+    if try isAtEnd(bytes) { return nil }
+    var ahead = self
+    return try ahead.readHeader(bytes).tag
+  }
+
+  /// Reads a value of definite length and returns where its contents are.
+  @inlinable @inline(__always)
+  package mutating func read(_ tag: ASN1Tag, _ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
+    let start = position
+    let header = try readHeader(bytes)
+    guard header.tag == tag else { throw unexpected(header.tag, insteadOf: tag, at: start) }
+    guard let end = header.end else {
+      throw fault(.unsupported, at: start, "The length of a \(tag) is indefinite, where DER is required.")
+    }
+    position = end
+    return header.contents..<end
+  }
+
+  /// Begins a constructed value; ``leave(_:_:)`` must follow once the reader returned has read it all.
+  @inlinable @inline(__always)
+  package func enter(_ tag: ASN1Tag, _ bytes: Span<UInt8>) throws(Failure) -> ASN1Reader {
+    var ahead = self
+    let header = try ahead.readHeader(bytes)
+    guard header.tag == tag else { throw unexpected(header.tag, insteadOf: tag, at: position) }
+    guard remainingDepth > 0 else {
+      throw fault(.tooDeep, at: position, "Values are nested deeper than the limit.")
+    }
+    return ASN1Reader(
+      position: header.contents, end: header.end ?? end, isIndefinite: header.end == nil, rules: rules,
+      part: part, remainingDepth: remainingDepth - 1)
+  }
+
+  /// Ends the value that `child` was reading, which must be used up, and moves behind it.
+  @inlinable @inline(__always)
+  package mutating func leave(_ child: ASN1Reader, _ bytes: Span<UInt8>) throws(Failure) {
+    try child.requireEnd(bytes)
+    position = child.isIndefinite ? child.position + 2 : child.position
+  }
+
+  /// Refuses anything that is left.
+  @inlinable @inline(__always)
+  package func requireEnd(_ bytes: Span<UInt8>) throws(Failure) {
+    guard try isAtEnd(bytes) else {
+      throw fault(.trailingData, at: position, "Something follows where the value should have ended.")
+    }
+  }
+
+  /// Moves behind the next value, whatever it is, and returns its octets, header included.
+  ///
+  /// Values inside one of definite length are not looked at.
+  @inlinable
+  package mutating func skip(_ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
+    let start = position
+    let header = try readHeader(bytes)
+    position = header.end ?? header.contents
+    var openLengths = header.end == nil ? 1 : 0
+    while openLengths > 0 {
+      let inner = position
+      if try isAtEndOfContents(bytes) {
+        position += 2
+        openLengths -= 1
+        continue
+      }
+      let header = try readHeader(bytes)
+      if let end = header.end {
+        position = end
+      } else {
+        openLengths += 1
+        guard openLengths <= remainingDepth else {
+          throw fault(.tooDeep, at: inner, "Values are nested deeper than the limit.")
+        }
+      }
+    }
+    return start..<position
+  }
+
+  /// A reader of a value that is DER inside the octets of a value, one level deeper.
+  @inlinable
+  package func nested(_ range: Range<Int>) throws(Failure) -> ASN1Reader {
+    guard remainingDepth > 0 else {
+      throw fault(.tooDeep, at: range.lowerBound, "Values are nested deeper than the limit.")
+    }
+    return ASN1Reader(
+      position: range.lowerBound, end: range.upperBound, isIndefinite: false, rules: .der, part: part,
+      remainingDepth: remainingDepth - 1)
+  }
+
+  /// The same place, read under DER from here on.
+  @inlinable
+  package var underDER: ASN1Reader {
+    ASN1Reader(
+      position: position, end: end, isIndefinite: isIndefinite, rules: .der, part: part,
+      remainingDepth: remainingDepth)
+  }
+
+  /// Moves behind what another reader has read of the same value.
+  @inlinable
+  package mutating func advance(to other: ASN1Reader) { position = other.position }
+
+  // MARK: - Headers
+
+  /// Reads identifier and length octets and moves behind them.
+  @inlinable @inline(__always)
+  package mutating func readHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
+    // Nearly every value of a receipt has one identifier octet and one length octet.
+    let start = position
+    if end &- start >= 2 {
+      let identifier = bytes[start]
+      let length = bytes[start &+ 1]
+      if identifier & 0x1F != 0x1F, identifier & 0xDF != 0, length < 0x80 {
+        let contents = start &+ 2
+        let valueEnd = contents &+ Int(length)
+        if valueEnd <= end {
+          position = contents
+          return Header(tag: ASN1Tag(shortForm: identifier), contents: contents, end: valueEnd)
+        }
+      }
+    }
+    return try readLongHeader(bytes)
+  }
+
+  @inlinable @inline(never)
+  package mutating func readLongHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
+    let start = position
+    let tag = try readTag(bytes)
+    let lengthOffset = position
+    let first = try readOctet(bytes)
+    var length = 0
+    switch first {
+    case 0..<0x80:
+      length = Int(first)
+    case 0x80:
+      guard rules == .ber else {
+        throw fault(.unsupported, at: lengthOffset, "The length is indefinite, where DER is required.")
+      }
+      guard tag.isConstructed else {
+        throw fault(.invalidValue, at: lengthOffset, "A primitive value has an indefinite length.")
+      }
+      return Header(tag: tag, contents: position, end: nil)
+    case 0xFF:
+      throw fault(.invalidValue, at: lengthOffset, "The length octet FF is reserved.")
+    default:
+      for index in 0..<Int(first & 0x7F) {
+        let octet = try readOctet(bytes)
+        guard index > 0 || octet != 0 else {
+          throw fault(.invalidValue, at: lengthOffset, "The length has leading zeros.")
+        }
+        guard length <= Int.max >> 8 else {
+          throw fault(.outOfRange, at: lengthOffset, "The length does not fit in 64 bits.")
+        }
+        length = length << 8 | Int(octet)
+      }
+      guard length >= 0x80 else {
+        throw fault(.invalidValue, at: lengthOffset, "The length is in the long form without need.")
+      }
+    }
+    guard length <= end - position else {
+      if length > bytes.count - position {
+        throw fault(.truncated, at: start, "A value of \(length) bytes ends after the input does.")
+      }
+      throw fault(
+        .invalidValue, at: start, "A value of \(length) bytes reaches past the end of the value around it.")
+    }
+    return Header(tag: tag, contents: position, end: position + length)
+  }
+
+  @inlinable @inline(__always)
+  package mutating func readTag(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Tag {
+    let start = position
+    let leading = try readOctet(bytes)
+    guard leading & 0x1F == 0x1F else {
+      guard leading & 0xDF != 0 else {
+        throw fault(.unexpected, at: start, "Found end-of-contents octets where a value should be.")
+      }
+      return ASN1Tag(shortForm: leading)
+    }
+    var number: UInt32 = 0
+    while true {
+      let octet = try readOctet(bytes)
+      guard number > 0 || octet != 0x80 else {
+        throw fault(.invalidValue, at: start, "The tag number has leading zeros.")
+      }
+      guard number <= ASN1Tag.greatestNumber >> 7 else {
+        throw fault(.outOfRange, at: start, "The tag number is larger than any in use.")
+      }
+      number = number << 7 | UInt32(octet & 0x7F)
+      if octet & 0x80 == 0 { break }
+    }
+    guard number >= 31 else {
+      throw fault(.invalidValue, at: start, "The tag number is in the long form without need.")
+    }
+    return ASN1Tag(leadingOctet: leading, longFormNumber: number)
+  }
+
+  @inlinable @inline(__always)
+  package mutating func readOctet(_ bytes: Span<UInt8>) throws(Failure) -> UInt8 {
+    guard position < end else {
+      if position >= bytes.count {
+        throw fault(.truncated, at: position, "The input ends where a value should be.")
+      }
+      throw fault(.invalidValue, at: position, "The value around it ends where a value should be.")
+    }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  @inlinable
+  package func isAtEndOfContents(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
+    guard end - position >= 2 else {
+      throw fault(
+        end == bytes.count ? .truncated : .invalidValue, at: position,
+        "The end-of-contents octets of an indefinite length are missing.")
+    }
+    return bytes[position] == 0 && bytes[position + 1] == 0
+  }
+
+  // MARK: - Errors
+
+  @inlinable
+  package func fault(_ fault: ASN1Fault, at offset: Int, _ message: String) -> Failure {
+    Failure(fault, at: offset, in: part, message)
+  }
+
+  @inlinable @inline(never)
+  package func unexpected(_ found: ASN1Tag, insteadOf expected: ASN1Tag, at offset: Int) -> Failure {
+    fault(.unexpected, at: offset, "Found a \(found) where a \(expected) should be.")
+  }
+}

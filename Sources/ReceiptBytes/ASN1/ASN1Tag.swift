@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The identifier octets of an ASN.1 value (X.690 section 8.1.2): class, number, and whether it is constructed.
+///
+/// Packed into one word, because the reader compares a tag for every value it meets.
+package struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
+  package enum Class: UInt8, Sendable {
+    case universal = 0x00
+    case application = 0x40
+    case contextSpecific = 0x80
+    case `private` = 0xC0
+  }
+
+  /// The number in the upper 24 bits; class and constructed bit, as in the first identifier octet, in the
+  /// lower 8.
+  package let packed: UInt32
+
+  /// The largest tag number that is read: what three octets of the long form hold.
+  @inlinable package static var greatestNumber: UInt32 { 0x1F_FFFF }
+
+  /// A tag; the number is cut to 24 bits.
+  @inlinable
+  package init(_ tagClass: Class, number: UInt32, isConstructed: Bool) {
+    packed = (number << 8) | UInt32(tagClass.rawValue) | (isConstructed ? 0x20 : 0)
+  }
+
+  /// A tag in the short form, from its only octet.
+  @inlinable @inline(__always)
+  package init(shortForm octet: UInt8) {
+    packed = (UInt32(octet & 0x1F) << 8) | UInt32(octet & 0xE0)
+  }
+
+  @inlinable
+  package init(leadingOctet octet: UInt8, longFormNumber number: UInt32) {
+    packed = (number << 8) | UInt32(octet & 0xE0)
+  }
+
+  package var number: UInt32 { packed >> 8 }
+  /// Whether both are the same tag.
+  @inlinable @inline(__always)
+  package static func == (left: ASN1Tag, right: ASN1Tag) -> Bool { left.packed == right.packed }
+
+  @inlinable package var isConstructed: Bool { packed & 0x20 != 0 }
+  package var tagClass: Class { Class(rawValue: UInt8(truncatingIfNeeded: packed & 0xC0)) ?? .universal }
+
+  /// The identifier octets.
+  package var octets: [UInt8] {
+    let leading = UInt8(truncatingIfNeeded: packed & 0xE0)
+    guard number >= 31 else { return [leading | UInt8(truncatingIfNeeded: number)] }
+    var octets = [UInt8(truncatingIfNeeded: number & 0x7F)]
+    var rest = number >> 7
+    while rest > 0 {
+      octets.append(UInt8(truncatingIfNeeded: rest & 0x7F) | 0x80)
+      rest >>= 7
+    }
+    octets.append(leading | 0x1F)
+    return octets.reversed()
+  }
+
+  @inlinable package static var boolean: ASN1Tag { ASN1Tag(shortForm: 0x01) }
+  @inlinable package static var integer: ASN1Tag { ASN1Tag(shortForm: 0x02) }
+  @inlinable package static var bitString: ASN1Tag { ASN1Tag(shortForm: 0x03) }
+  @inlinable package static var octetString: ASN1Tag { ASN1Tag(shortForm: 0x04) }
+  @inlinable package static var constructedOctetString: ASN1Tag { ASN1Tag(shortForm: 0x24) }
+  @inlinable package static var null: ASN1Tag { ASN1Tag(shortForm: 0x05) }
+  @inlinable package static var objectIdentifier: ASN1Tag { ASN1Tag(shortForm: 0x06) }
+  @inlinable package static var enumerated: ASN1Tag { ASN1Tag(shortForm: 0x0A) }
+  @inlinable package static var utf8String: ASN1Tag { ASN1Tag(shortForm: 0x0C) }
+  @inlinable package static var ia5String: ASN1Tag { ASN1Tag(shortForm: 0x16) }
+  @inlinable package static var utcTime: ASN1Tag { ASN1Tag(shortForm: 0x17) }
+  @inlinable package static var sequence: ASN1Tag { ASN1Tag(shortForm: 0x30) }
+  @inlinable package static var set: ASN1Tag { ASN1Tag(shortForm: 0x31) }
+
+  /// `[number]`, the form of an IMPLICIT primitive.
+  @inlinable
+  package static func contextSpecific(_ number: UInt32) -> ASN1Tag {
+    ASN1Tag(.contextSpecific, number: number, isConstructed: false)
+  }
+
+  /// `[number]`, constructed: EXPLICIT, or IMPLICIT over a SEQUENCE or SET.
+  @inlinable
+  package static func contextSpecificConstructed(_ number: UInt32) -> ASN1Tag {
+    ASN1Tag(.contextSpecific, number: number, isConstructed: true)
+  }
+
+  package var description: String {
+    switch self {
+    case .boolean: "BOOLEAN"
+    case .integer: "INTEGER"
+    case .bitString: "BIT STRING"
+    case .octetString: "OCTET STRING"
+    case .constructedOctetString: "constructed OCTET STRING"
+    case .null: "NULL"
+    case .objectIdentifier: "OBJECT IDENTIFIER"
+    case .enumerated: "ENUMERATED"
+    case .utf8String: "UTF8String"
+    case .ia5String: "IA5String"
+    case .utcTime: "UTCTime"
+    case .sequence: "SEQUENCE"
+    case .set: "SET"
+    default: "[\(tagClass) \(number)]\(isConstructed ? " constructed" : "")"
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Searching and comparing bytes, eight at a time.
+///
+/// A word's lane is marked by its high bit. Borrows between lanes can only mark lanes above a true mark, so the
+/// lowest mark is always right.
+package enum ByteSearch {
+  @inlinable package static var lowBits: UInt64 { 0x0101_0101_0101_0101 }
+  @inlinable package static var highBits: UInt64 { 0x8080_8080_8080_8080 }
+
+  /// Marks the lanes that are zero.
+  @inlinable @inline(__always)
+  package static func zeroLanes(_ word: UInt64) -> UInt64 { (word &- lowBits) & ~word & highBits }
+
+  /// The eight bytes from `index` on, the first one lowest. Reading beyond the end is trapped, as with any
+  /// index; what is unsafe is that it takes bytes for an integer, of which every one is valid.
+  @inlinable @inline(__always)
+  package static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+    let raw = unsafe bytes.bytes
+    return UInt64(littleEndian: unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+  }
+
+  /// A word that tells names apart, nearly always: equal names have equal ones.
+  @inlinable @inline(__always)
+  package static func fingerprint(_ bytes: Span<UInt8>) -> UInt64 {
+    let count = bytes.count
+    var fingerprint = UInt64(truncatingIfNeeded: count)
+    if count >= 8 {
+      fingerprint ^= word(bytes, at: 0) ^ (word(bytes, at: count - 8) &* 31)
+    } else {
+      for index in bytes.indices { fingerprint = fingerprint << 8 | UInt64(bytes[index]) }
+    }
+    return fingerprint
+  }
+
+  /// Index of the first byte from `start` on that equals `byte`; `nil` if there is none.
+  package static func firstIndex(of byte: UInt8, in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
+    var index = start
+    let pattern = UInt64(byte) &* lowBits
+    // Four words at a time while there is no mark among them.
+    while index <= bytes.count - 32 {
+      let marks =
+        zeroLanes(word(bytes, at: index) ^ pattern) | zeroLanes(word(bytes, at: index + 8) ^ pattern)
+        | zeroLanes(word(bytes, at: index + 16) ^ pattern) | zeroLanes(word(bytes, at: index + 24) ^ pattern)
+      if marks != 0 { break }
+      index += 32
+    }
+    while index <= bytes.count - 8 {
+      let marks = zeroLanes(word(bytes, at: index) ^ pattern)
+      if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+      index += 8
+    }
+    while index < bytes.count {
+      if bytes[index] == byte { return index }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Whether the bytes are the same; compared from the end, since unequal keys tend to begin alike.
+  @inlinable
+  package static func isEqual(_ lhs: Span<UInt8>, _ rhs: Span<UInt8>) -> Bool {
+    guard lhs.count == rhs.count else { return false }
+    var end = lhs.count
+    while end >= 8 {
+      end -= 8
+      if word(lhs, at: end) != word(rhs, at: end) { return false }
+    }
+    for index in 0..<end where lhs[index] != rhs[index] { return false }
+    return true
+  }
+}

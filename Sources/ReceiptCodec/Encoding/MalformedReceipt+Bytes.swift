@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptBytes
+
+extension MalformedReceipt: ASN1Failure {
+  /// An error in ASN.1.
+  package init(_ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String) {
+    let code: Code =
+      switch fault {
+      case .truncated: .truncated
+      case .trailingData: .trailingData
+      case .unexpected: .unexpected
+      case .invalidValue: .invalidValue
+      case .tooDeep: .tooDeep
+      case .outOfRange: .outOfRange
+      case .unsupported: .unsupported
+      }
+    self.init(code, at: .byteOffset(offset, within: part.description), message)
+  }
+
+  /// An error in base64, which begins at `start` of the part.
+  fileprivate init(_ error: Base64Error, part: String, start: Int) {
+    self.init(.invalidBase64, at: .byteOffset(start + error.offset, within: part), error.message)
+  }
+}
+
+extension ASN1Reader<MalformedReceipt> {
+  /// An error at an offset of the input.
+  func failure(_ code: MalformedReceipt.Code, at offset: Int, _ message: String) -> MalformedReceipt {
+    MalformedReceipt(code, at: .byteOffset(offset, within: part.description), message)
+  }
+}
+
+extension Base64 {
+  /// Decodes a part of a receipt, whose name errors have.
+  static func decode(
+    _ text: [UInt8], allowingWhitespace: Bool, part: String
+  ) throws(MalformedReceipt) -> [UInt8] {
+    do throws(Base64Error) {
+      return try decode(text, allowingWhitespace: allowingWhitespace)
+    } catch {
+      throw MalformedReceipt(error, part: part, start: 0)
+    }
+  }
+}
+
+extension Base64URL {
+  /// Decodes a part of a receipt; `part` and `start` place errors: its name, and the offset at which it begins.
+  static func decode(
+    _ text: Span<UInt8>, part: String, start: Int = 0
+  ) throws(MalformedReceipt) -> [UInt8] {
+    do throws(Base64Error) {
+      return try decode(text)
+    } catch {
+      throw MalformedReceipt(error, part: part, start: start)
+    }
+  }
+}

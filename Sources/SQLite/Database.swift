@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSQLite
+
+/// A database, for whoever uses its ``Connection``.
+@safe
+package final class Database {
+  /// How much of the log is copied into the file.
+  package enum Checkpoint: Sendable {
+    /// As much as can be without waiting for anybody.
+    case passive
+    /// All of it; the log is empty then.
+    case truncate
+  }
+
+  /// The path of the file, at which errors are placed.
+  package let path: String
+  /// `nil` once it is closed.
+  private var handle: OpaquePointer?
+  private var statements: [String: Statement] = [:]
+  private let timeout: BusyTimeout
+
+  init(_ file: DatabaseFile, _ access: Connection.Access, timeout: BusyTimeout) throws(SQLiteError) {
+    path = file.path
+    self.timeout = timeout
+    let flags =
+      switch access {
+      case .writing: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .reading: SQLITE_OPEN_READONLY
+      case .readingImmutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      }
+    let name = access == .readingImmutable ? file.immutableURI : file.databasePath
+    var opened: OpaquePointer?
+    let result = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+    guard result == SQLITE_OK else {
+      unsafe sqlite3_close(opened)
+      throw SQLiteError(result: result, "", at: path)
+    }
+    unsafe handle = opened
+    unsafe sqlite3_extended_result_codes(opened, 1)
+    unsafe CSQLite_refuse_double_quoted_strings(opened)
+    unsafe sqlite3_busy_handler(
+      opened,
+      { context, tries in
+        guard let context = unsafe context else { return 0 }
+        let timeout = unsafe Unmanaged<BusyTimeout>.fromOpaque(context).takeUnretainedValue()
+        return timeout.wait(afterTries: Int(tries)) ? 1 : 0
+      },
+      Unmanaged.passUnretained(timeout).toOpaque())
+  }
+
+  deinit {
+    statements = [:]
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  func close() throws(SQLiteError) {
+    statements = [:]
+    let result = unsafe sqlite3_close(handle)
+    guard result == SQLITE_OK else { throw error(result) }
+    unsafe handle = nil
+  }
+
+  /// Whether the last call failed because the file is no database.
+  var isOfAnotherFormat: Bool { unsafe handle.map { unsafe sqlite3_errcode($0) == SQLITE_NOTADB } ?? false }
+
+  /// The handle of the database.
+  func requireHandle() throws(SQLiteError) -> OpaquePointer {
+    guard let handle = unsafe handle else { throw SQLiteError(.closed, at: path, "It was closed.") }
+    return unsafe handle
+  }
+
+  /// The error of a call that just returned `result`.
+  func error(_ result: Int32) -> SQLiteError {
+    SQLiteError(
+      result: result, unsafe handle.map { unsafe String(cString: sqlite3_errmsg($0)) } ?? "", at: path)
+  }
+
+  // MARK: - Statements
+
+  /// Runs statements, whose rows are dropped.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    let result = unsafe sqlite3_exec(try requireHandle(), sql, nil, nil, nil)
+    guard result == SQLITE_OK else { throw error(result) }
+  }
+
+  /// Uses a prepared statement, which is kept for the next use.
+  package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
+    let kept = statements[sql]
+    // Another one where a caller reads a table in the midst of reading it.
+    let statement = if let kept, !kept.isBusy { kept } else { try Statement(sql, of: self) }
+    if kept == nil { statements[sql] = statement }
+    defer { statement.reset() }
+    return try body(statement)
+  }
+
+  /// Runs a prepared statement that gives no rows.
+  package func run(_ sql: String) throws { _ = try withStatement(sql) { try $0.step() } }
+
+  /// The integer in the first column of the first row; `nil` where there is none.
+  package func integer(_ sql: String) throws -> Int64? {
+    try withStatement(sql) { try $0.step() ? $0.integer(0) : nil }
+  }
+
+  /// The texts in the first column.
+  package func texts(_ sql: String) throws -> [String] {
+    try withStatement(sql) { statement in
+      var texts: [String] = []
+      while try statement.step() { texts.append(statement.text(0)) }
+      return texts
+    }
+  }
+
+  // MARK: - Transactions
+
+  /// Whether a transaction was begun and has not ended.
+  package var isInTransaction: Bool { unsafe handle.map { unsafe sqlite3_get_autocommit($0) == 0 } ?? false }
+
+  /// Commits what `body` does, or nothing where it throws.
+  package func transaction(_ body: () throws -> Void) throws {
+    try run("BEGIN IMMEDIATE")
+    do {
+      try body()
+      try run("COMMIT")
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Ends a transaction without effect. SQLite ends it by itself after some errors.
+  package func rollBack() {
+    if isInTransaction { try? run("ROLLBACK") }
+  }
+
+  /// Copies the log into the file.
+  package func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) {
+    let mode = checkpoint == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
+    let result = unsafe sqlite3_wal_checkpoint_v2(try requireHandle(), "main", mode, nil, nil)
+    guard result == SQLITE_OK else { throw error(result) }
+  }
+
+  /// Has SQLite tell the length of the log in pages after each commit, instead of copying the log by itself and keeping
+  /// errors to itself. The observer must outlive the connection's use.
+  func observeCommits(_ observer: LogLength) throws(SQLiteError) {
+    unsafe sqlite3_wal_hook(
+      try requireHandle(),
+      { context, _, _, pages in
+        if let context = unsafe context {
+          unsafe Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue().set(Int(pages))
+        }
+        return SQLITE_OK
+      },
+      Unmanaged.passUnretained(observer).toOpaque())
+  }
+}
+
+extension String {
+  /// The text as an identifier of SQL.
+  package var quotedIdentifier: String { "\"\(replacing("\"", with: "\"\""))\"" }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptBytes
+
+/// The path of a database's file, and what is done to the file without opening it: POSIX locks are lost as soon as
+/// the process closes any descriptor of the file, so that nobody but SQLite may ever open it.
+package struct DatabaseFile: Sendable {
+  /// The path as the user gave it.
+  package let path: String
+
+  package init(_ path: String) throws(SQLiteError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw SQLiteError(.notFound, at: path, "A path is not empty and has no zero byte.")
+    }
+    self.path = path
+  }
+
+  /// What SQLite is given: never one of the names that it takes for something else (`:memory:`, `file:…`).
+  package var databasePath: String { path.hasPrefix("/") ? path : "./" + path }
+
+  /// What SQLite is given for a file that nobody changes (sqlite.org/uri.html).
+  var immutableURI: String {
+    let escaped = databasePath.utf8.map { byte in
+      let isPlain =
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+        || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+        || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+      return isPlain ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.encode([byte])
+    }
+    return "file:\(escaped.joined())?immutable=1"
+  }
+
+  /// What is under the path; `nil` where there is nothing, or it cannot be asked.
+  package var status: File.Status? { try? FileSystem.status(databasePath) }
+
+  /// Whether SQLite left a log with anything in it beside the file.
+  package var hasLog: Bool { Self.byteCount(databasePath + "-wal") > 0 }
+
+  /// The bytes of the file, its log and the index of the log, where the path is no symbolic link.
+  package var totalByteCount: UInt64 { allPaths.reduce(0) { $0 + Self.byteCount($1) } }
+
+  private static func byteCount(_ path: String) -> UInt64 {
+    (try? FileSystem.status(path)).flatMap { $0 }?.byteCount ?? 0
+  }
+
+  private var allPaths: [String] { [databasePath, databasePath + "-wal", databasePath + "-shm"] }
+
+  /// Makes a database that appears under the path when it is complete and on disk, with its directory synced.
+  ///
+  /// - Parameter fill: Fills an empty file beside the path, which its owner alone can read, and closes it.
+  /// - Throws: ``SQLiteError`` with `occupied` where the path is taken, `full`, `inputOutput` or `syncFailed`; and what
+  ///   `fill` throws. Nothing is left behind then.
+  package func create(_ fill: (DatabaseFile) throws -> Void) throws {
+    guard status == nil else { throw taken }
+    let sibling = try makeSibling()
+    defer { for path in sibling.allPaths { try? FileSystem.remove(path) } }
+    try fill(sibling)
+    try take(sibling)
+  }
+
+  /// Makes an empty file beside this one under a name that is free, readable by its owner alone.
+  private func makeSibling() throws(SQLiteError) -> DatabaseFile {
+    for _ in 0..<16 {
+      let sibling = try DatabaseFile(path + ".new-" + String(UInt64.random(in: .min ... .max), radix: 36))
+      do throws(SystemError) {
+        try File(sibling.databasePath, .creating, permissions: 0o600).close()
+        return sibling
+      } catch {
+        guard error.isExisting else { throw self.error("cannot be created", error) }
+      }
+    }
+    throw SQLiteError(.inputOutput, at: path, "No free name for a new file was found next to it.")
+  }
+
+  /// Gives the finished `sibling` this name, which must be free, and has the name on disk when it returns.
+  private func take(_ sibling: DatabaseFile) throws(SQLiteError) {
+    // SQLite closes a database without an error when it cannot copy the log into it, for want of space; what is in the
+    // log alone would be lost with the log.
+    guard !sibling.hasLog else {
+      throw SQLiteError(
+        .full, at: path, "What was written could not be copied into the file: is there space for it?")
+    }
+    do throws(SystemError) {
+      try FileSystem.link(sibling.databasePath, as: databasePath)
+    } catch {
+      throw error.isExisting ? taken : self.error("cannot be created", error)
+    }
+    try? FileSystem.remove(sibling.databasePath)
+    do throws(SystemError) {
+      try FileSystem.synchronizeDirectory(FileSystem.directory(of: databasePath))
+    } catch {
+      throw SQLiteError(.syncFailed, at: path, "Its directory cannot be synced: \(error.reason).")
+    }
+  }
+
+  private var taken: SQLiteError {
+    SQLiteError(.occupied, at: path, "Nothing new is put over what is there. Choose another path.")
+  }
+
+  private func error(_ what: String, _ error: SystemError) -> SQLiteError {
+    SQLiteError(error.isFull ? .full : .inputOutput, at: path, "The file \(what): \(error.reason).")
+  }
+}

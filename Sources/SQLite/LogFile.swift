@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSQLite
+internal import ReceiptBytes
+internal import Synchronization
+
+/// The write-ahead log of a database that is open, for having it synced while SQLite is at work on the next commits.
+///
+/// SQLite locks the database's file and never its log, so that no lock is lost when this file is closed; and the log
+/// stays the same file for as long as a connection is open.
+package final class LogFile: Sendable {
+  /// Where it is: not next to a path that is a symbolic link, but next to the file that it leads to.
+  package let path: String
+  private let file: File
+
+  /// Opens the log of a database that was read from.
+  ///
+  /// - Throws: ``SQLiteError`` with `inputOutput`.
+  package init(of database: Database) throws(SQLiteError) {
+    guard let name = unsafe sqlite3_db_filename(try database.requireHandle(), "main"),
+      let log = unsafe sqlite3_filename_wal(name)
+    else { throw SQLiteError(.inputOutput, at: "log", "The database is in no file.") }
+    path = unsafe String(cString: log)
+    do throws(SystemError) {
+      file = try File(path, .reading)
+    } catch {
+      throw SQLiteError(.inputOutput, at: path, "It cannot be opened: \(error.reason).")
+    }
+  }
+
+  /// The length, in bytes.
+  package var byteCount: UInt64 { file.status?.byteCount ?? .max }
+
+  /// Returns when every commit that was in the log before the call is on disk.
+  ///
+  /// - Throws: ``SQLiteError`` with `syncFailed`. A sync that failed must not be tried again: the system may have
+  ///   dropped what it could not write, and would report success.
+  package func synchronize() throws(SQLiteError) {
+    do throws(SystemError) {
+      try file.synchronizeContents()
+    } catch {
+      throw SQLiteError(.syncFailed, at: path, "It cannot be synced: \(error.reason).")
+    }
+  }
+}
+
+/// The length of a log in pages after the last commit of a connection.
+package final class LogLength: Sendable {
+  private let count = Atomic<Int>(0)
+
+  package init() {}
+
+  /// Observes the commits of a connection, which must not outlive this object.
+  package func observe(_ database: Database) throws(SQLiteError) { try database.observeCommits(self) }
+
+  func set(_ pages: Int) { count.store(pages, ordering: .relaxed) }
+
+  package var pages: Int { count.load(ordering: .relaxed) }
+}

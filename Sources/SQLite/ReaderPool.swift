@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Connections that read, made as they are needed and kept for the next read.
+package final class ReaderPool: Sendable {
+  private let path: String
+  private let maximumIdle: Int
+  private let open: @Sendable () throws(SQLiteError) -> Connection
+  private let state: Mutex<State>
+
+  private struct State {
+    var idle: [Connection]
+    var inUse = 0
+    /// What runs when the last connection is closed; set once the pool is closed.
+    var completion: (@Sendable () throws -> Void)?
+    var isClosed = false
+  }
+
+  /// Creates a pool.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file, for errors.
+  ///   - idle: Connections that are there already.
+  ///   - maximumIdle: How many connections are kept while nobody uses them.
+  ///   - open: Makes a connection.
+  package init(
+    path: String, idle: [Connection] = [], maximumIdle: Int,
+    open: @escaping @Sendable () throws(SQLiteError) -> Connection
+  ) {
+    self.path = path
+    self.maximumIdle = maximumIdle
+    self.open = open
+    state = Mutex(State(idle: idle))
+  }
+
+  /// Runs `body` on a connection that nobody else uses meanwhile.
+  ///
+  /// - Throws: ``SQLiteError`` with `closed` once the pool is closed, and what `body` throws.
+  package func withReader<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    let kept = try state.withLock { state in
+      guard !state.isClosed else { throw closed }
+      state.inUse += 1
+      return state.idle.popLast()
+    }
+    var reader = kept
+    defer { release(reader) }
+    let borrowed = try kept ?? open()
+    reader = borrowed
+    return try borrowed.use(body)
+  }
+
+  private func release(_ reader: Connection?) {
+    let completion = state.withLock { state -> (@Sendable () throws -> Void)? in
+      state.inUse -= 1
+      if let reader, !state.isClosed, state.idle.count < maximumIdle { state.idle.append(reader) }
+      return state.isClosed && state.inUse == 0 ? state.completion : nil
+    }
+    if let completion {
+      try? reader?.close()
+      try? completion()
+    }
+  }
+
+  /// Closes the connections, now or when the reads that are under way have ended, and runs `completion` after the last.
+  /// Closing again has no effect.
+  package func close(_ completion: @escaping @Sendable () throws -> Void = {}) throws {
+    let (idle, isLast) = state.withLock { state in
+      defer { state.idle = [] }
+      guard !state.isClosed else { return ([Connection](), false) }
+      state.isClosed = true
+      state.completion = completion
+      return (state.idle, state.inUse == 0)
+    }
+    for reader in idle { try reader.close() }
+    if isLast { try completion() }
+  }
+
+  /// Fails once the pool is closed.
+  package func requireOpen() throws(SQLiteError) {
+    if state.withLock({ $0.isClosed }) { throw closed }
+  }
+
+  private var closed: SQLiteError { SQLiteError(.closed, at: path, "It was closed.") }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSQLite
+
+/// A prepared statement. Values go to SQLite and back with a single copy.
+@safe
+package final class Statement {
+  private let pointer: OpaquePointer
+  private unowned let database: Database
+
+  init(_ sql: String, of database: Database) throws(SQLiteError) {
+    var prepared: OpaquePointer?
+    let result = unsafe sqlite3_prepare_v2(try database.requireHandle(), sql, -1, &prepared, nil)
+    guard result == SQLITE_OK, let prepared = unsafe prepared else { throw database.error(result) }
+    unsafe pointer = prepared
+    self.database = database
+  }
+
+  deinit { unsafe sqlite3_finalize(pointer) }
+
+  /// Whether it is between its first and its last row.
+  var isBusy: Bool { unsafe sqlite3_stmt_busy(pointer) != 0 }
+
+  /// Ends a use: what was bound is released.
+  package func reset() {
+    unsafe sqlite3_reset(pointer)
+    unsafe sqlite3_clear_bindings(pointer)
+  }
+
+  /// Moves to the next row; `false` where there is none.
+  package func step() throws(SQLiteError) -> Bool {
+    switch stepResult() {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let result: throw database.error(result)
+    }
+  }
+
+  func stepResult() -> Int32 { unsafe sqlite3_step(pointer) }
+
+  // MARK: - Binding
+
+  /// Binds integers to the first parameters.
+  package func bind(_ first: Int64, _ second: Int64? = nil) {
+    unsafe sqlite3_bind_int64(pointer, 1, first)
+    if let second { unsafe sqlite3_bind_int64(pointer, 2, second) }
+  }
+
+  /// Binds a copy of some bytes.
+  package func bind(_ bytes: [UInt8], at index: Int32) throws(SQLiteError) {
+    try require(
+      unsafe bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress, !bytes.isEmpty else {
+          return unsafe sqlite3_bind_zeroblob(pointer, index, 0)
+        }
+        return unsafe CSQLite_bind_copy(pointer, index, start, UInt64(buffer.count))
+      })
+  }
+
+  /// Binds a copy of a text, or NULL.
+  package func bind(_ text: String?, at index: Int32) throws(SQLiteError) {
+    guard var text else { return try require(unsafe sqlite3_bind_null(pointer, index)) }
+    try require(
+      text.withUTF8 { buffer in
+        unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+          unsafe CSQLite_bind_text(pointer, index, characters.baseAddress, UInt64(characters.count))
+        }
+      })
+  }
+
+  /// Runs the statement to its end with some bytes, which are not copied, as the second parameter.
+  package func step(binding bytes: [UInt8], _ range: Range<Int>) throws(SQLiteError) {
+    let result = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
+      let part = unsafe UnsafeRawBufferPointer(rebasing: buffer[range])
+      let bound =
+        if let start = part.baseAddress, !range.isEmpty {
+          unsafe sqlite3_bind_blob64(pointer, 2, start, UInt64(range.count), nil)
+        } else {
+          unsafe sqlite3_bind_zeroblob(pointer, 2, 0)
+        }
+      return bound == SQLITE_OK ? stepResult() : bound
+    }
+    try require(result, SQLITE_DONE)
+  }
+
+  private func require(_ result: Int32, _ expected: Int32 = SQLITE_OK) throws(SQLiteError) {
+    guard result == expected else { throw database.error(result) }
+  }
+
+  // MARK: - Columns of the row
+
+  package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(pointer, column) }
+
+  /// The text in a column; empty for NULL.
+  package func text(_ column: Int32) -> String {
+    guard let text = unsafe sqlite3_column_text(pointer, column) else { return "" }
+    return unsafe String(cString: text)
+  }
+
+  /// The blob in a column; `nil` for NULL.
+  package func blob(_ column: Int32) -> [UInt8]? {
+    guard let count = blobByteCount(column) else { return nil }
+    guard let bytes = unsafe sqlite3_column_blob(pointer, column) else { return [] }
+    return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+  }
+
+  /// The length of the blob in a column; `nil` for NULL.
+  package func blobByteCount(_ column: Int32) -> Int? {
+    guard unsafe sqlite3_column_type(pointer, column) == SQLITE_BLOB else { return nil }
+    return Int(unsafe sqlite3_column_bytes(pointer, column))
+  }
+
+  /// Appends some bytes of the blob in a column, which has as many.
+  package func appendBlob(_ column: Int32, _ range: Range<Int>, to bytes: inout [UInt8]) throws(SQLiteError) {
+    guard !range.isEmpty else { return }
+    guard let start = unsafe sqlite3_column_blob(pointer, column) else { throw database.error(SQLITE_IOERR) }
+    unsafe bytes.append(
+      contentsOf: UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count))
+  }
+}
