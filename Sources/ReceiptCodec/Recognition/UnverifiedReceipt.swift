@@ -60,7 +60,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   ///
   /// - Parameter limits: Bounds on the payload.
   /// - Returns: The kind, which is as unverified as the receipt.
-  /// - Throws: ``MalformedReceipt`` as ``UnverifiedJWS/decodePayload(limits:)`` does.
+  /// - Throws: ``MalformedReceipt`` as ``UnverifiedJWS/decoded(limits:)`` does.
   public func kind(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> ReceiptKind {
     switch self {
     case .jws(let jws): try jws.decodePayload(limits: limits).kind
