@@ -5,8 +5,8 @@ internal import ReceiptBytes
 /// A transaction receipt of iOS 6 and before (`SKPaymentTransaction.transactionReceipt`) as it came: parsed,
 /// nothing of it verified.
 ///
-/// The receipt is a property list of the OpenStep kind with the keys `signature`, `purchase-info`, `pod`, `signing-status` and,
-/// outside production, `environment`. Only `purchase-info` is signed.
+/// The receipt is a property list of the OpenStep kind with the keys `signature`, `purchase-info`, `pod`,
+/// `signing-status` and, outside production, `environment`. Only `purchase-info` is signed.
 public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// The property list exactly as received.
   public let encoded: [UInt8]
