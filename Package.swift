@@ -212,7 +212,7 @@ let package = Package(
     .testTarget(
       name: "AuditTrailTests",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "ReceiptBytes",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "PostgreSQL", "ReceiptBytes",
         "ReceiptTesting", "SQLite", "TransparencyLog",
       ]),
   ]

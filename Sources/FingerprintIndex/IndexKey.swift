@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCrypto
 
 /// The secret that fingerprints are made with, so that nobody can prepare values that collide, nor tell from a
@@ -15,7 +16,7 @@ package struct IndexKey: Sendable {
   package init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     let span = bytes.span
-    words = (span.bigEndianWord(at: 0).bigEndian, span.bigEndianWord(at: 8).bigEndian)
+    words = ((span.bigEndian(at: 0) as UInt64).bigEndian, (span.bigEndian(at: 8) as UInt64).bigEndian)
   }
 
   /// The fingerprint of `value`: the first 48 bits of SHA-256 over the kind's byte, the key and the value.

@@ -2,6 +2,7 @@
 
 internal import FingerprintIndex
 internal import ReceiptBytes
+internal import ReceiptCrypto
 
 /// A record with all that can be said of it before it is its turn: under which fingerprints it will be found, what of it
 /// is erasable, and what entries that the runs of the index know have to do with it. Made by who appends, so that one

@@ -25,7 +25,7 @@ struct StoredEntries {
     let (entry, header) = try verified(index)
     let lengths = header.map { Array($0.suffix(BundleRow.lengthsByteCount)) }
     let erasable = try rows.erasable(at: index, lengths: lengths)
-    return StoredEntry(entry: entry, erasable: erasable, hasOwnRow: false)
+    return StoredEntry(entry: entry, erasable: erasable, isOutOfLine: false)
   }
 
   /// The entry at `index`, and the end of the header of the bundle that it was found in.

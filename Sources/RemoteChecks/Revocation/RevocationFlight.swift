@@ -39,7 +39,7 @@ final class RevocationFlight: Sendable {
         if state.outcome == nil { state.waiting.append(first) }
         return state.outcome
       }
-      if let completed { return landed }
+      if let completed { return completed }
       return await withTaskCancellationHandler {
         await first.value
       } onCancel: {

@@ -3,11 +3,12 @@
 #if PostgreSQL
   import AuditTrail
   import Foundation
-  import PostgreSQL
+
   import Testing
   import TransparencyLog
 
   @testable import AuditTrailPostgreSQL
+  @testable import PostgreSQL
 
   @Suite("PostgreSQL opening", .enabled(if: PostgreSQLServer.isPresent, PostgreSQLServer.absence))
   struct PostgreSQLOpeningTests {

@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   import AuditTrail
+  import PostgreSQL
   import Foundation
   import Testing
 

@@ -10,15 +10,15 @@
 
   extension PostgreSQLServer {
     /// A connection for what no storage does.
-    func connection(to storage: PostgreSQLStorage) throws -> ServerConnection {
-      try ServerConnection(
+    func connection(to storage: PostgreSQLStorage) throws -> AuditTrailPostgreSQL.ServerConnection {
+      try AuditTrailPostgreSQL.ServerConnection(
         ServerLocation(
           url(schema: storage.schema), schema: nil, defaultSchema: "x", orThrow: StorageError.self))
     }
 
     /// The files of a schema's tables and indexes, whole.
     func files(of schema: String) throws -> [[UInt8]] {
-      let connection = try ServerConnection(
+      let connection = try AuditTrailPostgreSQL.ServerConnection(
         ServerLocation(url(schema: schema), schema: nil, defaultSchema: "x", orThrow: StorageError.self))
       try connection.execute("CHECKPOINT")
       let paths = try connection.execute(

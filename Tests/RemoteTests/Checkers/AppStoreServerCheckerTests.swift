@@ -146,12 +146,12 @@ import Testing
   func subscriptionStatus() async throws {
     let requirements = PurchaseRequirements(requiresCurrentSubscription: true)
     let receipt = try RemoteFixture.verified(.signedTransaction)
-    #expect(await checker(demands).check(receipt) == confirmed)
+    #expect(await checker(requirements).check(receipt) == confirmed)
     sandbox.store.state.withState {
       $0.addSubscription(
         SampleReceipts.transaction, renewalInfo: SampleReceipts.renewalInfo, status: .expired)
     }
-    expectRefused(await checker(demands).check(receipt), "not active")
+    expectRefused(await checker(requirements).check(receipt), "not active")
     #expect(await checker().check(receipt) == confirmed)
   }
 
