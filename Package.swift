@@ -182,7 +182,8 @@ let package = Package(
       name: "CAllocationFaults", path: "Tests/AllocationSweep/CAllocationFaults",
       linkerSettings: [.linkedLibrary("crypto")]),
     .executableTarget(
-      name: "allocation-sweep", dependencies: ["CAllocationFaults", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification"],
+      name: "allocation-sweep",
+      dependencies: ["CAllocationFaults", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification"],
       path: "Tests/AllocationSweep/allocation-sweep"),
 
     .testTarget(name: "ReceiptBytesTests", dependencies: ["ReceiptBytes"]),
@@ -212,7 +213,8 @@ let package = Package(
     .testTarget(
       name: "AuditTrailTests",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "PostgreSQL", "ReceiptBytes",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "FingerprintIndex", "PostgreSQL",
+        "ReceiptBytes",
         "ReceiptTesting", "SQLite", "TransparencyLog",
       ]),
   ]
@@ -221,7 +223,9 @@ let package = Package(
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
 for target in package.targets
-where !["COpenSSL", "CCurl", "CPostgreSQL", "CSQLite", "CAllocationCounter", "CAllocationFaults"].contains(target.name) {
+where !["COpenSSL", "CCurl", "CPostgreSQL", "CSQLite", "CAllocationCounter", "CAllocationFaults"].contains(
+  target.name)
+{
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),

@@ -95,7 +95,9 @@ public struct VerdictSequence<Receipts: AsyncSequence>: AsyncSequence where Rece
     }
 
     /// The next verdict; `nil` after the last.
-    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Receipts.Failure) -> Verdict? {
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Receipts.Failure)
+      -> Verdict?
+    {
       if verdicts.isEmpty, failure == nil, !isAtEnd {
         var batch: [[UInt8]] = []
         do throws(Receipts.Failure) {

@@ -85,6 +85,7 @@ public struct ReceiptVerifier: Sendable {
   /// leaves out, is settled by a checker that names the one in which it found the purchase: the verified
   /// receipt then says that one, as proven. A checker that names another than is proven contradicts.
   public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
-    await RemoteConsultation(policy: policy, checkers: checkers, report: pipeline.report).verdict(on: verify(bytes))
+    await RemoteConsultation(policy: policy, checkers: checkers, report: pipeline.report).verdict(
+      on: verify(bytes))
   }
 }

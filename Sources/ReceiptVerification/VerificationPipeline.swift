@@ -109,7 +109,8 @@ struct VerificationPipeline: Sendable {
     _ content: AuthenticatedContent, claims: Claims, nested: [VerifiedReceipt],
     in context: PolicyEvaluator.Context, trace: Trace?
   ) throws(ValidationError) -> VerifiedReceipt {
-    let acceptance = try evaluator.evaluate(claims, signedBy: content.signer.chains, in: context, trace: trace)
+    let acceptance = try evaluator.evaluate(
+      claims, signedBy: content.signer.chains, in: context, trace: trace)
     authenticator.remember(content)
     let receipt = VerifiedReceipt(content, claims: claims, signedBy: acceptance.chain, nested: nested)
     if let reason = acceptance.unprovenEnvironment {

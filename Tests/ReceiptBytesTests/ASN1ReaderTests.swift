@@ -283,8 +283,8 @@ struct ASN1ElementTests {
       ([0x02, 2, 0xFF, 0x80], false), ([0x0A, 1, 1], true), ([0x03, 2, 1, 0x80], true),
       ([0x03, 2, 1, 0x81], false), ([0x03, 1, 0], true), ([0x03, 1, 1], false), ([0x03, 2, 8, 0], false),
       ([0x05, 0], true), ([0x05, 1, 0], false), ([0x24, 2, 4, 0], false), ([0x10, 0], false),
-      ([0x30, 0], true),
-      ([0x31, 0], true), ([0x80, 1, 0], true), ([0xA0, 0], true), ([0x0C, 1, 0x61], true),
+      ([0x11, 0], false), ([0x30, 0], true), ([0x31, 0], true), ([0x00, 0], false), ([0x80, 1, 0], true),
+      ([0xA0, 0], true), ([0x0C, 1, 0x61], true),
     ] as [([UInt8], Bool)])
   func canonical(bytes: [UInt8], isCanonical: Bool) throws {
     var reader = ASN1Reader<ReadFailure>(bytes.indices, part: "test")

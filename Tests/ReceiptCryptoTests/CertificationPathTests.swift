@@ -129,7 +129,8 @@ import Testing
   @Test func `a self-signed leaf is a path only where it is the anchor`() throws {
     let chain = try TestChain()
     func failure(anchor: Certificate) throws(CryptoError) -> CertificationPath.Failure? {
-      try CertificationPath.failure(leaf: chain.root, intermediates: [], anchor: anchor, at: TestChain.instant)
+      try CertificationPath.failure(
+        leaf: chain.root, intermediates: [], anchor: anchor, at: TestChain.instant)
     }
     #expect(try failure(anchor: chain.root) == nil)
     #expect(try failure(anchor: try TestChain().root) != nil)
@@ -139,7 +140,8 @@ import Testing
     let leaf = try Certificate.issue(
       TestChain.template("Alone"), for: key.publicKey, by: .itself(key))
     #expect(
-      try CertificationPath.failure(leaf: leaf, intermediates: [], anchor: leaf, at: TestChain.instant) == nil)
+      try CertificationPath.failure(leaf: leaf, intermediates: [], anchor: leaf, at: TestChain.instant) == nil
+    )
   }
 
   @Test func `an intermediate may be the anchor`() throws {

@@ -39,7 +39,8 @@ struct WycheproofTests {
     for group in file.testGroups {
       let key = try PublicKey(subjectPublicKeyInfo: bytes(hex: group.publicKeyDer))
       for test in group.tests {
-        let isValid = try key.isValidSignature(bytes(hex: test.sig), for: bytes(hex: test.msg), using: algorithm)
+        let isValid = try key.isValidSignature(
+          bytes(hex: test.sig), for: bytes(hex: test.msg), using: algorithm)
         #expect(isValid == (test.result == "valid"), "\(name) \(test.tcId): \(test.comment)")
         count += 1
       }

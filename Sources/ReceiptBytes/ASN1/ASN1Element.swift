@@ -16,7 +16,8 @@ package struct ASN1Element: Sendable, Hashable {
   /// (X.690 sections 10.2 and 11, 8.3.2 for integers). Other classes say nothing about their contents.
   package func isCanonical(in bytes: Span<UInt8>) -> Bool {
     guard tag.tagClass == .universal else { return true }
-    guard tag.isConstructed == (tag == .sequence || tag == .set) else { return false }
+    // SEQUENCE (16) and SET (17); 0 is the end of contents of a BER encoding.
+    guard tag.number != 0, tag.isConstructed == (16...17).contains(tag.number) else { return false }
     let contents = bytes.extracting(contents)
     switch tag {
     case .boolean: return contents.count == 1 && (contents[0] == 0x00 || contents[0] == 0xFF)

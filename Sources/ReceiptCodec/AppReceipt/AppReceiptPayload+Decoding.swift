@@ -60,7 +60,8 @@ extension AppReceiptPayload {
       case AppAttributeType.inAppPurchase:
         inAppPurchases.append(
           try InAppPurchase(
-            decoding: attribute.value, of: content, after: inAppPurchases.last, at: inAppPurchases.count, within: set,
+            decoding: attribute.value, of: content, after: inAppPurchases.last, at: inAppPurchases.count,
+            within: set,
             &budget, bytes))
       case AppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case AppAttributeType.originalApplicationVersion:

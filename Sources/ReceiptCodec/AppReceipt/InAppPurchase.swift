@@ -84,8 +84,9 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
       case InAppAttributeType.productId: productId = try attribute.text(bytes, likely: previous?.productId)
       case InAppAttributeType.transactionId: transactionId = try attribute.text(bytes)
       case InAppAttributeType.purchaseDate: purchaseDate = try attribute.date(bytes)
-      case InAppAttributeType.originalTransactionId: 
-        originalTransactionId = try attribute.text(bytes, likely: previous?.originalTransactionId ?? transactionId)
+      case InAppAttributeType.originalTransactionId:
+        originalTransactionId = try attribute.text(
+          bytes, likely: previous?.originalTransactionId ?? transactionId)
       case InAppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case InAppAttributeType.productType:
         productType = AppReceiptProductType(rawValue: try attribute.int64(bytes))

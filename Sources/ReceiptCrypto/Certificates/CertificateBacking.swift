@@ -32,7 +32,11 @@ final class CertificateBacking {
     if let refusal, unsafe complete == nil { throw refusal }
     let decoded: Decoded
     // Without a refusal only the key cannot be decoded.
-    if let complete = unsafe complete { unsafe decoded = complete } else { unsafe decoded = try Self.decode(der) }
+    if let complete = unsafe complete {
+      unsafe decoded = complete
+    } else {
+      unsafe decoded = try Self.decode(der)
+    }
     do throws(CryptoError) {
       (publicKey, subjectPublicKeyInfo) = try unsafe Self.publicKey(of: decoded.certificate)
     } catch {
@@ -82,7 +86,8 @@ final class CertificateBacking {
     guard let key = unsafe X509_get0_pubkey(certificate) else {
       // libcrypto gives the same answer for a key that is malformed and for one that it has no decoder for.
       guard PublicKey.canDecode else {
-        throw CryptoError(.internalFailure, "libcrypto decodes no public keys; check the providers in openssl.cnf.")
+        throw CryptoError(
+          .internalFailure, "libcrypto decodes no public keys; check the providers in openssl.cnf.")
       }
       return (nil, subjectPublicKeyInfo)
     }

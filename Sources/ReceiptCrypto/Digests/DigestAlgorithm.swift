@@ -71,7 +71,9 @@ private final class FetchedDigest {
   private let pointer: OpaquePointer
 
   /// What was fetched before or can be fetched now: a failure is not remembered.
-  static func pointer(_ fetched: borrowing AtomicLazyReference<FetchedDigest>, _ name: String) -> OpaquePointer? {
+  static func pointer(_ fetched: borrowing AtomicLazyReference<FetchedDigest>, _ name: String)
+    -> OpaquePointer?
+  {
     if let fetched = fetched.load() { return unsafe fetched.pointer }
     guard let pointer = unsafe EVP_MD_fetch(nil, name, nil) else { return nil }
     return unsafe fetched.storeIfNil(FetchedDigest(takingOwnership: pointer)).pointer

@@ -18,7 +18,8 @@ package struct PrefixDigest: Sendable {
 
   /// Appends the digest of the beginning followed by `rest` to `digests`.
   package func appendHash(ofPrefixAnd rest: Span<UInt8>, to digests: inout [UInt8]) {
-    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DigestAlgorithm.sha256.byteCount) { buffer in
+    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DigestAlgorithm.sha256.byteCount) {
+      buffer in
       var state = state
       let status = unsafe rest.withUnsafeBufferPointer { input in
         unsafe COpenSSL_SHA256_finish(&state, input.baseAddress, input.count, buffer.baseAddress)

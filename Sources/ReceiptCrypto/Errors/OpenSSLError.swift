@@ -38,7 +38,8 @@ enum ErrorQueue {
 
   /// Whether these errors say that the input itself was refused.
   static func isRefusal(_ errors: [OpenSSLError]) -> Bool {
-    errors.contains { COpenSSL_ERR_is_refusal($0.code) == 1 } && !errors.contains { COpenSSL_ERR_is_fatal($0.code) == 1 }
+    errors.contains { COpenSSL_ERR_is_refusal($0.code) == 1 }
+      && !errors.contains { COpenSSL_ERR_is_fatal($0.code) == 1 }
   }
 
   static func error(_ code: CryptoError.Code, _ message: String) -> CryptoError {

@@ -94,7 +94,9 @@ package final class FixedKeyVerifier: Sendable {
     return unsafe answers.withUnsafeMutableBufferPointer { answers in
       unsafe signatures.withUnsafeBufferPointer { signatures in
         unsafe digests.withUnsafeBufferPointer { digests in
-          guard let signatures = signatures.baseAddress, let digests = digests.baseAddress else { return false }
+          guard let signatures = signatures.baseAddress, let digests = digests.baseAddress else {
+            return false
+          }
           return unsafe table.verify(
             signatures, digests, into: UnsafeMutableBufferPointer(rebasing: answers[range]))
         }

@@ -30,7 +30,8 @@ final class KeyBacking {
     if let curve = NamedCurve(subjectPublicKeyInfo: subjectPublicKeyInfo) {
       guard let ec = unsafe COpenSSL_EVP_PKEY_get1_EC_KEY(key) else {
         unsafe EVP_PKEY_free(key)
-        throw ErrorQueue.error(.internalFailure, "libcrypto could not read the parts of an elliptic curve key.")
+        throw ErrorQueue.error(
+          .internalFailure, "libcrypto could not read the parts of an elliptic curve key.")
       }
       unsafe concrete = .ec(ec)
       kind = curve.kind

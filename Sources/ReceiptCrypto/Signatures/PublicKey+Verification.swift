@@ -14,7 +14,8 @@ extension PublicKey {
     _ signature: Span<UInt8>, for message: Span<UInt8>, using algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
     let result = Digest.withHash(of: message, using: algorithm.digestAlgorithm) { digest in
-      Result { () throws(CryptoError) in try isValidSignature(signature, forDigest: digest, using: algorithm) }
+      Result { () throws(CryptoError) in try isValidSignature(signature, forDigest: digest, using: algorithm)
+      }
     }
     return try result.get()
   }

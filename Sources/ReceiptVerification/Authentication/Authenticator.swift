@@ -57,7 +57,8 @@ struct Authenticator: Sendable {
   /// The signer, from the cache or from its certificates. What is found for one receipt of a batch is known for the
   /// next, as it follows from the cache key alone.
   private func signer(
-    of evidence: Evidence, resolved: inout [SignerCacheKey: Result<KnownSigner, ValidationError>], trace: Trace?
+    of evidence: Evidence, resolved: inout [SignerCacheKey: Result<KnownSigner, ValidationError>],
+    trace: Trace?
   ) throws(ValidationError) -> KnownSigner {
     guard resolver.policy.algorithms.contains(evidence.algorithm) else {
       throw .invalid(.unsupportedAlgorithm, "The policy does not accept \(evidence.algorithm.rawValue).")
@@ -143,12 +144,14 @@ extension Authenticator {
   fileprivate static func requireDigest(
     of content: ArraySlice<UInt8>, in attributes: CMSSignedAttributes, using algorithm: SignatureAlgorithm
   ) throws(ValidationError) {
-    guard attributes.contentType == "1.2.840.113549.1.7.1", let messageDigest = attributes.messageDigest else {
+    guard attributes.contentType == "1.2.840.113549.1.7.1", let messageDigest = attributes.messageDigest
+    else {
       throw .invalid(
         .malformed, at: "signedAttrs",
         "Signed attributes must name the content type (data) and the message digest (RFC 5652 5.3).")
     }
-    guard ConstantTime.equals(messageDigest, Digest.hash(content.span, using: algorithm.digestAlgorithm)) else {
+    guard ConstantTime.equals(messageDigest, Digest.hash(content.span, using: algorithm.digestAlgorithm))
+    else {
       throw .invalid(
         .signatureMismatch, at: "signedAttrs",
         "The message digest in the signed attributes is not that of the content: the content was changed.")

@@ -47,7 +47,9 @@ struct SignatureGroup {
         (member.index, isValid ? .success(signer) : .failure(.signatureMismatch(of: member.evidence)))
       }
     } catch {
-      return members.map { ($0.index, .failure(.notComputed(error, at: $0.evidence.format.signatureTerms.place))) }
+      return members.map {
+        ($0.index, .failure(.notComputed(error, at: $0.evidence.format.signatureTerms.place)))
+      }
     }
   }
 }

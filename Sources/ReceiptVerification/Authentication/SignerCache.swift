@@ -35,7 +35,9 @@ final class SignerCache: Sendable {
 
   /// Remembers a signer of a receipt that passed the policy.
   func insert(_ signer: KnownSigner, of format: ReceiptFormat) {
-    guard signer.isCacheable, !signer.isCached, signer.cacheKey.byteCount <= Self.maximumKeyByteCount else { return }
+    guard signer.isCacheable, !signer.isCached, signer.cacheKey.byteCount <= Self.maximumKeyByteCount else {
+      return
+    }
     signer.isCached = true
     signers.withLock { signers in
       if signers[format.rawValue].contains(where: { $0.cacheKey == signer.cacheKey }) { return }
@@ -49,7 +51,9 @@ final class SignerCache: Sendable {
 
   private func moveToFront(_ signer: KnownSigner, of format: ReceiptFormat) {
     signers.withLock { signers in
-      guard let index = signers[format.rawValue].firstIndex(where: { $0 === signer }), index > 0 else { return }
+      guard let index = signers[format.rawValue].firstIndex(where: { $0 === signer }), index > 0 else {
+        return
+      }
       signers[format.rawValue].remove(at: index)
       signers[format.rawValue].insert(signer, at: 0)
     }

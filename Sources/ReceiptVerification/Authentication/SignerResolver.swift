@@ -33,7 +33,8 @@ struct SignerResolver: Sendable {
     guard encoded.count <= Self.maximumCertificates else {
       throw .invalid(
         .chainLength,
-        "The receipt embeds \(encoded.count) certificates; at most \(Self.maximumCertificates) are looked at.")
+        "The receipt embeds \(encoded.count) certificates; at most \(Self.maximumCertificates) are looked at."
+      )
     }
     var certificates: [Certificate] = []
     for (index, der) in encoded.enumerated() {
@@ -55,12 +56,10 @@ struct SignerResolver: Sendable {
   private func chains(
     of certificates: [Certificate], named: SignerEvidence
   ) throws(ValidationError) -> [SigningChain] {
+    let requirements = named.requirements
+    if requirements.path == .embedded { try requireWholePath(certificates) }
     let leaf = try leaf(of: certificates, named: named.leaf)
     let isPinned = policy.selfSignedTesting.admits(leaf)
-    let requirements = named.requirements
-    if requirements.path == .embedded, !(isPinned && certificates.count == 1) {
-      try requireWholePath(certificates)
-    }
     try require(requirements.key, of: leaf)
     if isPinned, requirements.path == .searched || certificates.count == 1 {
       return [SigningChain([leaf], leaf: leaf, assurance: .pinnedTestCertificate)]
@@ -79,12 +78,14 @@ struct SignerResolver: Sendable {
       // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so that no other root and no
       // issuer from elsewhere counts.
       builder = SigningChainBuilder(
-        intermediates: [certificates[1]], trustedRoots: [root], isComplete: true, markers: markers(for: requirements),
+        intermediates: [certificates[1]], trustedRoots: [root], isComplete: true,
+        markers: markers(for: requirements),
         acceptsSHA1: acceptsSHA1(requirements))
     case .searched:
       builder = SigningChainBuilder(
         intermediates: others + intermediates,
-        trustedRoots: trust.certificates + (others + intermediates).filter { trust.contains($0) }, isComplete: false,
+        trustedRoots: trust.certificates + (others + intermediates).filter { trust.contains($0) },
+        isComplete: false,
         markers: markers(for: requirements), acceptsSHA1: acceptsSHA1(requirements))
     }
     return try builder.chains(of: leaf, isTrustedRoot: trust.contains(leaf))
@@ -114,6 +115,7 @@ struct SignerResolver: Sendable {
   }
 
   private func requireWholePath(_ certificates: [Certificate]) throws(ValidationError) {
+    if certificates.count == 1, policy.selfSignedTesting.admits(certificates[0]) { return }
     guard certificates.count == 3 else {
       throw .invalid(
         .chainLength, at: "$.x5c of the JWS header",

@@ -75,7 +75,8 @@ struct SigningChainBuilder {
   private func chain(_ path: [Certificate]) throws(ValidationError) -> SigningChain {
     let failure: CertificationPath.Failure?
     do throws(CryptoError) {
-      failure = try CertificationPath.failure(leaf: path[0], intermediates: [path[1]], anchor: path[2], at: nil)
+      failure = try CertificationPath.failure(
+        leaf: path[0], intermediates: [path[1]], anchor: path[2], at: nil)
     } catch {
       throw .notComputed(error, at: "certificate chain")
     }
@@ -94,9 +95,9 @@ struct SigningChainBuilder {
         || acceptsSHA1 && SigningChain.sha1SignatureOIDs.contains(algorithm)
       guard isAccepted else {
         throw .invalid(
-            .unsupportedAlgorithm, at: "certificate \(index)",
-            "\"\(certificate.subject)\" is signed with the algorithm \(algorithm), which is not accepted "
-              + "under this kind of receipt, or by the policy.")
+          .unsupportedAlgorithm, at: "certificate \(index)",
+          "\"\(certificate.subject)\" is signed with the algorithm \(algorithm), which is not accepted "
+            + "under this kind of receipt, or by the policy.")
       }
     }
   }
@@ -112,25 +113,25 @@ struct SigningChainBuilder {
     let pairs = markers.filter { leaf.hasExtension($0.leaf) }
     guard !pairs.isEmpty else {
       throw .invalid(
-          .certificatePurpose, at: "certificate 0",
-          "The signer's certificate \"\(leaf.subject)\" lacks the extension that marks receipt signing ("
-            + markers.map(\.leaf).sorted().joined(separator: " or ") + ").")
+        .certificatePurpose, at: "certificate 0",
+        "The signer's certificate \"\(leaf.subject)\" lacks the extension that marks receipt signing ("
+          + markers.map(\.leaf).sorted().joined(separator: " or ") + ").")
     }
     guard pairs.contains(where: { intermediate.hasExtension($0.intermediate) }) else {
       throw .invalid(
-          .certificatePurpose, at: "certificate 1",
-          "The intermediate \"\(intermediate.subject)\" lacks the extension that marks it as an issuer of "
-            + "receipt signers (" + pairs.map(\.intermediate).sorted().joined(separator: " or ") + ").")
+        .certificatePurpose, at: "certificate 1",
+        "The intermediate \"\(intermediate.subject)\" lacks the extension that marks it as an issuer of "
+          + "receipt signers (" + pairs.map(\.intermediate).sorted().joined(separator: " or ") + ").")
     }
     if leaf.isCertificateAuthority {
       throw .invalid(
-          .certificatePurpose, at: "certificate 0",
-          "The signer's certificate is a certificate authority; a receipt is signed by an end entity.")
+        .certificatePurpose, at: "certificate 0",
+        "The signer's certificate is a certificate authority; a receipt is signed by an end entity.")
     }
     if let keyUsage = leaf.keyUsage, !keyUsage.contains(.digitalSignature) {
       throw .invalid(
-          .certificatePurpose, at: "certificate 0",
-          "The key usage of the signer's certificate does not include digital signatures.")
+        .certificatePurpose, at: "certificate 0",
+        "The key usage of the signer's certificate does not include digital signatures.")
     }
   }
 

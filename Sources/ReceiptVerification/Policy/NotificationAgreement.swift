@@ -21,7 +21,8 @@ struct NotificationAgreement {
     try Self.require(&environment, part.environment?.category, "environment", ==)
     try Self.require(&appAppleId, Self.stated(part.appAppleId), "app identifier", ==)
     try Self.require(
-      &originalTransactionId, part.transactions.first?.originalTransactionId, "original transaction identifier",
+      &originalTransactionId, part.transactions.first?.originalTransactionId,
+      "original transaction identifier",
       hasSameBytes)
   }
 

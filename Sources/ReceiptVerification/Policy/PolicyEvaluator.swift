@@ -52,7 +52,8 @@ struct PolicyEvaluator: Sendable {
       }
     case .part(_, let expected):
       guard kind == expected else {
-        throw .invalid(.nestedMismatch, "Here a \(expected.rawValue) belongs, and this is a \(kind.rawValue).")
+        throw .invalid(
+          .nestedMismatch, "Here a \(expected.rawValue) belongs, and this is a \(kind.rawValue).")
       }
     }
   }

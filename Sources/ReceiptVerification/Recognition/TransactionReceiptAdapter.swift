@@ -28,7 +28,8 @@ enum TransactionReceiptAdapter {
           requirements: .transactionReceipt(signatureVersion: receipt.signatureVersion))
       },
       content: { () throws(MalformedReceipt) in
-        content(try receipt.decodePurchaseInfo(limits: limits), claimedEnvironment: receipt.claimedEnvironment)
+        content(
+          try receipt.decodePurchaseInfo(limits: limits), claimedEnvironment: receipt.claimedEnvironment)
       },
       receipt: .transactionReceipt(receipt))
   }

@@ -22,7 +22,9 @@ struct ValidationError: Error {
     ValidationError(reason: Reason(code, at: place, message), outcome: .invalid)
   }
 
-  static func invalid(_ reason: Reason) -> ValidationError { ValidationError(reason: reason, outcome: .invalid) }
+  static func invalid(_ reason: Reason) -> ValidationError {
+    ValidationError(reason: reason, outcome: .invalid)
+  }
 
   static func malformed(_ error: MalformedReceipt) -> ValidationError {
     ValidationError(reason: Reason(error), outcome: .invalid)

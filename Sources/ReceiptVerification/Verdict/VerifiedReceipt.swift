@@ -65,7 +65,9 @@ public struct VerifiedReceipt: Sendable, Hashable {
   public internal(set) var checks: [CheckerReport] = []
 
   /// The receipt of content that was authenticated and accepted.
-  init(_ content: AuthenticatedContent, claims: Claims, signedBy chain: SigningChain, nested: [VerifiedReceipt]) {
+  init(
+    _ content: AuthenticatedContent, claims: Claims, signedBy chain: SigningChain, nested: [VerifiedReceipt]
+  ) {
     self.init(
       content: content.decoded.content, kind: claims.kind, environment: claims.environment,
       isEnvironmentProven: claims.isEnvironmentSigned && claims.environment != nil, bundleId: claims.bundleId,
@@ -76,7 +78,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
 
   private init(
     content: Content, kind: ReceiptKind, environment: ReceiptEnvironment?, isEnvironmentProven: Bool,
-    bundleId: String?, appAppleId: Int64?, signedAt: Timestamp?, signer: SignerInformation, assurance: Assurance,
+    bundleId: String?, appAppleId: Int64?, signedAt: Timestamp?, signer: SignerInformation,
+    assurance: Assurance,
     nested: [VerifiedReceipt], source: Source, checks: [CheckerReport] = []
   ) {
     self.content = content

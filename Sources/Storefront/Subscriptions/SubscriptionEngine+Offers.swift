@@ -77,7 +77,8 @@ extension SubscriptionEngine {
     guard let key = options.offerKeys[redemption.keyIdentifier],
       !fields.contains(where: { $0.unicodeScalars.contains("\u{2063}") }),
       (try? key.isValidSignature(
-        redemption.signature, for: Array(fields.joined(separator: "\u{2063}").utf8), using: .ecdsa(.sha256))) == true
+        redemption.signature, for: Array(fields.joined(separator: "\u{2063}").utf8), using: .ecdsa(.sha256)))
+        == true
     else {
       throw StoreError(.invalidSignature, "The signature of the offer is wrong, or its key is unknown.")
     }

@@ -35,7 +35,9 @@ struct AllocationSweep {
     for mode in Mode.allCases {
       for index in sweep.receipts.indices { try sweep.run(mode, index) }
     }
-    print("\(sweep.verifications) verifications, \(sweep.undetermined) undetermined, \(sweep.faults.count) faults")
+    print(
+      "\(sweep.verifications) verifications, \(sweep.undetermined) undetermined, \(sweep.faults.count) faults"
+    )
     for fault in sweep.faults.prefix(40) { print(fault) }
     exit(sweep.faults.isEmpty && sweep.undetermined > 0 ? 0 : 1)
   }
@@ -59,14 +61,16 @@ struct AllocationSweep {
     switch kind {
     case .appReceipt:
       let name = Array(SampleReceipts.bundleId.utf8)
-      for start in receipt.indices.dropLast(name.count) where Array(receipt[start..<start + name.count]) == name {
+      for start in receipt.indices.dropLast(name.count)
+      where Array(receipt[start..<start + name.count]) == name {
         forged[start] ^= 1
         break
       }
     case .transactionReceipt:
       // A letter within the base64 of purchase-info, which begins the same in all receipts.
       let key = Array("purchase-info\" = \"".utf8)
-      for start in receipt.indices.dropLast(key.count) where Array(receipt[start..<start + key.count]) == key {
+      for start in receipt.indices.dropLast(key.count) where Array(receipt[start..<start + key.count]) == key
+      {
         forged[start + key.count + 60] ^= 1
         break
       }
@@ -81,7 +85,8 @@ struct AllocationSweep {
   private func verifier() throws -> ReceiptVerifier {
     ReceiptVerifier(
       trust: try TestAuthority.es256().trustAnchors.union(try TestAuthority.rsa().trustAnchors),
-      policy: VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox, .production]),
+      policy: VerificationPolicy(
+        bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox, .production]),
       intermediates: [try TestAuthority.rsa().intermediate],
       clock: FixedClock(SampleReceipts.signedAt.addingSeconds(10)).reading)
   }
@@ -97,7 +102,9 @@ struct AllocationSweep {
     guard warm.verify(genuine).receipt != nil || mode == .cold else {
       return faults.append("\(mode) \(kind): the sample is not valid")
     }
-    guard warm.verify(forged).receipt == nil else { return faults.append("\(mode) \(kind): the forgery is valid") }
+    guard warm.verify(forged).receipt == nil else {
+      return faults.append("\(mode) \(kind): the forgery is valid")
+    }
 
     for receipt in [genuine, forged] {
       let isGenuine = receipt == genuine
@@ -111,7 +118,9 @@ struct AllocationSweep {
           AllocationFaults_begin(number, forever)
           let verdicts = warm.verifyTogether(together[...])
           let count = AllocationFaults_end()
-          for verdict in verdicts { check(verdict, isGenuine: isGenuine, "\(mode) \(kind) \(number) \(forever)") }
+          for verdict in verdicts {
+            check(verdict, isGenuine: isGenuine, "\(mode) \(kind) \(number) \(forever)")
+          }
           if mode == .cold { warm = try verifier() }
           let live = AllocationFaults_live()
           // What libcrypto sets up once stays; what grows with every failure is a leak.

@@ -41,7 +41,9 @@
       return values.map { ($0 ?? "NULL").replacing("\0", with: "%00") }
     }
 
-    private static func rows(_ connection: AuditTrailPostgreSQL.ServerConnection, _ source: String) throws -> [[String]] {
+    private static func rows(_ connection: AuditTrailPostgreSQL.ServerConnection, _ source: String) throws
+      -> [[String]]
+    {
       let list = columns.map { "coalesce(\($0), 'NULL')" }.joined(separator: ", ")
       let result = try connection.execute("SELECT \(list) FROM \(source)")
       return (0..<result.rowCount).map { row in columns.indices.map { result.text(row, $0) } }

@@ -63,7 +63,8 @@ extension FixedKeyVerifierTests {
     let signature = bytes(hex: r + "000000000000000000000000000000000000000000000000ab54a98ceb1f0ad2")
     let digest = Digest.hash(Array("x(R) = 0".utf8), using: .sha256)
     #expect(try verifier.isValid(signature, forDigest: digest) == isValid)
-    #expect(try key.isValidSignature(signature, for: Array("x(R) = 0".utf8), using: .ecdsaP256SHA256) == isValid)
+    #expect(
+      try key.isValidSignature(signature, for: Array("x(R) = 0".utf8), using: .ecdsaP256SHA256) == isValid)
   }
 }
 

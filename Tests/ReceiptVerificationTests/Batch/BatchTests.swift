@@ -118,18 +118,22 @@ import Testing
     // One signer's signature under the other's header.
     let firstParts = first[0].split(separator: UInt8(ascii: "."))
     let secondParts = second[0].split(separator: UInt8(ascii: "."))
-    batch.append(Array([secondParts[0], firstParts[1], firstParts[2]].joined(separator: [UInt8(ascii: ".")])))
+    batch.append(
+      Array([secondParts[0], firstParts[1], firstParts[2]].joined(separator: [UInt8(ascii: ".")])))
     let verdicts = verifier.verifyTogether(batch[...])
     #expect(verdicts.dropLast().map { $0.receipt?.signer.sha256 } == leaves)
     expectInvalid(try #require(verdicts.last), .signatureMismatch, at: "JWS signature")
   }
 
-  @Test("the signed parts of notifications are verified with all others, and a bad one refuses its own notification")
+  @Test(
+    "the signed parts of notifications are verified with all others, and a bad one refuses its own notification"
+  )
   func notificationParts() throws {
     let verifier = try Self.warmVerifier()
     let receipts = try Fixture.receipts
     let good = Array(try receipts.signedNotification().utf8)
-    let damaged = String(decoding: Self.damaged(Array(try receipts.signedTransaction().utf8), 1), as: UTF8.self)
+    let damaged = String(
+      decoding: Self.damaged(Array(try receipts.signedTransaction().utf8), 1), as: UTF8.self)
     let bad = Array(try receipts.signedNotification { $0.data?.signedTransactionInfo = damaged }.utf8)
     let verdicts = verifier.verifyTogether([good, bad, good, try Fixture.sample(.appReceipt), bad][...])
     for index in [0, 2] {
@@ -140,7 +144,8 @@ import Testing
       expectInvalid(verdicts[index], .signatureMismatch, at: "$.data.signedTransactionInfo, JWS signature")
     }
     expectValid(verdicts[3])
-    #expect(verdicts == (try [good, bad, good, Fixture.sample(.appReceipt), bad]).map { verifier.verify($0) })
+    #expect(
+      verdicts == (try [good, bad, good, Fixture.sample(.appReceipt), bad]).map { verifier.verify($0) })
   }
 
   @Test("receipts that arrive one after the other get their verdicts in order", arguments: [1, 3, 64])

@@ -56,7 +56,8 @@ import Testing
     #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
   }
 
-  @Test("a genuine app receipt with other certificates beside its own is valid, and its signer is not remembered")
+  @Test(
+    "a genuine app receipt with other certificates beside its own is valid, and its signer is not remembered")
   func junkCertificates() throws {
     let verifier = try Fixture.verifier()
     let identity = try Fixture.rsa.identity
@@ -87,7 +88,8 @@ import Testing
   private static func foreignCertificate(_ index: Int) throws -> Certificate {
     let key = try Fixture.es256.identity.privateKey
     let template = CertificateTemplate(
-      subject: DistinguishedName(commonName: "Foreign \(index)"), notBefore: 1_600_000_000, notAfter: 2_000_000_000)
+      subject: DistinguishedName(commonName: "Foreign \(index)"), notBefore: 1_600_000_000,
+      notAfter: 2_000_000_000)
     return try Certificate.issue(template, for: key.publicKey, by: .itself(key))
   }
 
@@ -99,14 +101,16 @@ import Testing
     let key = try UnverifiedAppReceipt(parsing: genuine).signedData
     func isKnown() -> Bool {
       verifier.pipeline.authenticator.knownSigners.contains {
-        $0.cacheKey == SignerCacheKey(key.certificatesBytes, key.signerInfos[0].issuer, key.signerInfos[0].serialNumber)
+        $0.cacheKey
+          == SignerCacheKey(key.certificatesBytes, key.signerInfos[0].issuer, key.signerInfos[0].serialNumber)
       }
     }
     for index in 0..<SignerCache.capacity * 2 {
       if index == SignerCache.capacity {
         expectValid(verifier.verify(genuine))
       }
-      expectValid(verifier.verify(try Self.appReceipt(embedding: chain + [try Self.foreignCertificate(index)])))
+      expectValid(
+        verifier.verify(try Self.appReceipt(embedding: chain + [try Self.foreignCertificate(index)])))
       let repeated = chain + [chain[index % chain.count]] + (0..<index % 5).map { _ in chain[0] }
       _ = verifier.verify(try Self.appReceipt(embedding: repeated))
       #expect(isKnown() == (index >= SignerCache.capacity))

@@ -50,7 +50,8 @@ import Testing
     var intermediateTemplate = options.intermediateTemplate
     intermediateTemplate.digest = .sha1
     let rootKey = try PrivateKey.generateRSA()
-    let root = try CertificateAuthority.issue(options.rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
+    let root = try CertificateAuthority.issue(
+      options.rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
     let intermediate = try CertificateAuthority.issue(
       intermediateTemplate, for: rsa.intermediate.publicKey, by: .authority(root, rootKey))
     for container in [Fixture.Container.appReceipt, .transactionReceipt] {
@@ -78,7 +79,8 @@ import Testing
     let rootKey = try PrivateKey.generateRSA()
     let root = try CertificateAuthority.issue(rootTemplate, for: rootKey.publicKey, by: .itself(rootKey))
     let intermediate = try CertificateAuthority.issue(
-      rsa.authority.options.intermediateTemplate, for: rsa.intermediate.publicKey, by: .authority(root, rootKey))
+      rsa.authority.options.intermediateTemplate, for: rsa.intermediate.publicKey,
+      by: .authority(root, rootKey))
     let chain = [rsa.identity.chain[0], intermediate, root]
     let receipt = try AppReceiptSigner(
       unchecked: SigningIdentity(uncheckedKey: rsa.identity.privateKey, chain: chain)
@@ -105,7 +107,8 @@ import Testing
     let receipt = try Fixture.Container.jws.signed(
       by: SigningIdentity(uncheckedKey: es256.identity.privateKey, chain: chain))
     let verifier = ReceiptVerifier(
-      trust: TrustAnchors(certificates: [root]), policy: Fixture.policy(), clock: FixedClock(Fixture.now).reading)
+      trust: TrustAnchors(certificates: [root]), policy: Fixture.policy(),
+      clock: FixedClock(Fixture.now).reading)
     expectInvalid(verifier.verify(receipt), .unsupportedAlgorithm, at: "certificate 1")
   }
 

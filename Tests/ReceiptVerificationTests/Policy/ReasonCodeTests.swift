@@ -66,7 +66,9 @@ import Testing
     .environmentUnproven, .signingTimeMissing, .issuerMissing, .checkerUnavailable,
   ]
 
-  @Test("each reason code is given, and by the right kind of verdict", arguments: ReasonCode.allCases.filter { $0 != .internalFault })
+  @Test(
+    "each reason code is given, and by the right kind of verdict",
+    arguments: ReasonCode.allCases.filter { $0 != .internalFault })
   func eachCode(code: ReasonCode) async throws {
     let verdict = try await Self.verdict(code)
     #expect(verdict.reason?.code == code, "\(verdict.summary)")

@@ -96,19 +96,23 @@ import Testing
     let expired = try root(to: Int64(SampleReceipts.signedAt.millisecondsSince1970) / 1000 - 1)
     let current = try root(to: 1_900_000_000)
     let intermediate = try CertificateAuthority.issue(
-      rsa.authority.options.intermediateTemplate, for: rsa.intermediate.publicKey, by: .authority(current, rootKey))
+      rsa.authority.options.intermediateTemplate, for: rsa.intermediate.publicKey,
+      by: .authority(current, rootKey))
     let receipt = try AppReceiptSigner(unchecked: rsa.identity)
-      .sign(content: SampleReceipts.appReceipt.encoded(), certificates: [rsa.identity.chain[0], intermediate])
+      .sign(
+        content: SampleReceipts.appReceipt.encoded(), certificates: [rsa.identity.chain[0], intermediate])
     for roots in [[expired, current], [current, expired]] {
       let verifier = ReceiptVerifier(
-        trust: TrustAnchors(certificates: roots), policy: Fixture.policy(), clock: FixedClock(Fixture.now).reading)
+        trust: TrustAnchors(certificates: roots), policy: Fixture.policy(),
+        clock: FixedClock(Fixture.now).reading)
       for _ in 0..<2 {
         let verified = expectValid(verifier.verify(receipt))
         #expect(verified?.signer.rootSHA256 == current.sha256FingerprintHex)
       }
     }
     let verifier = ReceiptVerifier(
-      trust: TrustAnchors(certificates: [expired]), policy: Fixture.policy(), clock: FixedClock(Fixture.now).reading)
+      trust: TrustAnchors(certificates: [expired]), policy: Fixture.policy(),
+      clock: FixedClock(Fixture.now).reading)
     expectInvalid(verifier.verify(receipt), .chainExpired, at: "certificate 2")
   }
 
