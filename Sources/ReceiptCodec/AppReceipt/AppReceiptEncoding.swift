@@ -9,7 +9,7 @@ extension AppReceiptPayload: Hashable {
   /// Any other is written anew, sorted, with the attributes of unknown type that it was decoded with.
   package func encoded() -> [UInt8] { Array(encodedSet) }
 
-  /// All attributes as ``encoded()`` writes them: of a decoded payload all that were read, those of unknown
+  /// All attributes as they are encoded: of a decoded payload all that were read, those of unknown
   /// type included, in order.
   public var attributes: [AppReceiptAttribute] { AppReceiptAttribute.all(in: encodedSet) }
 

@@ -18,7 +18,7 @@ public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
   public var applicationVersion: String? { didSet { isChanged = true } }
   /// Octets that the device hash covers, type 4.
   public var opaqueValue: [UInt8]? { didSet { isChanged = true } }
-  /// The device hash, type 5: SHA-1 over the device identifier, ``opaqueValue`` and ``bundleIdValue``.
+  /// The device hash, type 5: SHA-1 over the device identifier, ``opaqueValue`` and the octets of type 2.
   public var sha1Hash: [UInt8]? { didSet { isChanged = true } }
   /// When the last transaction was made, type 8 †.
   public var transactionDate: Timestamp? { didSet { isChanged = true } }

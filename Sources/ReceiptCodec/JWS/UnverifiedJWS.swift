@@ -15,7 +15,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
   /// Where in ``compact`` the signed bytes stand: header, dot, payload.
   package let signingInputRange: Range<Int>
 
-  /// Splits and decodes a compact JWS. The header is decoded by ``header(limits:)``.
+  /// Splits and decodes a compact JWS. The header is not decoded.
   ///
   /// White space around it must have been removed before.
   ///

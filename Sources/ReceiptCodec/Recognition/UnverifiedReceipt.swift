@@ -60,7 +60,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   ///
   /// - Parameter limits: Bounds on the payload.
   /// - Returns: The kind, which is as unverified as the receipt.
-  /// - Throws: ``MalformedReceipt`` as ``UnverifiedJWS/decodePayload(limits:)`` does.
+  /// - Throws: ``MalformedReceipt`` as ``UnverifiedJWS/decoded(limits:)`` does.
   public func kind(limits: ReceiptLimits = .standard) throws(MalformedReceipt) -> ReceiptKind {
     switch self {
     case .jws(let jws): try jws.decodePayload(limits: limits).kind
@@ -140,4 +140,22 @@ public enum UnverifiedReceipt: Sendable, Hashable {
         "The base64 holds neither an app receipt nor a transaction receipt.")
     }
   }
+}
+
+/// The kinds of signed proof of purchase. The raw values are the names that `receipt-tool` prints.
+public enum ReceiptKind: String, Sendable, Hashable, CaseIterable {
+  /// A JWS whose payload is a transaction (`signedTransactionInfo`).
+  case signedTransaction = "signed-transaction"
+  /// A JWS whose payload is subscription renewal information (`signedRenewalInfo`).
+  case signedRenewalInfo = "signed-renewal-info"
+  /// A JWS whose payload is an app transaction (`signedAppTransactionInfo`).
+  case signedAppTransaction = "signed-app-transaction"
+  /// A JWS whose payload is an App Store Server Notification version 2 (`signedPayload`).
+  case signedNotification = "signed-notification"
+  /// A JWS whose payload is a realtime request of the Retention Messaging API (`signedPayload`).
+  case signedRealtimeRequest = "signed-realtime-request"
+  /// The PKCS#7 container of an app, with all its purchases (`receipt-data`).
+  case appReceipt = "app-receipt"
+  /// The property list of one `SKPaymentTransaction` of iOS 6 and before.
+  case transactionReceipt = "transaction-receipt"
 }

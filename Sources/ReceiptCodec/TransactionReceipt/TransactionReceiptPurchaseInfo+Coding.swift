@@ -22,7 +22,7 @@ extension TransactionReceiptPurchaseInfo {
   /// - Parameters:
   ///   - text: ``UnverifiedTransactionReceipt/purchaseInfo``.
   ///   - limits: Bounds on size and on the number of entries.
-  /// - Throws: ``MalformedReceipt`` for a broken property list (see ``PropertyList``), or placed at a key:
+  /// - Throws: ``MalformedReceipt`` for a broken property list, or placed at a key:
   ///   `invalidValue` for what is not a date or a number, and for a date that differs by more than a second
   ///   from its other spelling; `outOfRange`.
   package init(decoding text: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {

@@ -5,8 +5,8 @@ internal import ReceiptBytes
 /// A transaction receipt of iOS 6 and before (`SKPaymentTransaction.transactionReceipt`) as it came: parsed,
 /// nothing of it verified.
 ///
-/// The receipt is a ``PropertyList`` with the keys `signature`, `purchase-info`, `pod`, `signing-status` and,
-/// outside production, `environment`. Only `purchase-info` is signed.
+/// The receipt is a property list of the OpenStep kind with the keys `signature`, `purchase-info`, `pod`,
+/// `signing-status` and, outside production, `environment`. Only `purchase-info` is signed.
 public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// The property list exactly as received.
   public let encoded: [UInt8]
@@ -27,7 +27,7 @@ public struct UnverifiedTransactionReceipt: Sendable, Hashable {
   /// - Parameters:
   ///   - propertyListText: The whole text.
   ///   - limits: Bounds on size and on the number of entries.
-  /// - Throws: ``MalformedReceipt`` for a broken property list (see ``PropertyList``); placed at the key
+  /// - Throws: ``MalformedReceipt`` for a broken property list; placed at the key
   ///   `signature` or `purchase-info`: `missing`, `unsupported` for an unknown signature version, `truncated`
   ///   or `trailingData` for a signature of the wrong length, `invalidValue` where the certificate is not
   ///   DER; and `invalidBase64` with the offset into the value.

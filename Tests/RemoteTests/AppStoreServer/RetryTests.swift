@@ -47,7 +47,9 @@ import Testing
     #expect(transport.requests.count == 2)
   }
 
-  @Test("who must come back after the deadline is told when, at once", arguments: ["3600", "9999999999999"])
+  @Test(
+    "a Retry-After past the deadline fails at once and states when to come back",
+    arguments: ["3600", "9999999999999"])
   func retryAfterDeadline(value: String) async throws {
     let time = ManualTime(StoreServer.now)
     let transport = FakeTransport(.json("", status: 429, headers: [HTTPHeader("Retry-After", value)]))

@@ -185,7 +185,7 @@ import Testing
     let client = try StoreServer.client(
       forged, verifier: StoreServer.verifier { $0.environments = [.sandbox] }, address: .sandbox)
     guard case .terminalFailure = await AppStoreServerChecker(clients: [client]).check(receipt) else {
-      Issue.record("a forged answer was believed")
+      Issue.record("a forged answer was accepted")
       return
     }
   }

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "asked together, the same rules decide, whoever is first",
+    "asked together, the same rules decide, whichever answers first",
     arguments: [
       (CombinedChecker.Rule.allOf, [confirmed, confirmed], confirmed),
       (.allOf, [confirmed, revoked], revoked),
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("nobody confirms nothing")
+  @Test("without checkers there is no confirmation")
   func empty() async throws {
     let receipt = try RemoteFixture.verified(.signedTransaction)
     for rule in [CombinedChecker.Rule.allOf, .anyOf, .firstToAnswer] {

@@ -151,7 +151,7 @@ import Testing
     #expect(await (try EmulatorFixture(.production)).answer("GET", "/groups/v1/group/7").status == 404)
   }
 
-  @Test("the responder says what was revoked, and counts who was asked about")
+  @Test("the responder answers what was revoked, and counts the requests for each certificate")
   func responder() async throws {
     let signing = try EmulatorSigning(ocspURL: "http://127.0.0.1:1/ocsp")
     let store = EmulatedAppStore(signing: signing)

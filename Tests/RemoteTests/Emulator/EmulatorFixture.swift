@@ -9,7 +9,7 @@ import ReceiptTesting
 import ReceiptVerification
 import Testing
 
-/// An emulated store with the sample customer, and who may ask it.
+/// An emulated store with the sample customer, and a developer whose requests it accepts.
 struct EmulatorFixture {
   static let keyId = "TESTKEY123"
   static let issuerId = "57246542-96fe-1a63-e053-0824d011072a"

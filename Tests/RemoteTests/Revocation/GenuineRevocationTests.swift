@@ -36,7 +36,7 @@ import Testing
     return entries.filter(\.accept).map(\.file)
   }()
 
-  /// Nobody is there: what matters is who is asked.
+  /// No responder answers: what matters is where requests go.
   private final class NobodyThere: Sendable {
     let transport = FakeTransport([.failure(HTTPTransportError(.cannotConnect, "nobody is there"))])
   }
@@ -69,7 +69,7 @@ import Testing
       #expect(answer.retryableMessage?.contains("nobody is there") == true, "\(file): \(answer)")
       let requests = nobody.transport.requests
       #expect(requests.allSatisfy { $0.url.host.hasSuffix(".apple.com") }, "\(file)")
-      // The leaves of the oldest transaction receipts name nobody.
+      // The leaves of the oldest transaction receipts name no responder.
       let expected = file.hasPrefix("transaction-receipt/v2-") ? 1 : 2
       #expect(requests.count == expected, "\(file): \(requests)")
       #expect(noted.notes.withLock { $0.map(\.subject) } == (expected == 1 ? [.noPointer] : []), "\(file)")

@@ -92,7 +92,7 @@ import Testing
     #expect(checker.cachedCount == 0)
   }
 
-  @Test func anAnswerIsRenewedBeforeItEndsAndNobodyWaits() async throws {
+  @Test func anAnswerIsRenewedInTheBackgroundBeforeItExpires() async throws {
     let fixture = try RevocationFixture()
     let checker = fixture.checker()
     let receipt = try fixture.receipt()
@@ -111,7 +111,7 @@ import Testing
     #expect(fixture.requests.count == 4)
   }
 
-  @Test func aRenewalThatFailsLeavesTheAnswerUntilItEnds() async throws {
+  @Test func aFailedRenewalLeavesTheAnswerUntilItExpires() async throws {
     let fixture = try RevocationFixture()
     let noted = NoteBox()
     let checker = fixture.checker {
@@ -153,15 +153,15 @@ import Testing
     let fixture = try RevocationFixture(isOpen: false)
     let checker = fixture.checker()
     let receipt = try fixture.receipt()
-    let impatient = Task { await checker.check(receipt) }
-    let patient = Task { await checker.check(receipt) }
+    let cancelled = Task { await checker.check(receipt) }
+    let other = Task { await checker.check(receipt) }
     #expect(await eventually { fixture.gate.waitingCount == 2 })
-    impatient.cancel()
+    cancelled.cancel()
     // The gate is still closed: it did not wait for the answer.
-    #expect(await impatient.value.retryableMessage?.contains("cancelled") == true)
+    #expect(await cancelled.value.retryableMessage?.contains("cancelled") == true)
     #expect(checker.requestCount == 2)
     fixture.gate.open()
-    #expect(await patient.value == .confirmed)
+    #expect(await other.value == .confirmed)
     #expect(fixture.requests.count == 2)
   }
 
@@ -217,7 +217,7 @@ import Testing
     #expect(checker.requestCount == 0)
   }
 
-  @Test func afterShuttingDownNothingIsGoodAnyMore() async throws {
+  @Test func afterShutdownNoCheckSucceeds() async throws {
     let fixture = try RevocationFixture()
     let checker = fixture.checker()
     let receipt = try fixture.receipt()

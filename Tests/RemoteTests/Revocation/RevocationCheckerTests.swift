@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: TestRevocationResponder.Flaw.allCases)
-  func noFlawedResponseIsBelieved(flaw: TestRevocationResponder.Flaw) async throws {
+  func noFlawedResponseIsAccepted(flaw: TestRevocationResponder.Flaw) async throws {
     let fixture = try RevocationFixture()
     fixture.change { $0.flaw = flaw }
     let answer = await fixture.checker().check(try fixture.receipt())
@@ -91,7 +91,7 @@ import Testing
     #expect(answer.retryableMessage?.contains(code) == true, "\(answer)")
   }
 
-  @Test func aNonceMayBeMissingUnlessItIsDemanded() async throws {
+  @Test func aNonceMayBeMissingUnlessItIsRequired() async throws {
     let fixture = try RevocationFixture()
     fixture.change { $0.repeatsNonce = false }
     #expect(await fixture.checker().check(try fixture.receipt()) == .confirmed)
@@ -100,7 +100,7 @@ import Testing
     #expect(await fixture.checker { $0.sendsNonce = false }.check(try fixture.receipt()) == .confirmed)
   }
 
-  @Test func whoeverCannotBeAskedLeavesTheReceiptOpen() async throws {
+  @Test func anUnreachableResponderLeavesTheReceiptUndetermined() async throws {
     let fixture = try RevocationFixture()
     for status in [404, 429, 500, 503] {
       fixture.failure.withLock { $0 = RemoteResponse(status: status) }
@@ -120,7 +120,7 @@ import Testing
     #expect(fixture.requests.count == before + 4)
   }
 
-  @Test func softFailurePassesAndSaysSo() async throws {
+  @Test func aSoftFailurePassesAndIsNoted() async throws {
     let fixture = try RevocationFixture()
     fixture.failure.withLock { $0 = RemoteResponse(status: 503) }
     let noted = NoteBox()
@@ -129,9 +129,9 @@ import Testing
       $0.report = { note in noted.notes.withLock { $0.append(note) } }
     }
     #expect(await checker.check(try fixture.receipt()).note?.contains("could not be checked") == true)
-    let said = noted.notes.withLock { $0 }
-    #expect(Set(said.map(\.subject)) == [.softFailure])
-    #expect(Set(said.map(\.certificate)) == Set(fixture.identity.chain.prefix(2)))
+    let notes = noted.notes.withLock { $0 }
+    #expect(Set(notes.map(\.subject)) == [.softFailure])
+    #expect(Set(notes.map(\.certificate)) == Set(fixture.identity.chain.prefix(2)))
     // It never hides a revocation.
     fixture.failure.withLock { $0 = nil }
     fixture.change { $0.revoke(fixture.leaf, at: SampleReceipts.signedAt, reason: nil) }
@@ -194,7 +194,7 @@ import Testing
     #expect(revoked.refusal?.contains("keyCompromise") == true)
   }
 
-  @Test func listsOfOthersAndOldListsAreNotBelieved() async throws {
+  @Test func listsOfOthersAndOldListsAreNotAccepted() async throws {
     let fixture = try RevocationFixture(
       ocspURL: nil, crlURL: RevocationFixture.rootListURL, rootCRLURL: RevocationFixture.rootListURL)
     let answer = await fixture.checker().check(try fixture.receipt())
@@ -222,7 +222,7 @@ import Testing
     #expect(fixture.requests.count == 2)
   }
 
-  @Test func expiredCertificatesAreAskedAboutUnlessTheOptionSaysOtherwise() async throws {
+  @Test func expiredCertificatesAreCheckedUnlessTheOptionAcceptsThem() async throws {
     let fixture = try RevocationFixture()
     let receipt = try fixture.receipt()
     // To 2055: the leaf ended in 2049, the intermediate in 2054.

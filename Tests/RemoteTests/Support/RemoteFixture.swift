@@ -7,7 +7,7 @@ import ReceiptTesting
 import ReceiptVerification
 import Testing
 
-/// Verified receipts for checkers to be asked about, and verifiers that trust who signed them.
+/// Verified receipts for checkers, and verifiers that trust their signers.
 enum RemoteFixture {
   static let now = SampleReceipts.signedAt.addingSeconds(10)
 

@@ -12,7 +12,7 @@ struct TransportFactory: Sendable, CustomTestStringConvertible {
   /// Whether it can be given an authority to trust; one that trusts the system's alone cannot talk TLS with the
   /// emulator.
   let takesAuthorities: Bool
-  /// What it says of a server that cannot prove who it is.
+  /// What it reports of a server without a trusted certificate.
   let codesOfInsecurity: Set<HTTPTransportError.Code>
   /// Makes one that trusts this authority, in PEM, besides the system's; `nil` for the system's alone.
   let make: @Sendable (_ tlsAuthority: String?) throws -> Made

@@ -92,8 +92,8 @@ struct TransportFaultTests {
     }
   }
 
-  @Test("nobody listens: nothing was sent", arguments: TransportFactory.all)
-  func nobodyListens(factory: TransportFactory) async throws {
+  @Test("a refused connection: nothing was sent", arguments: TransportFactory.all)
+  func refusedConnection(factory: TransportFactory) async throws {
     let emulator = try EmulatorProcess(["--no-token-checks"])
     let urls = try ["", "127.0.0.1"].map {
       try RemoteURL(emulator.url(.sandbox, "/", host: $0.isEmpty ? "localhost" : $0))
@@ -111,7 +111,7 @@ struct TransportFaultTests {
   }
 
   @Test(
-    "a server that cannot prove who it is gets nothing", arguments: TransportFactory.all,
+    "nothing is sent to a server without a trusted certificate", arguments: TransportFactory.all,
     [EmulatorProcess.Port.untrustedTLS, .wrongHostTLS, .expiredTLS])
   func untrusted(factory: TransportFactory, port: EmulatorProcess.Port) async throws {
     let emulator = try EmulatorProcess.shared.get()
