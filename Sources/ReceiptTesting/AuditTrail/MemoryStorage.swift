@@ -60,7 +60,6 @@ public final class MemoryStorage: TrailStorage {
   }
 }
 
-
 private struct MemoryTables: Sendable {
   var tables = [MemoryTable](repeating: MemoryTable(), count: StorageTable.allCases.count)
 
