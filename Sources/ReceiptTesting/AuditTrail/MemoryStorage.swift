@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// An audit trail in memory, gone with the process: for tests, and for trails that are exported before the end.
 ///
-/// It keeps the contract of ``TrailStorage`` except that nothing survives the process: a write is undone where its
+/// It keeps the contract of `TrailStorage` except that nothing survives the process: a write is undone where its
 /// body throws, and a read sees one state while others write.
 public final class MemoryStorage: TrailStorage {
   private let state: Mutex<MemoryTables?>
@@ -21,7 +21,7 @@ public final class MemoryStorage: TrailStorage {
 
   /// Reads one state.
   ///
-  /// - Throws: ``StorageError/Code/closed``, and whatever `body` throws.
+  /// - Throws: `StorageError` with `closed`, and whatever `body` throws.
   public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
     try body(MemoryReader(tables: try openTables()))
   }
@@ -29,7 +29,7 @@ public final class MemoryStorage: TrailStorage {
   /// Changes the storage: all that `body` does, or nothing where it throws. Writes wait for each other: do not
   /// write within `body`.
   ///
-  /// - Throws: ``StorageError/Code/closed``, and whatever `body` throws.
+  /// - Throws: `StorageError` with `closed`, and whatever `body` throws.
   public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     var result: Result?
     try writing.withLock { _ in

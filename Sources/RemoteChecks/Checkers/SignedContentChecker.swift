@@ -19,7 +19,7 @@ public import ReceiptVerification
 /// |---|---|---|
 /// | signed transaction | `appAccountToken` | `expiresDate`; what does not expire is current |
 /// | signed renewal info | `appAccountToken` | `renewalDate`; while billing is retried, `gracePeriodExpiresDate` |
-/// | signed notification | that of its signed transaction, or else of its renewal info | both together, as ``Entitlement`` |
+/// | signed notification | that of its signed transaction, or else of its renewal info | both together, as `Entitlement` |
 /// | app receipt, transaction receipt | states none: refused | of the subscriptions one must run |
 /// | app transaction, realtime request | states none: refused | states none: refused |
 ///
