@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import FoundationEssentials
+
 /// Something with an in-app purchase of its own (`CalStorePageItemPurchasable`): content, a page of content, a
 /// subscription. ``PurchasableItems`` makes them.
 ///
@@ -190,4 +192,19 @@ public struct ItemPurchase: Sendable, Hashable {
   public let transaction: PaymentTransaction
   /// Whether the item is purchased now, by what the record says.
   public let isPurchased: Bool
+}
+
+/// What an item costs (`CalStorePriceInfo`), and all else that the store says of its product.
+public struct PriceInformation: Sendable, Hashable {
+  /// The product.
+  public let product: Product
+
+  /// The price for one, in ``currency``.
+  public var price: Decimal { product.price }
+
+  /// How the price is written: the store's way, not the user's.
+  public var priceLocale: Locale { product.priceLocale }
+
+  /// The currency, by ISO 4217.
+  public var currency: String { product.currency }
 }

@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import ReceiptCodec
+internal import ReceiptHTTP
 
 /// Checks what a catalogue means, whatever it came from. The first fault is thrown.
 struct CatalogChecker {
@@ -135,6 +136,17 @@ struct DownloadChecker {
           .invalidDownload, at: "\(path).sha256",
           "A SHA-256 has 32 bytes, not \(content.sha256.count); write 64 hexadecimal digits.")
       }
+    }
+  }
+}
+
+/// The addresses of content. Whether an unencrypted one is used is decided when it is fetched.
+enum CatalogAddress {
+  static func check(_ url: String, at path: String) throws(CatalogError) {
+    do throws(RemoteURL.Failure) {
+      _ = try RemoteURL(url, allowsPlainHTTP: true)
+    } catch {
+      throw CatalogError(.invalidDownload, at: path, error.description)
     }
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// What is wrong with a catalogue: a word that stays stable, the place, and what to do.
 public struct CatalogError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
@@ -60,9 +62,9 @@ public struct CatalogError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Creates an error.
   public init(_ code: Code, at path: String, byteOffset: Int? = nil, _ message: String) {
     self.code = code
-    self.path = OneLine.text(path)
+    self.path = ShownText.plain(path, limit: 1000)
     self.byteOffset = byteOffset
-    self.message = OneLine.text(message)
+    self.message = ShownText.plain(message, limit: 1000)
   }
 
   /// Code, place and message, on one line.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Why there is no list of product identifiers.
 public struct ProductIdentifierError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
@@ -38,8 +40,8 @@ public struct ProductIdentifierError: Error, Sendable, Hashable, CustomStringCon
   /// Creates an error.
   public init(_ code: Code, at place: String, _ message: String) {
     self.code = code
-    self.place = OneLine.text(place)
-    self.message = OneLine.text(message)
+    self.place = ShownText.plain(place, limit: 1000)
+    self.message = ShownText.plain(message, limit: 1000)
   }
 
   /// Code, place and message, on one line.
