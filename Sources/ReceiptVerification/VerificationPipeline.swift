@@ -15,8 +15,9 @@ struct VerificationPipeline: Sendable {
   /// The verdicts on receipts, in their order.
   func verdicts(on receipts: [RecognizedReceipt]) -> [Verdict] {
     let traced = receipts.map { receipt in (receipt: receipt, trace: trace(of: receipt)) }
-    let contents = authenticator.authenticate(traced)
-    let parts = authenticatedParts(of: contents)
+    var resolved: Authenticator.ResolvedSigners = [:]
+    let contents = authenticator.authenticate(traced, resolved: &resolved)
+    let parts = authenticatedParts(of: contents, resolved: &resolved)
     return traced.indices.map { index in
       let (receipt, trace) = traced[index]
       let result = Result { () throws(ValidationError) in
@@ -55,7 +56,8 @@ struct VerificationPipeline: Sendable {
 
   /// The signed parts of all notifications, by the notification's index.
   private func authenticatedParts(
-    of contents: [Result<AuthenticatedContent, ValidationError>]
+    of contents: [Result<AuthenticatedContent, ValidationError>],
+    resolved: inout Authenticator.ResolvedSigners
   ) -> [Int: [AuthenticatedPart]] {
     var parts: [(index: Int, part: SignedPart)] = []
     for (index, content) in contents.enumerated() {
@@ -66,7 +68,7 @@ struct VerificationPipeline: Sendable {
     }
     guard !parts.isEmpty else { return [:] }
     let traced = parts.map { (receipt: recognizer.recognize($0.part), trace: report.map { _ in Trace() }) }
-    let authenticated = authenticator.authenticate(traced)
+    let authenticated = authenticator.authenticate(traced, resolved: &resolved)
     var found: [Int: [AuthenticatedPart]] = [:]
     for (number, (index, part)) in parts.enumerated() {
       found[index, default: []].append(

@@ -19,14 +19,15 @@ struct Authenticator: Sendable {
 
   /// Authenticates receipts; those of one signer share work where the signer has a table of its key's multiples.
   ///
-  /// - Parameter receipts: What was recognized, each with the trace that its diagnostics go to.
+  /// - Parameters:
+  ///   - receipts: What was recognized, each with the trace that its diagnostics go to.
+  ///   - resolved: The signers that were resolved for the same batch, notifications and their parts alike.
   /// - Returns: The content of each, or why it is not authentic, in the same order.
   func authenticate(
-    _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)]
+    _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)], resolved: inout ResolvedSigners
   ) -> [Result<AuthenticatedContent, ValidationError>] {
     var signers = [Result<KnownSigner, ValidationError>](
       repeating: .failure(.missingResult), count: receipts.count)
-    var resolved: [SignerCacheKey: Result<KnownSigner, ValidationError>] = [:]
     var groups: [SignatureGroup] = []
     for (index, (receipt, trace)) in receipts.enumerated() {
       do throws(ValidationError) {
@@ -49,6 +50,9 @@ struct Authenticator: Sendable {
     }
   }
 
+  /// What was found of the signers of a batch that the cache does not have, by their cache keys.
+  typealias ResolvedSigners = [SignerCacheKey: Result<KnownSigner, ValidationError>]
+
   /// Remembers the signer of content that passed the policy, which makes its next receipts cheap.
   func remember(_ content: AuthenticatedContent) {
     cache.insert(content.signer, of: content.evidence.format)
@@ -57,7 +61,7 @@ struct Authenticator: Sendable {
   /// The signer, from the cache or from its certificates. What is found for one receipt of a batch is known for the
   /// next, as it follows from the cache key alone.
   private func signer(
-    of evidence: Evidence, resolved: inout [SignerCacheKey: Result<KnownSigner, ValidationError>],
+    of evidence: Evidence, resolved: inout ResolvedSigners,
     trace: Trace?
   ) throws(ValidationError) -> KnownSigner {
     guard resolver.policy.algorithms.contains(evidence.algorithm) else {
