@@ -57,7 +57,7 @@ public struct ReceiptVerifier: Sendable {
 
   /// Verifies a receipt of any kind, in any of the wrappings that ``/ReceiptCodec/UnverifiedReceipt`` knows.
   public func verify(_ bytes: [UInt8]) -> Verdict {
-    pipeline.verdicts(on: [pipeline.recognizer.recognize(bytes)]).first ?? .missing
+    pipeline.verdict(on: pipeline.recognizer.recognize(bytes))
   }
 
   /// Verifies a receipt in any collection of bytes, such as `Data` or an `ArraySlice`.
@@ -73,7 +73,7 @@ public struct ReceiptVerifier: Sendable {
 
   /// Verifies a receipt that was parsed before.
   public func verify(_ receipt: UnverifiedReceipt) -> Verdict {
-    pipeline.verdicts(on: [pipeline.recognizer.recognize(receipt)]).first ?? .missing
+    pipeline.verdict(on: pipeline.recognizer.recognize(receipt))
   }
 
   /// Verifies locally, then asks each checker in turn.

@@ -12,6 +12,17 @@ struct VerificationPipeline: Sendable {
   let evaluator: PolicyEvaluator
   let report: (@Sendable (VerificationDiagnostic) -> Void)?
 
+  /// The verdict on one receipt.
+  func verdict(on receipt: RecognizedReceipt) -> Verdict {
+    let trace = trace(of: receipt)
+    var resolved: Authenticator.ResolvedSigners = [:]
+    let content = Result { () throws(ValidationError) in
+      try authenticator.authenticate(receipt, resolved: &resolved, trace: trace)
+    }
+    let parts = authenticatedParts(of: CollectionOfOne(content), resolved: &resolved)
+    return verdict(on: receipt, content, parts: parts[0] ?? [], trace: trace)
+  }
+
   /// The verdicts on receipts, in their order.
   func verdicts(on receipts: [RecognizedReceipt]) -> [Verdict] {
     let traced = receipts.map { receipt in (receipt: receipt, trace: trace(of: receipt)) }
@@ -19,14 +30,20 @@ struct VerificationPipeline: Sendable {
     let contents = authenticator.authenticate(traced, resolved: &resolved)
     let parts = authenticatedParts(of: contents, resolved: &resolved)
     return traced.indices.map { index in
-      let (receipt, trace) = traced[index]
-      let result = Result { () throws(ValidationError) in
-        try accept(try contents[index].get(), parts: parts[index] ?? [], trace: trace)
-      }
-      let verdict = Verdict(result, claimedKind: claimedKind(of: receipt, contents[index]), trace: trace)
-      if let report { trace?.report(to: report) }
-      return verdict
+      verdict(on: traced[index].receipt, contents[index], parts: parts[index] ?? [], trace: traced[index].trace)
     }
+  }
+
+  private func verdict(
+    on receipt: RecognizedReceipt, _ content: Result<AuthenticatedContent, ValidationError>,
+    parts: [AuthenticatedPart], trace: Trace?
+  ) -> Verdict {
+    let result = Result { () throws(ValidationError) in
+      try accept(try content.get(), parts: parts, trace: trace)
+    }
+    let verdict = Verdict(result, claimedKind: claimedKind(of: receipt, content), trace: trace)
+    if let report { trace?.report(to: report) }
+    return verdict
   }
 
   private func trace(of receipt: RecognizedReceipt) -> Trace? {
@@ -56,7 +73,7 @@ struct VerificationPipeline: Sendable {
 
   /// The signed parts of all notifications, by the notification's index.
   private func authenticatedParts(
-    of contents: [Result<AuthenticatedContent, ValidationError>],
+    of contents: some Collection<Result<AuthenticatedContent, ValidationError>>,
     resolved: inout Authenticator.ResolvedSigners
   ) -> [Int: [AuthenticatedPart]] {
     var parts: [(index: Int, part: SignedPart)] = []

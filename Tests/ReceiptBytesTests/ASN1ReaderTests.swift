@@ -4,14 +4,18 @@ import ReceiptBytes
 import Testing
 
 /// What a reader throws in these tests.
-struct ReadFailure: ASN1Failure, Hashable {
+struct ReadFailure: Error, Hashable {
   let fault: ASN1Fault
   let offset: Int
   let part: String
   let message: String
+}
 
-  init(_ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String) {
-    (self.fault, self.offset, self.part, self.message) = (fault, offset, part.description, message)
+enum ReadErrors: ASN1Errors {
+  static func error(
+    _ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String
+  ) -> ReadFailure {
+    ReadFailure(fault: fault, offset: offset, part: part.description, message: message)
   }
 }
 
@@ -20,17 +24,17 @@ struct ASN1ReaderTests {
   /// Runs a body over a reader of all the bytes.
   private func read<Result>(
     _ bytes: [UInt8], rules: ASN1Rules = .der, depth: Int = 8,
-    _ body: (inout ASN1Reader<ReadFailure>, Span<UInt8>) throws -> Result
+    _ body: (inout ASN1Reader<ReadErrors>, Span<UInt8>) throws -> Result
   ) throws -> Result {
     let span = bytes.span
-    var reader = ASN1Reader<ReadFailure>(0..<bytes.count, rules: rules, maximumDepth: depth, part: "test")
+    var reader = ASN1Reader<ReadErrors>(0..<bytes.count, rules: rules, maximumDepth: depth, part: "test")
     return try body(&reader, span)
   }
 
   private func expectFailure(
     _ code: ASN1Fault, at offset: Int, _ bytes: [UInt8], rules: ASN1Rules = .der,
     depth: Int = 8, sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: (inout ASN1Reader<ReadFailure>, Span<UInt8>) throws -> Void
+    _ body: (inout ASN1Reader<ReadErrors>, Span<UInt8>) throws -> Void
   ) {
     let error = #expect(throws: ReadFailure.self, sourceLocation: sourceLocation) {
       try read(bytes, rules: rules, depth: depth, body)
@@ -40,7 +44,7 @@ struct ASN1ReaderTests {
     #expect(error?.part == "test", sourceLocation: sourceLocation)
   }
 
-  private static func skip(_ reader: inout ASN1Reader<ReadFailure>, _ bytes: Span<UInt8>) throws {
+  private static func skip(_ reader: inout ASN1Reader<ReadErrors>, _ bytes: Span<UInt8>) throws {
     _ = try reader.skip(bytes)
     try reader.requireEnd(bytes)
   }
@@ -287,7 +291,7 @@ struct ASN1ElementTests {
       ([0xA0, 0], true), ([0x0C, 1, 0x61], true),
     ] as [([UInt8], Bool)])
   func canonical(bytes: [UInt8], isCanonical: Bool) throws {
-    var reader = ASN1Reader<ReadFailure>(bytes.indices, part: "test")
+    var reader = ASN1Reader<ReadErrors>(bytes.indices, part: "test")
     let element = try reader.readElement(bytes.span)
     try reader.requireEnd(bytes.span)
     #expect(element.encoded == bytes.indices)

@@ -3,14 +3,14 @@
 internal import FingerprintIndex
 
 extension AuditLog {
-  /// How many entries are erased in one transaction: others write in between, and do not wait for longer than some two
+  /// How many entries are erased in one transaction: others write in between, and do not wait for longer than some three
   /// hundred milliseconds where the storage is slow.
   private struct SliceLength {
     private(set) var count = 128
 
     mutating func adapt(to duration: Duration) {
-      if duration > .milliseconds(150) { count = max(32, count / 2) }
-      if duration < .milliseconds(60) { count = min(512, count * 2) }
+      if duration > .milliseconds(250) { count = max(32, count / 2) }
+      if duration < .milliseconds(100) { count = min(512, count * 2) }
     }
   }
 

@@ -20,6 +20,8 @@
     private var prefetched: [StorageTable: [Int64: [UInt8]]] = [:]
     /// What is to be sent before the first statement.
     private var beginning: [String]
+    /// The tables that scrubbing is to rewrite.
+    private var marked: Set<StorageTable> = []
     private var isEnded = false
     /// The first fault. The server has given up the transaction then, whether or not the caller handles the error.
     private(set) var failure: StorageError?
@@ -93,7 +95,7 @@
       prefetched[table]?[key] = nil
       try send(.put, table, [.bigint(key), .bytes(value)])
       // The row that is replaced, if there is one, may hold what was erased.
-      if table == .personal { try send(.erasure, table, []) }
+      if table == .personal { try markForScrubbing(table) }
     }
 
     func overwrite(_ table: StorageTable, _ key: Int64, at offset: Int, with bytes: [UInt8]) throws {
@@ -107,13 +109,18 @@
           .corrupt, at: "\(table.name) \(key)",
           "There is no value, or it has no \(bytes.count) bytes at \(offset).")
       }
-      try send(.erasure, table, [])
+      try markForScrubbing(table)
     }
 
     func remove(_ table: StorageTable, in keys: ClosedRange<Int64>, erasing: Bool) throws {
       prefetched[table] = nil
       try send(.remove, table, [.bigint(keys.lowerBound), .bigint(keys.upperBound)])
-      if erasing { try send(.erasure, table, []) }
+      if erasing { try markForScrubbing(table) }
+    }
+
+    /// Once is enough: all that this transaction changes becomes visible together.
+    private func markForScrubbing(_ table: StorageTable) throws {
+      if marked.insert(table).inserted { try send(.erasure, table, []) }
     }
 
     // MARK: The transaction

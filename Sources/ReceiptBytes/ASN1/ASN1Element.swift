@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A value of definite length: its tag, and where it stands in the input.
-package struct ASN1Element: Sendable, Hashable {
-  package let tag: ASN1Tag
+public struct ASN1Element: Sendable, Hashable {
+  public let tag: ASN1Tag
   /// The value with its identifier and length octets.
-  package let encoded: Range<Int>
-  package let contents: Range<Int>
+  public let encoded: Range<Int>
+  public let contents: Range<Int>
 
   @inlinable
-  package init(tag: ASN1Tag, encoded: Range<Int>, contents: Range<Int>) {
+  public init(tag: ASN1Tag, encoded: Range<Int>, contents: Range<Int>) {
     (self.tag, self.encoded, self.contents) = (tag, encoded, contents)
   }
 
   /// Whether a value of a universal type has the one form, and its contents the one encoding, that DER allows
   /// (X.690 sections 10.2 and 11, 8.3.2 for integers). Other classes say nothing about their contents.
-  package func isCanonical(in bytes: Span<UInt8>) -> Bool {
+  public func isCanonical(in bytes: Span<UInt8>) -> Bool {
     guard tag.tagClass == .universal else { return true }
     // SEQUENCE (16) and SET (17); 0 is the end of contents of a BER encoding.
     guard tag.number != 0, tag.isConstructed == (16...17).contains(tag.number) else { return false }

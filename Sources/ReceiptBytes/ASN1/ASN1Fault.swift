@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is wrong with a value in ASN.1.
-package enum ASN1Fault: String, Sendable, Hashable {
+public enum ASN1Fault: String, Sendable, Hashable {
   /// The input ends in the middle of a value.
   case truncated
   /// Something follows where a value should have ended.
@@ -18,17 +18,20 @@ package enum ASN1Fault: String, Sendable, Hashable {
   case unsupported
 }
 
-/// The error of a format that is written in ASN.1, as ``ASN1Reader`` makes it.
-package protocol ASN1Failure: Error {
-  /// Creates an error.
+/// The errors of a format that is written in ASN.1, as ``ASN1Reader`` throws them.
+public protocol ASN1Errors {
+  associatedtype Failure: Error
+
+  /// Makes an error.
   ///
   /// - Parameters:
   ///   - fault: What is wrong.
   ///   - offset: The byte at which it is wrong.
   ///   - part: The name of the input.
   ///   - message: What was found and what was expected, in one sentence.
-  init(_ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String)
+  /// - Returns: The error.
+  static func error(_ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String) -> Failure
 }
 
 /// The encoding rules under which ``ASN1Reader`` reads.
-package enum ASN1Rules: Sendable { case der, ber }
+public enum ASN1Rules: Sendable { case der, ber }

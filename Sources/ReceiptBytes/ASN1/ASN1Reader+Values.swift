@@ -4,7 +4,7 @@ extension ASN1Reader {
   /// Reads an INTEGER and returns where its octets are, which are at least one and no more than needed
   /// (X.690 section 8.3.2).
   @inlinable @inline(__always)
-  package mutating func readInteger(_ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
+  public mutating func readInteger(_ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
     let start = position
     let contents = try read(.integer, bytes)
     if contents.count == 1 { return contents }
@@ -14,7 +14,7 @@ extension ASN1Reader {
 
   /// Reads an INTEGER that fits in 64 bits.
   @inlinable @inline(__always)
-  package mutating func readInt64(_ bytes: Span<UInt8>) throws(Failure) -> Int64 {
+  public mutating func readInt64(_ bytes: Span<UInt8>) throws(Failure) -> Int64 {
     let start = position
     let contents = try readInteger(bytes)
     guard contents.count <= 8 else {
@@ -26,7 +26,6 @@ extension ASN1Reader {
   }
 
   /// Reads an OBJECT IDENTIFIER.
-  @inlinable
   package mutating func readObjectIdentifier(_ bytes: Span<UInt8>) throws(Failure) -> ObjectIdentifier {
     let start = position
     let contents = try read(.objectIdentifier, bytes)
@@ -38,7 +37,7 @@ extension ASN1Reader {
 
   /// Reads a NULL.
   @inlinable
-  package mutating func readNull(_ bytes: Span<UInt8>) throws(Failure) {
+  public mutating func readNull(_ bytes: Span<UInt8>) throws(Failure) {
     let start = position
     guard try read(.null, bytes).isEmpty else {
       throw fault(.invalidValue, at: start, "A NULL has contents.")
@@ -48,7 +47,7 @@ extension ASN1Reader {
   /// Reads an OCTET STRING and returns where its octets are, in one piece each. Only BER allows several
   /// pieces, and pieces of pieces (X.690 section 8.7.3).
   @inlinable
-  package mutating func readOctetString(_ bytes: Span<UInt8>) throws(Failure) -> [Range<Int>] {
+  public mutating func readOctetString(_ bytes: Span<UInt8>) throws(Failure) -> [Range<Int>] {
     guard rules == .ber, try nextTag(bytes) == .constructedOctetString else {
       return [try read(.octetString, bytes)]
     }
@@ -75,7 +74,7 @@ extension ASN1Reader {
   }
 
   @inlinable @inline(never)
-  package func requireMinimalInteger(
+  public func requireMinimalInteger(
     _ contents: Range<Int>, startingAt start: Int, _ bytes: Span<UInt8>
   ) throws(Failure) {
     guard contents.count > 1 else {
@@ -90,7 +89,7 @@ extension ASN1Reader {
 
   /// Reads a value of any tag and of definite length.
   @inlinable
-  package mutating func readElement(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Element {
+  public mutating func readElement(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Element {
     let start = position
     let header = try readHeader(bytes)
     guard let end = header.end else {
@@ -104,7 +103,7 @@ extension ASN1Reader {
 extension [UInt8] {
   /// A copy of a part of a span, which must lie inside it.
   @inlinable @inline(__always)
-  package init(copying bytes: Span<UInt8>, _ range: Range<Int>) {
+  public init(copying bytes: Span<UInt8>, _ range: Range<Int>) {
     self.init(capacity: range.count) { output in
       for index in range { output.append(bytes[index]) }
     }

@@ -11,22 +11,24 @@
 ///
 /// The reader does not check the order of a `SET OF`; Xcode does not sort. What is malformed is thrown as an error
 /// of the caller's own.
-package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
+public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
+  public typealias Failure = Errors.Failure
+
   /// The offset of the next octet to read.
-  package var position: Int
+  public var position: Int
   /// The offset after the last octet that may be read. Inside an indefinite length, the end of whatever
   /// definite value is around it.
-  package let end: Int
+  public let end: Int
   /// Whether the end is marked by end-of-contents octets.
-  package let isIndefinite: Bool
-  package let rules: ASN1Rules
+  public let isIndefinite: Bool
+  public let rules: ASN1Rules
   /// The name of the input, for errors.
-  package let part: StaticString
+  public let part: StaticString
   /// How many more levels may be entered.
-  package let remainingDepth: Int
+  public let remainingDepth: Int
 
   @inlinable
-  package init(
+  public init(
     _ range: Range<Int>, rules: ASN1Rules = .der, maximumDepth: Int = 32, part: StaticString
   ) {
     self.init(
@@ -35,7 +37,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
   }
 
   @inlinable
-  package init(
+  public init(
     position: Int, end: Int, isIndefinite: Bool, rules: ASN1Rules, part: StaticString, remainingDepth: Int
   ) {
     self.position = position
@@ -47,13 +49,13 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
   }
 
   /// Identifier and length octets. `end` is `nil` for an indefinite length.
-  package struct Header {
-    package let tag: ASN1Tag
-    package let contents: Int
-    package let end: Int?
+  public struct Header {
+    public let tag: ASN1Tag
+    public let contents: Int
+    public let end: Int?
 
     @inlinable @inline(__always)
-    package init(tag: ASN1Tag, contents: Int, end: Int?) {
+    public init(tag: ASN1Tag, contents: Int, end: Int?) {
       (self.tag, self.contents, self.end) = (tag, contents, end)
     }
   }
@@ -62,14 +64,14 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
 
   /// Whether nothing is left of the value being read.
   @inlinable @inline(__always)
-  package func isAtEnd(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
+  public func isAtEnd(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
     if !isIndefinite { return position == end }
     return try isAtEndOfContents(bytes)
   }
 
   /// The tag of the next value; `nil` when none is left.
   @inlinable
-  package func nextTag(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Tag? {
+  public func nextTag(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Tag? {
     if try isAtEnd(bytes) { return nil }
     var ahead = self
     return try ahead.readHeader(bytes).tag
@@ -77,7 +79,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
 
   /// Reads a value of definite length and returns where its contents are.
   @inlinable @inline(__always)
-  package mutating func read(_ tag: ASN1Tag, _ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
+  public mutating func read(_ tag: ASN1Tag, _ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
     let start = position
     let header = try readHeader(bytes)
     guard header.tag == tag else { throw unexpected(header.tag, insteadOf: tag, at: start) }
@@ -90,7 +92,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
 
   /// Begins a constructed value; ``leave(_:_:)`` must follow once the reader returned has read it all.
   @inlinable @inline(__always)
-  package func enter(_ tag: ASN1Tag, _ bytes: Span<UInt8>) throws(Failure) -> ASN1Reader {
+  public func enter(_ tag: ASN1Tag, _ bytes: Span<UInt8>) throws(Failure) -> ASN1Reader {
     var ahead = self
     let header = try ahead.readHeader(bytes)
     guard header.tag == tag else { throw unexpected(header.tag, insteadOf: tag, at: position) }
@@ -104,14 +106,14 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
 
   /// Ends the value that `child` was reading, which must be used up, and moves behind it.
   @inlinable @inline(__always)
-  package mutating func leave(_ child: ASN1Reader, _ bytes: Span<UInt8>) throws(Failure) {
+  public mutating func leave(_ child: ASN1Reader, _ bytes: Span<UInt8>) throws(Failure) {
     try child.requireEnd(bytes)
     position = child.isIndefinite ? child.position + 2 : child.position
   }
 
   /// Refuses anything that is left.
   @inlinable @inline(__always)
-  package func requireEnd(_ bytes: Span<UInt8>) throws(Failure) {
+  public func requireEnd(_ bytes: Span<UInt8>) throws(Failure) {
     guard try isAtEnd(bytes) else {
       throw fault(.trailingData, at: position, "Something follows where the value should have ended.")
     }
@@ -121,7 +123,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
   ///
   /// Values inside one of definite length are not looked at.
   @inlinable
-  package mutating func skip(_ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
+  public mutating func skip(_ bytes: Span<UInt8>) throws(Failure) -> Range<Int> {
     let start = position
     let header = try readHeader(bytes)
     position = header.end ?? header.contents
@@ -148,7 +150,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
 
   /// A reader of a value that is DER inside the octets of a value, one level deeper.
   @inlinable
-  package func nested(_ range: Range<Int>) throws(Failure) -> ASN1Reader {
+  public func nested(_ range: Range<Int>) throws(Failure) -> ASN1Reader {
     guard remainingDepth > 0 else {
       throw fault(.tooDeep, at: range.lowerBound, "Values are nested deeper than the limit.")
     }
@@ -159,7 +161,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
 
   /// The same place, read under DER from here on.
   @inlinable
-  package var underDER: ASN1Reader {
+  public var underDER: ASN1Reader {
     ASN1Reader(
       position: position, end: end, isIndefinite: isIndefinite, rules: .der, part: part,
       remainingDepth: remainingDepth)
@@ -167,13 +169,13 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
 
   /// Moves behind what another reader has read of the same value.
   @inlinable
-  package mutating func advance(to other: ASN1Reader) { position = other.position }
+  public mutating func advance(to other: ASN1Reader) { position = other.position }
 
   // MARK: - Headers
 
   /// Reads identifier and length octets and moves behind them.
   @inlinable @inline(__always)
-  package mutating func readHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
+  public mutating func readHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
     // Nearly every value of a receipt has one identifier octet and one length octet.
     let start = position
     if end &- start >= 2 {
@@ -192,7 +194,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
   }
 
   @inlinable @inline(never)
-  package mutating func readLongHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
+  public mutating func readLongHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
     let start = position
     let tag = try readTag(bytes)
     let lengthOffset = position
@@ -237,7 +239,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
   }
 
   @inlinable @inline(__always)
-  package mutating func readTag(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Tag {
+  public mutating func readTag(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Tag {
     let start = position
     let leading = try readOctet(bytes)
     guard leading & 0x1F == 0x1F else {
@@ -265,7 +267,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
   }
 
   @inlinable @inline(__always)
-  package mutating func readOctet(_ bytes: Span<UInt8>) throws(Failure) -> UInt8 {
+  public mutating func readOctet(_ bytes: Span<UInt8>) throws(Failure) -> UInt8 {
     guard position < end else {
       if position >= bytes.count {
         throw fault(.truncated, at: position, "The input ends where a value should be.")
@@ -277,7 +279,7 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
   }
 
   @inlinable
-  package func isAtEndOfContents(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
+  public func isAtEndOfContents(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
     guard end - position >= 2 else {
       throw fault(
         end == bytes.count ? .truncated : .invalidValue, at: position,
@@ -289,12 +291,12 @@ package struct ASN1Reader<Failure: ASN1Failure>: Sendable {
   // MARK: - Errors
 
   @inlinable
-  package func fault(_ fault: ASN1Fault, at offset: Int, _ message: String) -> Failure {
-    Failure(fault, at: offset, in: part, message)
+  public func fault(_ fault: ASN1Fault, at offset: Int, _ message: String) -> Failure {
+    Errors.error(fault, at: offset, in: part, message)
   }
 
   @inlinable @inline(never)
-  package func unexpected(_ found: ASN1Tag, insteadOf expected: ASN1Tag, at offset: Int) -> Failure {
+  public func unexpected(_ found: ASN1Tag, insteadOf expected: ASN1Tag, at offset: Int) -> Failure {
     fault(.unexpected, at: offset, "Found a \(found) where a \(expected) should be.")
   }
 }

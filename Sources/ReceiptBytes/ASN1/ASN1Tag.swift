@@ -3,8 +3,8 @@
 /// The identifier octets of an ASN.1 value (X.690 section 8.1.2): class, number, and whether it is constructed.
 ///
 /// Packed into one word, because the reader compares a tag for every value it meets.
-package struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
-  package enum Class: UInt8, Sendable {
+public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
+  public enum Class: UInt8, Sendable {
     case universal = 0x00
     case application = 0x40
     case contextSpecific = 0x80
@@ -13,38 +13,38 @@ package struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
 
   /// The number in the upper 24 bits; class and constructed bit, as in the first identifier octet, in the
   /// lower 8.
-  package let packed: UInt32
+  public let packed: UInt32
 
   /// The largest tag number that is read: what three octets of the long form hold.
-  @inlinable package static var greatestNumber: UInt32 { 0x1F_FFFF }
+  @inlinable public static var greatestNumber: UInt32 { 0x1F_FFFF }
 
   /// A tag; the number is cut to 24 bits.
   @inlinable
-  package init(_ tagClass: Class, number: UInt32, isConstructed: Bool) {
+  public init(_ tagClass: Class, number: UInt32, isConstructed: Bool) {
     packed = (number << 8) | UInt32(tagClass.rawValue) | (isConstructed ? 0x20 : 0)
   }
 
   /// A tag in the short form, from its only octet.
   @inlinable @inline(__always)
-  package init(shortForm octet: UInt8) {
+  public init(shortForm octet: UInt8) {
     packed = (UInt32(octet & 0x1F) << 8) | UInt32(octet & 0xE0)
   }
 
   @inlinable
-  package init(leadingOctet octet: UInt8, longFormNumber number: UInt32) {
+  public init(leadingOctet octet: UInt8, longFormNumber number: UInt32) {
     packed = (number << 8) | UInt32(octet & 0xE0)
   }
 
-  package var number: UInt32 { packed >> 8 }
+  public var number: UInt32 { packed >> 8 }
   /// Whether both are the same tag.
   @inlinable @inline(__always)
-  package static func == (left: ASN1Tag, right: ASN1Tag) -> Bool { left.packed == right.packed }
+  public static func == (left: ASN1Tag, right: ASN1Tag) -> Bool { left.packed == right.packed }
 
-  @inlinable package var isConstructed: Bool { packed & 0x20 != 0 }
-  package var tagClass: Class { Class(rawValue: UInt8(truncatingIfNeeded: packed & 0xC0)) ?? .universal }
+  @inlinable public var isConstructed: Bool { packed & 0x20 != 0 }
+  public var tagClass: Class { Class(rawValue: UInt8(truncatingIfNeeded: packed & 0xC0)) ?? .universal }
 
   /// The identifier octets.
-  package var octets: [UInt8] {
+  public var octets: [UInt8] {
     let leading = UInt8(truncatingIfNeeded: packed & 0xE0)
     guard number >= 31 else { return [leading | UInt8(truncatingIfNeeded: number)] }
     var octets = [UInt8(truncatingIfNeeded: number & 0x7F)]
@@ -57,33 +57,33 @@ package struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
     return octets.reversed()
   }
 
-  @inlinable package static var boolean: ASN1Tag { ASN1Tag(shortForm: 0x01) }
-  @inlinable package static var integer: ASN1Tag { ASN1Tag(shortForm: 0x02) }
-  @inlinable package static var bitString: ASN1Tag { ASN1Tag(shortForm: 0x03) }
-  @inlinable package static var octetString: ASN1Tag { ASN1Tag(shortForm: 0x04) }
-  @inlinable package static var constructedOctetString: ASN1Tag { ASN1Tag(shortForm: 0x24) }
-  @inlinable package static var null: ASN1Tag { ASN1Tag(shortForm: 0x05) }
-  @inlinable package static var objectIdentifier: ASN1Tag { ASN1Tag(shortForm: 0x06) }
-  @inlinable package static var enumerated: ASN1Tag { ASN1Tag(shortForm: 0x0A) }
-  @inlinable package static var utf8String: ASN1Tag { ASN1Tag(shortForm: 0x0C) }
-  @inlinable package static var ia5String: ASN1Tag { ASN1Tag(shortForm: 0x16) }
-  @inlinable package static var utcTime: ASN1Tag { ASN1Tag(shortForm: 0x17) }
-  @inlinable package static var sequence: ASN1Tag { ASN1Tag(shortForm: 0x30) }
-  @inlinable package static var set: ASN1Tag { ASN1Tag(shortForm: 0x31) }
+  @inlinable public static var boolean: ASN1Tag { ASN1Tag(shortForm: 0x01) }
+  @inlinable public static var integer: ASN1Tag { ASN1Tag(shortForm: 0x02) }
+  @inlinable public static var bitString: ASN1Tag { ASN1Tag(shortForm: 0x03) }
+  @inlinable public static var octetString: ASN1Tag { ASN1Tag(shortForm: 0x04) }
+  @inlinable public static var constructedOctetString: ASN1Tag { ASN1Tag(shortForm: 0x24) }
+  @inlinable public static var null: ASN1Tag { ASN1Tag(shortForm: 0x05) }
+  @inlinable public static var objectIdentifier: ASN1Tag { ASN1Tag(shortForm: 0x06) }
+  @inlinable public static var enumerated: ASN1Tag { ASN1Tag(shortForm: 0x0A) }
+  @inlinable public static var utf8String: ASN1Tag { ASN1Tag(shortForm: 0x0C) }
+  @inlinable public static var ia5String: ASN1Tag { ASN1Tag(shortForm: 0x16) }
+  @inlinable public static var utcTime: ASN1Tag { ASN1Tag(shortForm: 0x17) }
+  @inlinable public static var sequence: ASN1Tag { ASN1Tag(shortForm: 0x30) }
+  @inlinable public static var set: ASN1Tag { ASN1Tag(shortForm: 0x31) }
 
   /// `[number]`, the form of an IMPLICIT primitive.
   @inlinable
-  package static func contextSpecific(_ number: UInt32) -> ASN1Tag {
+  public static func contextSpecific(_ number: UInt32) -> ASN1Tag {
     ASN1Tag(.contextSpecific, number: number, isConstructed: false)
   }
 
   /// `[number]`, constructed: EXPLICIT, or IMPLICIT over a SEQUENCE or SET.
   @inlinable
-  package static func contextSpecificConstructed(_ number: UInt32) -> ASN1Tag {
+  public static func contextSpecificConstructed(_ number: UInt32) -> ASN1Tag {
     ASN1Tag(.contextSpecific, number: number, isConstructed: true)
   }
 
-  package var description: String {
+  public var description: String {
     switch self {
     case .boolean: "BOOLEAN"
     case .integer: "INTEGER"

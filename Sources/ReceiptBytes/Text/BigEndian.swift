@@ -2,7 +2,7 @@
 
 extension FixedWidthInteger {
   /// The bytes, most significant first.
-  package var bigEndianBytes: [UInt8] {
+  public var bigEndianBytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(bigEndian: self)
     return bytes
@@ -12,13 +12,13 @@ extension FixedWidthInteger {
 extension [UInt8] {
   /// Appends an integer, most significant byte first.
   @inlinable
-  package mutating func append(bigEndian value: some FixedWidthInteger) {
+  public mutating func append(bigEndian value: some FixedWidthInteger) {
     unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
   }
 
   /// The integer whose most significant byte is at `offset`. The bytes must be there.
   @inlinable
-  package func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Value {
+  public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Value {
     span.bigEndian(at: offset)
   }
 }
@@ -26,7 +26,7 @@ extension [UInt8] {
 extension Span<UInt8> {
   /// The integer whose most significant byte is at `offset`. Reading beyond the end traps, as with any index.
   @inlinable @inline(__always)
-  package func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Value {
+  public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Value {
     let raw = unsafe bytes
     return Value(bigEndian: unsafe raw.unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }

@@ -4,25 +4,25 @@
 ///
 /// A word's lane is marked by its high bit. Borrows between lanes can only mark lanes above a true mark, so the
 /// lowest mark is always right.
-package enum ByteSearch {
-  @inlinable package static var lowBits: UInt64 { 0x0101_0101_0101_0101 }
-  @inlinable package static var highBits: UInt64 { 0x8080_8080_8080_8080 }
+public enum ByteSearch {
+  @inlinable public static var lowBits: UInt64 { 0x0101_0101_0101_0101 }
+  @inlinable public static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 
   /// Marks the lanes that are zero.
   @inlinable @inline(__always)
-  package static func zeroLanes(_ word: UInt64) -> UInt64 { (word &- lowBits) & ~word & highBits }
+  public static func zeroLanes(_ word: UInt64) -> UInt64 { (word &- lowBits) & ~word & highBits }
 
   /// The eight bytes from `index` on, the first one lowest. Reading beyond the end is trapped, as with any
   /// index; what is unsafe is that it takes bytes for an integer, of which every one is valid.
   @inlinable @inline(__always)
-  package static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+  public static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
     let raw = unsafe bytes.bytes
     return UInt64(littleEndian: unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
   }
 
   /// A word that tells names apart, nearly always: equal names have equal ones.
   @inlinable @inline(__always)
-  package static func fingerprint(_ bytes: Span<UInt8>) -> UInt64 {
+  public static func fingerprint(_ bytes: Span<UInt8>) -> UInt64 {
     let count = bytes.count
     var fingerprint = UInt64(truncatingIfNeeded: count)
     if count >= 8 {
@@ -34,7 +34,7 @@ package enum ByteSearch {
   }
 
   /// Index of the first byte from `start` on that equals `byte`; `nil` if there is none.
-  package static func firstIndex(of byte: UInt8, in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
+  public static func firstIndex(of byte: UInt8, in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
     var index = start
     let pattern = UInt64(byte) &* lowBits
     // Four words at a time while there is no mark among them.
@@ -59,7 +59,7 @@ package enum ByteSearch {
 
   /// Whether the bytes are the same; compared from the end, since unequal keys tend to begin alike.
   @inlinable
-  package static func isEqual(_ lhs: Span<UInt8>, _ rhs: Span<UInt8>) -> Bool {
+  public static func isEqual(_ lhs: Span<UInt8>, _ rhs: Span<UInt8>) -> Bool {
     guard lhs.count == rhs.count else { return false }
     var end = lhs.count
     while end >= 8 {

@@ -37,7 +37,7 @@ public struct AppReceiptAttribute: Sendable, Hashable {
   static func all(in set: ArraySlice<UInt8>) -> [AppReceiptAttribute] {
     let bytes = set.span
     var attributes: [AppReceiptAttribute] = []
-    var top = ASN1Reader<MalformedReceipt>(0..<bytes.count, part: AppReceiptPayload.part)
+    var top = ReceiptASN1Reader(0..<bytes.count, part: AppReceiptPayload.part)
     do throws(MalformedReceipt) {
       var reader = try top.enter(.set, bytes)
       while try !reader.isAtEnd(bytes) {

@@ -23,7 +23,7 @@ extension AppReceiptPayload {
     decoding content: ArraySlice<UInt8>, limits: ReceiptLimits = .standard
   ) throws(MalformedReceipt) {
     let bytes = content.span
-    var top = ASN1Reader<MalformedReceipt>(
+    var top = ReceiptASN1Reader(
       0..<bytes.count, maximumDepth: limits.maximumDepth, part: Self.part)
     if bytes.count > 0, bytes[0] == 0x04 || bytes[0] == 0x24 {
       throw top.failure(

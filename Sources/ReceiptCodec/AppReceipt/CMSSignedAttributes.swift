@@ -25,7 +25,7 @@ package struct CMSSignedAttributes: Sendable, Hashable {
   /// Reads the `[0] IMPLICIT SET OF Attribute` that `reader` has before it. It must be DER, sorted, since
   /// another encoding is not what was signed; no attribute may occur twice.
   init(
-    reading reader: inout ASN1Reader<MalformedReceipt>, of receipt: [UInt8], _ bytes: Span<UInt8>
+    reading reader: inout ReceiptASN1Reader, of receipt: [UInt8], _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     let start = reader.position
     var strict = reader.underDER
@@ -61,7 +61,7 @@ package struct CMSSignedAttributes: Sendable, Hashable {
         guard values.count == 1, let value = values.first else {
           throw set.failure(.invalidValue, at: valuesStart, "The signed attribute \(type) has not one value.")
         }
-        var valueReader = ASN1Reader<MalformedReceipt>(value.indices, part: set.part)
+        var valueReader = ReceiptASN1Reader(value.indices, part: set.part)
         if dotted == CMSIdentifiers.contentType {
           contentType = try valueReader.readObjectIdentifier(bytes).description
         } else {

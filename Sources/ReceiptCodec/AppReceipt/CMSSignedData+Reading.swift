@@ -9,7 +9,7 @@ extension CMSSignedData {
   /// Reads a `ContentInfo` that holds `SignedData` over `data`, in DER or BER, and refuses anything after it.
   init(reading receipt: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) {
     let bytes = receipt.span
-    var top = ASN1Reader<MalformedReceipt>(
+    var top = ReceiptASN1Reader(
       0..<bytes.count, rules: .ber, maximumDepth: limits.maximumDepth, part: Self.part)
     var contentInfo = try top.enter(.sequence, bytes)
     try contentInfo.readContentType(CMSIdentifiers.signedData, named: "signedData", bytes)
@@ -75,7 +75,7 @@ extension CMSSignerInfo {
   ///   unsignedAttrs [1] IMPLICIT SET OF Attribute OPTIONAL }
   /// ```
   init(
-    reading signers: inout ASN1Reader<MalformedReceipt>, of receipt: [UInt8], _ bytes: Span<UInt8>
+    reading signers: inout ReceiptASN1Reader, of receipt: [UInt8], _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     var info = try signers.enter(.sequence, bytes)
     let versionStart = info.position
@@ -114,7 +114,7 @@ extension CMSSignerInfo {
   }
 }
 
-extension ASN1Reader<MalformedReceipt> {
+extension ReceiptASN1Reader {
   fileprivate mutating func readContentType(
     _ expected: [UInt8], named name: String, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {

@@ -67,7 +67,7 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
   /// Decodes the set of attributes at `range` of a payload.
   init(
     decoding range: Range<Int>, of content: ArraySlice<UInt8>, after previous: InAppPurchase?, at index: Int,
-    within payload: ASN1Reader<MalformedReceipt>, _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
+    within payload: ReceiptASN1Reader, _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     source = content[(content.startIndex + range.lowerBound)..<(content.startIndex + range.upperBound)]
     var top = try payload.nested(range)

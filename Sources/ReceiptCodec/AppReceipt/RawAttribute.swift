@@ -13,7 +13,7 @@ struct RawAttribute {
   /// Reads the attribute that `reader` has before it.
   @inline(__always)
   init(
-    reading reader: inout ASN1Reader<MalformedReceipt>, inAppIndex: Int? = nil, _ bytes: Span<UInt8>
+    reading reader: inout ReceiptASN1Reader, inAppIndex: Int? = nil, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     self.inAppIndex = inAppIndex
     if let common = CommonForm(at: reader.position, before: reader.end, bytes) {
@@ -117,7 +117,7 @@ struct RawAttribute {
   @inline(never)
   private func int64InFull(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Int64 {
     do throws(MalformedReceipt) {
-      var reader = ASN1Reader<MalformedReceipt>(value, part: AppReceiptPayload.part)
+      var reader = ReceiptASN1Reader(value, part: AppReceiptPayload.part)
       let number = try reader.readInt64(bytes)
       try reader.requireEnd(bytes)
       return number
@@ -149,7 +149,7 @@ struct RawAttribute {
   @inline(never)
   private func textContentsInFull(_ bytes: Span<UInt8>) throws(MalformedReceipt) -> Range<Int> {
     do throws(MalformedReceipt) {
-      var reader = ASN1Reader<MalformedReceipt>(value, part: AppReceiptPayload.part)
+      var reader = ReceiptASN1Reader(value, part: AppReceiptPayload.part)
       let isIA5 = value.isEmpty ? false : bytes[value.lowerBound] == 0x16
       let contents = try reader.read(isIA5 ? .ia5String : .utf8String, bytes)
       try reader.requireEnd(bytes)

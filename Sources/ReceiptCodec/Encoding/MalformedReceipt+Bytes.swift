@@ -2,10 +2,12 @@
 
 package import ReceiptBytes
 
-extension MalformedReceipt: ASN1Failure {
-  /// An error in ASN.1.
-  package init(_ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String) {
-    let code: Code =
+/// How errors in the ASN.1 of a receipt are thrown.
+package enum ReceiptASN1Errors: ASN1Errors {
+  package static func error(
+    _ fault: ASN1Fault, at offset: Int, in part: StaticString, _ message: String
+  ) -> MalformedReceipt {
+    let code: MalformedReceipt.Code =
       switch fault {
       case .truncated: .truncated
       case .trailingData: .trailingData
@@ -15,16 +17,21 @@ extension MalformedReceipt: ASN1Failure {
       case .outOfRange: .outOfRange
       case .unsupported: .unsupported
       }
-    self.init(code, at: .byteOffset(offset, within: part.description), message)
+    return MalformedReceipt(code, at: .byteOffset(offset, within: part.description), message)
   }
+}
 
+/// The reader of what receipts write in ASN.1.
+package typealias ReceiptASN1Reader = ASN1Reader<ReceiptASN1Errors>
+
+extension MalformedReceipt {
   /// An error in base64, which begins at `start` of the part.
   fileprivate init(_ error: Base64Error, part: String, start: Int) {
     self.init(.invalidBase64, at: .byteOffset(start + error.offset, within: part), error.message)
   }
 }
 
-extension ASN1Reader<MalformedReceipt> {
+extension ReceiptASN1Reader {
   /// An error at an offset of the input.
   func failure(_ code: MalformedReceipt.Code, at offset: Int, _ message: String) -> MalformedReceipt {
     MalformedReceipt(code, at: .byteOffset(offset, within: part.description), message)

@@ -132,7 +132,7 @@ enum SignatureBlob {
   static func requireDER(_ certificate: [UInt8]) throws(MalformedReceipt) {
     do throws(MalformedReceipt) {
       let bytes = certificate.span
-      var reader = ASN1Reader<MalformedReceipt>(0..<bytes.count, part: "certificate")
+      var reader = ReceiptASN1Reader(0..<bytes.count, part: "certificate")
       _ = try reader.read(.sequence, bytes)
       try reader.requireEnd(bytes)
     } catch {

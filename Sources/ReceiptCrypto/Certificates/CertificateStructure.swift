@@ -17,7 +17,7 @@ internal import ReceiptBytes
 ///   extnID OBJECT IDENTIFIER, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING }
 /// ```
 struct CertificateStructure {
-  private typealias Reader = ASN1Reader<CryptoError>
+  private typealias Reader = ASN1Reader<CryptoASN1Errors>
 
   private let der: [UInt8]
 

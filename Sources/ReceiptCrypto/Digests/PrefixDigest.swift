@@ -16,16 +16,14 @@ package struct PrefixDigest: Sendable {
     self.state = state
   }
 
-  /// Appends the digest of the beginning followed by `rest` to `digests`.
-  package func appendHash(ofPrefixAnd rest: Span<UInt8>, to digests: inout [UInt8]) {
-    unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DigestAlgorithm.sha256.byteCount) {
-      buffer in
-      var state = state
-      let status = unsafe rest.withUnsafeBufferPointer { input in
-        unsafe COpenSSL_SHA256_finish(&state, input.baseAddress, input.count, buffer.baseAddress)
-      }
-      precondition(status == 1, "SHA-256 has no way to fail")
-      unsafe digests.append(contentsOf: buffer)
+  /// The digest of the beginning followed by `rest`.
+  package func hash(ofPrefixAnd rest: Span<UInt8>) -> SHA256Digest {
+    var state = state
+    var words: PrefixedSHA256.Words = (0, 0, 0, 0)
+    let status = unsafe rest.withUnsafeBufferPointer { input in
+      unsafe COpenSSL_SHA256_finish(&state, input.baseAddress, input.count, &words)
     }
+    precondition(status == 1, "SHA-256 has no way to fail")
+    return SHA256Digest(inMemory: words)
   }
 }

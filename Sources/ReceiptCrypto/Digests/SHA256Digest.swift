@@ -40,7 +40,7 @@ public struct SHA256Digest: Sendable, Hashable {
   /// The digest of `bytes`.
   package init(of bytes: Span<UInt8>) { self.init(inMemory: PrefixedSHA256.hash(prefix: nil, bytes)) }
 
-  private init(inMemory words: PrefixedSHA256.Words) {
+  init(inMemory words: PrefixedSHA256.Words) {
     self.init(
       words: (
         UInt64(bigEndian: words.0), UInt64(bigEndian: words.1), UInt64(bigEndian: words.2),

@@ -50,7 +50,21 @@ package final class FixedKeyVerifier: Sendable {
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
   package func isValid(_ signature: Span<UInt8>, forDigest digest: Span<UInt8>) throws(CryptoError) -> Bool {
-    try validities(signatures: signature, digests: digest, count: 1)[0]
+    guard signature.count == Self.signatureByteCount, digest.count == Self.digestByteCount else { return false }
+    var isValid = false
+    let isDone = unsafe withUnsafeMutablePointer(to: &isValid) { answer in
+      unsafe verifyByTable(signature, digest, into: UnsafeMutableBufferPointer(start: answer, count: 1))
+    }
+    if isDone { return isValid }
+    return try key.isValidSignature(signature, forDigest: digest, using: .ecdsaP256SHA256)
+  }
+
+  /// The same of the message with this digest.
+  package func isValid(_ signature: Span<UInt8>, forDigest digest: SHA256Digest) throws(CryptoError) -> Bool {
+    let result = digest.withBytes { digest in
+      Result { () throws(CryptoError) in try isValid(signature, forDigest: digest) }
+    }
+    return try result.get()
   }
 
   /// Whether each of `count` signatures is the key's signature of the message whose digest stands at the same
@@ -74,7 +88,11 @@ package final class FixedKeyVerifier: Sendable {
       let end = min(start + FixedKeyScratch.capacity, count)
       let signatures = signatures.extracting(start * Self.signatureByteCount..<end * Self.signatureByteCount)
       let digests = digests.extracting(start * Self.digestByteCount..<end * Self.digestByteCount)
-      if verifyByTable(signatures, digests, into: &answers, at: start..<end) { continue }
+      let isDone = unsafe answers.withUnsafeMutableBufferPointer { answers in
+        unsafe verifyByTable(
+          signatures, digests, into: UnsafeMutableBufferPointer(rebasing: answers[start..<end]))
+      }
+      if isDone { continue }
       for index in start..<end {
         let offset = index - start
         answers[index] = try key.isValidSignature(
@@ -88,18 +106,13 @@ package final class FixedKeyVerifier: Sendable {
 
   /// `false` where there is no table, or OpenSSL failed. The lengths were checked.
   private func verifyByTable(
-    _ signatures: Span<UInt8>, _ digests: Span<UInt8>, into answers: inout [Bool], at range: Range<Int>
+    _ signatures: Span<UInt8>, _ digests: Span<UInt8>, into answers: UnsafeMutableBufferPointer<Bool>
   ) -> Bool {
     guard let table else { return false }
-    return unsafe answers.withUnsafeMutableBufferPointer { answers in
-      unsafe signatures.withUnsafeBufferPointer { signatures in
-        unsafe digests.withUnsafeBufferPointer { digests in
-          guard let signatures = signatures.baseAddress, let digests = digests.baseAddress else {
-            return false
-          }
-          return unsafe table.verify(
-            signatures, digests, into: UnsafeMutableBufferPointer(rebasing: answers[range]))
-        }
+    return unsafe signatures.withUnsafeBufferPointer { signatures in
+      unsafe digests.withUnsafeBufferPointer { digests in
+        guard let signatures = signatures.baseAddress, let digests = digests.baseAddress else { return false }
+        return unsafe table.verify(signatures, digests, into: answers)
       }
     }
   }

@@ -17,7 +17,25 @@ struct Authenticator: Sendable {
   /// The signers that are kept.
   var knownSigners: [KnownSigner] { cache.all }
 
-  /// Authenticates receipts; those of one signer share work where the signer has a table of its key's multiples.
+  /// Authenticates one receipt.
+  ///
+  /// - Parameters:
+  ///   - receipt: What was recognized.
+  ///   - resolved: The signers that were resolved for the same batch, notifications and their parts alike.
+  ///   - trace: What its diagnostics go to.
+  /// - Returns: The content.
+  /// - Throws: ``ValidationError``: why it is not authentic.
+  func authenticate(
+    _ receipt: RecognizedReceipt, resolved: inout ResolvedSigners, trace: Trace?
+  ) throws(ValidationError) -> AuthenticatedContent {
+    let evidence = try receipt.requireEvidence()
+    let signer = try signer(of: evidence, resolved: &resolved, trace: trace)
+    try verify(evidence, by: signer)
+    return try decode(evidence, signedBy: signer, trace: trace)
+  }
+
+  /// Authenticates receipts as one by one, but that the signatures of one signer are verified together where the signer
+  /// has a table of its key's multiples.
   ///
   /// - Parameters:
   ///   - receipts: What was recognized, each with the trace that its diagnostics go to.
@@ -33,9 +51,9 @@ struct Authenticator: Sendable {
       do throws(ValidationError) {
         let evidence = try receipt.requireEvidence()
         let signer = try signer(of: evidence, resolved: &resolved, trace: trace)
-        try requireSignature(in: evidence)
         if SignatureGroup.add(evidence, by: signer, at: index, to: &groups) { continue }
-        signers[index] = Result { () throws(ValidationError) in try verify(evidence, by: signer) }
+        try verify(evidence, by: signer)
+        signers[index] = .success(signer)
       } catch {
         signers[index] = .failure(error)
       }
@@ -61,21 +79,23 @@ struct Authenticator: Sendable {
   /// The signer, from the cache or from its certificates. What is found for one receipt of a batch is known for the
   /// next, as it follows from the cache key alone.
   private func signer(
-    of evidence: Evidence, resolved: inout ResolvedSigners,
+    of evidence: any Evidence, resolved: inout ResolvedSigners,
     trace: Trace?
   ) throws(ValidationError) -> KnownSigner {
     guard resolver.policy.algorithms.contains(evidence.algorithm) else {
       throw .invalid(.unsupportedAlgorithm, "The policy does not accept \(evidence.algorithm.rawValue).")
     }
-    if let known = cache.signer(for: evidence.cacheKey, of: evidence.format) {
+    let key = evidence.cacheKey
+    if let known = cache.signer(for: key, of: evidence.format) {
       trace?.add(.chain, passed: true, "known signer \"\(known.chains.first?.subject ?? "")\"")
       return known
     }
-    let result =
-      resolved[evidence.cacheKey]
-      ?? Result { () throws(ValidationError) in try resolver.signer(of: evidence) }
-    if resolved.isEmpty || resolved[evidence.cacheKey] == nil {
-      resolved[evidence.cacheKey.detached()] = result
+    let result: Result<KnownSigner, ValidationError>
+    if let found = resolved[key] {
+      result = found
+    } else {
+      result = Result { () throws(ValidationError) in try resolver.signer(of: evidence) }
+      resolved[key] = result
     }
     let signer = try result.get()
     let root = signer.chains.first?.rootSHA256 ?? ""
@@ -85,48 +105,42 @@ struct Authenticator: Sendable {
     return signer
   }
 
-  private func requireSignature(in evidence: Evidence) throws(ValidationError) {
-    guard evidence.algorithm == .es256 else { return }
-    guard !evidence.signature.isEmpty else {
-      throw .invalid(.unsigned, "The JWS has an empty signature part.")
-    }
-    guard evidence.signature.count == FixedKeyVerifier.signatureByteCount else {
-      throw .invalid(
-        .signatureMismatch, at: "JWS signature",
-        "An ES256 signature has 64 bytes, r and s of 32 each (RFC 7518 section 3.4); "
-          + "this one has \(evidence.signature.count).")
-    }
-  }
-
-  private func verify(_ evidence: Evidence, by signer: KnownSigner) throws(ValidationError) -> KnownSigner {
+  private func verify(_ evidence: any Evidence, by signer: KnownSigner) throws(ValidationError) {
     guard let key = signer.chains.first?.publicKey else {
       throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
     }
     let algorithm = evidence.algorithm.signatureAlgorithm
-    if case .attributes(let attributes, let content) = evidence.signed {
+    let (signed, signature) = (evidence.signed, evidence.signature)
+    if evidence.algorithm == .es256 { try Self.requireForm(ofES256: signature) }
+    if case .attributes(let attributes, let content) = signed {
       try Self.requireDigest(of: content, in: attributes, using: algorithm)
     }
-    let message = evidence.signed.bytes
-    let signature = evidence.signature
+    let message = signed.bytes
     let isValid: Bool
     do throws(CryptoError) {
-      isValid = try key.isValidSignature(signature.span, for: message.span, using: algorithm)
+      if let prefixDigest = signer.prefixDigest, case .bytes(_, let sharedPrefix) = signed,
+        let verifier = signer.fixedKeyVerifier
+      {
+        let rest = message.dropFirst(sharedPrefix)
+        isValid = try verifier.isValid(signature.span, forDigest: prefixDigest.hash(ofPrefixAnd: rest.span))
+      } else {
+        isValid = try key.isValidSignature(signature.span, for: message.span, using: algorithm)
+        if isValid { signer.countValidSignature() }
+      }
     } catch {
       throw .notComputed(error, at: evidence.format.signatureTerms.place)
     }
     guard isValid else { throw .signatureMismatch(of: evidence) }
-    signer.countValidSignature()
-    return signer
   }
 
   private func decode(
-    _ evidence: Evidence, signedBy signer: KnownSigner, trace: Trace?
+    _ evidence: any Evidence, signedBy signer: KnownSigner, trace: Trace?
   ) throws(ValidationError) -> AuthenticatedContent {
     trace?.add(
       .signature, passed: true,
       "\(evidence.algorithm.rawValue) signature matches \(evidence.format.signatureTerms.covers)")
     do throws(MalformedReceipt) {
-      let decoded = try evidence.content()
+      let decoded = try evidence.decodedContent()
       trace?.add(.content, passed: true, decoded.summary)
       return AuthenticatedContent(evidence: evidence, signer: signer, decoded: decoded)
     } catch {
@@ -138,12 +152,24 @@ struct Authenticator: Sendable {
 
 /// What a signature under a trusted path covers, decoded. Whether the policy accepts it is for the next stage.
 struct AuthenticatedContent {
-  let evidence: Evidence
+  let evidence: any Evidence
   let signer: KnownSigner
   let decoded: DecodedContent
 }
 
 extension Authenticator {
+  fileprivate static func requireForm(ofES256 signature: ArraySlice<UInt8>) throws(ValidationError) {
+    guard !signature.isEmpty else {
+      throw .invalid(.unsigned, "The JWS has an empty signature part.")
+    }
+    guard signature.count == FixedKeyVerifier.signatureByteCount else {
+      throw .invalid(
+        .signatureMismatch, at: "JWS signature",
+        "An ES256 signature has 64 bytes, r and s of 32 each (RFC 7518 section 3.4); "
+          + "this one has \(signature.count).")
+    }
+  }
+
   /// RFC 5652 section 5.4: the signature covers the attributes, which must name the content's type and digest.
   fileprivate static func requireDigest(
     of content: ArraySlice<UInt8>, in attributes: CMSSignedAttributes, using algorithm: SignatureAlgorithm

@@ -3,10 +3,6 @@
 internal import ReceiptCrypto
 internal import Synchronization
 
-#if THREAD_SANITIZER
-  internal import ThreadSanitizing
-#endif
-
 /// A signer whose certificate paths were found good, with what makes the next of its receipts cheap.
 final class KnownSigner: Sendable {
   /// The bytes of a receipt that name the signer, in memory of their own.
@@ -18,13 +14,9 @@ final class KnownSigner: Sendable {
   /// The digest of the bytes with which every signed message of this signer begins, where there are such.
   let prefixDigest: PrefixDigest?
 
-  private enum Table {
-    case none
-    case building
-    case built(FixedKeyVerifier)
-  }
-
-  private let table = Mutex<Table>(.none)
+  // Read for every receipt, by all threads: without a lock.
+  private let table = AtomicLazyReference<FixedKeyVerifier>()
+  private let isTableBegun = Atomic<Bool>(false)
   private let wasCached = Atomic<Bool>(false)
   private let validSignatureCount = Atomic<Int>(0)
 
@@ -46,11 +38,7 @@ final class KnownSigner: Sendable {
   }
 
   /// The table of the key's multiples, once it is built.
-  var fixedKeyVerifier: FixedKeyVerifier? {
-    table.withLock { table in
-      if case .built(let verifier) = table { verifier } else { nil }
-    }
-  }
+  var fixedKeyVerifier: FixedKeyVerifier? { table.load() }
 
   /// Counts a valid signature. When they are enough, the table is built in the background, so that no receipt waits
   /// for it.
@@ -62,13 +50,9 @@ final class KnownSigner: Sendable {
 
   /// Builds the table now, unless it is there or being built.
   func buildTable() {
-    let isMine = table.withLock { table in
-      guard case .none = table else { return false }
-      table = .building
-      return true
-    }
-    guard isMine, prefixDigest != nil, let key = chains.first?.publicKey else { return }
-    guard let verifier = FixedKeyVerifier(key) else { return }
-    table.withLock { $0 = .built(verifier) }
+    guard prefixDigest != nil, let key = chains.first?.publicKey,
+      !isTableBegun.exchange(true, ordering: .relaxed), let verifier = FixedKeyVerifier(key)
+    else { return }
+    _ = table.storeIfNil(verifier)
   }
 }

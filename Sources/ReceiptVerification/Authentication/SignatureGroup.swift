@@ -6,7 +6,7 @@ internal import ReceiptCrypto
 struct SignatureGroup {
   private let signer: KnownSigner
   private let verifier: FixedKeyVerifier
-  private var members: [(index: Int, evidence: Evidence)] = []
+  private var members: [(index: Int, evidence: any Evidence)] = []
   private var digests: [UInt8] = []
   private var signatures: [UInt8] = []
 
@@ -14,10 +14,11 @@ struct SignatureGroup {
   ///
   /// - Returns: Whether it was added: the signer has a table, and the receipt is one of those that go with it.
   static func add(
-    _ evidence: Evidence, by signer: KnownSigner, at index: Int, to groups: inout [SignatureGroup]
+    _ evidence: any Evidence, by signer: KnownSigner, at index: Int, to groups: inout [SignatureGroup]
   ) -> Bool {
     guard let prefixDigest = signer.prefixDigest, case .bytes(let bytes, let sharedPrefix) = evidence.signed,
-      evidence.signature.count == FixedKeyVerifier.signatureByteCount, let verifier = signer.fixedKeyVerifier
+      case let signature = evidence.signature, signature.count == FixedKeyVerifier.signatureByteCount,
+      let verifier = signer.fixedKeyVerifier
     else { return false }
     let position: Int
     if let found = groups.firstIndex(where: { $0.signer === signer }) {
@@ -27,8 +28,8 @@ struct SignatureGroup {
       groups.append(SignatureGroup(signer: signer, verifier: verifier))
     }
     let rest = bytes.dropFirst(sharedPrefix)
-    prefixDigest.appendHash(ofPrefixAnd: rest.span, to: &groups[position].digests)
-    groups[position].signatures += evidence.signature
+    prefixDigest.hash(ofPrefixAnd: rest.span).append(to: &groups[position].digests)
+    groups[position].signatures += signature
     groups[position].members.append((index, evidence))
     return true
   }

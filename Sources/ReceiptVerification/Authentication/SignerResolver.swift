@@ -13,7 +13,7 @@ struct SignerResolver: Sendable {
   private static let maximumCertificates = 16
 
   /// Resolves the signer that evidence names.
-  func signer(of evidence: Evidence) throws(ValidationError) -> KnownSigner {
+  func signer(of evidence: any Evidence) throws(ValidationError) -> KnownSigner {
     let named = try evidence.signer()
     let certificates = try parse(named.certificates)
     let chains = try chains(of: certificates, named: named)
@@ -84,7 +84,8 @@ struct SignerResolver: Sendable {
     case .searched:
       builder = SigningChainBuilder(
         intermediates: others + intermediates,
-        trustedRoots: trust.certificates + (others + intermediates).filter { trust.contains($0) },
+        trustedRoots: trust.certificates
+          + (others + intermediates).filter { trust.contains($0) && !trust.certificates.contains($0) },
         isComplete: false,
         markers: markers(for: requirements), acceptsSHA1: acceptsSHA1(requirements))
     }

@@ -10,8 +10,15 @@ struct DecodedContent {
   let claims: Claims
   /// The signed parts inside a notification, not verified yet, in the order transaction, renewal info, app transaction.
   var parts: [SignedPart] = []
+
   /// What was found, for diagnostics.
-  let summary: String
+  var summary: String {
+    switch content {
+    case .jws(let payload): "it is a \(payload.kind.rawValue)"
+    case .appReceipt(let payload): "it has \(payload.inAppPurchases.count) in-app purchase(s)"
+    case .transactionReceipt(let purchaseInfo): "it is a purchase of \(purchaseInfo.productId ?? "")"
+    }
+  }
 }
 
 /// A signed part inside a notification.

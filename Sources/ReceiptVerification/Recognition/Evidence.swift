@@ -2,40 +2,27 @@
 
 internal import ReceiptCodec
 
-/// What a receipt offers to be authenticated, whatever its format: the result of recognition. Nothing of it was
-/// verified. It is a class because it goes from stage to stage: to copy its many parts would cost more.
-final class Evidence {
+/// What a receipt offers to be authenticated: the result of recognition, of which nothing was verified. Each format has
+/// one type of evidence, which adapts the parsed receipt to these terms. They are classes because evidence goes from
+/// stage to stage: to copy its many parts would cost more.
+protocol Evidence: AnyObject {
   /// The format that it came in.
-  let format: ReceiptFormat
+  var format: ReceiptFormat { get }
   /// How it says that it is signed.
-  let algorithm: ReceiptAlgorithm
+  var algorithm: ReceiptAlgorithm { get }
   /// What the signature covers.
-  let signed: SignedContent
+  var signed: SignedContent { get }
   /// The signature: r ‖ s of 32 bytes each for ES256 (RFC 7518 section 3.4), else PKCS#1 v1.5.
-  let signature: ArraySlice<UInt8>
+  var signature: ArraySlice<UInt8> { get }
   /// The bytes that determine the signer, by which a signer that was authenticated before is found.
-  let cacheKey: SignerCacheKey
-  /// Reads what leads to the signer's certificate path. It is asked for only where the cache has no such signer.
-  let signer: () throws(ValidationError) -> SignerEvidence
-  /// Decodes the content, once it is authenticated.
-  let content: () throws(MalformedReceipt) -> DecodedContent
+  var cacheKey: SignerCacheKey { get }
   /// The receipt that it was made of.
-  let receipt: UnverifiedReceipt
+  var receipt: UnverifiedReceipt { get }
 
-  init(
-    format: ReceiptFormat, algorithm: ReceiptAlgorithm, signed: SignedContent, signature: ArraySlice<UInt8>,
-    cacheKey: SignerCacheKey, signer: @escaping () throws(ValidationError) -> SignerEvidence,
-    content: @escaping () throws(MalformedReceipt) -> DecodedContent, receipt: UnverifiedReceipt
-  ) {
-    self.format = format
-    self.algorithm = algorithm
-    self.signed = signed
-    self.signature = signature
-    self.cacheKey = cacheKey
-    self.signer = signer
-    self.content = content
-    self.receipt = receipt
-  }
+  /// Reads what leads to the signer's certificate path. It is asked for only where the cache has no such signer.
+  func signer() throws(ValidationError) -> SignerEvidence
+  /// Decodes the content, once it is authenticated.
+  func decodedContent() throws(MalformedReceipt) -> DecodedContent
 }
 
 /// The bytes that a signature covers.

@@ -4,11 +4,11 @@ internal import ReceiptCodec
 
 /// The formats of receipts. Each has an adapter that makes ``Evidence`` of its bytes.
 enum ReceiptFormat: Int, CaseIterable, Sendable {
-  /// RFC 7515: ``JWSAdapter``.
+  /// RFC 7515: ``JWSEvidence``.
   case jws
-  /// PKCS#7 (RFC 5652): ``AppReceiptAdapter``.
+  /// PKCS#7 (RFC 5652): ``AppReceiptEvidence``.
   case appReceipt
-  /// The property list of `SKPaymentTransaction.transactionReceipt`: ``TransactionReceiptAdapter``.
+  /// The property list of `SKPaymentTransaction.transactionReceipt`: ``TransactionReceiptEvidence``.
   case transactionReceipt
 
   /// How the format is called in diagnostics.

@@ -20,11 +20,11 @@ struct Recognizer: Sendable {
   func recognize(_ receipt: UnverifiedReceipt) -> RecognizedReceipt {
     do throws(ValidationError) {
       switch receipt {
-      case .jws(let jws): return .evidence(JWSAdapter.evidence(in: jws, limits: limits))
+      case .jws(let jws): return .evidence(JWSEvidence(jws, limits: limits))
       case .appReceipt(let appReceipt):
-        return .evidence(try AppReceiptAdapter.evidence(in: appReceipt, limits: limits))
+        return .evidence(try AppReceiptEvidence(appReceipt, limits: limits))
       case .transactionReceipt(let transactionReceipt):
-        return .evidence(try TransactionReceiptAdapter.evidence(in: transactionReceipt, limits: limits))
+        return .evidence(try TransactionReceiptEvidence(transactionReceipt, limits: limits))
       }
     } catch {
       return .withoutEvidence(receipt, error)
@@ -44,14 +44,14 @@ struct Recognizer: Sendable {
 /// What recognition makes of bytes.
 enum RecognizedReceipt {
   /// A receipt, and what it offers to be authenticated.
-  case evidence(Evidence)
+  case evidence(any Evidence)
   /// A receipt that offers nothing to be authenticated, and why.
   indirect case withoutEvidence(UnverifiedReceipt, ValidationError)
   /// Bytes that are no receipt, and why.
   indirect case malformed(ValidationError)
 
   /// The evidence.
-  func requireEvidence() throws(ValidationError) -> Evidence {
+  func requireEvidence() throws(ValidationError) -> any Evidence {
     switch self {
     case .evidence(let evidence): return evidence
     case .withoutEvidence(_, let error), .malformed(let error): throw error

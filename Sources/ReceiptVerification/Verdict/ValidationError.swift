@@ -51,7 +51,7 @@ struct ValidationError: Error {
     reason: Reason(.internalFault, "The verifier produced no result; please report this as a bug."),
     outcome: .undetermined(isRetryable: true, signatureVerified: nil))
 
-  static func signatureMismatch(of evidence: Evidence) -> ValidationError {
+  static func signatureMismatch(of evidence: any Evidence) -> ValidationError {
     let (place, covers) = evidence.format.signatureTerms
     return .invalid(
       .signatureMismatch, at: place,

@@ -94,14 +94,14 @@ public enum Verdict: Sendable, Hashable {
 
 extension Verdict {
   /// The fourth stage: the verdict on a receipt, from what the policy accepted or why verification ended.
-  init(_ result: Result<VerifiedReceipt, ValidationError>, claimedKind: ReceiptKind?, trace: Trace?) {
+  init(_ result: Result<VerifiedReceipt, ValidationError>, claimedKind: @autoclosure () -> ReceiptKind?, trace: Trace?) {
     switch result {
     case .success(let receipt):
       trace?.add(.verdict, passed: true, "valid")
       self = .valid(receipt)
     case .failure(let error):
       trace?.add(.verdict, passed: false, error.reason.description)
-      self = error.verdict(claimedKind: claimedKind)
+      self = error.verdict(claimedKind: claimedKind())
     }
   }
 

@@ -19,7 +19,7 @@ enum AttributeReport {
 
   private static func decoded(_ attribute: AppReceiptAttribute) -> JSONMember {
     let octets = Array(attribute.value)
-    var reader = ASN1Reader<MalformedReceipt>(0..<octets.count, part: "attribute")
+    var reader = ReceiptASN1Reader(0..<octets.count, part: "attribute")
     let hexadecimal = JSONMember(name: "hex", value: .string(Hexadecimal.encode(octets)))
     // Opaque octets may look like a value by chance.
     guard ![4, 5, 6, 7].contains(attribute.type) else { return hexadecimal }

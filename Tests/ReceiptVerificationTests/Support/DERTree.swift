@@ -17,7 +17,7 @@ struct DERTree {
   }
 
   init(parsing der: [UInt8]) throws {
-    var reader = ASN1Reader<MalformedReceipt>(0..<der.count, part: "test value")
+    var reader = ReceiptASN1Reader(0..<der.count, part: "test value")
     let header = try reader.readHeader(der.span)
     tag = der[0]
     content = Array(der[reader.position...])

@@ -3,11 +3,14 @@
 internal import ReceiptCodec
 
 /// App receipts: PKCS#7 / CMS SignedData (RFC 5652 section 5).
-enum AppReceiptAdapter {
-  static func evidence(
-    in receipt: UnverifiedAppReceipt, limits: ReceiptLimits
-  ) throws(ValidationError) -> Evidence {
-    let signedData = receipt.signedData
+final class AppReceiptEvidence: Evidence {
+  let algorithm: ReceiptAlgorithm
+  private let appReceipt: UnverifiedAppReceipt
+  private let signerInfo: CMSSignerInfo
+  private let limits: ReceiptLimits
+
+  init(_ appReceipt: UnverifiedAppReceipt, limits: ReceiptLimits) throws(ValidationError) {
+    let signedData = appReceipt.signedData
     guard let signerInfo = signedData.signerInfos.first else {
       throw .invalid(.unsigned, "The PKCS#7 container has no signerInfo: nobody signed it.")
     }
@@ -16,20 +19,23 @@ enum AppReceiptAdapter {
         .malformed, at: "signerInfos",
         "The container has \(signedData.signerInfos.count) signerInfos; a receipt has exactly one.")
     }
-    let signed: SignedContent =
-      if let attributes = signerInfo.signedAttributes {
-        .attributes(attributes, content: signedData.content)
-      } else {
-        .bytes(signedData.content, sharedPrefix: 0)
-      }
-    return Evidence(
-      format: .appReceipt, algorithm: try algorithm(of: signerInfo, in: signedData), signed: signed,
-      signature: signerInfo.signature,
-      cacheKey: SignerCacheKey(signedData.certificatesBytes, signerInfo.issuer, signerInfo.serialNumber),
-      signer: { () throws(ValidationError) in try signer(signerInfo, in: signedData) },
-      content: { () throws(MalformedReceipt) in content(try receipt.decodePayload(limits: limits)) },
-      receipt: .appReceipt(receipt))
+    self.algorithm = try Self.algorithm(of: signerInfo, in: signedData)
+    self.appReceipt = appReceipt
+    self.signerInfo = signerInfo
+    self.limits = limits
   }
+
+  var format: ReceiptFormat { .appReceipt }
+  var signed: SignedContent {
+    let content = appReceipt.signedData.content
+    guard let attributes = signerInfo.signedAttributes else { return .bytes(content, sharedPrefix: 0) }
+    return .attributes(attributes, content: content)
+  }
+  var signature: ArraySlice<UInt8> { signerInfo.signature }
+  var cacheKey: SignerCacheKey {
+    SignerCacheKey(appReceipt.signedData.certificatesBytes, signerInfo.issuer, signerInfo.serialNumber)
+  }
+  var receipt: UnverifiedReceipt { .appReceipt(appReceipt) }
 
   /// Digest and signature algorithm must name the same digest.
   private static func algorithm(
@@ -60,20 +66,19 @@ enum AppReceiptAdapter {
   }
 
   /// The order of the embedded certificates means nothing.
-  private static func signer(
-    _ signerInfo: CMSSignerInfo, in signedData: CMSSignedData
-  ) throws(ValidationError) -> SignerEvidence {
+  func signer() throws(ValidationError) -> SignerEvidence {
     guard signerInfo.subjectKeyIdentifier == nil else {
       throw .invalid(
         .malformed, at: "signerInfo",
         "The signer is named by a key identifier; a receipt names it by issuer and serial number.")
     }
     return SignerEvidence(
-      certificates: signedData.certificates.map { Array($0) },
+      certificates: appReceipt.signedData.certificates.map { Array($0) },
       leaf: .issuer(signerInfo.issuer, serialNumber: signerInfo.serialNumber), requirements: .appReceipt)
   }
 
-  private static func content(_ payload: AppReceiptPayload) -> DecodedContent {
+  func decodedContent() throws(MalformedReceipt) -> DecodedContent {
+    let payload = try appReceipt.decodePayload(limits: limits)
     var device: DeviceBinding?
     if let opaqueValue = payload.opaqueValue, let hash = payload.sha1Hash {
       device = .sha1Hash(hash, opaqueValue: opaqueValue, bundleId: payload.bundleIdValue)
@@ -83,7 +88,6 @@ enum AppReceiptAdapter {
       claims: Claims(
         kind: .appReceipt, environment: payload.environment, isEnvironmentSigned: true,
         bundleId: payload.bundleId, appAppleId: payload.appAppleId, signedAt: payload.receiptCreationDate,
-        device: device),
-      summary: "it has \(payload.inAppPurchases.count) in-app purchase(s)")
+        device: device))
   }
 }

@@ -3,21 +3,25 @@
 internal import ReceiptCodec
 
 /// Signed transactions, renewal infos, app transactions, notifications and realtime requests (RFC 7515).
-enum JWSAdapter {
-  static func evidence(in jws: UnverifiedJWS, limits: ReceiptLimits) -> Evidence {
-    Evidence(
-      format: .jws, algorithm: .es256,
-      signed: .bytes(
-        jws.compact[jws.signingInputRange], sharedPrefix: jws.encodedHeaderRange.upperBound + 1),
-      signature: jws.signature[...], cacheKey: SignerCacheKey(jws.compact[jws.encodedHeaderRange]),
-      signer: { () throws(ValidationError) in try signer(of: jws, limits: limits) },
-      content: { () throws(MalformedReceipt) in content(try jws.decodePayload(limits: limits)) },
-      receipt: .jws(jws))
+final class JWSEvidence: Evidence {
+  private let jws: UnverifiedJWS
+  private let limits: ReceiptLimits
+
+  init(_ jws: UnverifiedJWS, limits: ReceiptLimits) {
+    self.jws = jws
+    self.limits = limits
   }
 
-  private static func signer(
-    of jws: UnverifiedJWS, limits: ReceiptLimits
-  ) throws(ValidationError) -> SignerEvidence {
+  var format: ReceiptFormat { .jws }
+  var algorithm: ReceiptAlgorithm { .es256 }
+  var signed: SignedContent {
+    .bytes(jws.compact[jws.signingInputRange], sharedPrefix: jws.encodedHeaderRange.upperBound + 1)
+  }
+  var signature: ArraySlice<UInt8> { jws.signature[...] }
+  var cacheKey: SignerCacheKey { SignerCacheKey(jws.compact[jws.encodedHeaderRange]) }
+  var receipt: UnverifiedReceipt { .jws(jws) }
+
+  func signer() throws(ValidationError) -> SignerEvidence {
     let header: JWSHeader
     do throws(MalformedReceipt) {
       header = try jws.header(limits: limits)
@@ -37,14 +41,15 @@ enum JWSAdapter {
     return SignerEvidence(certificates: header.x5c, leaf: .first, requirements: .jws)
   }
 
-  private static func content(_ payload: JWSPayload) -> DecodedContent {
-    DecodedContent(
+  func decodedContent() throws(MalformedReceipt) -> DecodedContent {
+    let payload = try jws.decodePayload(limits: limits)
+    return DecodedContent(
       content: .jws(payload),
       claims: Claims(
         kind: payload.kind, environment: payload.environment, isEnvironmentSigned: true,
         bundleId: payload.bundleId, appAppleId: payload.appAppleId, signedAt: payload.signedDate,
-        device: device(of: payload)),
-      parts: parts(of: payload), summary: "it is a \(payload.kind.rawValue)")
+        device: Self.device(of: payload)),
+      parts: Self.parts(of: payload))
   }
 
   private static func device(of payload: JWSPayload) -> DeviceBinding? {
