@@ -79,7 +79,9 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["SwiftNIO"])),
       ]),
-    .target(name: "ReceiptTesting", dependencies: ["AuditTrail", "ReceiptSigning", "ReceiptVerification"]),
+    .target(
+      name: "ReceiptTesting",
+      dependencies: ["AuditTrail", "ReceiptBytes", "ReceiptSigning", "ReceiptVerification"]),
 
     // The audit trail: the log and the index under it, the trail, and its storages, each apart.
     .target(name: "TransparencyLog", dependencies: ["ReceiptBytes", "ReceiptCrypto"]),
@@ -187,7 +189,7 @@ let package = Package(
       path: "Tests/AllocationSweep/allocation-sweep"),
 
     .testTarget(name: "ReceiptBytesTests", dependencies: ["ReceiptBytes"]),
-    .testTarget(name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto"]),
+    .testTarget(name: "ReceiptCryptoTests", dependencies: ["ReceiptCrypto", "ReceiptTesting"]),
     .testTarget(name: "ReceiptCodecTests", dependencies: ["ReceiptBytes", "ReceiptCodec"]),
     .testTarget(
       name: "ReceiptSigningTests", dependencies: ["ReceiptBytes", "ReceiptSigning", "ReceiptTesting"]),

@@ -75,8 +75,8 @@ public final class EmulatedResponder: Sendable {
 
   /// The response, and the serial number in hexadecimal that was asked about; `nil` for another certificate's.
   func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumber: String?) {
-    guard let request = try? OCSPRequest(der: body) else {
-      return ((try? OCSPResponseTemplate.refusal(.malformedRequest)) ?? [], nil)
+    guard let request = try? ReceivedOCSPRequest(der: body) else {
+      return (OCSPResponseTemplate.refusal(.malformedRequest), nil)
     }
     let asked = zip(chain, chain.dropFirst()).first { request.asks(about: $0, issuer: $1) }?.0
     let response = responder.withLock { responder in

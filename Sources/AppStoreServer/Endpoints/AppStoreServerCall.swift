@@ -2,7 +2,8 @@
 
 internal import ReceiptCodec
 
-/// A call of the App Store Server API: the row of its endpoint, filled in.
+/// A call of the App Store Server API: an endpoint with its parameters. The calls are generated from the rows of the
+/// endpoints in `WireTypes/`.
 ///
 /// ```swift
 /// let transaction = try await client.send(.transaction("2000000001"))
@@ -19,7 +20,7 @@ public struct AppStoreServerCall<Response: Sendable & Hashable, Value: Sendable>
 }
 
 extension AppStoreServerCall where Response: JSONObject {
-  /// A row whose answer has signed parts, which `verify` turns into the value.
+  /// A call whose answer has signed parts, which `verify` turns into the value.
   init(
     _ endpoint: AppStoreServerEndpoint, _ request: AppStoreServerRequest,
     verify: @escaping @Sendable (Response, SignedParts) throws(AppStoreServerError) -> Value
@@ -33,7 +34,7 @@ extension AppStoreServerCall where Response: JSONObject {
 }
 
 extension AppStoreServerCall where Response: JSONObject, Value == Response {
-  /// A row whose answer has no signed part.
+  /// A call whose answer has no signed part.
   init(_ endpoint: AppStoreServerEndpoint, _ request: AppStoreServerRequest = AppStoreServerRequest()) {
     self.init(endpoint, request) { (response, _) throws(AppStoreServerError) in response }
   }
@@ -50,7 +51,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   }
 }
 
-/// A call whose answer comes in pages: the row of its endpoint, filled in but for the place of the page.
+/// A call whose answer comes in pages: an endpoint with its parameters but for the token that names the page.
 public struct AppStoreServerPagedCall<Response: Sendable & Hashable, Element: Sendable>: Sendable {
   /// The call for the page that a token names; for the first page without one.
   let page: @Sendable (_ token: String?) -> AppStoreServerCall<Response, AppStoreServerPage<Element>>
@@ -58,52 +59,30 @@ public struct AppStoreServerPagedCall<Response: Sendable & Hashable, Element: Se
 
 /// The parameters of a call.
 struct AppStoreServerRequest: Sendable {
-  enum Body: Sendable {
-    case json([UInt8])
-    case png([UInt8])
-
-    var bytes: [UInt8] {
-      switch self {
-      case .json(let bytes), .png(let bytes): bytes
-      }
-    }
-
-    var contentType: String {
-      switch self {
-      case .json: "application/json"
-      case .png: "image/png"
-      }
-    }
-  }
-
-  typealias QueryItem = (name: String, value: String)
-
   /// What the braces of the path stand for, in order.
-  var pathValues: [String]
+  let pathValues: [String]
   /// Names and values, not encoded.
-  var query: [QueryItem]
-  var body: Body?
+  var query: [(name: String, value: String)] = []
+  private(set) var body: (contentType: String, bytes: [UInt8])?
   var limits = RequestLimits()
 
-  init(_ pathValues: String..., query: [QueryItem] = []) {
-    self.pathValues = pathValues
-    self.query = query
-  }
+  init(_ pathValues: String...) { self.pathValues = pathValues }
 
   /// With a JSON body, checked against its limits.
-  init(_ pathValues: String..., query: [QueryItem] = [], json: some WireRequest) {
+  init(_ pathValues: String..., json: some WireRequest) {
     self.pathValues = pathValues
-    self.query = query
-    body = .json(json.encodedJSON())
+    body = ("application/json", json.encodedJSON())
     json.checkFields(&limits, at: "$")
     json.checkRules(&limits)
   }
 
-  /// The same after another check.
-  func checking(_ check: (inout RequestLimits) -> Void) -> AppStoreServerRequest {
-    var copy = self
-    check(&copy.limits)
-    return copy
+  /// Makes a PNG file the body.
+  mutating func setPNG(_ png: [UInt8]) {
+    body = ("image/png", png)
+    // The signature of PNG (RFC 2083 section 3.1).
+    limits.require(
+      png.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), at: "body",
+      "It must be a PNG file.")
   }
 
   /// The segments of the path of an endpoint, not encoded.
@@ -128,4 +107,14 @@ struct AppStoreServerRequest: Sendable {
     }
     return path
   }
+}
+
+extension AppStoreServerEndpoint {
+  /// The method.
+  package var method: RemoteRequest.Method {
+    RemoteRequest.Method(rawValue: String(rawValue.prefix { $0 != " " })) ?? .get
+  }
+
+  /// The path; what stands in braces is filled in for each call.
+  package var path: String { String(rawValue.drop { $0 != "/" }) }
 }

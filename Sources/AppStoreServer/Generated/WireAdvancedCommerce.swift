@@ -3,6 +3,101 @@
 
 public import ReceiptCodec
 
+extension AppStoreServerCall where Response == AdvancedCommerceResponse, Value == VerifiedPurchase {
+  /// Stops a subscription from renewing. The request is sent again only when it certainly had no effect.
+  ///
+  /// - Parameters:
+  ///   - transactionId: A transaction of the purchase.
+  ///   - request: The request.
+  /// - Returns: The call.
+  public static func cancelSubscription(
+    _ transactionId: String, _ request: AdvancedCommerceSubscriptionCancelRequest
+  ) -> Self {
+    Self(.cancelSubscription, AppStoreServerRequest(transactionId, json: request)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.purchase(response)
+    }
+  }
+
+  /// Ends a subscription at once and refunds it. The request is sent again only when it certainly had no
+  /// effect.
+  ///
+  /// - Parameters:
+  ///   - transactionId: A transaction of the purchase.
+  ///   - request: The request.
+  /// - Returns: The call.
+  public static func revokeSubscription(
+    _ transactionId: String, _ request: AdvancedCommerceSubscriptionRevokeRequest
+  ) -> Self {
+    Self(.revokeSubscription, AppStoreServerRequest(transactionId, json: request)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.purchase(response)
+    }
+  }
+
+  /// Moves an ordinary subscription to Advanced Commerce. The request is sent again only when it certainly
+  /// had no effect.
+  ///
+  /// - Parameters:
+  ///   - transactionId: A transaction of the purchase.
+  ///   - request: The request.
+  /// - Returns: The call.
+  public static func migrateSubscription(_ transactionId: String, _ request: AdvancedCommerceMigrationRequest)
+    -> Self
+  {
+    Self(.migrateSubscription, AppStoreServerRequest(transactionId, json: request)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.purchase(response)
+    }
+  }
+
+  /// Changes texts of a subscription and its items. The request is sent again only when it certainly had no
+  /// effect.
+  ///
+  /// - Parameters:
+  ///   - transactionId: A transaction of the purchase.
+  ///   - request: The request.
+  /// - Returns: The call.
+  public static func changeSubscriptionMetadata(
+    _ transactionId: String, _ request: AdvancedCommerceMetadataChangeRequest
+  ) -> Self {
+    Self(.changeSubscriptionMetadata, AppStoreServerRequest(transactionId, json: request)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.purchase(response)
+    }
+  }
+
+  /// Changes prices of a subscription. The request is sent again only when it certainly had no effect.
+  ///
+  /// - Parameters:
+  ///   - transactionId: A transaction of the purchase.
+  ///   - request: The request.
+  /// - Returns: The call.
+  public static func changeSubscriptionPrice(
+    _ transactionId: String, _ request: AdvancedCommercePriceChangeRequest
+  ) -> Self {
+    Self(.changeSubscriptionPrice, AppStoreServerRequest(transactionId, json: request)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.purchase(response)
+    }
+  }
+
+  /// Requests the refund of a one-time charge or a subscription. The request is sent again only when it
+  /// certainly had no effect.
+  ///
+  /// - Parameters:
+  ///   - transactionId: A transaction of the purchase.
+  ///   - request: The request.
+  /// - Returns: The call.
+  public static func requestRefund(_ transactionId: String, _ request: AdvancedCommerceRefundRequest) -> Self
+  {
+    Self(.requestRefund, AppStoreServerRequest(transactionId, json: request)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.purchase(response)
+    }
+  }
+}
+
 /// Stops a subscription from renewing (Apple's AdvancedCommerceSubscriptionCancelRequest).
 public struct AdvancedCommerceSubscriptionCancelRequest: Sendable, Hashable {
   /// Identifies the request.

@@ -3,6 +3,28 @@
 
 public import ReceiptCodec
 
+extension AppStoreServerCall where Response == NoContent, Value == NoContent {
+  /// Answers a `CONSUMPTION_REQUEST` notification: what is known of a purchase whose refund was requested.
+  ///
+  /// - Parameters:
+  ///   - request: What is known.
+  ///   - transactionId: The purchase.
+  /// - Returns: The call.
+  public static func sendConsumption(_ request: ConsumptionRequest, of transactionId: String) -> Self {
+    Self(.sendConsumption, AppStoreServerRequest(transactionId, json: request))
+  }
+
+  /// As ``sendConsumption(_:of:)``, for consumables alone: the version that came before it.
+  ///
+  /// - Parameters:
+  ///   - request: What is known.
+  ///   - transactionId: The purchase.
+  /// - Returns: The call.
+  public static func sendConsumptionV1(_ request: ConsumptionRequestV1, of transactionId: String) -> Self {
+    Self(.sendConsumptionV1, AppStoreServerRequest(transactionId, json: request))
+  }
+}
+
 /// How much of a purchase was used (`consumptionStatus`).
 public enum ConsumptionStatus: Sendable, Hashable {
   /// `0`: not stated.

@@ -3,6 +3,47 @@
 
 public import ReceiptCodec
 
+extension AppStoreServerCall
+where Response == SendTestNotificationResponse, Value == SendTestNotificationResponse {
+  /// Requests a notification of the type `TEST`, which goes to the app's URL for notifications. The request
+  /// is sent again only when it certainly had no effect.
+  public static func requestTestNotification() -> Self {
+    Self(.requestTestNotification)
+  }
+}
+
+extension AppStoreServerCall where Response == CheckTestNotificationResponse, Value == SentNotification {
+  /// The delivery of a test notification.
+  ///
+  /// - Parameter testNotificationToken: From ``requestTestNotification()``.
+  /// - Returns: The call.
+  public static func testNotificationStatus(_ testNotificationToken: String) -> Self {
+    Self(.testNotificationStatus, AppStoreServerRequest(testNotificationToken)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.sentNotification(response)
+    }
+  }
+}
+
+extension AppStoreServerPagedCall where Response == NotificationHistoryResponse, Element == SentNotification {
+  /// The notifications that were sent.
+  ///
+  /// - Parameter request: Which notifications.
+  /// - Returns: The call.
+  public static func notificationHistory(_ request: NotificationHistoryRequest) -> Self {
+    Self { paginationToken in
+      var parameters = AppStoreServerRequest(json: request)
+      if let paginationToken { parameters.query.append(("paginationToken", paginationToken)) }
+      return AppStoreServerCall(.notificationHistory, parameters) {
+        (response, parts) throws(AppStoreServerError) in
+        try parts.page(
+          parts.sentNotifications(response), hasMore: response.hasMore, next: response.paginationToken,
+          named: "paginationToken")
+      }
+    }
+  }
+}
+
 /// Which notifications to list (Apple's NotificationHistoryRequest): by type, or by customer, or all.
 public struct NotificationHistoryRequest: Sendable, Hashable {
   /// The first instant, at most 180 days ago, 30 in the sandbox.

@@ -3,6 +3,161 @@
 
 public import ReceiptCodec
 
+extension AppStoreServerCall where Response == NoContent, Value == NoContent {
+  /// Uploads an image.
+  ///
+  /// - Parameters:
+  ///   - png: The image, a PNG file.
+  ///   - identifier: A UUID that no other image has.
+  ///   - size: What it is for; a message's image where `nil`.
+  /// - Returns: The call.
+  public static func uploadImage(_ png: [UInt8], identifier: UUIDString, size: RetentionImageSize? = nil)
+    -> Self
+  {
+    var parameters = AppStoreServerRequest(identifier.rawValue)
+    if let size { parameters.query.append(("imageSize", size.rawValue)) }
+    parameters.limits.requireUUID(identifier, at: "imageIdentifier")
+    parameters.setPNG(png)
+    return Self(.uploadImage, parameters)
+  }
+
+  /// Deletes an image that no message uses.
+  ///
+  /// - Parameter identifier: The image.
+  /// - Returns: The call.
+  public static func deleteImage(_ identifier: UUIDString) -> Self {
+    var parameters = AppStoreServerRequest(identifier.rawValue)
+    parameters.limits.requireUUID(identifier, at: "imageIdentifier")
+    return Self(.deleteImage, parameters)
+  }
+}
+
+extension AppStoreServerCall
+where Response == RetentionImageListResponse, Value == RetentionImageListResponse {
+  /// All images that were uploaded.
+  public static func images() -> Self {
+    Self(.imageList)
+  }
+}
+
+extension AppStoreServerCall where Response == NoContent, Value == NoContent {
+  /// Uploads a message.
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - identifier: A UUID that no other message has.
+  /// - Returns: The call.
+  public static func uploadMessage(_ message: RetentionMessage, identifier: UUIDString) -> Self {
+    var parameters = AppStoreServerRequest(identifier.rawValue, json: message)
+    parameters.limits.requireUUID(identifier, at: "messageIdentifier")
+    return Self(.uploadMessage, parameters)
+  }
+
+  /// Deletes a message.
+  ///
+  /// - Parameter identifier: The message.
+  /// - Returns: The call.
+  public static func deleteMessage(_ identifier: UUIDString) -> Self {
+    var parameters = AppStoreServerRequest(identifier.rawValue)
+    parameters.limits.requireUUID(identifier, at: "messageIdentifier")
+    return Self(.deleteMessage, parameters)
+  }
+}
+
+extension AppStoreServerCall
+where Response == RetentionMessageListResponse, Value == RetentionMessageListResponse {
+  /// All messages that were uploaded.
+  public static func messages() -> Self {
+    Self(.messageList)
+  }
+}
+
+extension AppStoreServerCall where Response == NoContent, Value == NoContent {
+  /// Sets the message that is shown unless the realtime URL names another.
+  ///
+  /// - Parameters:
+  ///   - messageIdentifier: An approved message.
+  ///   - productId: The product of the subscription.
+  ///   - locale: The customer's locale, such as `en-US`.
+  /// - Returns: The call.
+  public static func setDefaultMessage(
+    _ messageIdentifier: UUIDString, forProduct productId: String, locale: String
+  ) -> Self {
+    Self(
+      .setDefaultMessage,
+      AppStoreServerRequest(
+        productId, locale, json: DefaultRetentionMessage(messageIdentifier: messageIdentifier)))
+  }
+
+  /// Removes the default message.
+  ///
+  /// - Parameters:
+  ///   - productId: The product of the subscription.
+  ///   - locale: The customer's locale.
+  /// - Returns: The call.
+  public static func deleteDefaultMessage(forProduct productId: String, locale: String) -> Self {
+    Self(.deleteDefaultMessage, AppStoreServerRequest(productId, locale))
+  }
+}
+
+extension AppStoreServerCall where Response == DefaultRetentionMessage, Value == DefaultRetentionMessage {
+  /// The default message.
+  ///
+  /// - Parameters:
+  ///   - productId: The product of the subscription.
+  ///   - locale: The customer's locale.
+  /// - Returns: The call.
+  public static func defaultMessage(forProduct productId: String, locale: String) -> Self {
+    Self(.defaultMessage, AppStoreServerRequest(productId, locale))
+  }
+}
+
+extension AppStoreServerCall where Response == NoContent, Value == NoContent {
+  /// Sets the URL at which the App Store asks which message to show.
+  ///
+  /// - Parameter url: The URL: HTTPS, at most 256 characters.
+  /// - Returns: The call.
+  public static func setRealtimeURL(_ url: String) -> Self {
+    Self(.setRealtimeURL, AppStoreServerRequest(json: RetentionRealtimeURL(realtimeURL: url)))
+  }
+
+  /// Removes the realtime URL.
+  public static func deleteRealtimeURL() -> Self {
+    Self(.deleteRealtimeURL)
+  }
+}
+
+extension AppStoreServerCall where Response == RetentionRealtimeURL, Value == RetentionRealtimeURL {
+  /// The realtime URL.
+  public static func realtimeURL() -> Self {
+    Self(.realtimeURL)
+  }
+}
+
+extension AppStoreServerCall where Response == PerformanceTestResponse, Value == PerformanceTestResponse {
+  /// Begins a performance test of the realtime URL, in the sandbox alone. The answer has the test's
+  /// identifier, and what it does. The request is sent again only when it certainly had no effect.
+  ///
+  /// - Parameter originalTransactionId: A sandbox subscription to test with, by its first transaction.
+  /// - Returns: The call.
+  public static func startPerformanceTest(of originalTransactionId: String) -> Self {
+    Self(
+      .startPerformanceTest,
+      AppStoreServerRequest(json: PerformanceTestRequest(originalTransactionId: originalTransactionId)))
+  }
+}
+
+extension AppStoreServerCall
+where Response == PerformanceTestResultResponse, Value == PerformanceTestResultResponse {
+  /// The result of a performance test; in the sandbox alone.
+  ///
+  /// - Parameter requestId: The test, from ``startPerformanceTest(of:)``.
+  /// - Returns: The call.
+  public static func performanceTestResult(_ requestId: String) -> Self {
+    Self(.performanceTestResult, AppStoreServerRequest(requestId))
+  }
+}
+
 /// How a performance test went (`result`).
 public enum PerformanceTestStatus: Sendable, Hashable {
   /// `PENDING`: still running.

@@ -3,6 +3,68 @@
 
 public import ReceiptCodec
 
+extension AppStoreServerCall where Response == SubscriptionStatusesResponse, Value == [VerifiedSubscription] {
+  /// The state of all subscriptions of a customer, in the order of the answer; those of a group follow each
+  /// other.
+  ///
+  /// - Parameters:
+  ///   - anyTransactionId: Any transaction, original transaction or app transaction of the customer.
+  ///   - statuses: Only subscriptions in one of these states; all where empty.
+  /// - Returns: The call.
+  public static func subscriptionStatuses(of anyTransactionId: String, statuses: [SubscriptionStatus] = [])
+    -> Self
+  {
+    var parameters = AppStoreServerRequest(anyTransactionId)
+    for each in statuses { parameters.query.append(("status", String(each.rawValue))) }
+    return Self(.subscriptionStatuses, parameters) { (response, parts) throws(AppStoreServerError) in
+      try parts.subscriptions(response)
+    }
+  }
+}
+
+extension AppStoreServerCall where Response == ExtendRenewalDateResponse, Value == ExtendRenewalDateResponse {
+  /// Extends the renewal date of one subscription. At most two extensions in 365 days are allowed, and each
+  /// counts. The answer tells whether it was extended, and to when. The request is sent again only when it
+  /// certainly had no effect.
+  ///
+  /// - Parameters:
+  ///   - originalTransactionId: The subscription, by its first transaction.
+  ///   - request: By how much, why, and an identifier of at most 128 characters.
+  /// - Returns: The call.
+  public static func extendRenewalDate(of originalTransactionId: String, _ request: ExtendRenewalDateRequest)
+    -> Self
+  {
+    Self(.extendRenewalDate, AppStoreServerRequest(originalTransactionId, json: request))
+  }
+}
+
+extension AppStoreServerCall
+where Response == MassExtendRenewalDateResponse, Value == MassExtendRenewalDateResponse {
+  /// Extends the renewal dates of all eligible subscribers of a product. The App Store acts once for each
+  /// request identifier.
+  ///
+  /// - Parameter request: The product, by how much and why.
+  /// - Returns: The call.
+  public static func massExtendRenewalDate(_ request: MassExtendRenewalDateRequest) -> Self {
+    Self(.massExtendRenewalDate, AppStoreServerRequest(json: request))
+  }
+}
+
+extension AppStoreServerCall
+where Response == MassExtendRenewalDateStatusResponse, Value == MassExtendRenewalDateStatusResponse {
+  /// The progress of a mass extension.
+  ///
+  /// - Parameters:
+  ///   - productId: The product.
+  ///   - requestIdentifier: The identifier of the request, a UUID.
+  /// - Returns: The call.
+  public static func massExtendRenewalDateStatus(productId: String, requestIdentifier: UUIDString) -> Self {
+    var parameters = AppStoreServerRequest(productId, requestIdentifier.rawValue)
+    parameters.limits.requireUUID(requestIdentifier, at: "requestIdentifier")
+    return Self(.massExtendRenewalDateStatus, parameters)
+  }
+}
+
 /// Why a renewal date is extended (`extendReasonCode`).
 public enum ExtendReasonCode: Sendable, Hashable {
   /// `0`: not stated.

@@ -3,6 +3,152 @@
 
 public import ReceiptCodec
 
+extension AppStoreServerPagedCall
+where Response == TransactionHistoryResponse, Element == VerifiedPayload<JWSTransaction> {
+  /// A customer's transactions.
+  ///
+  /// - Parameters:
+  ///   - anyTransactionId: Any transaction, original transaction or app transaction of the customer.
+  ///   - filter: Which transactions, and in which order; without one all, the oldest change first.
+  /// - Returns: The call.
+  public static func transactionHistory(
+    of anyTransactionId: String, filter: TransactionHistoryFilter = TransactionHistoryFilter()
+  ) -> Self {
+    Self { revision in
+      var parameters = AppStoreServerRequest(anyTransactionId)
+      if let revision { parameters.query.append(("revision", revision)) }
+      parameters.query += filter.queryItems
+      return AppStoreServerCall(.transactionHistory, parameters) {
+        (response, parts) throws(AppStoreServerError) in
+        try parts.page(
+          parts.history(response), hasMore: response.hasMore, next: response.revision, named: "revision")
+      }
+    }
+  }
+
+  /// As ``transactionHistory(of:filter:)``, without finished consumables: the version that came before it.
+  ///
+  /// - Parameters:
+  ///   - anyTransactionId: Any transaction, original transaction or app transaction of the customer.
+  ///   - filter: Which transactions, and in which order.
+  /// - Returns: The call.
+  public static func transactionHistoryV1(
+    of anyTransactionId: String, filter: TransactionHistoryFilter = TransactionHistoryFilter()
+  ) -> Self {
+    Self { revision in
+      var parameters = AppStoreServerRequest(anyTransactionId)
+      if let revision { parameters.query.append(("revision", revision)) }
+      parameters.query += filter.queryItems
+      return AppStoreServerCall(.transactionHistoryV1, parameters) {
+        (response, parts) throws(AppStoreServerError) in
+        try parts.page(
+          parts.history(response), hasMore: response.hasMore, next: response.revision, named: "revision")
+      }
+    }
+  }
+}
+
+extension AppStoreServerCall
+where Response == TransactionInfoResponse, Value == VerifiedPayload<JWSTransaction> {
+  /// One transaction. The answer must be about this very transaction.
+  ///
+  /// - Parameter transactionId: The transaction.
+  /// - Returns: The call.
+  public static func transaction(_ transactionId: String) -> Self {
+    Self(.transaction, AppStoreServerRequest(transactionId)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.transaction(response, transactionId)
+    }
+  }
+}
+
+extension AppStoreServerCall
+where Response == AppTransactionInfoResponse, Value == VerifiedPayload<AppTransaction> {
+  /// The purchase or download of the app itself.
+  ///
+  /// - Parameter anyTransactionId: Any transaction, original transaction or app transaction of the customer.
+  /// - Returns: The call.
+  public static func appTransaction(of anyTransactionId: String) -> Self {
+    Self(.appTransaction, AppStoreServerRequest(anyTransactionId)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.verify(response.signedAppTransactionInfo, at: "$.signedAppTransactionInfo")
+    }
+  }
+}
+
+extension AppStoreServerCall
+where Response == OrderLookupResponse, Value == [VerifiedPayload<JWSTransaction>]? {
+  /// The transactions of an order; `nil` where the identifier is not valid, or is not one of this app.
+  /// Production only.
+  ///
+  /// - Parameter orderId: The order, by the identifier in the customer's invoice.
+  /// - Returns: The call.
+  public static func orderLookup(_ orderId: String) -> Self {
+    Self(.orderLookup, AppStoreServerRequest(orderId)) { (response, parts) throws(AppStoreServerError) in
+      try parts.order(response)
+    }
+  }
+}
+
+extension AppStoreServerPagedCall
+where Response == RefundHistoryResponse, Element == VerifiedPayload<JWSTransaction> {
+  /// A customer's refunded transactions in the order in which they were refunded.
+  ///
+  /// - Parameter anyTransactionId: Any transaction, original transaction or app transaction of the customer.
+  /// - Returns: The call.
+  public static func refundHistory(of anyTransactionId: String) -> Self {
+    Self { revision in
+      var parameters = AppStoreServerRequest(anyTransactionId)
+      if let revision { parameters.query.append(("revision", revision)) }
+      return AppStoreServerCall(.refundHistory, parameters) { (response, parts) throws(AppStoreServerError) in
+        try parts.page(
+          parts.transactions(response.signedTransactions), hasMore: response.hasMore, next: response.revision,
+          named: "revision")
+      }
+    }
+  }
+}
+
+extension AppStoreServerCall
+where Response == RefundHistoryResponse, Value == [VerifiedPayload<JWSTransaction>] {
+  /// The last 50 refunded transactions of a customer: the version that came before
+  /// ``AppStoreServerPagedCall/refundHistory(of:)``.
+  ///
+  /// - Parameter originalTransactionId: A purchase of the customer, by its first transaction.
+  /// - Returns: The call.
+  public static func refundHistoryV1(of originalTransactionId: String) -> Self {
+    Self(.refundHistoryV1, AppStoreServerRequest(originalTransactionId)) {
+      (response, parts) throws(AppStoreServerError) in
+      try parts.transactions(response.signedTransactions)
+    }
+  }
+}
+
+extension AppStoreServerCall where Response == NoContent, Value == NoContent {
+  /// Sets the account to which a purchase belongs.
+  ///
+  /// - Parameters:
+  ///   - appAccountToken: The app's own identifier of the account, a UUID.
+  ///   - originalTransactionId: The purchase, by its first transaction.
+  /// - Returns: The call.
+  public static func setAppAccountToken(_ appAccountToken: UUIDString, of originalTransactionId: String)
+    -> Self
+  {
+    Self(
+      .setAppAccountToken,
+      AppStoreServerRequest(
+        originalTransactionId, json: UpdateAppAccountTokenRequest(appAccountToken: appAccountToken)))
+  }
+
+  /// Finishes a transaction: its content was delivered.
+  ///
+  /// - Parameter transactionId: The transaction.
+  /// - Returns: The call.
+  public static func finish(_ transactionId: String) -> Self {
+    Self(.finish, AppStoreServerRequest(transactionId))
+  }
+}
+
 /// Whether an order identifier is one of the app's (`status`).
 public enum OrderLookupStatus: Sendable, Hashable {
   /// `0`: the identifier is valid.
@@ -188,8 +334,8 @@ extension TransactionHistoryFilter: FieldwiseBuildable {
   /// The query, in the order of the fields.
   package var queryItems: [(name: String, value: String)] {
     var items: [(name: String, value: String)] = []
-    if let startDate { items.append(("startDate", startDate.queryValue)) }
-    if let endDate { items.append(("endDate", endDate.queryValue)) }
+    if let startDate { items.append(("startDate", String(Int64(startDate.wholeMilliseconds)))) }
+    if let endDate { items.append(("endDate", String(Int64(endDate.wholeMilliseconds)))) }
     for each in productIds { items.append(("productId", each)) }
     for each in productTypes { items.append(("productType", each.rawValue)) }
     if let sort { items.append(("sort", sort.rawValue)) }

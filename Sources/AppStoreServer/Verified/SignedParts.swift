@@ -102,7 +102,7 @@ struct SignedParts: Sendable {
 
   /// The app that the unsigned rest of a response, or a signed part, states. Not all state one.
   func requireBundle(_ stated: String?, at place: String) throws(AppStoreServerError) {
-    guard let stated, !hasSameBytes(stated, bundleId) else { return }
+    guard let stated, !UTF8Text.isIdentical(stated, bundleId) else { return }
     throw failure(.wrongBundle, at: place, "It is of the app \"\(stated)\", not of \"\(bundleId)\".")
   }
 
@@ -118,14 +118,11 @@ struct SignedParts: Sendable {
   func require(
     _ stated: String?, is expected: String, _ name: String, at place: String
   ) throws(AppStoreServerError) {
-    guard stated.map({ hasSameBytes($0, expected) }) != true else { return }
+    guard stated.map({ UTF8Text.isIdentical($0, expected) }) != true else { return }
     throw failure(
       .nestedMismatch, at: place,
       "Its \(name) is \(stated.map { "\"\($0)\"" } ?? "absent"), not \"\(expected)\".")
   }
-
-  /// Swift compares strings by canonical equivalence; identifiers are compared byte for byte.
-  private func hasSameBytes(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
   private func malformed(
     _ code: MalformedReceipt.Code, at place: String, _ message: String

@@ -4,27 +4,13 @@ internal import ReceiptCodec
 
 /// Comparisons for total orders, key by key: `nil` means equal, go on with the next key. Absent is lowest.
 enum FactOrder {
-  static func isLower(_ left: Timestamp?, _ right: Timestamp?) -> Bool? {
-    switch (left, right) {
-    case (nil, nil): nil
-    case (nil, _): true
-    case (_, nil): false
-    case (.some(let left), .some(let right)): left < right ? true : (right < left ? false : nil)
-    }
-  }
+  static func isLower(_ left: Timestamp?, _ right: Timestamp?) -> Bool? { isLower(left, right, by: <) }
 
   static func isLower(_ left: Bool, _ right: Bool) -> Bool? { left == right ? nil : right }
 
   /// By bytes: strings that Swift calls equal may differ in them.
   static func isLower(_ left: String?, _ right: String?) -> Bool? {
-    switch (left, right) {
-    case (nil, nil): nil
-    case (nil, _): true
-    case (_, nil): false
-    case (.some(let left), .some(let right)):
-      left.utf8.lexicographicallyPrecedes(right.utf8)
-        ? true : (right.utf8.lexicographicallyPrecedes(left.utf8) ? false : nil)
-    }
+    isLower(left, right) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
   /// Identifiers of transactions are decimal numbers: the longer is the later.
@@ -32,5 +18,17 @@ enum FactOrder {
     let leftCount = left?.utf8.count ?? -1
     let rightCount = right?.utf8.count ?? -1
     return leftCount == rightCount ? isLower(left, right) : leftCount < rightCount
+  }
+
+  private static func isLower<Key>(
+    _ left: Key?, _ right: Key?, by precedes: (Key, Key) -> Bool
+  ) -> Bool? {
+    switch (left, right) {
+    case (nil, nil): nil
+    case (nil, _): true
+    case (_, nil): false
+    case (.some(let left), .some(let right)):
+      precedes(left, right) ? true : (precedes(right, left) ? false : nil)
+    }
   }
 }

@@ -19,12 +19,7 @@ extension PurchaseFact {
   }
 }
 
-/// A snapshot of a transaction. The latest purchase of the line counts; of its snapshots the one signed last.
-struct TransactionFact: PurchaseFact, Sendable, Hashable {
-  var signedDate: Timestamp?
-  var transaction = JWSTransaction()
-  var unknownFields: [JSONMember] = []
-
+extension TransactionFact: PurchaseFact {
   func isLower(than other: Self) -> Bool? {
     let (left, right) = (transaction, other.transaction)
     return FactOrder.isLower(left.purchaseDate, right.purchaseDate)
@@ -35,52 +30,15 @@ struct TransactionFact: PurchaseFact, Sendable, Hashable {
       ?? FactOrder.isLower(left.isUpgraded == true, right.isUpgraded == true)
       ?? FactOrder.isLower(left.expiresDate, right.expiresDate)
   }
-
-  enum Field: String, CaseIterable { case signedDate, transaction }
-  static let fieldNames = JSONFieldNames<Field>(required: [.transaction])
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .signedDate: try coder.code(&signedDate)
-    case .transaction: try coder.code(&transaction)
-    }
-  }
 }
 
-/// A snapshot of the renewal information. The one signed last counts.
-struct RenewalFact: PurchaseFact, Sendable, Hashable {
-  var signedDate: Timestamp?
-  var renewalInfo = JWSRenewalInfo()
-  var unknownFields: [JSONMember] = []
-
+extension RenewalFact: PurchaseFact {
   func isLower(than other: Self) -> Bool? { FactOrder.isLower(signedDate, other.signedDate) }
-
-  enum Field: String, CaseIterable { case signedDate, renewalInfo }
-  static let fieldNames = JSONFieldNames<Field>(required: [.renewalInfo])
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .signedDate: try coder.code(&signedDate)
-    case .renewalInfo: try coder.code(&renewalInfo)
-    }
-  }
 }
 
-/// What the App Store called the state of the subscription. The latest counts.
-struct StatusFact: PurchaseFact, Sendable, Hashable {
-  var signedDate: Timestamp?
-  var status = SubscriptionStatus(rawValue: 0)
-  var unknownFields: [JSONMember] = []
-
+extension StatusFact: PurchaseFact {
   func isLower(than other: Self) -> Bool? {
     if let isLower = FactOrder.isLower(signedDate, other.signedDate) { return isLower }
     return status == other.status ? nil : status.rawValue < other.status.rawValue
-  }
-
-  enum Field: String, CaseIterable { case signedDate, status }
-  static let fieldNames = JSONFieldNames<Field>(required: [.status])
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .signedDate: try coder.code(&signedDate)
-    case .status: try coder.code(&status)
-    }
   }
 }

@@ -2,23 +2,8 @@
 
 internal import ReceiptCodec
 
-/// All that is kept of one original transaction: the highest fact of each type. What a notification says is
-/// such a line, too, and to learn from it is to join the two. Joining takes the higher fact of each type, and
-/// the higher of two in a total order is commutative, associative and idempotent: neither order nor repetition
-/// nor grouping of deliveries can matter, and what was dropped could not have mattered.
-struct PurchaseLine: Sendable, Hashable {
-  var transaction: TransactionFact?
-  var renewalInfo: RenewalFact?
-  var status: StatusFact?
-  var notice: NoticeFact?
-  /// The latest about a refund of the latest purchase that was notified about.
-  var refund: PurchaseEventFact?
-  /// Of these, the latest that took the purchase away…
-  var revocation: PurchaseEventFact?
-  /// …and the latest that gave it back.
-  var reversal: PurchaseEventFact?
-  var unknownFields: [JSONMember] = []
-
+extension PurchaseLine {
+  /// Takes the higher fact of each type.
   mutating func join(_ other: PurchaseLine) {
     transaction = .higher(transaction, other.transaction)
     renewalInfo = .higher(renewalInfo, other.renewalInfo)
@@ -28,9 +13,7 @@ struct PurchaseLine: Sendable, Hashable {
     revocation = .higher(revocation, other.revocation)
     reversal = .higher(reversal, other.reversal)
   }
-}
 
-extension PurchaseLine {
   /// What one signed source says. The date is that of the source itself, for parts that state none of their
   /// own.
   init(
@@ -73,26 +56,6 @@ extension PurchaseLine {
     case .revoke: revocation = event
     case .refundReversed: (refund, reversal) = (event, event)
     default: break
-    }
-  }
-}
-
-extension PurchaseLine: JSONObject {
-  enum Field: String, CaseIterable {
-    case transaction, renewalInfo, status, notice, refund, revocation, reversal
-  }
-
-  static let fieldNames = JSONFieldNames<Field>()
-
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .transaction: try coder.code(&transaction)
-    case .renewalInfo: try coder.code(&renewalInfo)
-    case .status: try coder.code(&status)
-    case .notice: try coder.code(&notice)
-    case .refund: try coder.code(&refund)
-    case .revocation: try coder.code(&revocation)
-    case .reversal: try coder.code(&reversal)
     }
   }
 }

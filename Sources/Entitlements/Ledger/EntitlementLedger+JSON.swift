@@ -49,37 +49,3 @@ extension EntitlementLedger {
     return document.encodedJSON()
   }
 }
-
-private struct LedgerDocument: JSONObject, Sendable {
-  var version: Int64 = 0
-  var purchases: [LedgerRecord] = []
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable { case version, purchases }
-  static let fieldNames = JSONFieldNames<Field>(required: [.version, .purchases])
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .version: try coder.code(&version)
-    case .purchases: try coder.code(&purchases)
-    }
-  }
-}
-
-private struct LedgerRecord: JSONObject, Sendable {
-  var environment = ""
-  var bundleId = ""
-  var originalTransactionId = ""
-  var facts = PurchaseLine()
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable { case environment, bundleId, originalTransactionId, facts }
-  static let fieldNames = JSONFieldNames<Field>(required: Array(Field.allCases))
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .environment: try coder.code(&environment)
-    case .bundleId: try coder.code(&bundleId)
-    case .originalTransactionId: try coder.code(&originalTransactionId)
-    case .facts: try coder.code(&facts)
-    }
-  }
-}

@@ -63,11 +63,9 @@ public struct NotificationReceiver: Sendable {
   }
 
   private func signedPayload(in body: [UInt8]) throws(MalformedReceipt) -> [UInt8] {
-    let whiteSpace: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
-    guard let start = body.firstIndex(where: { !whiteSpace.contains($0) }),
-      let end = body.lastIndex(where: { !whiteSpace.contains($0) })
-    else { throw MalformedReceipt(.empty, at: .whole, "The body is empty.") }
-    guard body[start] == UInt8(ascii: "{") else { return Array(body[start...end]) }
+    let text = ReceiptText.trimming(body)
+    guard let first = text.first else { throw MalformedReceipt(.empty, at: .whole, "The body is empty.") }
+    guard first == UInt8(ascii: "{") else { return text }
     let members = try JSONDocument.stringMembers(
       named: ["signedPayload"], in: body, limits: verifier.limits)
     guard let only = members.first else {

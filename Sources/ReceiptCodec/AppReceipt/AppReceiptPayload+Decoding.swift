@@ -34,6 +34,7 @@ extension AppReceiptPayload {
     source = content
     var seen = SeenAttributeTypes(base: 0)
     var budget = AttributeBudget(limits)
+    var likely = LikelyTexts()
     while try !set.isAtEnd(bytes) {
       let attribute = try RawAttribute(reading: &set, bytes)
       try budget.takeOne()
@@ -58,10 +59,13 @@ extension AppReceiptPayload {
       case AppAttributeType.downloadId: downloadId = try attribute.int64(bytes)
       case AppAttributeType.installerVersion: installerVersion = try attribute.int64(bytes)
       case AppAttributeType.inAppPurchase:
+        if inAppPurchases.isEmpty, !attribute.value.isEmpty {
+          // The others are likely as long as the first; bounded, for that is only what the receipt says.
+          inAppPurchases.reserveCapacity(min(1 + (set.end - set.position) / attribute.value.count, 512))
+        }
         inAppPurchases.append(
           try InAppPurchase(
-            decoding: attribute.value, of: content, after: inAppPurchases.last, at: inAppPurchases.count,
-            within: set,
+            decoding: attribute.value, of: content, likely: &likely, at: inAppPurchases.count, within: set,
             &budget, bytes))
       case AppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case AppAttributeType.originalApplicationVersion:

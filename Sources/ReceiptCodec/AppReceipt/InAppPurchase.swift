@@ -66,7 +66,7 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
 
   /// Decodes the set of attributes at `range` of a payload.
   init(
-    decoding range: Range<Int>, of content: ArraySlice<UInt8>, after previous: InAppPurchase?, at index: Int,
+    decoding range: Range<Int>, of content: ArraySlice<UInt8>, likely: inout LikelyTexts, at index: Int,
     within payload: ReceiptASN1Reader, _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
     source = content[(content.startIndex + range.lowerBound)..<(content.startIndex + range.upperBound)]
@@ -81,12 +81,12 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
       }
       switch attribute.type {
       case InAppAttributeType.quantity: quantity = try attribute.int64(bytes)
-      case InAppAttributeType.productId: productId = try attribute.text(bytes, likely: previous?.productId)
+      case InAppAttributeType.productId: productId = try attribute.text(bytes, likely: likely.productId)
       case InAppAttributeType.transactionId: transactionId = try attribute.text(bytes)
       case InAppAttributeType.purchaseDate: purchaseDate = try attribute.date(bytes)
       case InAppAttributeType.originalTransactionId:
         originalTransactionId = try attribute.text(
-          bytes, likely: previous?.originalTransactionId ?? transactionId)
+          bytes, likely: likely.originalTransactionId ?? transactionId)
       case InAppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case InAppAttributeType.productType:
         productType = AppReceiptProductType(rawValue: try attribute.int64(bytes))
@@ -101,7 +101,14 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
     }
     try top.leave(set, bytes)
     try top.requireEnd(bytes)
+    likely = LikelyTexts(productId: productId, originalTransactionId: originalTransactionId)
   }
+}
+
+/// Texts of the purchase before, which are likely those of the next.
+struct LikelyTexts {
+  var productId: String?
+  var originalTransactionId: String?
 }
 
 /// How many attributes may still be read.

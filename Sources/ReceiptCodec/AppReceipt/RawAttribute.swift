@@ -182,7 +182,7 @@ struct SeenAttributeTypes {
   /// The first of the 64 types that are kept as bits; all the real ones are among them.
   private let base: Int
   private var bits: UInt64 = 0
-  private var others: Set<Int> = []
+  private var others: Set<Int>?
 
   init(base: Int) { self.base = base }
 
@@ -190,9 +190,16 @@ struct SeenAttributeTypes {
   @inline(__always)
   mutating func insert(_ type: Int) -> Bool {
     let index = type &- base
-    guard index >= 0, index < 64 else { return others.insert(type).inserted }
+    guard index >= 0, index < 64 else { return insertOther(type) }
     let bit: UInt64 = 1 << UInt64(index)
     defer { bits |= bit }
     return bits & bit == 0
+  }
+
+  private mutating func insertOther(_ type: Int) -> Bool {
+    var types = others ?? []
+    others = nil
+    defer { others = types }
+    return types.insert(type).inserted
   }
 }

@@ -27,12 +27,19 @@ package struct CivilDateTime: Sendable, Hashable {
   /// Reads `2012-12-02T07:15:54` from exactly 19 bytes, with the given byte between date and time.
   package init?(_ text: Span<UInt8>, separator: UInt8) {
     guard text.count == 19, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
-      text[10] == separator, text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"),
-      let year = Self.number(text.extracting(0..<4)), let month = Self.number(text.extracting(5..<7)),
-      let day = Self.number(text.extracting(8..<10)), let hour = Self.number(text.extracting(11..<13)),
-      let minute = Self.number(text.extracting(14..<16)), let second = Self.number(text.extracting(17..<19))
+      text[10] == separator, text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":")
     else { return nil }
-    self.init(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+    var isDecimal = true
+    let century = Self.twoDigits(text, at: 0, &isDecimal)
+    let year = Self.twoDigits(text, at: 2, &isDecimal)
+    let month = Self.twoDigits(text, at: 5, &isDecimal)
+    let day = Self.twoDigits(text, at: 8, &isDecimal)
+    let hour = Self.twoDigits(text, at: 11, &isDecimal)
+    let minute = Self.twoDigits(text, at: 14, &isDecimal)
+    let second = Self.twoDigits(text, at: 17, &isDecimal)
+    guard isDecimal else { return nil }
+    self.init(
+      year: century * 100 + year, month: month, day: day, hour: hour, minute: minute, second: second)
   }
 
   /// The date and time of an instant given in whole seconds since 1970-01-01T00:00:00Z. The year may lie
@@ -101,6 +108,16 @@ package struct CivilDateTime: Sendable, Hashable {
     case 4, 6, 9, 11: 30
     default: 31
     }
+  }
+
+  /// The value of two decimal digits. A receipt has several dates for each purchase: this is several times faster than
+  /// ``number(_:)``.
+  @inline(__always)
+  private static func twoDigits(_ text: Span<UInt8>, at index: Int, _ isDecimal: inout Bool) -> Int {
+    let tens = text[index] &- UInt8(ascii: "0")
+    let ones = text[index &+ 1] &- UInt8(ascii: "0")
+    if tens > 9 || ones > 9 { isDecimal = false }
+    return Int(tens) &* 10 &+ Int(ones)
   }
 
   /// The value of up to nine decimal digits; `nil` if there are none, more, or any other byte.

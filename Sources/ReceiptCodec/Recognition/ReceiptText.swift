@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 
 /// What can be told of a receipt in text from its first bytes.
-enum ReceiptText {
+package enum ReceiptText {
   enum Shape {
     /// Dots among base64url characters.
     case jws
@@ -23,7 +23,7 @@ enum ReceiptText {
   }
 
   /// The text without white space at either end; not copied where there is none.
-  static func trimming(_ bytes: [UInt8]) -> [UInt8] {
+  package static func trimming(_ bytes: [UInt8]) -> [UInt8] {
     guard let first = bytes.first, let last = bytes.last else { return bytes }
     guard isWhiteSpace(first) || isWhiteSpace(last) else { return bytes }
     guard let start = bytes.firstIndex(where: { !isWhiteSpace($0) }),

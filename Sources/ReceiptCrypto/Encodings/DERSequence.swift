@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptBytes
+package import ReceiptBytes
 
 /// The outermost elements of DER, which tell formats of keys apart. Keys themselves are decoded by OpenSSL.
-enum DERSequence {
+package enum DERSequence {
   /// The elements of the SEQUENCE that fills `der` to the last byte; `nil` for anything else.
-  static func elements(of der: [UInt8]) -> [ASN1Element]? {
+  package static func elements(of der: [UInt8]) -> [ASN1Element]? {
     let bytes = der.span
     var top = ASN1Reader<CryptoASN1Errors>(der.indices, part: "DER")
     var elements: [ASN1Element] = []
@@ -21,7 +21,7 @@ enum DERSequence {
   }
 
   /// The contents of the one element that `der` is; `nil` for anything else.
-  static func contents(of tag: ASN1Tag, in der: [UInt8]) -> ArraySlice<UInt8>? {
+  package static func contents(of tag: ASN1Tag, in der: [UInt8]) -> ArraySlice<UInt8>? {
     var reader = ASN1Reader<CryptoASN1Errors>(der.indices, part: "DER")
     do throws(CryptoError) {
       let contents = try reader.read(tag, der.span)

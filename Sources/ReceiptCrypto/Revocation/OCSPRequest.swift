@@ -51,40 +51,6 @@ public struct OCSPRequest: Sendable {
     self.der = der
     self.nonce = nonce
   }
-
-  /// Reads a request, as a responder does; its first question counts.
-  package init(der: [UInt8]) throws(OCSPError) {
-    ErrorQueue.clear()
-    defer { ErrorQueue.clear() }
-    let decoded = unsafe OpenSSLBytes.decoded(der, free: { unsafe OCSP_REQUEST_free($0) }) {
-      unsafe d2i_OCSP_REQUEST(nil, $0, $1)
-    }
-    guard let request = unsafe decoded else {
-      throw OCSPError(.malformedRequest, "This is not an OCSP request in DER.")
-    }
-    defer { unsafe OCSP_REQUEST_free(request) }
-    self.der = der
-    let index = unsafe OCSP_REQUEST_get_ext_by_NID(request, NID_id_pkix_OCSP_Nonce, -1)
-    self.nonce =
-      index < 0
-      ? nil : unsafe OCSP_REQUEST_get_ext(request, index).flatMap { unsafe OCSPNonce.value(of: $0) }
-  }
-
-  /// Whether the request asks about this certificate.
-  package func asks(about certificate: Certificate, issuer: Certificate) -> Bool {
-    ErrorQueue.clear()
-    defer { ErrorQueue.clear() }
-    let decoded = unsafe OpenSSLBytes.decoded(der, free: { unsafe OCSP_REQUEST_free($0) }) {
-      unsafe d2i_OCSP_REQUEST(nil, $0, $1)
-    }
-    guard let request = unsafe decoded else { return false }
-    defer { unsafe OCSP_REQUEST_free(request) }
-    guard unsafe OCSP_request_onereq_count(request) == 1,
-      let question = unsafe OCSP_request_onereq_get0(request, 0),
-      let identifier = unsafe OCSP_onereq_get0_id(question)
-    else { return false }
-    return unsafe OCSPIdentifier.matches(identifier, certificate, issuer)
-  }
 }
 
 /// The name of a certificate in OCSP: CertID.

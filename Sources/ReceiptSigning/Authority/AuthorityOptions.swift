@@ -99,18 +99,15 @@ extension CertificateAuthority.Options {
   private func template(
     named name: String, days: Int, serialNumber: [UInt8]?
   ) -> CertificateTemplate {
-    let begin = Self.seconds(start)
+    // Out of range becomes a time that X.509 cannot express, which issuing refuses.
+    let begin = start.wholeSecondsSince1970 ?? .min
     let length = Int64(days).multipliedReportingOverflow(by: 86_400)
     let end = begin.addingReportingOverflow(length.overflow ? .max : length.partialValue)
     return CertificateTemplate(
       subject: DistinguishedName(organization: organization, commonName: name),
       serialNumber: serialNumber ?? CertificateTemplate.randomSerialNumber(),
-      notBefore: Self.seconds(validFrom ?? start), notAfter: end.overflow ? .max : end.partialValue)
-  }
-
-  /// Out of range becomes a time that X.509 cannot express, which issuing refuses.
-  private static func seconds(_ instant: Timestamp) -> Int64 {
-    Int64(exactly: (instant.millisecondsSince1970 / 1000).rounded(.down)) ?? .min
+      notBefore: validFrom.map { $0.wholeSecondsSince1970 ?? .min } ?? begin,
+      notAfter: end.overflow ? .max : end.partialValue)
   }
 }
 

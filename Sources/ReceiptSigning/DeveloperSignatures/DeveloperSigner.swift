@@ -71,7 +71,7 @@ public struct DeveloperSigner: Sendable {
     writeClaims(&claims)
     claims.endObject()
     var token = Base64URL.encode(header.bytes) + [UInt8(ascii: ".")] + Base64URL.encode(claims.bytes)
-    let signature = try sign(token, using: .ecdsaP256SHA256)
+    let signature = try privateKey.sign(token, using: .ecdsaP256SHA256)
     token.append(UInt8(ascii: "."))
     token += Base64URL.encode(signature)
     return String(decoding: token, as: UTF8.self)
@@ -90,14 +90,6 @@ public struct DeveloperSigner: Sendable {
       claims.member("aud", audience)
       claims.member("iat", issuedAt)
       writeClaims(&claims)
-    }
-  }
-
-  func sign(_ message: [UInt8], using algorithm: SignatureAlgorithm) throws(SigningError) -> [UInt8] {
-    do throws(CryptoError) {
-      return try privateKey.signature(for: message, using: algorithm)
-    } catch {
-      throw SigningError(error)
     }
   }
 

@@ -49,7 +49,7 @@ extension DeveloperSigner {
       throw SigningError(.invalidValue, "A field of the offer holds U+2063, which separates the fields.")
     }
     let message = fields.joined(separator: String(separator))
-    let signature = try sign(Array(message.utf8), using: .ecdsa(.sha256))
+    let signature = try privateKey.sign(Array(message.utf8), using: .ecdsa(.sha256))
     return PromotionalOfferSignature(
       encodedSignature: Base64.encodeToString(signature), keyId: keyId, nonce: UUIDString(rawValue: nonce),
       timestamp: milliseconds)

@@ -83,3 +83,14 @@ public struct SigningError: PlacedError, Error, Sendable, Hashable, CustomString
   /// The message with its place.
   public var description: String { place.isEmpty ? message : "\(message) (\(place))" }
 }
+
+extension PrivateKey {
+  /// Signs a message.
+  func sign(_ message: [UInt8], using algorithm: SignatureAlgorithm) throws(SigningError) -> [UInt8] {
+    do throws(CryptoError) {
+      return try signature(for: message, using: algorithm)
+    } catch {
+      throw SigningError(error)
+    }
+  }
+}

@@ -52,12 +52,7 @@ public struct AppReceiptSigner: Sendable {
     guard let leaf = identity.leaf else {
       throw SigningError(.emptyChain, "The identity has no certificate.")
     }
-    let signature: [UInt8]
-    do throws(CryptoError) {
-      signature = try identity.privateKey.signature(for: content, using: .rsaPKCS1v15(digest))
-    } catch {
-      throw SigningError(error)
-    }
+    let signature = try identity.privateKey.sign(content, using: .rsaPKCS1v15(digest))
     let container = CMSSignedData(
       content: content[...], digestAlgorithm: digest == .sha1 ? CMSSignedData.sha1 : CMSSignedData.sha256,
       certificates: (certificates ?? identity.chain).map { $0.der[...] }, issuer: leaf.issuerDER[...],

@@ -64,12 +64,7 @@ public struct JWSSigner: Sendable {
     var jws = prefix
     jws.reserveCapacity(prefix.count + payload.count / 3 * 4 + 96)
     jws += Base64URL.encode(payload)
-    let signature: [UInt8]
-    do throws(CryptoError) {
-      signature = try identity.privateKey.signature(for: jws, using: .ecdsaP256SHA256)
-    } catch {
-      throw SigningError(error)
-    }
+    let signature = try identity.privateKey.sign(jws, using: .ecdsaP256SHA256)
     jws.append(UInt8(ascii: "."))
     jws += Base64URL.encode(signature)
     return jws

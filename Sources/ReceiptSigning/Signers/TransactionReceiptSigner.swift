@@ -51,14 +51,9 @@ public struct TransactionReceiptSigner: Sendable {
   ) throws(SigningError) -> [UInt8] {
     let text = purchaseInfo.encoded()
     let leaf = identity.leaf?.der ?? []
-    let signature: [UInt8]
-    do throws(CryptoError) {
-      signature = try identity.privateKey.signature(
-        for: TransactionReceiptWriter.signedBytes(signatureVersion: version.rawValue, purchaseInfo: text),
-        using: .rsaPKCS1v15(version.digest))
-    } catch {
-      throw SigningError(error)
-    }
+    let signature = try identity.privateKey.sign(
+      TransactionReceiptWriter.signedBytes(signatureVersion: version.rawValue, purchaseInfo: text),
+      using: .rsaPKCS1v15(version.digest))
     do throws(MalformedReceipt) {
       return try TransactionReceiptWriter.encode(
         signatureVersion: version.rawValue, signature: signature, leafCertificate: leaf, purchaseInfo: text,

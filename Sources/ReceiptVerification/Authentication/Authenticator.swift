@@ -140,9 +140,9 @@ struct Authenticator: Sendable {
       .signature, passed: true,
       "\(evidence.algorithm.rawValue) signature matches \(evidence.format.signatureTerms.covers)")
     do throws(MalformedReceipt) {
-      let decoded = try evidence.decodedContent()
-      trace?.add(.content, passed: true, decoded.summary)
-      return AuthenticatedContent(evidence: evidence, signer: signer, decoded: decoded)
+      let content = AuthenticatedContent(try evidence.decodedContent(), of: evidence, signedBy: signer)
+      trace?.add(.content, passed: true, content.decoded.summary)
+      return content
     } catch {
       trace?.add(.content, passed: false, error.description)
       throw .malformed(error)
@@ -151,10 +151,14 @@ struct Authenticator: Sendable {
 }
 
 /// What a signature under a trusted path covers, decoded. Whether the policy accepts it is for the next stage.
-struct AuthenticatedContent {
+final class AuthenticatedContent {
   let evidence: any Evidence
   let signer: KnownSigner
   let decoded: DecodedContent
+
+  init(_ decoded: DecodedContent, of evidence: any Evidence, signedBy signer: KnownSigner) {
+    (self.evidence, self.signer, self.decoded) = (evidence, signer, decoded)
+  }
 }
 
 extension Authenticator {

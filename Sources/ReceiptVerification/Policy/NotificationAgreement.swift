@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 
 /// What a notification and its signed parts must agree on. What the notification leaves out, its first part says.
@@ -17,13 +18,13 @@ struct NotificationAgreement {
 
   /// Requires that a part agrees with the notification and the parts before it.
   mutating func require(_ part: VerifiedReceipt) throws(ValidationError) {
-    try Self.require(&bundleId, part.bundleId, "bundle identifier", hasSameBytes)
+    try Self.require(&bundleId, part.bundleId, "bundle identifier", UTF8Text.isIdentical)
     try Self.require(&environment, part.environment?.category, "environment", ==)
     try Self.require(&appAppleId, Self.stated(part.appAppleId), "app identifier", ==)
     try Self.require(
       &originalTransactionId, part.transactions.first?.originalTransactionId,
       "original transaction identifier",
-      hasSameBytes)
+      UTF8Text.isIdentical)
   }
 
   /// Where the sandbox knows no app it states 0.

@@ -122,7 +122,8 @@ struct PolicyEvaluator: Sendable {
   private func requireApp(_ claims: Claims) throws(ValidationError) {
     let rules = KindRules(of: claims.kind)
     if case .oneOf(let accepted) = policy.bundleIds, rules.namesBundle {
-      guard let bundleId = claims.bundleId, accepted.contains(where: { hasSameBytes($0, bundleId) }) else {
+      guard let bundleId = claims.bundleId, accepted.contains(where: { UTF8Text.isIdentical($0, bundleId) })
+      else {
         throw .invalid(
           .wrongBundle,
           claims.bundleId.map { "It is a receipt of \"\($0)\", which the policy does not accept." }
@@ -216,10 +217,4 @@ extension ReceiptKind {
     default: "a \(rawValue)"
     }
   }
-}
-
-/// Swift compares strings by canonical equivalence; identifiers are compared byte for byte.
-func hasSameBytes(_ left: String, _ right: String) -> Bool {
-  let (left, right) = (left.utf8.span, right.utf8.span)
-  return ByteSearch.isEqual(left, right)
 }

@@ -94,8 +94,11 @@ public enum Verdict: Sendable, Hashable {
 
 extension Verdict {
   /// The fourth stage: the verdict on a receipt, from what the policy accepted or why verification ended.
-  init(_ result: Result<VerifiedReceipt, ValidationError>, claimedKind: @autoclosure () -> ReceiptKind?, trace: Trace?) {
-    switch result {
+  init(
+    _ result: consuming Result<VerifiedReceipt, ValidationError>,
+    claimedKind: @autoclosure () -> ReceiptKind?, trace: Trace?
+  ) {
+    switch consume result {
     case .success(let receipt):
       trace?.add(.verdict, passed: true, "valid")
       self = .valid(receipt)

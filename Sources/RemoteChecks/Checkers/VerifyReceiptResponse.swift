@@ -68,3 +68,14 @@ struct VerifyReceiptResponse {
     return value?.string.map { $0 == "true" }
   }
 }
+
+extension VerifyReceiptStatus: CustomStringConvertible {
+  /// 21100 to 21199.
+  var isInternalDataAccessError: Bool { 21100...21199 ~= rawValue }
+
+  /// Number and meaning.
+  var description: String {
+    let fallback = isInternalDataAccessError ? "an internal data access error" : "an unknown status"
+    return "Status \(rawValue): \(meaning ?? fallback)."
+  }
+}

@@ -113,7 +113,7 @@ public final class RevocationChecker: RemoteChecker {
   }
 
   private func isExpired(_ certificate: Certificate) -> Bool {
-    certificate.notAfter < RevocationSource.seconds(time.now())
+    certificate.notAfter < source.now
   }
 
   // MARK: - Evaluation

@@ -20,6 +20,9 @@ struct RevocationSource: Sendable {
   let caller: RemoteCaller
   let options: RevocationOptions
 
+  /// Seconds since 1970; `Int64.min` for a clock out of range.
+  var now: Int64 { caller.time.now().wholeSecondsSince1970 ?? .min }
+
   /// OCSP before lists, which can be long. Both are signed, so that plain `http` is in order, and usual: a
   /// responder behind TLS would need another for its own certificate.
   func pointer(of certificate: Certificate) -> RevocationPointer? {
@@ -77,7 +80,7 @@ struct RevocationSource: Sendable {
         return .done(
           try OCSPResponse(der: response.body).status(
             of: question.certificate, issuer: question.issuer, nonce: made.nonce,
-            demandsNonce: options.requiresNonce, at: Self.seconds(caller.time.now())))
+            demandsNonce: options.requiresNonce, at: now))
       } catch {
         let failure = RevocationFailure(
           message: "\(url.host) answers what cannot be used: \(error)",
@@ -102,7 +105,7 @@ struct RevocationSource: Sendable {
       do throws(RevocationListError) {
         return .done(
           try CertificateRevocationList(der: response.body).status(
-            of: question.certificate, issuer: question.issuer, at: Self.seconds(caller.time.now())))
+            of: question.certificate, issuer: question.issuer, at: now))
       } catch {
         return .failed(
           RevocationFailure(
@@ -130,10 +133,5 @@ struct RevocationSource: Sendable {
     case .redirected(let status, _):
       RevocationFailure(message: "The responder sends us elsewhere (HTTP \(status)).", isRetryable: false)
     }
-  }
-
-  /// Seconds since 1970; `Int64.min` for a clock out of range.
-  static func seconds(_ instant: Timestamp) -> Int64 {
-    Int64(exactly: (instant.millisecondsSince1970 / 1000).rounded(.down)) ?? .min
   }
 }

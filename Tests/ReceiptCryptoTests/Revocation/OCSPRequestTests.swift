@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCrypto
+import ReceiptTesting
 import Testing
 
 @Suite struct OCSPRequestTests {
@@ -8,7 +9,7 @@ import Testing
     let chain = try TestChain()
     for hash in [DigestAlgorithm.sha1, .sha256] {
       let request = try OCSPRequest(certificate: chain.leaf, issuer: chain.intermediate, hash: hash)
-      let read = try OCSPRequest(der: request.der)
+      let read = try ReceivedOCSPRequest(der: request.der)
       #expect(read.nonce == request.nonce)
       #expect(read.nonce?.count == 32)
       #expect(read.asks(about: chain.leaf, issuer: chain.intermediate))
@@ -23,10 +24,10 @@ import Testing
     let second = try OCSPRequest(certificate: chain.leaf, issuer: chain.intermediate)
     #expect(first.nonce != second.nonce)
     let without = try OCSPRequest(certificate: chain.leaf, issuer: chain.intermediate, nonce: nil)
-    #expect(try OCSPRequest(der: without.der).nonce == nil)
+    #expect(try ReceivedOCSPRequest(der: without.der).nonce == nil)
     #expect(throws: OCSPError.self) {
       try OCSPRequest(certificate: chain.leaf, issuer: chain.intermediate, nonce: [])
     }
-    #expect(throws: OCSPError.self) { try OCSPRequest(der: [0x30, 0x00]) }
+    #expect(throws: OCSPError.self) { try ReceivedOCSPRequest(der: [0x30, 0x00]) }
   }
 }

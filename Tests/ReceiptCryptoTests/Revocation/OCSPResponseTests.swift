@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCrypto
+import ReceiptTesting
 import Testing
 
 @Suite struct OCSPResponseTests {
@@ -153,7 +154,7 @@ import Testing
     OCSPError.Code.malformedRequest, .internalError, .tryLater, .signatureRequired, .unauthorized,
   ])
   func eachRefusalOfTheResponderHasItsCode(code: OCSPError.Code) throws {
-    let response = try OCSPResponseTemplate.refusal(code)
+    let response = OCSPResponseTemplate.refusal(code)
     let error = #expect(throws: OCSPError.self) { try OCSPResponse(der: response) }
     #expect(error?.code == code)
     #expect(error?.isRetryable == (code == .tryLater || code == .internalError))

@@ -2,6 +2,7 @@
 
 import Foundation
 import ReceiptCrypto
+import ReceiptTesting
 import Testing
 
 /// What `openssl` makes we read as it was meant, and what we make `openssl` verifies.

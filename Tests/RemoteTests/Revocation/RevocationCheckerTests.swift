@@ -22,7 +22,7 @@ import Testing
       #expect(request.headers.contains(HTTPHeader("Content-Type", "application/ocsp-request")))
     }
     let chain = fixture.identity.chain
-    let asked = try requests.map { try OCSPRequest(der: $0.body ?? []) }
+    let asked = try requests.map { try ReceivedOCSPRequest(der: $0.body ?? []) }
     #expect(asked.contains { $0.asks(about: chain[0], issuer: chain[1]) })
     #expect(asked.contains { $0.asks(about: chain[1], issuer: chain[2]) })
     #expect(Set(asked.map(\.nonce)).count == 2)
@@ -109,11 +109,11 @@ import Testing
     }
     fixture.failure.withLock { $0 = RemoteResponse(status: 200, body: Array("<html>".utf8)) }
     #expect(await fixture.checker().check(try fixture.receipt()).retryableMessage != nil)
-    let unauthorized = try OCSPResponseTemplate.refusal(.unauthorized)
+    let unauthorized = OCSPResponseTemplate.refusal(.unauthorized)
     fixture.failure.withLock { $0 = RemoteResponse(status: 200, body: unauthorized) }
     #expect(await fixture.checker().check(try fixture.receipt()).terminalMessage != nil)
     // Busy is asked again.
-    let busy = try OCSPResponseTemplate.refusal(.tryLater)
+    let busy = OCSPResponseTemplate.refusal(.tryLater)
     fixture.failure.withLock { $0 = RemoteResponse(status: 200, body: busy) }
     let before = fixture.requests.count
     #expect(await fixture.checker().check(try fixture.receipt()).retryableMessage != nil)

@@ -67,7 +67,7 @@ public struct TestRevocationResponder: Sendable {
 
   /// Revokes a certificate.
   public mutating func revoke(_ certificate: Certificate, at instant: Timestamp, reason: CRLReason?) {
-    standings[certificate] = .revoked(at: Self.seconds(instant), reason: reason)
+    standings[certificate] = .revoked(at: instant.wholeSecondsSince1970 ?? 0, reason: reason)
   }
 
   /// Makes a certificate unknown.
@@ -81,17 +81,22 @@ public struct TestRevocationResponder: Sendable {
   /// - Returns: The body of the HTTP response: of type `application/ocsp-response`.
   /// - Throws: `OCSPError` with `malformed-request` where the request is none.
   public func response(to request: [UInt8], at now: Timestamp) throws(OCSPError) -> [UInt8] {
-    let request = try OCSPRequest(der: request)
+    let request = try ReceivedOCSPRequest(der: request)
     for (certificate, issuer) in zip(chain, chain.dropFirst())
     where request.asks(about: certificate, issuer: issuer) {
-      return try response(about: certificate, issuer: issuer, nonce: request.nonce, now: Self.seconds(now))
+      do throws(CryptoError) {
+        return try response(
+          about: certificate, issuer: issuer, nonce: request.nonce, now: now.wholeSecondsSince1970 ?? 0)
+      } catch {
+        throw OCSPError(.internalFailure, error.message)
+      }
     }
-    return try OCSPResponseTemplate.refusal(.unauthorized)
+    return OCSPResponseTemplate.refusal(.unauthorized)
   }
 
   /// The list of an issuer of the chain's: what it revoked of it.
   public func list(of issuer: Certificate, at now: Timestamp) throws(RevocationListError) -> [UInt8] {
-    let now = Self.seconds(now)
+    let now = now.wholeSecondsSince1970 ?? 0
     var template = RevocationListTemplate(thisUpdate: now, nextUpdate: lifetime.map { now + $0 })
     if flaw == .stale { (template.thisUpdate, template.nextUpdate) = (now - 7200, now - 3600) }
     if flaw == .fromTheFuture { (template.thisUpdate, template.nextUpdate) = (now + 86_400, now + 90_000) }
@@ -101,12 +106,16 @@ public struct TestRevocationResponder: Sendable {
         template.entries.append(.init(certificate, revokedAt: instant, reason: reason))
       }
     }
-    return try template.sign(issuer: issuer, key: flaw == .wrongSigner ? keys.foreign : key(of: issuer))
+    do throws(CryptoError) {
+      return try template.sign(issuer: issuer, key: flaw == .wrongSigner ? keys.foreign : key(of: issuer))
+    } catch {
+      throw RevocationListError(.internalFailure, error.message)
+    }
   }
 
   private func response(
     about certificate: Certificate, issuer: Certificate, nonce: [UInt8]?, now: Int64
-  ) throws(OCSPError) -> [UInt8] {
+  ) throws(CryptoError) -> [UInt8] {
     var answer = OCSPResponseTemplate.Answer(
       certificate, issuer: issuer, standings[certificate] ?? .good, thisUpdate: now,
       nextUpdate: lifetime.map { now + $0 })
@@ -143,7 +152,7 @@ public struct TestRevocationResponder: Sendable {
 
   private func delegate(
     _ template: inout OCSPResponseTemplate, by issuer: Certificate, _ key: PrivateKey, isForOCSP: Bool
-  ) throws(OCSPError) {
+  ) throws(CryptoError) {
     var certificate = Self.template(named: "ReceiptKit Test Responder", of: issuer)
     certificate.keyUsage = .digitalSignature
     if isForOCSP { certificate.extendedKeyUsages = ["1.3.6.1.5.5.7.3.9"] }
@@ -155,12 +164,8 @@ public struct TestRevocationResponder: Sendable {
   /// Certifies the foreign key, which no test authority uses.
   private func issue(
     _ template: CertificateTemplate, by issuer: CertificateIssuer
-  ) throws(OCSPError) -> Certificate {
-    do throws(CryptoError) {
-      return try Certificate.issue(template, for: keys.foreign.publicKey, by: issuer)
-    } catch {
-      throw OCSPError(.internalFailure, error.message)
-    }
+  ) throws(CryptoError) -> Certificate {
+    try Certificate.issue(template, for: keys.foreign.publicKey, by: issuer)
   }
 
   private static func template(named name: String? = nil, of issuer: Certificate) -> CertificateTemplate {
@@ -170,9 +175,5 @@ public struct TestRevocationResponder: Sendable {
       notBefore: issuer.notBefore, notAfter: issuer.notAfter)
     template.basicConstraints = name == nil ? .certificateAuthority(pathLength: nil) : .endEntity
     return template
-  }
-
-  private static func seconds(_ instant: Timestamp) -> Int64 {
-    Int64(exactly: (instant.millisecondsSince1970 / 1000).rounded(.down)) ?? 0
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
+package import ReceiptCrypto
 
 extension Certificate.Extension {
   /// Says where the issuer answers OCSP requests (RFC 5280 section 4.2.2.1).

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+package import ReceiptCrypto
+
+/// What a new OCSP response shall say, right or wrong: for tests and emulators of responders (RFC 6960 section 4.2.1).
+package struct OCSPResponseTemplate: Sendable {
+  /// One answer.
+  package struct Answer: Sendable {
+    package var certificate: Certificate
+    package var issuer: Certificate
+    /// What the certificate is named by.
+    package var hash: DigestAlgorithm = .sha1
+    package var standing: CertificateStatus.Standing
+    /// Seconds since 1970.
+    package var thisUpdate: Int64
+    /// Seconds since 1970; `nil` leaves it out.
+    package var nextUpdate: Int64?
+
+    package init(
+      _ certificate: Certificate, issuer: Certificate, _ standing: CertificateStatus.Standing,
+      thisUpdate: Int64, nextUpdate: Int64?
+    ) {
+      self.certificate = certificate
+      self.issuer = issuer
+      self.standing = standing
+      self.thisUpdate = thisUpdate
+      self.nextUpdate = nextUpdate
+    }
+  }
+
+  package var answers: [Answer]
+  /// Whom the response names as its signer.
+  package var signer: Certificate
+  package var key: PrivateKey
+  /// Whether the signer's certificate is put into the response, as a delegate's must be.
+  package var includesSigner = false
+  package var digest: DigestAlgorithm = .sha256
+  package var nonce: [UInt8]?
+
+  package init(_ answers: [Answer], signer: Certificate, key: PrivateKey) {
+    self.answers = answers
+    self.signer = signer
+    self.key = key
+  }
+
+  /// The response in DER.
+  package func sign() throws(CryptoError) -> [UInt8] {
+    let data = ASN1Writer.encoding { writer in
+      writer.write(.sequence) { data in
+        data.write(.contextSpecificConstructed(1), contents: signer.subjectDER)
+        data.write(generalizedTime: answers.first?.thisUpdate ?? 0)
+        data.write(.sequence) { list in for answer in answers { list.write(answer) } }
+        if let nonce {
+          let value = ASN1Writer.encoding { $0.write(octetString: nonce) }
+          data.write(.contextSpecificConstructed(1)) {
+            $0.write([Certificate.Extension(oid: OCSPIdentifiers.nonce, isCritical: false, value: value)])
+          }
+        }
+      }
+    }
+    let basicResponse = try data.signed(by: key, digest, certificates: includesSigner ? [signer] : [])
+    return ASN1Writer.encoding { writer in
+      writer.write(.sequence) { response in
+        response.write(.enumerated, contents: [0])
+        response.write(.contextSpecificConstructed(0)) { explicit in
+          explicit.write(.sequence) { bytes in
+            bytes.write(oid: OCSPIdentifiers.basicResponse)
+            bytes.write(octetString: basicResponse)
+          }
+        }
+      }
+    }
+  }
+
+  /// A response that says why there is no answer. ``OCSPError/Code/malformedResponse`` and others that no
+  /// responder can say become `internalError`.
+  package static func refusal(_ code: OCSPError.Code) -> [UInt8] {
+    let status: UInt8 =
+      switch code {
+      case .malformedRequest: 1
+      case .tryLater: 3
+      case .signatureRequired: 5
+      case .unauthorized: 6
+      default: 2
+      }
+    return ASN1Writer.encoding { $0.write(.sequence) { $0.write(.enumerated, contents: [status]) } }
+  }
+}
+
+/// Object identifiers of OCSP.
+enum OCSPIdentifiers {
+  /// id-pkix-ocsp-basic
+  static let basicResponse = "1.3.6.1.5.5.7.48.1.1"
+  /// id-pkix-ocsp-nonce
+  static let nonce = "1.3.6.1.5.5.7.48.1.2"
+}
+
+extension ASN1Writer {
+  /// A SingleResponse.
+  fileprivate mutating func write(_ answer: OCSPResponseTemplate.Answer) {
+    write(.sequence) { single in
+      single.write(identifierOf: answer.certificate, answer.issuer, answer.hash)
+      switch answer.standing {
+      case .good: single.write(.contextSpecific(0), contents: [])
+      case .unknown: single.write(.contextSpecific(2), contents: [])
+      case .revoked(let instant, let reason):
+        single.write(.contextSpecificConstructed(1)) { revoked in
+          revoked.write(generalizedTime: instant)
+          if let reason { revoked.write(.contextSpecificConstructed(0)) { $0.write(reason) } }
+        }
+      }
+      single.write(generalizedTime: answer.thisUpdate)
+      if let nextUpdate = answer.nextUpdate {
+        single.write(.contextSpecificConstructed(0)) { $0.write(generalizedTime: nextUpdate) }
+      }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// What OCSP and revocation lists have in common (RFC 5280, RFC 6960).
+extension ASN1Writer {
+  /// An object identifier in dotted form; one that is none writes nothing.
+  mutating func write(oid: String) {
+    if let identifier = ObjectIdentifier(oid) { write(identifier) }
+  }
+
+  /// An AlgorithmIdentifier, with NULL for its parameters or without.
+  mutating func write(algorithm oid: String, hasNull: Bool) {
+    write(.sequence) { algorithm in
+      algorithm.write(oid: oid)
+      if hasNull { algorithm.writeNull() }
+    }
+  }
+
+  /// The AlgorithmIdentifier of the signatures that a key makes.
+  mutating func write(signatureAlgorithmOf key: PrivateKey, _ digest: DigestAlgorithm) {
+    let (rsa, ecdsa) =
+      switch digest {
+      case .sha1: ("1.2.840.113549.1.1.5", "1.2.840.10045.4.1")
+      case .sha256: ("1.2.840.113549.1.1.11", "1.2.840.10045.4.3.2")
+      case .sha384: ("1.2.840.113549.1.1.12", "1.2.840.10045.4.3.3")
+      case .sha512: ("1.2.840.113549.1.1.13", "1.2.840.10045.4.3.4")
+      }
+    write(algorithm: key.isRSA ? rsa : ecdsa, hasNull: key.isRSA)
+  }
+
+  /// Extensions.
+  mutating func write(_ extensions: [Certificate.Extension]) {
+    write(.sequence) { list in
+      for each in extensions {
+        list.write(.sequence) { fields in
+          fields.write(oid: each.oid)
+          if each.isCritical { fields.write(boolean: true) }
+          fields.write(octetString: each.value)
+        }
+      }
+    }
+  }
+
+  /// A CRLReason.
+  mutating func write(_ reason: CRLReason) {
+    write(.enumerated, contents: [UInt8(clamping: reason.rawValue)])
+  }
+
+  /// The CertID by which OCSP names a certificate.
+  mutating func write(identifierOf certificate: Certificate, _ issuer: Certificate, _ hash: DigestAlgorithm) {
+    let oid =
+      switch hash {
+      case .sha1: "1.3.14.3.2.26"
+      case .sha256: "2.16.840.1.101.3.4.2.1"
+      case .sha384: "2.16.840.1.101.3.4.2.2"
+      case .sha512: "2.16.840.1.101.3.4.2.3"
+      }
+    write(.sequence) { identifier in
+      identifier.write(algorithm: oid, hasNull: true)
+      identifier.write(octetString: Digest.hash(certificate.issuerDER, using: hash))
+      identifier.write(octetString: Digest.hash(issuer.publicKey.bits, using: hash))
+      identifier.write(.integer, contents: certificate.serialNumber)
+    }
+  }
+
+  /// A GeneralizedTime, of seconds since 1970 to the end of 9999.
+  mutating func write(generalizedTime seconds: Int64) {
+    write(ASN1Tag(shortForm: 0x18), contents: Self.text(of: seconds))
+  }
+
+  /// A UTCTime to the end of 2049, a GeneralizedTime from then on.
+  mutating func write(time seconds: Int64) {
+    guard seconds < 2_524_608_000 else { return write(generalizedTime: seconds) }
+    write(.utcTime, contents: Self.text(of: seconds).dropFirst(2))
+  }
+
+  private static func text(of seconds: Int64) -> [UInt8] {
+    let date = CivilDateTime(secondsSince1970: min(max(0, seconds), 253_402_300_799))
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    return date.text(separator: UInt8(ascii: "-")).filter { digits ~= $0 } + [UInt8(ascii: "Z")]
+  }
+}
+
+extension [UInt8] {
+  /// The SEQUENCE of these bytes, the algorithm and the signature, as certificates, lists and responses are signed.
+  func signed(
+    by key: PrivateKey, _ digest: DigestAlgorithm, certificates: [Certificate] = []
+  ) throws(CryptoError) -> [UInt8] {
+    let signature = try key.signature(for: self, using: key.isRSA ? .rsaPKCS1v15(digest) : .ecdsa(digest))
+    return ASN1Writer.encoding { writer in
+      writer.write(.sequence) { signed in
+        signed.append(self)
+        signed.write(signatureAlgorithmOf: key, digest)
+        signed.write(.bitString, contents: [0] + signature)
+        guard !certificates.isEmpty else { return }
+        signed.write(.contextSpecificConstructed(0)) { explicit in
+          explicit.write(.sequence) { list in for each in certificates { list.append(each.der) } }
+        }
+      }
+    }
+  }
+}
+
+extension PrivateKey {
+  fileprivate var isRSA: Bool {
+    if case .rsa = publicKey.kind { true } else { false }
+  }
+}
+
+extension PublicKey {
+  /// The BIT STRING of the SubjectPublicKeyInfo, without the count of unused bits.
+  fileprivate var bits: [UInt8] {
+    guard let last = DERSequence.elements(of: subjectPublicKeyInfo)?.last else { return [] }
+    return Array(subjectPublicKeyInfo[last.contents].dropFirst())
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+package import ReceiptCrypto
+
+/// What a new revocation list shall say, right or wrong: for tests and emulators of issuers (RFC 5280 section 5.1).
+package struct RevocationListTemplate: Sendable {
+  /// One revoked certificate.
+  package struct Entry: Sendable {
+    package var certificate: Certificate
+    /// Seconds since 1970.
+    package var revokedAt: Int64
+    package var reason: CRLReason?
+
+    package init(_ certificate: Certificate, revokedAt: Int64, reason: CRLReason? = nil) {
+      self.certificate = certificate
+      self.revokedAt = revokedAt
+      self.reason = reason
+    }
+  }
+
+  package var entries: [Entry] = []
+  /// Seconds since 1970.
+  package var thisUpdate: Int64
+  /// Seconds since 1970; `nil` leaves it out.
+  package var nextUpdate: Int64?
+  package var digest: DigestAlgorithm = .sha256
+  /// Extensions of the list, encoded by the caller.
+  package var extensions: [Certificate.Extension] = []
+  /// Extensions of every entry, encoded by the caller.
+  package var entryExtensions: [Certificate.Extension] = []
+
+  package init(thisUpdate: Int64, nextUpdate: Int64?) {
+    self.thisUpdate = thisUpdate
+    self.nextUpdate = nextUpdate
+  }
+
+  /// The list in DER, under the issuer's name.
+  package func sign(issuer: Certificate, key: PrivateKey) throws(CryptoError) -> [UInt8] {
+    let list = ASN1Writer.encoding { writer in
+      writer.write(.sequence) { list in
+        list.write(integer: 1)
+        list.write(signatureAlgorithmOf: key, digest)
+        list.append(issuer.subjectDER)
+        list.write(time: thisUpdate)
+        if let nextUpdate { list.write(time: nextUpdate) }
+        if !entries.isEmpty {
+          list.write(.sequence) { revoked in for entry in entries { write(entry, to: &revoked) } }
+        }
+        if !extensions.isEmpty { list.write(.contextSpecificConstructed(0)) { $0.write(extensions) } }
+      }
+    }
+    return try list.signed(by: key, digest)
+  }
+
+  private func write(_ entry: Entry, to list: inout ASN1Writer) {
+    var extensions = entryExtensions
+    if let reason = entry.reason {
+      extensions.append(
+        Certificate.Extension(
+          oid: "2.5.29.21", isCritical: false, value: ASN1Writer.encoding { $0.write(reason) }))
+    }
+    list.write(.sequence) { revoked in
+      revoked.write(.integer, contents: entry.certificate.serialNumber)
+      revoked.write(time: entry.revokedAt)
+      if !extensions.isEmpty { revoked.write(extensions) }
+    }
+  }
+}
