@@ -196,6 +196,16 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
   @inlinable @inline(never)
   public mutating func readLongHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
     let start = position
+    // Most of the others have a length in two octets.
+    if end &- start >= 4, bytes[start &+ 1] == 0x82, bytes[start &+ 2] != 0 {
+      let identifier = bytes[start]
+      let contents = start &+ 4
+      let valueEnd = contents &+ (Int(bytes[start &+ 2]) &<< 8 | Int(bytes[start &+ 3]))
+      if identifier & 0x1F != 0x1F, identifier & 0xDF != 0, valueEnd <= end {
+        position = contents
+        return Header(tag: ASN1Tag(shortForm: identifier), contents: contents, end: valueEnd)
+      }
+    }
     let tag = try readTag(bytes)
     let lengthOffset = position
     let first = try readOctet(bytes)

@@ -63,10 +63,12 @@ extension AppReceiptPayload {
           // The others are likely as long as the first; bounded, for that is only what the receipt says.
           inAppPurchases.reserveCapacity(min(1 + (set.end - set.position) / attribute.value.count, 512))
         }
-        inAppPurchases.append(
-          try InAppPurchase(
-            decoding: attribute.value, of: content, likely: &likely, at: inAppPurchases.count, within: set,
-            &budget, bytes))
+        let index = inAppPurchases.count
+        let start = content.startIndex
+        let range = (start + attribute.value.lowerBound)..<(start + attribute.value.upperBound)
+        inAppPurchases.append(InAppPurchase(source: content[range]))
+        try inAppPurchases[index].decode(
+          attribute.value, likely: &likely, at: index, within: set, &budget, bytes)
       case AppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case AppAttributeType.originalApplicationVersion:
         originalApplicationVersion = try attribute.text(bytes)

@@ -64,12 +64,15 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
       expiresDate: expiresDate, revocationDate: cancellationDate)
   }
 
-  /// Decodes the set of attributes at `range` of a payload.
-  init(
-    decoding range: Range<Int>, of content: ArraySlice<UInt8>, likely: inout LikelyTexts, at index: Int,
-    within payload: ReceiptASN1Reader, _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
+  /// Creates a purchase without fields, for ``decode(_:likely:at:within:_:_:)``.
+  init(source: ArraySlice<UInt8>) { self.source = source }
+
+  /// Decodes the set of attributes at `range` of a payload, which ``source`` is. Not an initializer, since those that
+  /// throw copy what they made.
+  mutating func decode(
+    _ range: Range<Int>, likely: inout LikelyTexts, at index: Int, within payload: ReceiptASN1Reader,
+    _ budget: inout AttributeBudget, _ bytes: Span<UInt8>
   ) throws(MalformedReceipt) {
-    source = content[(content.startIndex + range.lowerBound)..<(content.startIndex + range.upperBound)]
     var top = try payload.nested(range)
     var set = try top.enter(.set, bytes)
     var seen = SeenAttributeTypes(base: InAppAttributeType.quantity)
@@ -101,6 +104,7 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
     }
     try top.leave(set, bytes)
     try top.requireEnd(bytes)
+    isChanged = false
     likely = LikelyTexts(productId: productId, originalTransactionId: originalTransactionId)
   }
 }
