@@ -8,7 +8,7 @@ extension PaymentQueue {
   ///
   /// The queue holds it until it is removed. Adding it again does nothing.
   ///
-  /// - Parameter observer: Whoever delivers what was bought.
+  /// - Parameter observer: The object that delivers what was bought.
   public func addObserver(_ observer: any TransactionObserver) {
     guard fault == nil, mailbox(of: observer) == nil else { return }
     let id = addMailbox(for: observer)

@@ -115,7 +115,7 @@ extension PaymentQueue {
       }
       guard let next, next != position else { return }
       position = next
-      // Whoever buys something meanwhile does not wait for the end of a long list.
+      // A payment added meanwhile does not wait for the end of a long list.
       try await sendPayments(while: isWanted)
     }
   }
