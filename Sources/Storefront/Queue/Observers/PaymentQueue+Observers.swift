@@ -17,7 +17,7 @@ extension PaymentQueue {
     }
   }
 
-  /// Removes an observer (`removeTransactionObserver:`). A call of it that has begun comes to its end; no other
+  /// Removes an observer (`removeTransactionObserver:`). A call in progress completes; no other
   /// follows. When the last one goes, the queue no longer speaks with the store.
   ///
   /// - Parameter observer: Which; another one than was added has no effect.
