@@ -113,7 +113,7 @@ for index in [0, 1, 254, 255, 256, count / 2, count - 1] where index < count {
   try folder.write(proof.encoded, "proofs/\(index).tlog-proof")
 
   // snippet.verify
-  // Whoever has the entry, the proof and the policy needs neither the log nor a network.
+  // With the entry, the proof and the policy, checking needs neither the log nor a network.
   let verified = try LogProof(parsing: proof.encoded)
     .verify(entry: Array("entry \(index)".utf8), policy: policy)
   print("entry", verified.index, "of", verified.checkpoint.checkpoint.size, "is proved")

@@ -75,6 +75,6 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
     try SQLiteStorage.structuralFaults(readers, file)
   }
 
-  /// Ends the use; reads that are under way still come to their end.
+  /// Ends the use; reads in progress still complete.
   public func close() throws { try StorageError.mapping { try readers.close() } }
 }

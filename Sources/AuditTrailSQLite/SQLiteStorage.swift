@@ -204,7 +204,7 @@ public final class SQLiteStorage: TrailStorage {
     return lines == ["ok"] ? [] : lines
   }
 
-  /// Ends the use; reads that are under way still come to their end. The log is copied into the file.
+  /// Ends the use; reads in progress still complete. The log is copied into the file.
   public func close() throws {
     guard !writing.isWritingHere else {
       throw StorageError(.busy, at: file.path, "The trail cannot be closed within a write.")

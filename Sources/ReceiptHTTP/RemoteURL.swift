@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An absolute `https` or `http` URL (RFC 3986), in the parts that requests and redirects are judged by.
+/// An absolute `https` or `http` URL (RFC 3986), in the parts that requests and redirects are checked by.
 ///
 /// Plain `http` is refused, except to this very machine or where the caller says so by name.
 public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {

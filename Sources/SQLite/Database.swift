@@ -2,7 +2,7 @@
 
 internal import CSQLite
 
-/// A database, for whoever uses its ``Connection``.
+/// A database, as the user of its ``Connection`` sees it.
 @safe
 package final class Database {
   /// How much of the log is copied into the file.

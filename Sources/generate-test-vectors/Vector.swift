@@ -3,7 +3,7 @@
 import ReceiptCodec
 import ReceiptVerification
 
-/// One receipt, the policy it is judged by, and the verdict that is right.
+/// One receipt, the policy it is evaluated by, and the right verdict.
 struct Vector {
   enum Expectation {
     case valid(Facts)

@@ -40,7 +40,7 @@ final class AppendPipeline: Sendable {
     committing.asyncAfter(deadline: .now() + delay, execute: work)
   }
 
-  /// Takes nothing more, and returns when everything that waited has come to its end.
+  /// Takes nothing more, and returns when all queued entries are complete.
   func close(_ log: AuditLog) {
     appends.withLock { $0.close() }
     preparing.sync { prepare(log) }

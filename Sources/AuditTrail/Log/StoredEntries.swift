@@ -139,7 +139,7 @@ struct StoredRows {
     stored.isOutOfLine ? try outOfLinePayload(index) : stored.erasable
   }
 
-  /// Lends the entries `range`, in order, each bundle read once, with all entries of the bundle.
+  /// Calls the closure with the entries `range`, in order, each bundle read once, with all entries of the bundle.
   func forEach(
     in range: Range<UInt64>, _ body: (UInt64, StoredEntry, _ bundle: [StoredEntry]) throws -> Void
   ) throws {

@@ -147,7 +147,7 @@ struct TrailWriter {
     return known.compactMap { $0 ?? found.popFirst() }
   }
 
-  /// Follows what other processes wrote, and has it synced: they may not have come to that yet.
+  /// Follows what other processes wrote, and has it synced: they may not have synced it yet.
   mutating func refresh() throws {
     if let stopped { throw stopped }
     let (context, seen) = (context, seen)

@@ -17,9 +17,9 @@ public struct CatalogProduct: Sendable, Hashable, Identifiable {
   public var currency: String
   /// Titles and descriptions; see ``localized(preferredLocales:storefrontLocale:)`` for which one a customer sees.
   public var localizations: [ProductLocalization]
-  /// Whether the family of whoever bought it has it, too.
+  /// Whether the buyer's family may share it (`isFamilyShareable`).
   public var isFamilyShareable: Bool
-  /// Whether a finished purchase is given again on demand; chosen when the product is made. By default only
+  /// Whether a finished purchase can be restored; fixed when the product is created. By default only
   /// non-consumables are.
   public var isRestorable: Bool
   /// Whether it can be bought now.

@@ -21,7 +21,7 @@ public struct Product: Sendable, Hashable, Identifiable {
   public let currency: String
   /// Consumable, non-consumable, auto-renewable or non-renewing.
   public let type: ProductType
-  /// Whether the family of whoever buys it has it, too.
+  /// Whether the buyer's family may share it (`isFamilyShareable`).
   public let isFamilyShareable: Bool
   /// Identifiers of the same purchase in the vendor's other apps.
   public let relatedProductIdentifiers: Set<String>

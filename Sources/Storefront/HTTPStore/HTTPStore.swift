@@ -159,7 +159,7 @@ public struct HTTPStore: Store {
     }
   }
 
-  /// A page is no longer than was asked for, and the next one is another: whoever reads pages comes to an end.
+  /// A page is at most as long as requested, and its successor differs from it, so that paging terminates.
   private static func check(
     page count: Int, next: String?, after: String?, _ limit: WireLimit
   ) throws(MalformedReceipt) {

@@ -3,7 +3,7 @@
 public import FoundationEssentials
 internal import ReceiptCodec
 
-/// What whoever runs the store may do. Each operation gives the notifications that it made; they are in the outbox, too.
+/// The operator's interface. Each operation returns the notifications that it made; they are in the outbox, too.
 extension LocalStore {
   /// Has the store's own record written though no other was changed: a price is there, for example.
   static let nothing = RecordChange.remove(.storeHeader, key: "nothing")

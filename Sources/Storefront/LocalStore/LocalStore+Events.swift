@@ -48,7 +48,7 @@ extension LocalStore {
     change.sales[sale.identifier] = sale
     let key = StoreKey.joined(sale.account, sale.identifier)
     change.records.append(.put(.storeAccounts, key: key, value: []))
-    // A restoration is kept by whoever asked for it.
+    // The queue that requested a restoration keeps it; the store does not deliver it again.
     if !sale.isRestoration { change.records.append(.put(.storeUnfinished, key: key, value: [])) }
     if sale.transaction.type != .autoRenewableSubscription {
       change.records.append(

@@ -2,7 +2,7 @@
 
 public import ReceiptCodec
 
-/// Purchases that customers regret.
+/// Refunds.
 extension LocalStore {
   /// Pays a purchase back. With what was bought once go its restorations, and what the family has of it.
   ///

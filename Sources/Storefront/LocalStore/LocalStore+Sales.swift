@@ -87,7 +87,7 @@ extension LocalStore {
     }
   }
 
-  /// Why a payment cannot be taken, whoever authorises it.
+  /// Why a payment must be refused before it is authorised; `nil` if it is acceptable.
   func refusal(of payment: Payment) -> StoreError? {
     guard payment.requestData == nil else {
       return StoreError(.paymentInvalid, "requestData is reserved. Leave it nil.")

@@ -15,8 +15,8 @@ public import ReceiptSigning
 /// let outcome = try await alice.purchase(PurchaseRequest(id: "1", payment: Payment(productIdentifier: "coins")))
 /// ```
 ///
-/// Everything is on disk before it is answered, in one commit: sale, receipt, notification, subscription. Whoever asks
-/// again with the same identifiers is answered the same, over crashes and relaunches. A storage serves one store.
+/// Everything is on disk before it is answered, in one commit: sale, receipt, notification, subscription. Requests
+/// are idempotent: the same identifiers get the same answer, across crashes and relaunches. A storage serves one store.
 ///
 /// What subscriptions do is in <doc:Subscriptions>.
 public actor LocalStore {
@@ -44,8 +44,8 @@ public actor LocalStore {
   ///
   /// - Parameters:
   ///   - catalog: What it sells.
-  ///   - identity: Who signs: a P-256 identity whose chain is leaf, intermediate, root. Its root goes to whoever
-  ///     verifies receipts.
+  ///   - identity: Who signs: a P-256 identity whose chain is leaf, intermediate, root. Verifiers of its
+  ///     receipts trust its root.
   ///   - storage: Where it is kept.
   ///   - options: How it does its business. Seed and prices that are stored count, not those given.
   ///   - clock: The current time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request to the store to process a purchase (`SKPayment`). It never changes; whoever wants to change one makes a
+/// A request to the store to process a purchase (`SKPayment`). It is immutable; to change one, make a
 /// ``MutablePayment``.
 ///
 /// The same payment may be added to a ``PaymentQueue`` repeatedly: each time is a request of its own.

@@ -148,7 +148,7 @@ public actor PurchasableItem: Identifiable {
     return try result.get()
   }
 
-  /// The same for whoever wants to be called on the main actor, in success or not.
+  /// The same with a completion handler on the main actor, called on success and on failure.
   ///
   /// - Parameter completion: Is called once, with the price, or with what ``fetchPriceInformation()`` throws.
   public nonisolated func fetchPriceInformation(

@@ -14,7 +14,7 @@ public actor PurchasableItems {
   nonisolated let fetcher: ContentFetcher
   private let clock: @Sendable () -> Timestamp
 
-  /// The items by the purchases that they belong to, for whoever wants to hear of them.
+  /// The identifiers of items by their products, for status notifications.
   private var itemsOfProduct: [String: Set<String>] = [:]
   /// The products of orders that go on here.
   private var ordered: [String: Int] = [:]

@@ -130,7 +130,7 @@ extension PaymentQueue {
   }
 }
 
-/// The end of a payment, or whoever waits for it.
+/// The result of a payment, or the continuation that waits for it.
 struct PurchaseWait {
   private var result: Result<PaymentTransaction, any Error>?
   private var continuation: CheckedContinuation<PaymentTransaction, any Error>?

@@ -17,7 +17,7 @@ extension PaymentQueue {
     /// The longest wait after the first failed try to reach the store, and after many. In between it doubles; what is
     /// waited is random, up to that.
     public var retryDelays: ClosedRange<Duration>
-    /// The clocks and the dice. Of these the queue uses `sleep` and `random`.
+    /// The clocks and the random source. Of these the queue uses `sleep` and `random`.
     public var time: RemoteTime
     /// Makes the identifiers of requests to the store: texts that nobody has made before.
     public var makeIdentifier: @Sendable () -> String
@@ -31,7 +31,7 @@ extension PaymentQueue {
     ///   - registeredProductIdentifiers: The identifiers agreed upon with the store; `nil` leaves it to the store.
     ///   - synchronizationInterval: How often the store is asked; a minute.
     ///   - retryDelays: The longest waits after failed tries; from a second to five minutes.
-    ///   - time: The clocks and the dice.
+    ///   - time: The clocks and the random source.
     ///   - makeIdentifier: Makes identifiers of requests; random UUIDs.
     ///   - log: Takes lines for people; nobody reads them unless said otherwise.
     public init(
@@ -55,10 +55,10 @@ extension PaymentQueue {
     /// How long to leave the store alone after so many failed tries.
     package func delay(afterFailures failures: Int, asked: Duration?) -> Duration {
       let policy = RetryPolicy(firstDelay: retryDelays.lowerBound, maximumDelay: retryDelays.upperBound)
-      // At least a tenth, so that bad luck with the dice does not make a storm.
+      // At least a tenth, so that small random values do not cause a retry storm.
       let share = 0.1 + 0.9 * min(max(time.random(), 0), 1)
       let own = policy.greatestDelay(afterAttempts: failures) * share
-      // A store may ask for more patience than ours, but not for ever.
+      // A store may ask for a longer delay than ours, up to a bound.
       return max(own, min(asked ?? .zero, .seconds(3600)))
     }
   }

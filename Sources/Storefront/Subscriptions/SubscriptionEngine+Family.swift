@@ -119,7 +119,7 @@ extension SubscriptionEngine {
     share(&subscription, type, subtype, isNewTransaction: isNewTransaction, at: now)
   }
 
-  /// Brings the members' subscriptions in line with that of whoever pays.
+  /// Brings the members' subscriptions in line with the payer's.
   private mutating func share(
     _ subscription: inout Subscription, _ type: NotificationType, _ subtype: NotificationSubtype?,
     isNewTransaction: Bool, at now: Timestamp

@@ -19,7 +19,7 @@ extension SubscriptionEngine {
     var token: String?
     switch offer {
     case nil:
-      // Nobody asks for it; whoever may have it, has it.
+      // An introductory offer is applied without a request, if the customer is eligible.
       guard present?.isCurrent(at: now) != true, present?.hasHadIntroductoryOffer != true else { return nil }
       return terms.offers.first { $0.type == .introductory }.flatMap { RedeemedOffer($0) }
     case .promotional(let redemption):

@@ -10,8 +10,8 @@ public enum RefundAmount: Sendable, Hashable {
   case prorated(Int64)
 }
 
-/// What becomes of purchases that customers regret. The transactions are given by whoever keeps them; of a subscription
-/// the engine knows the latest, and what is said of an earlier one changes nothing of its state.
+/// Refunds. The caller keeps the transactions and passes them in; of a subscription the engine knows only the latest,
+/// and a refund of an earlier one does not change its state.
 extension SubscriptionEngine {
   /// The customer asked for a refund, and the store wants to know what was consumed.
   ///

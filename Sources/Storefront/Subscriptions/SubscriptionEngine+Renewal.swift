@@ -2,7 +2,7 @@
 
 public import ReceiptCodec
 
-/// What time brings.
+/// Renewal, billing retry and expiry.
 extension SubscriptionEngine {
   /// For how many days the store tries to charge for a renewal.
   public static let billingRetryDays: Double = 60

@@ -99,7 +99,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
           if batch.count == Self.batchCount { try await append(&batch, to: log) }
         }
         if piece.isEmpty { break }
-        // Whoever writes line by line learns of each line before writing the next.
+        // A producer that writes line by line gets the result of each line before it writes the next.
         if !input.hasMoreNow { try await append(&batch, to: log) }
       }
       try await append(&batch, to: log)

@@ -103,7 +103,7 @@ struct CheckerOptions: ParsableArguments {
     return SignedContentChecker(requirements: requirements, clock: Self.clock(policy))
   }
 
-  /// The instant at which receipts are judged.
+  /// The instant at which receipts are evaluated.
   private static func clock(_ policy: VerificationPolicy) -> @Sendable () -> Timestamp {
     if case .at(let instant) = policy.timeRule { return { instant } }
     return { SystemClock.now() }

@@ -45,7 +45,7 @@ struct ServerOptions: ParsableArguments {
     }
   }
 
-  /// Whoever asks for one shuts it down.
+  /// The caller shuts it down.
   func transport() -> CurlTransport { CurlTransport(certificateAuthorities: certificateAuthorities) }
 
   var retry: RetryPolicy {

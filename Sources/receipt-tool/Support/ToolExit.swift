@@ -20,7 +20,7 @@ enum ToolExit {
   }
 }
 
-/// Refuses options that cannot take effect: whoever gives one counts on it.
+/// Refuses options that have no effect, since the user relies on them.
 ///
 /// - Parameters:
 ///   - options: The options, with whether each is given.

@@ -114,7 +114,7 @@ struct LineVerification: Sendable {
   }
 }
 
-/// Cuts a stream into lines. A line that is too long is cut one byte past the limit, so that whoever reads it
+/// Cuts a stream into lines. A line that is too long is cut one byte past the limit, so that its reader
 /// sees that it is too long, and the rest of it is dropped.
 struct LineSplitter {
   let maximumLineLength: Int

@@ -196,7 +196,7 @@ import Testing
     #expect(request.delegate == nil)
   }
 
-  @Test("SKProductsRequest: delegate (assign)") func whoeverIsGoneIsNotTold() async throws {
+  @Test("SKProductsRequest: delegate (assign)") func aReleasedDelegateIsNotCalled() async throws {
     let gate = Gate()
     let request = request(try store(gate: gate))
     var delegate: RecordingDelegate? = RecordingDelegate()

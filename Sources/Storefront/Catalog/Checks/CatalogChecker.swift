@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import ReceiptCodec
 internal import ReceiptHTTP
 
-/// Checks what a catalogue means, whatever it came from. The first fault is thrown.
+/// Validates a catalogue, whichever format it was read from. The first fault is thrown.
 struct CatalogChecker {
   let catalog: ProductCatalog
   let places: CatalogPlaces

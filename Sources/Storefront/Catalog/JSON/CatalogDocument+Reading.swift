@@ -93,7 +93,7 @@ extension CatalogDocument.Offer {
         "There is no type of offer \"\(type)\"; the types are \(OfferTypeName.all).")
     }
     let paymentMode = OfferDiscountType(rawValue: paymentMode)
-    // Of an unknown mode nothing can be demanded; it is refused for what it is.
+    // An unknown mode is refused by the checker; no price is required for it here.
     guard price != nil || paymentMode != .payAsYouGo && paymentMode != .payUpFront else {
       throw CatalogError(.missing, at: "\(path).price", "An offer that is no free trial needs a price.")
     }

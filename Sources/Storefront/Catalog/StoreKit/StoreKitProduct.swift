@@ -14,7 +14,7 @@ public struct StoreKitProduct: Sendable, Hashable {
   public var internalID: String?
   /// The price, a decimal number.
   public var displayPrice: String
-  /// Whether the family of whoever bought it has it, too.
+  /// Whether the buyer's family may share it.
   public var familyShareable: Bool?
   /// Titles and descriptions.
   public var localizations: [StoreKitLocalization]?

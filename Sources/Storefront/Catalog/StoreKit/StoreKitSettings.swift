@@ -2,8 +2,8 @@
 
 public import ReceiptCodec
 
-/// How StoreKit testing behaves (`settings` of an Xcode `.storekit` file). All of them are read; which ones a store
-/// heeds is the store's matter.
+/// How StoreKit testing behaves (`settings` of an Xcode `.storekit` file). All of them are read; a store decides
+/// which ones it applies.
 public struct StoreKitSettings: Sendable, Hashable {
   /// Whether purchases fail (`_failTransactionsEnabled`).
   public var failTransactionsEnabled: Bool?

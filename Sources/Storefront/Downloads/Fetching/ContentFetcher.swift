@@ -70,7 +70,7 @@ struct ContentFetcher: Sendable {
     }
   }
 
-  // MARK: Judging
+  // MARK: Classification
 
   private static func classifyPart(
     _ response: RemoteResponse, at offset: Int64, count: Int

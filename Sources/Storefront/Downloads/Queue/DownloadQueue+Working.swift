@@ -11,7 +11,7 @@ extension DownloadQueue {
 
   /// Why work on a download ends before it is finished.
   private enum Stop: Error {
-    /// It was paused, cancelled or closed, or is somebody else's work now.
+    /// It was paused, cancelled or closed, or newer work has replaced it.
     case superseded
     case failed(DownloadError)
   }
@@ -170,7 +170,7 @@ extension DownloadQueue {
       try files.append(bytes, to: entry.fileName, at: entry.receivedByteCount)
     }
     guard isAppended else {
-      // Somebody changed the file. It is taken as it is: the digest says whether that was right.
+      // The file was changed from outside. Go on with its present length: the digest detects a wrong one.
       try countRestart(id, number, at: id.rawValue)
       let count = try now { () throws(DownloadError) in try files.byteCount(of: .partial(entry.fileName)) }
       entries[id]?.receivedByteCount = count ?? 0

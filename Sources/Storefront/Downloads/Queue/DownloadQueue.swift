@@ -133,7 +133,7 @@ package actor DownloadQueue {
   }
 }
 
-/// What downloads ask of whoever has the transactions.
+/// What downloads ask of the owner of the transactions.
 package protocol DownloadPermission: Sendable {
   /// The content of a transaction that is purchased or restored, and not finished; `nil` for any other.
   func content(

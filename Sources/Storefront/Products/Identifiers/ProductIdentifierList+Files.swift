@@ -70,7 +70,7 @@ struct SmallFile {
     }
   }
 
-  /// Replaces the file: whoever reads it sees the old one or the new one.
+  /// Replaces the file atomically: a reader sees the old one or the new one.
   func replace(with bytes: [UInt8]) throws(ProductIdentifierError) {
     do {
       try Data(bytes).write(to: URL(filePath: path), options: .atomic)

@@ -2,7 +2,7 @@
 
 public import ReceiptCodec
 
-/// A list of product identifiers, and how much it is worth.
+/// A list of product identifiers, and how fresh it is.
 public struct ProductIdentifierResult: Sendable, Hashable {
   /// How new the list is.
   public enum Freshness: Sendable, Hashable {

@@ -5,7 +5,7 @@
 public enum InvalidIdentifierPolicy: Sendable {
   /// Leave them out and go on: customers buy what there is.
   case production
-  /// Go on, too, but complain to whoever develops: the handler shows the error where it cannot be overlooked.
+  /// Go on, too, but report to the developer: the handler shows the error where it cannot be overlooked.
   case development(@Sendable (InvalidProductIdentifiers) -> Void)
 }
 

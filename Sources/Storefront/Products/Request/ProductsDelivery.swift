@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets the calls of a delegate through until it is closed. Whoever closes it can wait for the call that is under way, so
-/// that afterwards none begins and none goes on: whatever thread and actor the delegate lives on.
+/// Lets the calls of a delegate through until it is closed. The closer can wait for the call in progress, so
+/// that afterwards no call begins or runs, on any thread or actor.
 actor ProductsDelivery {
   private var isClosed = false
   private var isDelivering = false

@@ -2,7 +2,7 @@
 
 public import ReceiptCodec
 
-/// A purchase whose receipt has been verified. Make one from nothing else: whoever has one, has the content.
+/// A purchase whose receipt has been verified. Make one only from a verified receipt: it unlocks content.
 public struct OwnedPurchase: Sendable, Hashable {
   /// The product, as the verified receipt says.
   public var productIdentifier: String

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The purchases of a queue whose receipts a verifier accepts, and those that somebody else remembers.
+/// The purchases of a queue whose receipts a verifier accepts, and those of another record.
 ///
 /// A queue forgets what is finished. Before you finish a transaction, keep what its verified receipt says, and give it as
 /// the other record.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number of a transaction in its queue. None is given twice, so that whoever finishes one twice does not finish
-/// another.
+/// The number of a transaction in its queue. Numbers are never reused, so that finishing a transaction twice
+/// cannot finish another one.
 struct SequenceNumber: Sendable, Hashable, Comparable {
   let value: Int64
 

@@ -8,7 +8,7 @@ extension PaymentQueue {
   ///
   /// The queue holds it until it is removed. Adding it again does nothing.
   ///
-  /// - Parameter observer: Whoever delivers what was bought.
+  /// - Parameter observer: The object that delivers what was bought.
   public func addObserver(_ observer: any TransactionObserver) {
     guard fault == nil, mailbox(of: observer) == nil else { return }
     let id = addMailbox(for: observer)
@@ -17,7 +17,7 @@ extension PaymentQueue {
     }
   }
 
-  /// Removes an observer (`removeTransactionObserver:`). A call of it that has begun comes to its end; no other
+  /// Removes an observer (`removeTransactionObserver:`). A call in progress completes; no other
   /// follows. When the last one goes, the queue no longer speaks with the store.
   ///
   /// - Parameter observer: Which; another one than was added has no effect.

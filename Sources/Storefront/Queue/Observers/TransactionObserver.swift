@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whoever delivers what was bought (`SKPaymentTransactionObserver`): processes transactions, unlocks the content and
+/// Delivers what was bought (`SKPaymentTransactionObserver`): processes transactions, unlocks the content and
 /// finishes them.
 ///
 /// Add it at launch, before anything is bought, with ``PaymentQueue/addObserver(_:)``. Calls to one observer come one

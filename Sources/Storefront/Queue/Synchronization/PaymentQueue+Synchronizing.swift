@@ -4,7 +4,7 @@ extension PaymentQueue {
   /// Tells the store of what was finished, sends it the payments that it has not decided, and fetches the sales that
   /// were not finished. While somebody watches, the queue does so by itself.
   ///
-  /// It comes to its end where a store is slow only when that has answered; cancelling the task ends it after the
+  /// It returns only when a slow store has answered; cancelling the task ends it after the
   /// question at hand.
   ///
   /// - Throws: ``PaymentQueueError`` with `store-unavailable`, `storage` or `closed`. What was not done is done later.
@@ -115,7 +115,7 @@ extension PaymentQueue {
       }
       guard let next, next != position else { return }
       position = next
-      // Whoever buys something meanwhile does not wait for the end of a long list.
+      // A payment added meanwhile does not wait for the end of a long list.
       try await sendPayments(while: isWanted)
     }
   }

@@ -14,7 +14,7 @@ struct StoreConversation {
 
   mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiting.append(continuation) }
 
-  /// Hands the turn to whoever has waited longest.
+  /// Hands the turn to the longest waiter.
   mutating func end() {
     if waiting.isEmpty {
       isTaken = false
@@ -37,7 +37,7 @@ extension PaymentQueue {
   }
 }
 
-/// Why it did not come to an answer.
+/// Why a request to the store has no answer.
 enum SynchronizationFault: Error {
   case store(StoreUnavailable)
   case queue(PaymentQueueError)
