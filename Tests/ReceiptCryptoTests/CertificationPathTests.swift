@@ -126,6 +126,38 @@ import Testing
     #expect(failure?.errorCode == Self.chainTooLong)
   }
 
+  @Test func `intermediates count in the order that they are given in`() throws {
+    let chain = try TestChain(intermediate: { $0.basicConstraints = .certificateAuthority(pathLength: 1) })
+    let key = try PrivateKey.generateP256()
+    var template = TestChain.template("Test Lower Intermediate")
+    template.basicConstraints = .certificateAuthority(pathLength: 0)
+    template.keyUsage = [.keyCertSign, .cRLSign]
+    let lower = try Certificate.issue(
+      template, for: key.publicKey, by: .authority(chain.intermediate, chain.intermediateKey))
+    let leaf = try Certificate.issue(
+      TestChain.template("Test Leaf"), for: chain.leafKey.publicKey, by: .authority(lower, key))
+    func failure(_ intermediates: [Certificate]) throws(CryptoError) -> CertificationPath.Failure? {
+      try CertificationPath.failure(
+        leaf: leaf, intermediates: intermediates, anchor: chain.root, at: TestChain.instant)
+    }
+    #expect(try failure([lower, chain.intermediate]) == nil)
+    // OpenSSL itself takes them in any order.
+    let swapped = try failure([chain.intermediate, lower])
+    #expect(swapped?.errorCode == CertificationPath.Failure.unspecified)
+    #expect(swapped?.depth == 1)
+  }
+
+  @Test func `a key that verifies nothing has no place in a path`() throws {
+    let chain = try TestChain()
+    let leaf = try Certificate.issue(
+      TestChain.template("Test Leaf"), for: try PublicKey(pem: KeyFixtures.ed25519PublicKey),
+      by: .authority(chain.intermediate, chain.intermediateKey))
+    let failure = try CertificationPath.failure(
+      leaf: leaf, intermediates: [chain.intermediate], anchor: chain.root, at: TestChain.instant)
+    #expect(failure?.errorCode == CertificationPath.Failure.unspecified)
+    #expect(failure?.depth == 0)
+  }
+
   @Test func `a self-signed leaf is a path only where it is the anchor`() throws {
     let chain = try TestChain()
     func failure(anchor: Certificate) throws(CryptoError) -> CertificationPath.Failure? {

@@ -107,6 +107,44 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (
+        [0x01, 0x00, 0x00, 0x00, 0x01], "long exponent",
+        "480c598786a2611339c588359b9c8cf6e14de1b18c28406758bb3a522ed72222375ede007abfb4634f5978"
+          + "45154c8bec76ad7290a9b8951f6292e372ef7192c91e081220b46488d0ccd4ff58651b64e435dac0633dd8"
+          + "b59685302ed14c066d9f5a5022bf4618c644e2cacbdb10901787503c7d63e56c24e7ab9ac2f171edcab4"
+      ),
+      (
+        [2], "0",
+        "0ad2941c0728743f8e9207f902585ea878852dbee187920f7957c316425b252bf7772edf31cfb444d876a3"
+          + "16ed85da4a80a9f7a4b7a160547adcb6a9f22311c496d629a470c10fc4be651299c7da30fb33bf71cb15e2"
+          + "9dbb3936ef5974861b77314dd2e30484820ef3d2c4eaa75ff7eb5cc24c006a8b30bcc0add3e2be83fe6f"
+      ),
+    ] as [([UInt8], String, String)])
+  func `what an even or a long exponent verifies is not valid`(
+    exponent: [UInt8], message: String, signature: String
+  ) throws {
+    // Of 1024 bits and made of two primes p and q, so that s can be computed with padded digest = s^e.
+    let modulus = bytes(
+      hex: "d5b73dd81b7930ce475c0bda6769fe87a9323ea020247b57da32b193c2dcd68417a923229b253bc7736c24"
+        + "6dfbe59b64488e9c783781c40297e8af38349ac8e7af359f28d8e2acc607341492f36f88fc1122cd709842"
+        + "8595a0b207c9f15a11d2f220408cf8013e6f35fa10a6526bdda10fd04d3692df2b5cedf58dc0b446d441")
+    let key = try PublicKey(
+      subjectPublicKeyInfo: Self.rsa(modulus: [0] + modulus, exponent: exponent))
+    let message = Array(message.utf8)
+    let signature = bytes(hex: signature)
+    #expect(SignatureReference.isValidSignature(signature, for: message, digest: .sha256, key: key))
+    #expect(try !key.isValidSignature(signature, for: message, using: .rsaPKCS1v15(.sha256)))
+  }
+
+  @Test func `a key in BER is malformed`() throws {
+    let encoded = try PublicKey(pem: KeyFixtures.publicKey).subjectPublicKeyInfo
+    let longLength = [encoded[0], 0x81] + encoded[1...]
+    let error = #expect(throws: CryptoError.self) { try PublicKey(subjectPublicKeyInfo: longLength) }
+    #expect(error?.code == .malformedKey)
+  }
+
   @Test func `PEM without a public key says so`() throws {
     let error = #expect(throws: CryptoError.self) { try PublicKey(pem: KeyFixtures.sec1) }
     #expect(error?.code == .malformedPEM)
@@ -116,6 +154,11 @@ import Testing
   private static func rsa(bits: Int, exponent: [UInt8]) -> [UInt8] {
     var modulus = [UInt8](repeating: 0xFF, count: (bits + 7) / 8)
     if bits % 8 == 0 { modulus.insert(0, at: 0) } else { modulus[0] = (1 << UInt8(bits % 8)) - 1 }
+    return rsa(modulus: modulus, exponent: exponent)
+  }
+
+  /// A SubjectPublicKeyInfo of these numbers, as INTEGER holds them.
+  private static func rsa(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
     let key = element(0x30, element(0x02, modulus) + element(0x02, exponent))
     return element(0x30, bytes(hex: "300d06092a864886f70d0101010500") + element(0x03, [0] + key))
   }

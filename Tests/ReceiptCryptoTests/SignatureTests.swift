@@ -56,6 +56,36 @@ import Testing
     }
   }
 
+  @Test func `a raw signature is one of P-256, whatever curve its numbers fit`() throws {
+    // Of P-384, constructed: x(R) = r = 3, s = 7, and the key Q = (s·R − e·G) / r.
+    let point =
+      "fbcf619588ba7a07a2a72a473644f9692450034d65adbbafec3d0a6b1f3320268b6a48e78b76ffd2de3224cc33fb38a3"
+      + "c95fd79d672f29249fd3baf0cf76ee262ff53d738b6be1536b36ebb27967ff2bbe5c7c6054acaef21bd836c3efc50f96"
+    let prefix = "3076301006072a8648ce3d020106052b8104002203620004"
+    let key = try PublicKey(subjectPublicKeyInfo: bytes(hex: prefix + point))
+    #expect(key.kind == .p384)
+    let message = Array("32 bytes suffice".utf8)
+    #expect(try key.isValidSignature(bytes(hex: "3006020103020107"), for: message, using: .ecdsa(.sha256)))
+    let zeros = [UInt8](repeating: 0, count: 31)
+    let signature = zeros + [3] + zeros + [7]
+    #expect(try !key.isValidSignature(signature, for: message, using: .ecdsaP256SHA256))
+  }
+
+  @Test func `a digest has the length of its algorithm`() throws {
+    // OpenSSL cuts what is longer than the order of the curve.
+    let key = try PrivateKey.generateP256()
+    let message: [UInt8] = [1, 2, 3]
+    let digest = Digest.hash(message, using: .sha256)
+    for algorithm in [SignatureAlgorithm.ecdsaP256SHA256, .ecdsa(.sha256)] {
+      let signature = try key.signature(for: message, using: algorithm)
+      for (given, isRight) in [(digest, true), (digest + [0], false), (Array(digest.dropLast()), false)] {
+        let isValid = try key.publicKey.isValidSignature(
+          signature.span, forDigest: given.span, using: algorithm)
+        #expect(isValid == isRight)
+      }
+    }
+  }
+
   @Test func `r and s lie between 1 and the order less 1`() throws {
     let key = try PrivateKey.generateP256()
     let message: [UInt8] = [1, 2, 3]

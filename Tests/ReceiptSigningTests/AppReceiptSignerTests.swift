@@ -77,11 +77,19 @@ import Testing
     #expect(error?.code == .missingField)
   }
 
-  @Test func anECIdentityAndAShortChainAreRefused() throws {
+  @Test func anECIdentityAShortKeyAndAShortChainAreRefused() throws {
     let elliptic = signingError { () throws(SigningError) in
       try AppReceiptSigner(identity: TestIdentities.es256.get())
     }
     #expect(elliptic?.code == .unsuitableKey)
+    let key = try PrivateKey.generateRSA(bits: 1024)
+    let template = CertificateTemplate(
+      subject: DistinguishedName(commonName: "Short"), notBefore: 1_600_000_000, notAfter: 1_900_000_000)
+    let leaf = try Certificate.issue(template, for: key.publicKey, by: .itself(key))
+    let weak = signingError { () throws(SigningError) in
+      try AppReceiptSigner(identity: SigningIdentity(uncheckedKey: key, chain: [leaf, leaf, leaf]))
+    }
+    #expect(weak?.code == .unsuitableKey)
     let identity = try TestIdentities.rsa.get()
     let short = try SigningIdentity(
       privateKey: identity.privateKey, chain: Array(identity.chain.prefix(2)))

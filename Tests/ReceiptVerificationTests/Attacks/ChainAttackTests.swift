@@ -162,6 +162,11 @@ import Testing
     let receipt = try Fixture.Container.jws.signed(
       by: SigningIdentity(uncheckedKey: es256.identity.privateKey, chain: chain))
     expectInvalid(try Fixture.verifier().verify(receipt), .chainUntrusted, at: "certificate 0")
+    // Nor does it help that the verifier has the leaf's issuer: x5c alone counts.
+    let verifier = ReceiptVerifier(
+      trust: try es256.trustAnchors, policy: Fixture.policy(), intermediates: [es256.intermediate],
+      clock: FixedClock(Fixture.now).reading)
+    expectInvalid(verifier.verify(receipt), .chainUntrusted, at: "certificate 0")
   }
 
   @Test("certificates in another order than leaf, intermediate, root are refused in x5c")

@@ -92,6 +92,19 @@ import Testing
       try await verdict(Self.terminal, Self.terminal).verdict, .checkerUnavailable, at: "checker c0")
   }
 
+  @Test("a purchase that a checker finds revoked bears that date, and the others stand")
+  func revokedAmongOthers() async throws {
+    let revoked = CheckerResponse.RevokedTransaction(
+      transactionId: "2000000002", revocationDate: Self.revokedAt)
+    let unknown = CheckerResponse.RevokedTransaction(
+      transactionId: "2000000003", revocationDate: Fixture.now)
+    let answer = CheckerAnswer.response(
+      CheckerResponse(.confirmed, revokedTransactions: [unknown, revoked]))
+    let receipt = expectValid(try await verdict(answer, of: try Fixture.sample(.appReceipt)).verdict)
+    #expect(receipt?.transactions.map(\.transactionId) == ["2000000001", "2000000002"])
+    #expect(receipt?.transactions.map(\.revocationDate) == [nil, Self.revokedAt])
+  }
+
   @Test("a checker without answers is a terminal failure")
   func silent() async throws {
     let verdict = await (try Fixture.verifier()).verify(

@@ -185,6 +185,29 @@ import Testing
     #expect(verifier.pipeline.authenticator.knownSigners.contains { $0.cacheKey == key })
   }
 
+  @Test("a signer that two tasks resolved at the same time is remembered once")
+  func resolvedTwice() throws {
+    let authenticator = try Fixture.verifier().pipeline.authenticator
+    let recognizer = Recognizer(limits: .standard)
+    let cache = SignerCache()
+    for kind in [ReceiptKind.signedTransaction, .appReceipt] {
+      let evidence = try recognizer.recognize(try Fixture.sample(kind)).requireEvidence()
+      for _ in 0..<2 { cache.insert(try authenticator.resolver.signer(of: evidence), of: evidence.format) }
+    }
+    #expect(cache.all.count == 2)
+  }
+
+  @Test("a signer that is named by more bytes than genuine ones need is not remembered")
+  func longCacheKey() throws {
+    let verifier = try Fixture.verifier()
+    for (length, isRemembered) in [(SignerCache.maximumKeyByteCount, false), (10, true)] {
+      let text = String(repeating: "k", count: length)
+      let header = try ForgedJWS.header("\"alg\":\"ES256\",\"kid\":\"\(text)\"")
+      expectValid(verifier.verify(try ForgedJWS.signed(header: header)))
+      #expect(verifier.pipeline.authenticator.knownSigners.isEmpty != isRemembered)
+    }
+  }
+
   @Test("a known signer's certificates do not vouch for another way of naming the signer")
   func ambiguousCacheKey() throws {
     // Certificates, issuer and serial number run together would read the same, divided elsewhere: the last

@@ -144,6 +144,18 @@ import Testing
     expectInvalid(try appNotification { $0.appAppleId = 1 }, .nestedMismatch, at: Self.appPlace)
   }
 
+  @Test("a part counts by the environment that it states itself, not by the notification's")
+  func environmentOfPart() throws {
+    let part = try Fixture.receipts.signedTransaction { $0.environment = .sandbox }
+    expectInvalid(
+      try verdict {
+        $0.environments = [.production]
+      } _: {
+        $0.data?.environment = .production
+        $0.data?.signedTransactionInfo = part
+      }, .wrongEnvironment, at: Self.transactionPlace)
+  }
+
   @Test("what the notification leaves out, its parts must still agree on")
   func disagreementOfParts() throws {
     let renewalInfo = try Fixture.receipts.signedRenewalInfo { $0.environment = .production }

@@ -94,6 +94,8 @@ import Testing
         defer { index += 1 }
         return index
       }
+      // So that a client that goes round fails rather than goes on.
+      guard index < 10 else { throw HTTPTransportError(.unusable, "the same pages again") }
       let revision = revisions[index % revisions.count]
       return .json(#"{"signedTransactions":["\#(compact)"],"hasMore":true,"revision":"\#(revision)"}"#)
     }

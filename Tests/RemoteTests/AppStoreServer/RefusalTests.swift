@@ -153,6 +153,22 @@ import Testing
       here.requests.map(\.url.authority) == Array(repeating: "api.storekit-sandbox.apple.com", count: 2))
   }
 
+  @Test("a response longer than was asked for is refused, though the transport lets it pass")
+  func tooLong() async throws {
+    let transport = FakeTransport { request throws(HTTPTransportError) in
+      RemoteResponse(
+        status: 200, headers: [HTTPHeader("Content-Type", "application/json")],
+        body: [UInt8](repeating: 0x20, count: request.maximumResponseByteCount + 1))
+    }
+    let error = await Kind.repeatable.perform(try StoreServer.raw(transport))
+    guard case .transport(let failure) = error?.cause else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(failure.code == .tooLarge)
+    #expect(transport.requests.count == 1)
+  }
+
   @Test("redirects end: after three, for whatever changes something, and where they lead to no place")
   func redirectLimits() async throws {
     let here = FakeTransport(RemoteResponse(status: 302, headers: [HTTPHeader("Location", "/again")]))

@@ -155,6 +155,38 @@ import Testing
     #expect(await checker().check(receipt) == confirmed)
   }
 
+  @Test("a subscription that was revoked is not confirmed")
+  func revokedSubscription() async throws {
+    let instant = Timestamp(secondsSince1970: 1_760_000_000)
+    var transaction = SampleReceipts.transaction
+    transaction.revocationDate = instant
+    sandbox.store.state.withState { [transaction] in
+      $0.addSubscription(transaction, renewalInfo: SampleReceipts.renewalInfo, status: .revoked)
+    }
+    #expect(
+      await checker().check(try RemoteFixture.verified(.signedRenewalInfo))
+        == .response(CheckerResponse(.revoked(at: instant), environment: .sandbox)))
+  }
+
+  @Test("of a customer's subscriptions the one that was asked about counts")
+  func severalSubscriptions() async throws {
+    let other = "2000000005"
+    var transaction = SampleReceipts.transaction
+    transaction.transactionId = other
+    transaction.originalTransactionId = other
+    transaction.subscriptionGroupIdentifier = "22000000"
+    var renewalInfo = SampleReceipts.renewalInfo
+    renewalInfo.originalTransactionId = other
+    sandbox.store.state.withState { [transaction, renewalInfo] in
+      $0.addSubscription(transaction, renewalInfo: renewalInfo, status: .expired, customer: "a")
+    }
+    let checker = checker(PurchaseRequirements(requiresCurrentSubscription: true))
+    #expect(await checker.check(try RemoteFixture.verified(.signedRenewalInfo)) == confirmed)
+    let expired = try TestReceipts().signedRenewalInfo { $0.originalTransactionId = other }
+    let receipt = try #require(RemoteFixture.verifier().verify(expired).receipt)
+    expectRefused(await checker.check(receipt), "not active")
+  }
+
   @Test(
     "while the App Store cannot be reached, the receipt itself must meet the demands where it is asked to")
   func offline() async throws {
@@ -179,7 +211,12 @@ import Testing
   @Test("an answer that contradicts the receipt, or is not genuine, confirms nothing")
   func contradictions() async throws {
     let receipt = try RemoteFixture.verified(.signedTransaction)
-    sandbox.change("2000000001") { $0.productId = "com.example.app.other" }
+    sandbox.change("2000000001") { $0.originalTransactionId = "2000000009" }
+    expectRefused(await checker().check(receipt), "another original transaction")
+    sandbox.change("2000000001") {
+      $0.originalTransactionId = "2000000001"
+      $0.productId = "com.example.app.other"
+    }
     expectRefused(await checker().check(receipt), "another product")
     let forged = FakeTransport(.json(#"{"signedTransactionInfo":"e30.e30.AAAA"}"#))
     let client = try StoreServer.client(

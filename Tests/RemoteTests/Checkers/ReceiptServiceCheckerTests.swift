@@ -28,6 +28,13 @@ import Testing
     #expect(request.headers.contains(HTTPHeader("Authorization", "Bearer let-me-in")))
   }
 
+  @Test("an environment that the service only read in the receipt settles nothing")
+  func claimedEnvironment() async throws {
+    let (answer, _) = try await answer(
+      .json(#"{"verdict":"valid","environment":"sandbox","environmentProven":false}"#))
+    #expect(answer == .response(CheckerResponse(.confirmed)))
+  }
+
   @Test(
     "every verdict has its answer",
     arguments: [

@@ -192,6 +192,27 @@ import Testing
     for _ in 0..<5 { #expect(await breaker.check(receipt) == Self.confirmed) }
   }
 
+  @Test("a check that is cancelled is no failure of the source")
+  func cancelled() async throws {
+    let receipt = try RemoteFixture.verified(.signedTransaction)
+    let asked = Mutex(0)
+    let release = FirstResult<Void>()
+    let checker = ClosureChecker(name: "source") { _ in
+      asked.withLock { $0 += 1 }
+      await release.value
+      return Self.down
+    }
+    for isCancelled in [true, false] {
+      let breaker = CircuitBreaker(checker, failureThreshold: 1)
+      let check = Task { await breaker.check(receipt) }
+      while asked.withLock({ $0 }) == 0 { await Task.yield() }
+      if isCancelled { check.cancel() }
+      release.deliver(())
+      _ = await check.value
+      #expect(breaker.state == (isCancelled ? .closed : .open))
+    }
+  }
+
   @Test("while half open, only so many probes are under way at a time")
   func probes() async throws {
     let receipt = try RemoteFixture.verified(.signedTransaction)
@@ -201,8 +222,11 @@ import Testing
     let isUp = Mutex(false)
     let checker = ClosureChecker(name: "source") { _ in
       guard isUp.withLock({ $0 }) else { return Self.down }
-      started.withLock { $0 += 1 }
-      await release.value
+      let isFirst = started.withLock { started in
+        started += 1
+        return started == 1
+      }
+      if isFirst { await release.value }
       return Self.confirmed
     }
     let breaker = CircuitBreaker(

@@ -110,6 +110,50 @@ import Testing
     }
   }
 
+  @Test("of a purchase and what came of it, signed in one millisecond, what came of it counts")
+  func transactionsOfOneMillisecond() throws {
+    func latest(_ transactions: [JWSTransaction]) throws -> Entitlement {
+      var found: [Entitlement] = []
+      for order in [transactions, transactions.reversed()] {
+        var ledger = EntitlementLedger()
+        for each in order { try ledger.apply(transaction: try transaction(each, signedOn: 1)) }
+        found.append(try #require(ledger[Story.id]))
+      }
+      #expect(found[0] == found[1])
+      return found[0]
+    }
+    // Whichever of the two is the greater as text.
+    for (first, second) in [("a", "b"), ("b", "a")] {
+      let bought = Story.period(1) { $0.productId = first }
+      let refunded = Story.period(1) {
+        $0.productId = second
+        $0.revocationDate = Story.day(1)
+      }
+      #expect(try latest([bought, refunded]).state(at: Story.day(2)) == .refunded)
+      let upgraded = Story.period(1) {
+        $0.productId = second
+        $0.isUpgraded = true
+      }
+      #expect(try latest([bought, upgraded]).state(at: Story.day(2)) == .upgraded)
+      let ended = Story.period(1) {
+        $0.productId = second
+        $0.expiresDate = Story.day(29)
+      }
+      #expect(try latest([bought, ended]).expiresDate == Story.day(30))
+    }
+  }
+
+  @Test("that the refund of an earlier purchase was reversed does not give the present one back")
+  func reversalOfEarlierPurchase() throws {
+    var story = try Story()
+    try story.notify(.subscribed, .initialBuy, day: 0, Story.period(1), Story.renewal())
+    try story.notify(.refund, day: 5, Story.period(1) { $0.revocationDate = Story.day(5) })
+    try story.notify(.didRenew, day: 30, Story.period(2), Story.renewal())
+    try story.notify(.refund, day: 40, Story.period(2) { $0.revocationDate = Story.day(40) })
+    try story.notify(.refundReversed, day: 50, Story.period(1))
+    try story.expect([(51, .refunded)])
+  }
+
   @Test("environments and original transactions are kept apart")
   func keys() throws {
     var ledger = EntitlementLedger()

@@ -49,6 +49,45 @@ import Testing
     #expect(fixture.requests.count == 3)
   }
 
+  @Test func theSameSerialNumberUnderAnotherIssuerIsAnotherCertificate() async throws {
+    let fixture = try RevocationFixture()
+    let authority = try TestAuthority.es256()
+    let identity = try authority.identity(
+      ocspURL: RevocationFixture.url, serialNumber: fixture.intermediate.serialNumber)
+    #expect(identity.chain[0].serialNumber == identity.chain[1].serialNumber)
+    fixture.change { $0 = TestRevocationResponder(authority, chain: identity.chain) }
+    let jws = try TestReceipts(jws: identity, rsa: TestAuthority.rsa().identity).signedTransaction()
+    let checker = fixture.checker()
+    #expect(await checker.check(try fixture.verified(jws)) == .confirmed)
+    #expect(fixture.requests.count == 2)
+    #expect(checker.cachedCount == 2)
+  }
+
+  @Test func anAnswerAboutOneCertificateIsNoneAboutAnotherOfTheSameIssuer() async throws {
+    let fixture = try RevocationFixture()
+    let checker = fixture.checker()
+    #expect(await checker.check(try fixture.receipt()) == .confirmed)
+
+    let authority = try TestAuthority.es256()
+    var template = authority.authority.options.leafTemplate
+    template.serialNumber = [0x78]
+    template.additionalExtensions = [.authorityInformationAccess(ocspURLs: [RevocationFixture.url])]
+    let key = fixture.identity.privateKey
+    let leaf = try CertificateAuthority.issue(
+      template, for: key.publicKey,
+      by: .authority(fixture.intermediate, authority.authority.intermediate.privateKey))
+    let other = try SigningIdentity(
+      privateKey: key, chain: [leaf, fixture.intermediate, fixture.identity.chain[2]])
+    fixture.change {
+      $0 = TestRevocationResponder(authority, chain: other.chain)
+      $0.revoke(leaf, at: SampleReceipts.signedAt, reason: .keyCompromise)
+    }
+    let jws = try TestReceipts(jws: other, rsa: TestAuthority.rsa().identity).signedTransaction()
+    #expect(await checker.check(try fixture.verified(jws)).refusal?.contains("keyCompromise") == true)
+    // The intermediate's answer serves for both.
+    #expect(fixture.requests.count == 3)
+  }
+
   @Test func aPartOfAnotherSignerIsCheckedThoughTheSignerOfTheNotificationIsKnown() async throws {
     let fixture = try RevocationFixture()
     let checker = fixture.checker()

@@ -175,6 +175,9 @@ import Testing
     let left = try await fixture.store().session(account: "alice/1").unfinishedTransactions(
       after: nil, limit: 99)
     #expect(left.transactions == [sold[0], sold[2], sold[3], sold[4]])
+    // Who bought it finishes it all the same.
+    try await session.finish(transactionIdentifier: sold[0].transactionIdentifier)
+    #expect(try await session.unfinishedTransactions(after: nil, limit: 1).transactions == [sold[2]])
   }
 
   @Test func somebodyMayBeAsked() async throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCodec
-import Storefront
+@testable import Storefront
 import Testing
 
 @Suite("Payment queue: records", .timeLimit(.minutes(2)))
@@ -38,6 +38,37 @@ struct QueueRecordTests {
     let coins = try #require(await queue.transactions.last)
     try await queue.finish(coins)
     return storage.reopened()
+  }
+
+  /// Adds so many payments at once.
+  private func add(_ count: Int, to ledger: inout TransactionLedger) throws -> [SequenceNumber] {
+    var changes = LedgerChanges()
+    for index in 0..<count { changes.add(Payment(productIdentifier: "coins"), request: "\(index)") }
+    return try ledger.commit(changes)
+  }
+
+  @Test("a number is given once, also where all that were reserved are given")
+  func numbers() throws {
+    let storage = MemoryRecordStorage()
+    var ledger = TransactionLedger(storage: storage)
+    // The first commit reserves 1,024 beyond its own.
+    let given = try add(1, to: &ledger) + add(1024, to: &ledger)
+    #expect(Set(given).count == 1025)
+    var reopened = try TransactionLedger.read(from: storage.reopened())
+    let next = try add(1, to: &reopened)
+    #expect(!given.contains(next[0]))
+  }
+
+  @Test("a payment has one answer, however many come at once")
+  func twoAnswers() throws {
+    var ledger = TransactionLedger(storage: MemoryRecordStorage())
+    let number = try add(1, to: &ledger)[0]
+    var changes = LedgerChanges()
+    for code in [StoreError.Code.paymentCancelled, .ineligibleForOffer] {
+      changes.complete(number, .failed(StoreError(code, "no")), in: ledger)
+    }
+    #expect(changes.outcomes.map(\.0) == [number])
+    #expect(changes.outcomes.first?.outcome == .failed(StoreError(.paymentCancelled, "no")))
   }
 
   @Test("reads back what it wrote")

@@ -228,6 +228,22 @@ import Testing
     try fold.advance(to: date("2025-04-01T00:00:00Z"))
     #expect(fold.events.last?.transaction.offerIdentifier == nil)
     #expect(fold.engine[id]?.expiresDate.iso8601 == "2025-05-01T00:00:00.000Z")
+    let later = try date("2025-04-02T00:00:00Z")
+    let again = #expect(throws: StoreError.self) {
+      _ = try fold.subscribe("silver", "alice", offer: .code("SPRING"), at: later)
+    }
+    #expect(again?.code == .ineligibleForOffer)
+  }
+
+  @Test func whatAnotherMemberOfTheFamilyPaidForIsNotRefunded() throws {
+    var fold = try fold()
+    _ = try fold.subscribe("gold", "alice", at: start)
+    var shared = try #require(fold.events.last?.transaction)
+    shared.inAppOwnershipType = .familyShared
+    let error = #expect(throws: SubscriptionError.self) {
+      try fold.run { try $0.refund(shared, account: "alice", at: start) }
+    }
+    #expect(error?.code == .familyShared)
   }
 
   @Test mutating func whoLeftAndHadPaidMayBeWonBack() throws {
@@ -267,13 +283,14 @@ import Testing
         identifier: identifier, keyIdentifier: "K1", nonce: signed.nonce.rawValue.uppercased(),
         signature: try Base64.decode(Array(signed.encodedSignature.utf8)), timestamp: signed.timestamp)
     }
-    func refusal(_ redemption: PromotionalOfferRedemption, by account: String = "alice", at now: Timestamp)
-      -> StoreError.Code?
-    {
+    func refusal(
+      _ redemption: PromotionalOfferRedemption, by account: String = "alice", username: String = "User",
+      at now: Timestamp
+    ) -> StoreError.Code? {
       var engine = fold.engine
       do throws(StoreError) {
         _ = try engine.subscribe(
-          "silver", account: account, applicationUsername: "User", offer: .promotional(redemption), at: now)
+          "silver", account: account, applicationUsername: username, offer: .promotional(redemption), at: now)
         return nil
       } catch { return error.code }
     }
@@ -282,6 +299,19 @@ import Testing
     let good = try offer(now)
     #expect(refusal(good, by: "stranger", at: now) == .ineligibleForOffer)
     #expect(refusal(try offer(now, username: "Other"), at: now) == .invalidSignature)
+    // U+2063 separates the signed fields, and our signer refuses it inside one.
+    for (username, expected) in [("user", nil), ("us\u{2063}er", .invalidSignature)]
+      as [(String, StoreError.Code?)]
+    {
+      let nonce = DeveloperSigner.randomNonce().rawValue
+      let fields = [StoreFixture.bundle, "K1", "silver", "loyal", username, nonce, "\(good.timestamp)"]
+      let signature = try TestKeys.developer().signature(
+        for: Array(fields.joined(separator: "\u{2063}").utf8), using: .ecdsa(.sha256))
+      let redemption = PromotionalOfferRedemption(
+        identifier: "loyal", keyIdentifier: "K1", nonce: nonce, signature: signature,
+        timestamp: good.timestamp)
+      #expect(refusal(redemption, username: username, at: now) == expected)
+    }
     #expect(refusal(try offer(now, identifier: "none"), at: now) == .invalidOfferIdentifier)
     #expect(refusal(good, at: now.addingSeconds(86_401)) == .invalidSignature)
     #expect(refusal(try offer(now.addingSeconds(3600)), at: now) == .invalidSignature)
