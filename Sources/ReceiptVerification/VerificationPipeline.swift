@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// The road of every receipt: recognition, authentication, policy, verdict. One receipt is a batch of one.
+/// The road of every receipt: recognition, authentication, policy, verdict.
 ///
 /// Data flows one way: each stage takes what the one before returned. A notification's signed parts take the same
 /// road up to the policy, those of all receipts of a batch together.
@@ -30,7 +30,8 @@ struct VerificationPipeline: Sendable {
     let contents = authenticator.authenticate(traced, resolved: &resolved)
     let parts = authenticatedParts(of: contents, resolved: &resolved)
     return traced.indices.map { index in
-      verdict(on: traced[index].receipt, contents[index], parts: parts[index] ?? [], trace: traced[index].trace)
+      verdict(
+        on: traced[index].receipt, contents[index], parts: parts[index] ?? [], trace: traced[index].trace)
     }
   }
 

@@ -2,11 +2,14 @@
 
 /// A value of definite length: its tag, and where it stands in the input.
 public struct ASN1Element: Sendable, Hashable {
+  /// Its tag.
   public let tag: ASN1Tag
   /// The value with its identifier and length octets.
   public let encoded: Range<Int>
+  /// The value without them.
   public let contents: Range<Int>
 
+  /// Creates an element.
   @inlinable
   public init(tag: ASN1Tag, encoded: Range<Int>, contents: Range<Int>) {
     (self.tag, self.encoded, self.contents) = (tag, encoded, contents)

@@ -73,6 +73,7 @@ extension ASN1Reader {
     }
   }
 
+  /// Refuses an INTEGER in more octets than it needs.
   @inlinable @inline(never)
   public func requireMinimalInteger(
     _ contents: Range<Int>, startingAt start: Int, _ bytes: Span<UInt8>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Public, as all that is inlined from this module: the compiler inlines no declaration of package access into another
+// module. The module itself is no product.
+
 /// A strict reader of ASN.1 in its Basic or Distinguished Encoding Rules (X.690).
 ///
 /// A reader is a position, nothing more: every call is given the bytes, always the same whole input, so
@@ -12,6 +15,7 @@
 /// The reader does not check the order of a `SET OF`; Xcode does not sort. What is malformed is thrown as an error
 /// of the caller's own.
 public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
+  /// What the reader throws.
   public typealias Failure = Errors.Failure
 
   /// The offset of the next octet to read.
@@ -21,12 +25,14 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
   public let end: Int
   /// Whether the end is marked by end-of-contents octets.
   public let isIndefinite: Bool
+  /// The encoding rules.
   public let rules: ASN1Rules
   /// The name of the input, for errors.
   public let part: StaticString
   /// How many more levels may be entered.
   public let remainingDepth: Int
 
+  /// Reads a range of the bytes.
   @inlinable
   public init(
     _ range: Range<Int>, rules: ASN1Rules = .der, maximumDepth: Int = 32, part: StaticString
@@ -36,6 +42,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
       remainingDepth: maximumDepth)
   }
 
+  /// Creates a reader at a place.
   @inlinable
   public init(
     position: Int, end: Int, isIndefinite: Bool, rules: ASN1Rules, part: StaticString, remainingDepth: Int
@@ -50,10 +57,14 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
 
   /// Identifier and length octets. `end` is `nil` for an indefinite length.
   public struct Header {
+    /// The tag.
     public let tag: ASN1Tag
+    /// The offset of the contents.
     public let contents: Int
+    /// The offset after them.
     public let end: Int?
 
+    /// Creates a header.
     @inlinable @inline(__always)
     public init(tag: ASN1Tag, contents: Int, end: Int?) {
       (self.tag, self.contents, self.end) = (tag, contents, end)
@@ -193,6 +204,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return try readLongHeader(bytes)
   }
 
+  /// Reads identifier and length octets in any form.
   @inlinable @inline(never)
   public mutating func readLongHeader(_ bytes: Span<UInt8>) throws(Failure) -> Header {
     let start = position
@@ -248,6 +260,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return Header(tag: tag, contents: position, end: position + length)
   }
 
+  /// Reads the identifier octets.
   @inlinable @inline(__always)
   public mutating func readTag(_ bytes: Span<UInt8>) throws(Failure) -> ASN1Tag {
     let start = position
@@ -276,6 +289,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return ASN1Tag(leadingOctet: leading, longFormNumber: number)
   }
 
+  /// Reads one octet.
   @inlinable @inline(__always)
   public mutating func readOctet(_ bytes: Span<UInt8>) throws(Failure) -> UInt8 {
     guard position < end else {
@@ -288,6 +302,7 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
     return bytes[position]
   }
 
+  /// Whether end-of-contents octets follow.
   @inlinable
   public func isAtEndOfContents(_ bytes: Span<UInt8>) throws(Failure) -> Bool {
     guard end - position >= 2 else {
@@ -300,11 +315,13 @@ public struct ASN1Reader<Errors: ASN1Errors>: Sendable {
 
   // MARK: - Errors
 
+  /// An error at an offset.
   @inlinable
   public func fault(_ fault: ASN1Fault, at offset: Int, _ message: String) -> Failure {
     Errors.error(fault, at: offset, in: part, message)
   }
 
+  /// The error of another tag than the one that must be here.
   @inlinable @inline(never)
   public func unexpected(_ found: ASN1Tag, insteadOf expected: ASN1Tag, at offset: Int) -> Failure {
     fault(.unexpected, at: offset, "Found a \(found) where a \(expected) should be.")

@@ -4,6 +4,7 @@
 ///
 /// Packed into one word, because the reader compares a tag for every value it meets.
 public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
+  /// The class of a tag.
   public enum Class: UInt8, Sendable {
     case universal = 0x00
     case application = 0x40
@@ -30,17 +31,21 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
     packed = (UInt32(octet & 0x1F) << 8) | UInt32(octet & 0xE0)
   }
 
+  /// A tag in the long form.
   @inlinable
   public init(leadingOctet octet: UInt8, longFormNumber number: UInt32) {
     packed = (number << 8) | UInt32(octet & 0xE0)
   }
 
+  /// The number.
   public var number: UInt32 { packed >> 8 }
   /// Whether both are the same tag.
   @inlinable @inline(__always)
   public static func == (left: ASN1Tag, right: ASN1Tag) -> Bool { left.packed == right.packed }
 
+  /// Whether the contents are values.
   @inlinable public var isConstructed: Bool { packed & 0x20 != 0 }
+  /// The class.
   public var tagClass: Class { Class(rawValue: UInt8(truncatingIfNeeded: packed & 0xC0)) ?? .universal }
 
   /// The identifier octets.
@@ -57,18 +62,31 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
     return octets.reversed()
   }
 
+  /// BOOLEAN.
   @inlinable public static var boolean: ASN1Tag { ASN1Tag(shortForm: 0x01) }
+  /// INTEGER.
   @inlinable public static var integer: ASN1Tag { ASN1Tag(shortForm: 0x02) }
+  /// BIT STRING.
   @inlinable public static var bitString: ASN1Tag { ASN1Tag(shortForm: 0x03) }
+  /// OCTET STRING.
   @inlinable public static var octetString: ASN1Tag { ASN1Tag(shortForm: 0x04) }
+  /// OCTET STRING in pieces, under BER.
   @inlinable public static var constructedOctetString: ASN1Tag { ASN1Tag(shortForm: 0x24) }
+  /// NULL.
   @inlinable public static var null: ASN1Tag { ASN1Tag(shortForm: 0x05) }
+  /// OBJECT IDENTIFIER.
   @inlinable public static var objectIdentifier: ASN1Tag { ASN1Tag(shortForm: 0x06) }
+  /// ENUMERATED.
   @inlinable public static var enumerated: ASN1Tag { ASN1Tag(shortForm: 0x0A) }
+  /// UTF8String.
   @inlinable public static var utf8String: ASN1Tag { ASN1Tag(shortForm: 0x0C) }
+  /// IA5String.
   @inlinable public static var ia5String: ASN1Tag { ASN1Tag(shortForm: 0x16) }
+  /// UTCTime.
   @inlinable public static var utcTime: ASN1Tag { ASN1Tag(shortForm: 0x17) }
+  /// SEQUENCE and SEQUENCE OF.
   @inlinable public static var sequence: ASN1Tag { ASN1Tag(shortForm: 0x30) }
+  /// SET and SET OF.
   @inlinable public static var set: ASN1Tag { ASN1Tag(shortForm: 0x31) }
 
   /// `[number]`, the form of an IMPLICIT primitive.
@@ -83,6 +101,7 @@ public struct ASN1Tag: Sendable, Hashable, CustomStringConvertible {
     ASN1Tag(.contextSpecific, number: number, isConstructed: true)
   }
 
+  /// The name of a universal type, else class and number.
   public var description: String {
     switch self {
     case .boolean: "BOOLEAN"

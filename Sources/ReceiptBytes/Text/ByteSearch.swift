@@ -5,7 +5,9 @@
 /// A word's lane is marked by its high bit. Borrows between lanes can only mark lanes above a true mark, so the
 /// lowest mark is always right.
 public enum ByteSearch {
+  /// The lowest bit of each lane.
   @inlinable public static var lowBits: UInt64 { 0x0101_0101_0101_0101 }
+  /// The highest bit of each lane.
   @inlinable public static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 
   /// Marks the lanes that are zero.

@@ -50,7 +50,9 @@ package final class FixedKeyVerifier: Sendable {
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
   package func isValid(_ signature: Span<UInt8>, forDigest digest: Span<UInt8>) throws(CryptoError) -> Bool {
-    guard signature.count == Self.signatureByteCount, digest.count == Self.digestByteCount else { return false }
+    guard signature.count == Self.signatureByteCount, digest.count == Self.digestByteCount else {
+      return false
+    }
     var isValid = false
     let isDone = unsafe withUnsafeMutablePointer(to: &isValid) { answer in
       unsafe verifyByTable(signature, digest, into: UnsafeMutableBufferPointer(start: answer, count: 1))
