@@ -92,6 +92,11 @@ import TransparencyLog
     #expect(code { _ = try ErasureKeyBackup(parsing: file + [0]) } == .invalidRecord)
   }
 
+  @Test func theKeysOfSiblingsDiffer() {
+    let parent = ErasureKeyTree.Node(height: ErasureKeyTree.height, number: 0, secret: (1, 2, 3, 4))
+    #expect(parent.left.secret.0 != parent.right.secret.0)
+  }
+
   @Test("an erased entry whose key came back is erased again, without another entry", arguments: [650, 3])
   func erasedAgain(entry: UInt64) async throws {
     let log = try fixture.create()

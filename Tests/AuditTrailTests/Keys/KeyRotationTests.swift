@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuditTrail
 import FoundationEssentials
 import ReceiptTesting
 import Testing
 import TransparencyLog
+
+@testable import AuditTrail
 
 /// A key takes over by an entry that the one before it signed. Whoever trusts any of the keys follows the trail from
 /// there on, and what a replaced key signs afterwards is not accepted.
@@ -131,6 +132,15 @@ import TransparencyLog
   }
 
   /// Somebody has the key that was replaced, and the storage.
+  @Test func aReplacedKeyVouchesForTheEntriesUpToTheOneThatReplacedIt() async throws {
+    let rotated = try await Rotated()
+    let keys = rotated.log.keys
+    for (signer, succession) in zip(rotated.signers, rotated.successions) {
+      #expect(keys.isTrusted(signer.verifierKey, forSize: succession.index + 1))
+      #expect(!keys.isTrusted(signer.verifierKey, forSize: succession.index + 2))
+    }
+  }
+
   @Test func aReplacedKeyVouchesForNothingNew() async throws {
     let rotated = try await Rotated()
     let old = rotated.signers[0]

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuditTrail
 import Dispatch
 import ReceiptTesting
 import Synchronization
 import Testing
 import TransparencyLog
+
+@testable import AuditTrail
 
 @Suite struct TrailCheckerTests {
   private func trail(entries: Int) async throws -> (TrailFixture, MemoryStorage) {
@@ -197,6 +198,45 @@ import TransparencyLog
       guard mark == 1 || added > 1 else { continue }
       #expect { try fixture.open(altered) } throws: { ($0 as? AuditError)?.code == .tampered }
     }
+  }
+
+  @Test("entries that contradict those before them are named, however rightly they are signed")
+  func contradictions() throws {
+    func faults(_ entries: [AuditEntry]) throws -> [[String]] {
+      var checked = CheckedEntries(first: 0)
+      for entry in entries {
+        let bytes = try entry.encoded()
+        checked.add(bytes.span)
+      }
+      var checker = EntryLineChecker()
+      return (checked.faults + checker.add(checked) + checker.finish(sawErasableParts: true))
+        .map { [$0.code.rawValue, $0.index.map(String.init) ?? ""] }
+    }
+    func entry(previous: UInt64?) -> AuditEntry {
+      AuditEntry(EntryFacts(time: 0, kind: .verdict, original: "1000"), previous: previous)
+    }
+    func anchor(newest: UInt64, count: UInt64) -> AuditEntry {
+      AuditEntry(
+        EntryFacts(time: 0, kind: .anchor, original: "1000", size: 2, newest: newest, count: count),
+        previous: 1)
+    }
+    let line = [entry(previous: nil), entry(previous: 0)]
+    #expect(try faults(line + [anchor(newest: 1, count: 2)]) == [])
+    #expect(try faults([line[0], line[0]]) == [["broken-line", "1"]])
+    #expect(try faults(line + [anchor(newest: 1, count: 3)]) == [["wrong-anchor", "2"]])
+    #expect(try faults(line + [anchor(newest: 0, count: 2)]) == [["wrong-anchor", "2"]])
+    // It says so, and the erasable part is there.
+    let erasure = AuditEntry(EntryFacts(time: 0, kind: .erasure, erased: 1))
+    #expect(try faults(line + [erasure]) == [["unrecorded-erasure", "1"]])
+  }
+
+  @Test(
+    "a row that belongs to nothing is found", arguments: [StorageTable.bundles, .tail, .tiles, .payloads])
+  func strayRow(table: StorageTable) async throws {
+    let (fixture, storage) = try await trail(entries: 300)
+    try storage.write { try $0.put(table, 9999, [1]) }
+    #expect(
+      try check(fixture, storage).faults.contains { $0.code == .strayRow && $0.place == "\(table) 9999" })
   }
 
   @Test("an old copy is refused, by opening and by the check")

@@ -164,7 +164,7 @@ import Testing
     expectInvalid(try Fixture.verifier().verify(receipt), .chainUntrusted, at: "certificate 0")
     // Nor does it help that the verifier has the leaf's issuer: x5c alone counts.
     let verifier = ReceiptVerifier(
-      trust: try es256.trustAnchors, policy: Fixture.policy(), intermediates: [es256.intermediate],
+      trust: es256.trustAnchors, policy: Fixture.policy(), intermediates: [es256.intermediate],
       clock: FixedClock(Fixture.now).reading)
     expectInvalid(verifier.verify(receipt), .chainUntrusted, at: "certificate 0")
   }
