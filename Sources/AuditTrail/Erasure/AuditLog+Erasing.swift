@@ -3,14 +3,14 @@
 internal import FingerprintIndex
 
 extension AuditLog {
-  /// How many entries are erased in one transaction: others write in between, and do not wait for longer than some three
+  /// How many entries are erased in one transaction: others write in between, and do not wait for longer than some four
   /// hundred milliseconds where the storage is slow.
   private struct SliceLength {
-    private(set) var count = 128
+    private(set) var count = 256
 
     mutating func adapt(to duration: Duration) {
-      if duration > .milliseconds(250) { count = max(32, count / 2) }
-      if duration < .milliseconds(100) { count = min(512, count * 2) }
+      if duration > .milliseconds(400) { count = max(32, count / 2) }
+      if duration < .milliseconds(150) { count = min(512, count * 2) }
     }
   }
 
