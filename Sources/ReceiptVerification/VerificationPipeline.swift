@@ -20,7 +20,7 @@ struct VerificationPipeline: Sendable {
       try authenticator.authenticate(receipt, resolved: &resolved, trace: trace)
     }
     let parts = authenticatedParts(of: CollectionOfOne(content), resolved: &resolved)
-    return verdict(on: receipt, content, parts: parts[0] ?? [], trace: trace)
+    return verdict(on: receipt, content, parts: parts.isEmpty ? [] : parts[0] ?? [], trace: trace)
   }
 
   /// The verdicts on receipts, in their order.
@@ -80,7 +80,8 @@ struct VerificationPipeline: Sendable {
     var parts: [(index: Int, part: SignedPart)] = []
     for (index, content) in contents.enumerated() {
       // Where the kind is not accepted, the parts do not matter.
-      guard case .success(let content) = content, evaluator.policy.kinds.contains(content.decoded.claims.kind)
+      guard case .success(let content) = content, !content.decoded.parts.isEmpty,
+        evaluator.policy.kinds.contains(content.decoded.claims.kind)
       else { continue }
       for part in content.decoded.parts { parts.append((index, part)) }
     }
@@ -132,10 +133,11 @@ struct VerificationPipeline: Sendable {
     let acceptance = try evaluator.evaluate(
       claims, signedBy: content.signer.chains, in: context, trace: trace)
     authenticator.remember(content)
-    let receipt = VerifiedReceipt(content, claims: claims, signedBy: acceptance.chain, nested: nested)
-    if let reason = acceptance.unprovenEnvironment {
-      throw .undetermined(reason, signatureVerified: receipt)
+    guard let reason = acceptance.unprovenEnvironment else {
+      return VerifiedReceipt(content, claims: claims, signedBy: acceptance.chain, nested: nested)
     }
-    return receipt
+    throw .undetermined(
+      reason,
+      signatureVerified: VerifiedReceipt(content, claims: claims, signedBy: acceptance.chain, nested: nested))
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// Searching and comparing bytes, eight at a time.
 ///
 /// A word's lane is marked by its high bit. Borrows between lanes can only mark lanes above a true mark, so the
@@ -59,16 +61,14 @@ public enum ByteSearch {
     return nil
   }
 
-  /// Whether the bytes are the same; compared from the end, since unequal keys tend to begin alike.
-  @inlinable
+  /// Whether the bytes are the same.
   public static func isEqual(_ lhs: Span<UInt8>, _ rhs: Span<UInt8>) -> Bool {
     guard lhs.count == rhs.count else { return false }
-    var end = lhs.count
-    while end >= 8 {
-      end -= 8
-      if word(lhs, at: end) != word(rhs, at: end) { return false }
+    return unsafe lhs.withUnsafeBytes { lhs in
+      unsafe rhs.withUnsafeBytes { rhs in
+        guard let left = lhs.baseAddress, let right = rhs.baseAddress else { return lhs.count == 0 }
+        return unsafe memcmp(left, right, lhs.count) == 0
+      }
     }
-    for index in 0..<end where lhs[index] != rhs[index] { return false }
-    return true
   }
 }

@@ -86,11 +86,7 @@ struct RawAttribute {
     guard let likely else { return try text(bytes) }
     let contents = bytes.extracting(try textContents(bytes))
     let spelling = likely.utf8.span
-    guard spelling.count == contents.count else { return try text(bytes) }
-    for index in 0..<spelling.count where spelling[index] != contents[index] {
-      return try text(bytes)
-    }
-    return likely
+    return ByteSearch.isEqual(spelling, contents) ? likely : try text(bytes)
   }
 
   /// The value as a date in RFC 3339; `nil` when the text is empty, which is how the App Store writes none.
