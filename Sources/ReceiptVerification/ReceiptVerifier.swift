@@ -82,7 +82,7 @@ public struct ReceiptVerifier: Sendable {
   /// it: the first that says revoked or refuses makes the verdict invalid; one that could not answer makes it
   /// undetermined, never valid, unless a later one refuses, or ``VerificationPolicy/offlineRule`` says by name
   /// that offline is enough. What each said is in ``Verdict/checks``. An environment that the receipt only claims, or
-  /// leaves out, is settled by a checker that names the one in which it found the purchase: the verified
+  /// leaves out, is determined by a checker that names the one in which it found the purchase: the verified
   /// receipt then says that one, as proven. A checker that names another than is proven contradicts.
   public func verify(_ bytes: [UInt8], checkers: [any RemoteChecker]) async -> Verdict {
     await RemoteConsultation(policy: policy, checkers: checkers, report: pipeline.report).verdict(

@@ -66,7 +66,7 @@
       $$;
       CREATE VIEW \(schema).entries AS SELECT * FROM \(schema).entries(0, 9223372036854775807);
       COMMENT ON VIEW \(schema).entries IS
-        'What is stored of the entries, unverified: whoever can write to the tables can alter it. For a page call the function entries(first, last).';
+        'What is stored of the entries, unverified: a role that can write to the tables can alter it. For a page call the function entries(first, last).';
       COMMENT ON FUNCTION \(schema).entries(bigint, bigint) IS
         'What is stored of the entries with these indexes, first and last included, unverified.';
       """

@@ -17,7 +17,7 @@ public enum Digest {
     hash(bytes.span, using: algorithm)
   }
 
-  /// Lends the digest of `bytes`, which lives on the stack.
+  /// Calls `body` with the digest of `bytes`, which is on the stack.
   static func withHash<Result>(
     of bytes: Span<UInt8>, using algorithm: DigestAlgorithm, _ body: (Span<UInt8>) -> Result
   ) -> Result {

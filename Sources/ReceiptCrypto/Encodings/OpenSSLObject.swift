@@ -14,7 +14,7 @@ enum OpenSSLObject {
     }
   }
 
-  /// Lends the OpenSSL object of a dotted form; `nil` where `text` is not one.
+  /// Calls `body` with the OpenSSL object of a dotted form; `nil` where `text` is not one.
   static func withObject<Result>(_ text: String, _ body: (OpaquePointer) -> Result?) -> Result? {
     guard let object = unsafe OBJ_txt2obj(text, 1) else {
       ErrorQueue.clear()

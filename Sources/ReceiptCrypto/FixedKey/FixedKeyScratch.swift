@@ -26,7 +26,7 @@ final class FixedKeyScratch {
   deinit { unsafe COpenSSL_FixedKey_scratch_free(pointer) }
 }
 
-// Whoever took it from the pool is alone with it.
+// It is used by one thread at a time: the one that took it from the pool.
 extension FixedKeyScratch: @unchecked Sendable {}
 
 /// The scratch that no thread is using. There is never more of it than threads that verified at one time.

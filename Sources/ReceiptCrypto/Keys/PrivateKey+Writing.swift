@@ -3,7 +3,7 @@
 internal import COpenSSL
 
 extension PrivateKey {
-  /// The key as PKCS#8 in DER, not encrypted: whoever has these bytes has the key.
+  /// The key as PKCS#8 in DER, not encrypted: who has these bytes has the key.
   ///
   /// - Throws: ``CryptoError/Code/internalFailure`` where OpenSSL cannot encode it.
   public func pkcs8DER() throws(CryptoError) -> [UInt8] { try unsafe Self.pkcs8DER(of: backing.key) }

@@ -91,7 +91,7 @@ public struct CheckerResponse: Sendable, Hashable {
 
   /// The standing of the purchase.
   public var standing: Standing
-  /// The environment in which the source found it, where it says so. It settles an environment that the
+  /// The environment in which the source found it, where it says so. It determines an environment that the
   /// receipt only claims, or leaves out, and must be the one that a receipt proves.
   public var environment: ReceiptEnvironment.Category?
   /// Of a receipt with several purchases, those that were revoked or refunded while others stand. The verified

@@ -29,7 +29,7 @@ struct RemoteConsultation {
       reports.append(report)
       do throws(ValidationError) {
         if let environment = try evaluate(report.answer, of: report.decidedBy, on: receipt) {
-          if !receipt.isEnvironmentProven { receipt = receipt.settling(environment) }
+          if !receipt.isEnvironmentProven { receipt = receipt.determining(environment) }
           if open?.reason.code == .environmentUnproven { open = nil }
         }
         explain(.checker, passed: true, "\(checker.name) confirms the purchase")

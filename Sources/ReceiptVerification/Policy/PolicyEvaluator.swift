@@ -7,7 +7,7 @@ internal import ReceiptCrypto
 /// The third stage: whether the policy accepts what authenticated content says of itself.
 ///
 /// The order is the same for every kind: kind, time, app, certificate of a test, device, environment. The environment
-/// comes last, since it alone may be settled by a checker.
+/// comes last, since it alone can be determined by a checker.
 struct PolicyEvaluator: Sendable {
   let policy: VerificationPolicy
   let clock: @Sendable () -> Timestamp

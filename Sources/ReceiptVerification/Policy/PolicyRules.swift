@@ -7,7 +7,7 @@ public import ReceiptCodec
 /// The instant at which the certificates of a receipt must be valid.
 public enum TimeRule: Sendable, Hashable {
   /// When the receipt was signed: history stays valid after its certificates expire. The signing time comes
-  /// from the signed data, so whoever holds a stolen, expired key could backdate; combine it with
+  /// from the signed data, so the holder of a stolen, expired key could backdate; combine it with
   /// ``VerificationPolicy/maximumAge`` where that matters.
   case atSigning
   /// At a given instant, as an auditor asks. A receipt signed after it is refused.

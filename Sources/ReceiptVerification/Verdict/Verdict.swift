@@ -167,7 +167,7 @@ public struct UndeterminedReceipt: Sendable, Hashable {
   /// What remote checkers said, in the order asked; empty where none was asked.
   public internal(set) var checks: [CheckerReport] = []
 
-  /// The receipt whose signature is right, for checkers that may settle what is missing.
+  /// The receipt whose signature is right, for checkers that can supply what is missing.
   let signatureVerified: VerifiedReceipt?
 
   /// The environment that the receipt claims, when its signature was found right and no more than proof of the

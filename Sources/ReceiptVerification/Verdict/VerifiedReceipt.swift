@@ -96,9 +96,9 @@ public struct VerifiedReceipt: Sendable, Hashable {
     self.checks = checks
   }
 
-  /// The same receipt, its environment settled by a source that found the purchase there. A spelling that
+  /// The same receipt, its environment determined by a source that found the purchase there. A spelling that
   /// means that environment is kept.
-  func settling(_ category: ReceiptEnvironment.Category) -> VerifiedReceipt {
+  func determining(_ category: ReceiptEnvironment.Category) -> VerifiedReceipt {
     let spelling = environment?.category == category ? environment : nil
     return VerifiedReceipt(
       content: content, kind: kind, environment: spelling ?? ReceiptEnvironment(category),

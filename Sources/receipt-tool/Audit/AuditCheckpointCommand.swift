@@ -11,10 +11,10 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
     commandName: "checkpoint",
     abstract: "Sign the present state of the trail and print it: a checkpoint to keep or to hand out.",
     discussion: """
-      Whoever holds a checkpoint can tell later whether anything before it was changed. It is a signed note (C2SP
+      With a checkpoint one can tell later whether anything before it was changed. It is a signed note (C2SP
       tlog-checkpoint) of the trail's name, the number of entries and the root.
 
-      With --witnesses those who the policy names are asked to cosign it (C2SP tlog-witness), and the cosigned one is
+      With --witnesses those that the policy names are asked to cosign it (C2SP tlog-witness), and the cosigned one is
       kept as the trail's last checkpoint. Who refused, and why, goes to standard error.
 
       EXAMPLES:

@@ -9,7 +9,7 @@ struct AuditCommand: ParsableCommand {
     abstract: "Record verdicts so that nothing can be changed or left out, and prove what was recorded.",
     discussion: """
       A trail is a file, or a schema of a PostgreSQL database (postgresql://user@host/database?schema=name). Beside it
-      are TRAIL.key (private: it signs), TRAIL.pub (public: give it to whoever checks) and TRAIL.checkpoint (the last
+      are TRAIL.key (private: it signs), TRAIL.pub (public: give it to auditors) and TRAIL.checkpoint (the last
       signed state: keep it out of backups); for a server they are named after database and schema, in the current
       directory.
 

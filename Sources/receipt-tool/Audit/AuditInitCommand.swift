@@ -143,7 +143,7 @@ struct AuditInitCommand: ParsableCommand {
       "trail        \(location.name)",
       "origin       \(key.name)",
       "private key  \(location.privateKeyFile)  (keep it secret)",
-      "public key   \(location.publicKey)  (give it to whoever checks): \(key.text)",
+      "public key   \(location.publicKey)  (give it to auditors): \(key.text)",
       "checkpoint   \(location.checkpointFile)  (keep it out of backups)")
   }
 

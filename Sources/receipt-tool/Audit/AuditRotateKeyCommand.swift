@@ -12,7 +12,7 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     commandName: "rotate-key",
     abstract: "Have a new private key take over, by an entry that the one in use signs.",
     discussion: """
-      TRAIL.pub stays: whoever trusts the first key follows the entries to the new one, and what a replaced key signs
+      TRAIL.pub stays: those who trust the first key follow the entries to the new one, and what a replaced key signs
       afterwards is not accepted any more. The new key takes the place of TRAIL.key; the one before is kept as
       TRAIL.key.replaced-INDEX, for backups that are older, until you destroy it. A key of your own is used where it lies at
       TRAIL.key.new. Where the command is cut off, it goes on when it is started again.

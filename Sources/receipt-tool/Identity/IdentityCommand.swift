@@ -21,7 +21,7 @@ struct IdentityCreateCommand: ParsableCommand {
     commandName: "create",
     abstract: "Create a root, an intermediate and a signing certificate, and the signing key.",
     discussion: """
-      Writes root.cer (DER; give it to whoever verifies), chain.pem (leaf, intermediate, root) and key.pem
+      Writes root.cer (DER; give it to those who verify), chain.pem (leaf, intermediate, root) and key.pem
       (PKCS#8, mode 0600). The keys of root and intermediate are used once and forgotten: nobody can issue
       another signer under this root.
 
