@@ -53,7 +53,8 @@ extension DownloadQueue {
         throw .failed(
           DownloadError(
             .checksumMismatch, at: ContentFetcher.place(source.url),
-            "The content is not what the store says. Report it to the host of the content, then start it again."))
+            "The content is not what the store says. Report it to the host of the content, then start it again."
+          ))
       }
       try now { () throws(DownloadError) in try files.complete(name) }
       try finish(id, number)
