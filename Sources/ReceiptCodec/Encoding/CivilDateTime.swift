@@ -13,7 +13,8 @@ package struct CivilDateTime: Sendable, Hashable {
   /// `nil` unless it is a real date of the years 0 to 9999 and a time before 24:00:00. Leap seconds, which
   /// neither Unix time nor any receipt has, are refused.
   package init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
-    guard 0...9999 ~= year, 1...12 ~= month, day >= 1, day <= Self.dayCount(ofMonth: month, year: year),
+    guard 0...9999 ~= year, 1...12 ~= month, day >= 1,
+      day <= 28 || day <= Self.dayCount(ofMonth: month, year: year),
       0...23 ~= hour, 0...59 ~= minute, 0...59 ~= second
     else { return nil }
     self.init(unchecked: year, month, day, hour, minute, second)
@@ -63,9 +64,10 @@ package struct CivilDateTime: Sendable, Hashable {
 
   /// Whole seconds since 1970-01-01T00:00:00Z.
   package var secondsSince1970: Int64 {
-    let shiftedYear = month <= 2 ? year - 1 : year
-    let era = Self.floorDivide(shiftedYear, 400)
-    let yearOfEra = shiftedYear - era * 400
+    // Moved by a billion eras, no year is negative, and division needs no rounding towards the past.
+    let shiftedYear = UInt(year + 400_000_000_000 - (month <= 2 ? 1 : 0))
+    let era = Int(shiftedYear / 400) - 1_000_000_000
+    let yearOfEra = Int(shiftedYear % 400)
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     let days = era * 146_097 + dayOfEra - 719_468
