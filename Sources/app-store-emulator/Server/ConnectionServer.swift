@@ -73,7 +73,11 @@
         case .send(let bytes): if !bytes.isEmpty { try await outbound.write(buffer(bytes)) }
         case .sendForever(let bytes):
           let buffer = buffer(bytes)
-          while !Task.isCancelled { try await outbound.write(buffer) }
+          // A client that reads as fast as this writes would keep one of the few threads from all other connections.
+          while !Task.isCancelled {
+            try await outbound.write(buffer)
+            await Task.yield()
+          }
         case .waitForEnd: while try await parts.next() != nil {}
         }
       }
