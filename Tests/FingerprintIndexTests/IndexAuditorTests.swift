@@ -120,6 +120,22 @@ private func damage(in storage: MemoryIndex) throws -> [String] {
     #expect(report.damage.map(\.place) == ["index run \(catalogue.runs[number].number), page 0, record 5"])
   }
 
+  @Test(arguments: [-1, 1])
+  func `A run that has not as many records as its writer said is found`(difference: Int) throws {
+    let (storage, _) = try sample()
+    var catalogue = try storage.read { try IndexCatalogue($1, in: $0) }
+    let number = try #require(catalogue.runs.indices.last)
+    let (kind, count) = (catalogue.runs[number].kind, Int(catalogue.recordCount(catalogue.runs[number].kind)))
+    // All digests are right.
+    catalogue.runs[number].records = UInt64(Int(catalogue.runs[number].records) + difference)
+    try storage.write { writer, root in root = try catalogue.write(in: writer) }
+    let report = try storage.read { try IndexAuditor(root: $1, in: $0).audit(kind, at: try points()) }
+    #expect(report.records == UInt64(count))
+    #expect(report.damage.map(\.code) == [.corrupt])
+    let message = "have \(count) records, not \(count + difference)."
+    #expect(report.damage.first?.message.hasSuffix(message) == true)
+  }
+
   @Test func `A sum tells sets of records apart, in whatever order they come`() throws {
     let records = (0..<100 as Range<UInt64>).map { IndexRecord(fingerprint: $0 * 77, index: $0) }
     func sum(_ records: [IndexRecord], _ kind: IndexKind = .receipt) throws -> MultisetHash {

@@ -52,6 +52,24 @@ import Testing
     }
   }
 
+  @Test func `An index that covers less than before is refused, whoever vouches for it`() throws {
+    let storage = MemoryIndex()
+    var index = try storage.open()
+    for entry in 0..<600 as Range<UInt64> { index.insert(.original, entry, entry) }
+    try storage.flush(&index, upTo: 300)
+    let older = storage.current
+    try storage.flush(&index, upTo: 600)
+    let snapshot = index.snapshot(size: 600)
+    let newer = storage.current
+    storage.current = older
+    #expect { try storage.reload(&index) } throws: { ($0 as? IndexError)?.code == .corrupt }
+    #expect { try storage.read { _ = try snapshot.refreshed(to: $1, in: $0) } } throws: {
+      ($0 as? IndexError)?.code == .corrupt
+    }
+    storage.current = newer
+    #expect(try storage.read { try index.all(.original, 400, in: $0) } == [400])
+  }
+
   @Test func `What is found is the newest first, in memory and in runs`() throws {
     let storage = MemoryIndex()
     var index = try storage.open()

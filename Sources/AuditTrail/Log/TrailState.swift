@@ -62,7 +62,7 @@ struct TrailState {
   mutating func catchUp(_ reader: any StorageReader) throws {
     let stored = try context.keys.stored(in: reader, known: signed)
     guard stored != signed else { return }
-    guard stored.head.size >= head.size, stored.head.size > head.size || stored.head.root == head.root else {
+    guard stored.head.size > head.size || stored.head.isSameTree(as: head) else {
       throw Self.rolledBack(from: head.size, to: stored.head.size)
     }
     try index.reloadIfChanged(to: stored.head.indexRoot, in: IndexRows(base: reader))

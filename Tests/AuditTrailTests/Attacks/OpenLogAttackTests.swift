@@ -79,6 +79,102 @@ import TransparencyLog
     }
   }
 
+  @Test("a fork of the trail is refused, of as many entries and of more", arguments: [1, 2])
+  func fork(count: Int) async throws {
+    let storage = MemoryStorage()
+    let fixture = try TrailFixture(storage: storage)
+    let log = try fixture.create()
+    try await log.append(TrailFixture.records(0..<10))
+    let fork = storage.copy()
+    try await log.append(TrailFixture.records(10..<11))
+    // Of the same key, as when two machines go on from one backup.
+    let checkpoint = try #require(try fork.stored(.notes, TrailNotes.checkpoint))
+    let other = try TrailFixture(
+      storage: fork, checkpoints: MemoryCheckpointStore(checkpoint), signer: fixture.signer
+    ).open()
+    try await other.append(TrailFixture.records(20..<20 + count))
+    try storage.set(to: fork)
+    #expect(code { try log.withView { _ = $0.size } } == (count == 1 ? .rolledBack : .tampered))
+    #expect(code { try log.withView { _ = $0.size } } == .rolledBack)
+  }
+
+  @Test("an older index of the same entries, which covers less of them, hides nothing")
+  func olderIndex() async throws {
+    let storage = MemoryStorage()
+    var fixture = try TrailFixture(storage: storage)
+    fixture.options.flushInterval = 1 << 40
+    try await fixture.create().append(TrailFixture.records(0..<600))
+    let older = storage.copy()
+    // The same entries, with more of them in runs.
+    try TrailReindexing(storage, signer: fixture.signer).run()
+    let log = try fixture.open()
+    let history = try log.withView { try $0.history(original: "1005").map(\.index) }
+    #expect(history == stride(from: 595, through: 5, by: -10).map { UInt64($0) })
+    try storage.set(to: older)
+    #expect(code { try log.withView { _ = try $0.history(original: "1005") } } == .tampered)
+    await #expect(throws: AuditError.self) { try await log.append([TrailFixture.record(5)]) }
+    #expect(try storage.stored(.head, 0) == older.stored(.head, 0))
+  }
+
+  /// An entry in a bundle with the old hashes, in a bundle with new ones, and after the last bundle.
+  @Test(
+    "an altered entry that no checkpoint covers is refused when the trail is opened, and when it is followed",
+    arguments: [(100, false), (100, true), (550, true)] as [(UInt64, Bool)])
+  func alteredEntry(index: UInt64, withHashes: Bool) async throws {
+    let storage = MemoryStorage()
+    var fixture = try TrailFixture(storage: storage)
+    // All of the index is in memory: it is made of the entries whenever the trail is opened.
+    fixture.options.flushInterval = 1 << 40
+    let log = try fixture.create()
+    let opened = try fixture.open()
+    try await log.append(TrailFixture.records(0..<600))
+    try storage.write { try forge(index, withHashes: withHashes, in: $0) }
+    #expect(code { _ = try fixture.open() } == .tampered)
+    #expect(code { try opened.withView { _ = $0.size } } == .tampered)
+  }
+
+  @Test("a bundle with an altered entry is neither listed, exported, indexed anew nor copied")
+  func alteredBundle() async throws {
+    let storage = MemoryStorage()
+    let fixture = try TrailFixture(storage: storage)
+    let log = try fixture.create()
+    for first in [0, 600] { try await log.append(TrailFixture.records(first..<first + 600)) }
+    try log.publishCheckpoint()
+    let path = FileManager.default.temporaryDirectory.path + "/altered-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    // Its index is in runs: opening does not read it.
+    try storage.write { try forge(100, withHashes: false, in: $0) }
+    let head = try storage.stored(.head, 0)
+    _ = try fixture.open()
+    #expect(code { try log.withView { try $0.forEachRow { _ in } } } == .tampered)
+    #expect(code { try log.export(to: TileDirectory(path: path)) } == .tampered)
+    #expect(code { try TrailReindexing(storage, signer: fixture.signer).run() } == .tampered)
+    let migration = TrailMigration(
+      from: storage, checkpoints: fixture.checkpoints, signer: fixture.signer)
+    let (target, place) = (MemoryStorage(), MemoryCheckpointStore())
+    #expect(code { try migration.run(to: target, checkpoints: place) } == .tampered)
+    #expect(place.load() == nil)
+    #expect(try storage.stored(.head, 0) == head)
+  }
+
+  /// Gives an entry another transaction, and makes the stored hashes right among themselves or leaves them.
+  private func forge(_ index: UInt64, withHashes: Bool, in writer: any StorageWriter) throws {
+    try StoredRows(reader: writer).forEach(in: index..<index + 1) { _, stored, bundle in
+      let text = String(decoding: stored.entry, as: UTF8.self)
+      var forged = stored
+      forged.entry = Array(text.replacing("transaction 20", with: "transaction 30").utf8)
+      #expect(forged.entry != stored.entry)
+      guard !bundle.isEmpty else { return try writer.put(.tail, Int64(index), TailRow.encode(forged)) }
+      var forgedBundle = bundle
+      forgedBundle[Int(index & 255)] = forged
+      var entries = BundleEntries()
+      let forgedHashes = forgedBundle.map { entries.append($0) }
+      let hashes = withHashes ? forgedHashes : bundle.map { TreeHash.leaf($0.entry) }
+      let tile = GroupedTile(hashes: hashes, groupRoots: GroupedTile.groupRoots(of: hashes))
+      try writer.put(.bundles, Int64(index >> 8), BundleRow.encode(tile, entries))
+    }
+  }
+
   @Test("who opened a trail without its keys does not find customers by halves when they are back")
   func keysPutBack() async throws {
     let trail = try await AttackedTrail.shared.value
