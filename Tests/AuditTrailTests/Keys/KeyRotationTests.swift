@@ -166,6 +166,41 @@ import TransparencyLog
     #expect(throws: Never.self) { try KeyChain(rotated.first).verify(forgedCheckpoint) }
   }
 
+  @Test("a head that a replaced key signed is refused, however right the entries are")
+  func headOfAReplacedKey() async throws {
+    let rotated = try await Rotated()
+    let storage = try #require(rotated.fixture.storage as? MemoryStorage).copy()
+    let log = try rotated.open(trusting: rotated.first, signer: rotated.signers[2], storage)
+    let reader = try rotated.open(trusting: rotated.first, storage)
+    // After the last checkpoint.
+    try await log.append(TrailFixture.records(900..<910))
+    let head = try SignedNote(parsing: #require(try storage.stored(.head, 0)))
+    for signer in rotated.signers.dropLast() {
+      try storage.put(.head, 0, SignedNote.sign(head.text, by: [signer]).encoded)
+      let error = #expect(throws: AuditError.self) { try rotated.open(trusting: rotated.first, storage) }
+      #expect(error?.code == .tampered && error?.message.contains("replaced before") == true)
+      #expect { try reader.withView { $0.size } } throws: { ($0 as? AuditError)?.code == .tampered }
+    }
+    try storage.put(.head, 0, head.encoded)
+    #expect(try reader.withView { $0.size } == 912)
+  }
+
+  @Test("a key of another name does not take over, though the key before it signed the entry")
+  func successorOfAnotherName() throws {
+    let old = try NoteSignerKey.generate(name: "example.com/Ren\u{E9}")
+    func succession(to name: String) throws -> KeySuccession? {
+      let key = try NoteSignerKey.generate(name: name).verifierKey
+      let entry = try AuditEntry(EntryFacts(time: 1, kind: .key, key: key.text), previous: nil).encoded()
+      let checkpoint = try Checkpoint(origin: old.name, size: 1, root: .leaf(entry)).signed(by: old)
+      let proof = try LogProof(extra: entry, index: 0, inclusionProof: [], checkpoint: checkpoint)
+      return KeySuccession(proof, by: old.verifierKey)
+    }
+    #expect(try succession(to: old.name)?.key.name == old.name)
+    for name in ["example.com/other", "example.com/Rene\u{301}"] {
+      #expect(try succession(to: name) == nil)
+    }
+  }
+
   @Test("a proof of a key that is missing, altered, moved or repeated", arguments: 0..<5)
   func alteredSuccession(edit: Int) async throws {
     let rotated = try await Rotated()
