@@ -111,6 +111,17 @@ import Testing
     #expect(try await !isGranted(to: "dora"))
   }
 
+  @Test("a purchase that was granted to two customers, when no rule forbade it, is the first one's")
+  func twoOwners() async throws {
+    func isGranted(_ number: Int, to customer: String, _ rules: Set<ReplayRule>) async throws -> Bool {
+      try await log.grant([request(consumable(number), as: customer, rules: rules)])[0].isGranted
+    }
+    #expect(try await isGranted(0, to: "anna", []))
+    #expect(try await isGranted(1, to: "bert", []))
+    #expect(try await !isGranted(2, to: "bert", [.anotherCustomer]))
+    #expect(try await isGranted(3, to: "anna", [.anotherCustomer]))
+  }
+
   @Test("a verdict that is not valid is recorded, and neither a grant nor an owner")
   func refusedVerdict() async throws {
     let receipt = try consumable()

@@ -28,19 +28,19 @@ import Testing
 
     func customer(at index: UInt64) async throws -> String? { entries.withLock { $0[Int(index)].customer } }
 
-    private func find(_ matches: (EntryFacts) -> Bool) throws -> [EarlierEntry] {
+    private func find(_ limit: Int, _ matches: (EntryFacts) -> Bool) throws -> [EarlierEntry] {
       guard isReachable else { throw Unreachable() }
-      return entries.withLock { $0.map(\.entry).filter { matches($0.entry.facts) } }
+      return entries.withLock { $0.map(\.entry).filter { matches($0.entry.facts) }.suffix(limit) }
     }
 
     func entries(transaction: String, limit: Int) async throws -> [EarlierEntry] {
-      try find { $0.transaction.map { Array($0.utf8) } == Array(transaction.utf8) }
+      try find(limit) { $0.transaction.map { Array($0.utf8) } == Array(transaction.utf8) }
     }
     func entries(original: String, limit: Int) async throws -> [EarlierEntry] {
-      try find { $0.original.map { Array($0.utf8) } == Array(original.utf8) }
+      try find(limit) { $0.original.map { Array($0.utf8) } == Array(original.utf8) }
     }
     func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry] {
-      try find { $0.receipt == receipt }
+      try find(limit) { $0.receipt == receipt }
     }
   }
 
@@ -206,14 +206,33 @@ import Testing
       try await present(receipt, rules: [.consumableAgain], consumables: consumables), "consumable")
   }
 
-  @Test func aTrailThatCannotBeAskedLeavesItUndetermined() async throws {
-    let verdict = try await present(
-      transaction(), rules: [.sameReceipt], to: ListedTrail(isReachable: false))
+  private func expectUndetermined(_ verdict: Verdict, sourceLocation: SourceLocation = #_sourceLocation) {
     guard case .undetermined(let receipt) = verdict else {
-      Issue.record("not undetermined: \(verdict)")
+      Issue.record("not undetermined: \(verdict)", sourceLocation: sourceLocation)
       return
     }
-    #expect(receipt.isRetryable)
-    #expect(receipt.reason.code == .checkerUnavailable)
+    #expect(receipt.isRetryable, sourceLocation: sourceLocation)
+    #expect(receipt.reason.code == .checkerUnavailable, sourceLocation: sourceLocation)
+  }
+
+  @Test func aTrailThatCannotBeAskedLeavesItUndetermined() async throws {
+    expectUndetermined(
+      try await present(transaction(), rules: [.sameReceipt], to: ListedTrail(isReachable: false)))
+  }
+
+  @Test("a grant may be behind more refusals than are looked at: then nothing is decided")
+  func moreEntriesThanAreLookedAt() async throws {
+    let receipt = try transaction { $0.type = .consumable }
+    let refusal = AuditRecord(
+      EntryFacts(time: 0, kind: .verdict, transaction: "2000000001", verdict: .invalid))
+    func present() async throws -> Verdict { try await self.present(receipt, rules: [.consumableAgain]) }
+    #expect(try await present().receipt != nil)
+    trail.append([AuditRecord](repeating: refusal, count: ReplayChecker.maximumEntryCount - 2))
+    expectRefused(try await present(), "granted before, in entry 0")
+    // That was recorded: as many entries as are looked at, and then more, of which the first is not shown.
+    for _ in 0..<2 {
+      expectUndetermined(try await present())
+      trail.append([refusal])
+    }
   }
 }
