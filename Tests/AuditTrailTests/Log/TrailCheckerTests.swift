@@ -239,6 +239,49 @@ import TransparencyLog
       try check(fixture, storage).faults.contains { $0.code == .strayRow && $0.place == "\(table) 9999" })
   }
 
+  @Test("an altered tile above the bundles is found", arguments: [true, false])
+  func alteredTile(isThere: Bool) async throws {
+    let (fixture, storage) = try await trailWithATile()
+    try storage.write { writer in
+      guard isThere else { return try writer.remove(.tiles, in: 1 << 48...1 << 48, erasing: false) }
+      var row = try #require(try writer.value(.tiles, 1 << 48))
+      row[5_000] ^= 1
+      try writer.put(.tiles, 1 << 48, row)
+    }
+    let faults = try check(fixture, storage).faults
+    #expect(faults.map(\.code) == [.alteredTile])
+    #expect(faults.first?.place == TileCoordinates(1, 0, 256).path)
+    let message = isThere ? "The tile does not have" : "The tile is missing"
+    #expect(faults.first?.message.hasPrefix(message) == true)
+  }
+
+  /// A trail of 65,536 entries, made quickly: a bundle 256 times.
+  private func trailWithATile() async throws -> (TrailFixture, MemoryStorage) {
+    let storage = MemoryStorage()
+    var fixture = try TrailFixture(storage: storage)
+    // None of the index is in runs.
+    fixture.options.flushInterval = 1 << 40
+    // Entries that may stand anywhere: of one time, and with nothing that leads to another.
+    let records = (0..<256).map {
+      AuditRecord(EntryFacts(time: 1, kind: .verdict, transaction: "\($0)", verdict: .valid))
+    }
+    try await fixture.create().append(records)
+    let keys = try storage.read {
+      try TrailKeys(reading: $0, trusting: fixture.signer.verifierKey, signer: fixture.signer)
+    }
+    try storage.write { writer in
+      let bundle = try #require(try writer.value(.bundles, 0))
+      for number in 1..<256 as Range<Int64> { try writer.put(.bundles, number, bundle) }
+      var head = try keys.head(in: writer)
+      let hashes = [TreeHash](repeating: head.root, count: 256)
+      try writer.put(
+        .tiles, StoredTiles.key(TileCoordinates(1, 0, 256)), TileCoordinates.encode(hashes))
+      (head.size, head.root) = (65_536, TreeHash.root(ofComplete: hashes[...]))
+      try keys.write(head, in: writer)
+    }
+    return (fixture, storage)
+  }
+
   @Test("an old copy is refused, by opening and by the check")
   func rolledBack() async throws {
     let storage = MemoryStorage()
