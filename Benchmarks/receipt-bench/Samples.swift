@@ -8,11 +8,14 @@ import ReceiptVerification
 /// Receipts of every kind, signed here, in the sizes that stores have.
 struct Samples {
   static let bundleId = "com.example.bench"
+  /// How many receipts are verified in turn, or together.
+  static let count = 64
 
   let elliptic: SigningIdentity
   let rsa: SigningIdentity
-  /// The JWS kinds by name, all under ``elliptic``.
-  let jws: [(name: String, payload: JWSPayload, compact: [UInt8])]
+  /// The JWS kinds by name, all under ``elliptic``: each signed many times, with another signature each. A processor learns
+  /// the branches that one signature takes, and nobody verifies the same one all day.
+  let jws: [(name: String, payload: JWSPayload, compact: [[UInt8]])]
   /// App receipts by name, under ``rsa``.
   let appReceipts: [(name: String, der: [UInt8])]
   /// Version 4, under ``rsa``.
@@ -69,7 +72,7 @@ struct Samples {
       ("signed notification (3 JWS)", .notification(notification)),
     ]
     jws = try payloads.map { name, payload in
-      (name, payload, Array(try jwsSigner.sign(payload).utf8))
+      (name, payload, try (0..<Self.count).map { _ in Array(try jwsSigner.sign(payload).utf8) })
     }
     let appReceiptSigner = try AppReceiptSigner(identity: rsa)
     appReceipts = try [0, 4, 187].map { count in
