@@ -39,10 +39,9 @@ struct VerificationPipeline: Sendable {
     on receipt: RecognizedReceipt, _ content: Result<AuthenticatedContent, ValidationError>,
     parts: [AuthenticatedPart], trace: Trace?
   ) -> Verdict {
-    let result = Result { () throws(ValidationError) in
-      try accept(try content.get(), parts: parts, trace: trace)
+    let verdict = Verdict(claimedKind: claimedKind(of: receipt, content), trace: trace) {
+      () throws(ValidationError) in try accept(try content.get(), parts: parts, trace: trace)
     }
-    let verdict = Verdict(result, claimedKind: claimedKind(of: receipt, content), trace: trace)
     if let report { trace?.report(to: report) }
     return verdict
   }

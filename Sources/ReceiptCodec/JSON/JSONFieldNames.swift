@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 
 /// Names laid out for matching against bytes.
-package struct JSONNameTable: Sendable {
+package struct NameTable: Sendable {
   private let names: [[UInt8]]
   private let fingerprints: [UInt64]
 
@@ -36,7 +36,7 @@ package struct JSONFieldNames<Field: RawRepresentable<String> & CaseIterable & S
   let fields: [Field]
   /// A bit for each field, by its place in `fields`: whether an object without it is refused.
   let required: UInt64
-  private let names: JSONNameTable
+  private let names: NameTable
 
   /// At most 64 fields: an object notes in one word which it has seen.
   package init(required: [Field] = []) {
@@ -45,7 +45,7 @@ package struct JSONFieldNames<Field: RawRepresentable<String> & CaseIterable & S
     self.required = required.reduce(0) { bits, field in
       bits | 1 &<< UInt64(fields.firstIndex { $0.rawValue == field.rawValue } ?? 0)
     }
-    names = JSONNameTable(fields.map(\.rawValue))
+    names = NameTable(fields.map(\.rawValue))
   }
 
   /// Which field the current member is. Objects come in much the same order every time, so the search begins

@@ -26,11 +26,11 @@ extension WireEnumeration {
 /// The known values of an enumeration.
 package struct WireEnumerationTable<Value: RawRepresentable<String> & Sendable>: Sendable {
   fileprivate let values: [Value]
-  fileprivate let names: JSONNameTable
+  fileprivate let names: NameTable
 
   package init(_ values: [Value]) {
     self.values = values
-    names = JSONNameTable(values.map(\.rawValue))
+    names = NameTable(values.map(\.rawValue))
   }
 
   /// The known value of this spelling.

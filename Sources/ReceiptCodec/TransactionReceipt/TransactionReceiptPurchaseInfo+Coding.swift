@@ -1,20 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 extension TransactionReceiptPurchaseInfo {
+  /// The keys, in the order of the App Store.
+  private enum Key: String, CaseIterable {
+    case originalPurchaseDatePST = "original-purchase-date-pst"
+    case uniqueIdentifier = "unique-identifier"
+    case originalTransactionId = "original-transaction-id"
+    case expiresDate = "expires-date"
+    case transactionId = "transaction-id"
+    case quantity
+    case webOrderLineItemId = "web-order-line-item-id"
+    case uniqueVendorIdentifier = "unique-vendor-identifier"
+    case itemId = "item-id"
+    case expiresDateFormatted = "expires-date-formatted"
+    case appItemId = "app-item-id"
+    case versionExternalIdentifier = "version-external-identifier"
+    case applicationVersion = "bvrs"
+    case productId = "product-id"
+    case purchaseDate = "purchase-date"
+    case originalPurchaseDate = "original-purchase-date"
+    case purchaseDateMilliseconds = "purchase-date-ms"
+    case originalPurchaseDateMilliseconds = "original-purchase-date-ms"
+    case bundleId = "bid"
+    case purchaseDatePST = "purchase-date-pst"
+    case expiresDateFormattedPST = "expires-date-formatted-pst"
+
+    static let all = Array(allCases)
+    static let names = NameTable(all.map(\.rawValue))
+  }
+
   /// The three keys of one date. In milliseconds the date is exact; the other two are to the second.
   private struct DateKeys {
-    var milliseconds: String
-    var greenwich: String
-    var losAngeles: String
+    let milliseconds: Key
+    let greenwich: Key
+    let losAngeles: Key
 
     static let purchase = DateKeys(
-      milliseconds: "purchase-date-ms", greenwich: "purchase-date", losAngeles: "purchase-date-pst")
+      milliseconds: .purchaseDateMilliseconds, greenwich: .purchaseDate, losAngeles: .purchaseDatePST)
     static let originalPurchase = DateKeys(
-      milliseconds: "original-purchase-date-ms", greenwich: "original-purchase-date",
-      losAngeles: "original-purchase-date-pst")
+      milliseconds: .originalPurchaseDateMilliseconds, greenwich: .originalPurchaseDate,
+      losAngeles: .originalPurchaseDatePST)
     static let expires = DateKeys(
-      milliseconds: "expires-date", greenwich: "expires-date-formatted",
-      losAngeles: "expires-date-formatted-pst")
+      milliseconds: .expiresDate, greenwich: .expiresDateFormatted, losAngeles: .expiresDateFormattedPST)
   }
 
   /// Decodes the text of the inner property list.
@@ -29,28 +58,33 @@ extension TransactionReceiptPurchaseInfo {
     self.init()
     let list = try PropertyList(parsing: text, limits: limits, part: "purchase-info")
     // At most six: looking through them is quicker than hashing.
-    var dates: [PropertyList.Entry] = []
+    var dates: [(key: Key, text: String)] = []
+    var next = 0
     for entry in list.entries {
-      switch entry.key {
-      case "bid": bundleId = entry.value
-      case "bvrs": applicationVersion = entry.value
-      case "product-id": productId = entry.value
-      case "item-id": itemId = entry.value
-      case "app-item-id": appItemId = entry.value
-      case "version-external-identifier": versionExternalIdentifier = entry.value
-      case "quantity": quantity = try Self.number(entry.value, of: entry.key)
-      case "transaction-id": transactionId = entry.value
-      case "original-transaction-id": originalTransactionId = entry.value
-      case "unique-identifier": uniqueIdentifier = entry.value
-      case "unique-vendor-identifier": uniqueVendorIdentifier = entry.value
-      case "web-order-line-item-id": webOrderLineItemId = entry.value
-      case "purchase-date-ms", "purchase-date", "original-purchase-date-ms", "original-purchase-date",
-        "expires-date", "expires-date-formatted":
-        dates.append(entry)
-      case "purchase-date-pst", "original-purchase-date-pst", "expires-date-formatted-pst":
-        // A third spelling of the same instant, written again from it.
-        break
-      default: additionalEntries.append(entry)
+      let name = entry.key.utf8Span
+      guard let index = Key.names.index(of: name.span, likely: next) else {
+        additionalEntries.append(entry)
+        continue
+      }
+      next = index + 1
+      switch Key.all[index] {
+      case .bundleId: bundleId = entry.value
+      case .applicationVersion: applicationVersion = entry.value
+      case .productId: productId = entry.value
+      case .itemId: itemId = entry.value
+      case .appItemId: appItemId = entry.value
+      case .versionExternalIdentifier: versionExternalIdentifier = entry.value
+      case .quantity: quantity = try Self.number(entry.value, of: .quantity)
+      case .transactionId: transactionId = entry.value
+      case .originalTransactionId: originalTransactionId = entry.value
+      case .uniqueIdentifier: uniqueIdentifier = entry.value
+      case .uniqueVendorIdentifier: uniqueVendorIdentifier = entry.value
+      case .webOrderLineItemId: webOrderLineItemId = entry.value
+      case .purchaseDateMilliseconds, .purchaseDate, .originalPurchaseDateMilliseconds, .originalPurchaseDate,
+        .expiresDate, .expiresDateFormatted:
+        dates.append((Key.all[index], entry.value))
+      // A third spelling of the same instant, written again from it.
+      case .purchaseDatePST, .originalPurchaseDatePST, .expiresDateFormattedPST: break
       }
     }
     purchaseDate = try Self.date(.purchase, in: dates)
@@ -59,39 +93,42 @@ extension TransactionReceiptPurchaseInfo {
   }
 
   private static func date(
-    _ keys: DateKeys, in dates: [PropertyList.Entry]
+    _ keys: DateKeys, in dates: [(key: Key, text: String)]
   ) throws(MalformedReceipt) -> Timestamp? {
     var exact: Timestamp?
-    if let text = dates.first(where: { $0.key == keys.milliseconds })?.value {
+    if let text = dates.first(where: { $0.key == keys.milliseconds })?.text {
       let milliseconds = try number(text, of: keys.milliseconds)
       guard milliseconds.magnitude <= UInt64(Timestamp.greatestMagnitude) else {
         throw MalformedReceipt(
-          .outOfRange, at: .propertyListKey(keys.milliseconds), "The date lies too far away to be one.")
+          .outOfRange, at: .propertyListKey(keys.milliseconds.rawValue),
+          "The date lies too far away to be one.")
       }
       exact = Timestamp(millisecondsSince1970: Double(milliseconds))
     }
-    guard let text = dates.first(where: { $0.key == keys.greenwich })?.value else { return exact }
+    guard let text = dates.first(where: { $0.key == keys.greenwich })?.text else { return exact }
     guard let whole = PurchaseInfoDate.parse(text) else {
       throw MalformedReceipt(
-        .invalidValue, at: .propertyListKey(keys.greenwich),
+        .invalidValue, at: .propertyListKey(keys.greenwich.rawValue),
         "The value is not a date such as 2012-12-02 07:15:54 Etc/GMT.")
     }
     guard let exact else { return whole }
     guard abs(exact.millisecondsSince1970 - whole.millisecondsSince1970) <= 1000 else {
       throw MalformedReceipt(
-        .invalidValue, at: .propertyListKey(keys.greenwich),
-        "The date differs from that in \(keys.milliseconds).")
+        .invalidValue, at: .propertyListKey(keys.greenwich.rawValue),
+        "The date differs from that in \(keys.milliseconds.rawValue).")
     }
     return exact
   }
 
-  private static func number(_ text: String, of key: String) throws(MalformedReceipt) -> Int64 {
+  private static func number(_ text: String, of key: Key) throws(MalformedReceipt) -> Int64 {
     let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
     guard !digits.isEmpty, digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
-      throw MalformedReceipt(.invalidValue, at: .propertyListKey(key), "The value is not a whole number.")
+      throw MalformedReceipt(
+        .invalidValue, at: .propertyListKey(key.rawValue), "The value is not a whole number.")
     }
     guard let number = Int64(text) else {
-      throw MalformedReceipt(.outOfRange, at: .propertyListKey(key), "The number does not fit in 64 bits.")
+      throw MalformedReceipt(
+        .outOfRange, at: .propertyListKey(key.rawValue), "The number does not fit in 64 bits.")
     }
     return number
   }
@@ -103,29 +140,29 @@ extension TransactionReceiptPurchaseInfo {
   package func encoded() -> [UInt8] {
     var list = PropertyList()
     Self.write(originalPurchaseDate, as: .originalPurchase, to: &list)
-    list["unique-identifier"] = uniqueIdentifier
-    list["original-transaction-id"] = originalTransactionId
+    list[Key.uniqueIdentifier.rawValue] = uniqueIdentifier
+    list[Key.originalTransactionId.rawValue] = originalTransactionId
     Self.write(expiresDate, as: .expires, to: &list)
-    list["transaction-id"] = transactionId
-    list["quantity"] = quantity.map { String($0) }
-    list["web-order-line-item-id"] = webOrderLineItemId
-    list["unique-vendor-identifier"] = uniqueVendorIdentifier
-    list["item-id"] = itemId
-    list["app-item-id"] = appItemId
-    list["version-external-identifier"] = versionExternalIdentifier
-    list["bvrs"] = applicationVersion
-    list["product-id"] = productId
+    list[Key.transactionId.rawValue] = transactionId
+    list[Key.quantity.rawValue] = quantity.map { String($0) }
+    list[Key.webOrderLineItemId.rawValue] = webOrderLineItemId
+    list[Key.uniqueVendorIdentifier.rawValue] = uniqueVendorIdentifier
+    list[Key.itemId.rawValue] = itemId
+    list[Key.appItemId.rawValue] = appItemId
+    list[Key.versionExternalIdentifier.rawValue] = versionExternalIdentifier
+    list[Key.applicationVersion.rawValue] = applicationVersion
+    list[Key.productId.rawValue] = productId
     Self.write(purchaseDate, as: .purchase, to: &list)
-    list["bid"] = bundleId
+    list[Key.bundleId.rawValue] = bundleId
     list.entries += additionalEntries
     return list.encoded()
   }
 
   private static func write(_ date: Timestamp?, as keys: DateKeys, to list: inout PropertyList) {
     guard let date else { return }
-    list[keys.milliseconds] = String(date.wholeMilliseconds)
+    list[keys.milliseconds.rawValue] = String(date.wholeMilliseconds)
     guard date.hasFourDigitYear else { return }
-    list[keys.greenwich] = PurchaseInfoDate.greenwich(date)
-    list[keys.losAngeles] = PurchaseInfoDate.losAngeles(date)
+    list[keys.greenwich.rawValue] = PurchaseInfoDate.greenwich(date)
+    list[keys.losAngeles.rawValue] = PurchaseInfoDate.losAngeles(date)
   }
 }

@@ -10,16 +10,15 @@ final class AppReceiptEvidence: Evidence {
   private let limits: ReceiptLimits
 
   init(_ appReceipt: UnverifiedAppReceipt, limits: ReceiptLimits) throws(ValidationError) {
-    let signedData = appReceipt.signedData
-    guard let signerInfo = signedData.signerInfos.first else {
+    guard let signerInfo = appReceipt.signedData.signerInfos.first else {
       throw .invalid(.unsigned, "The PKCS#7 container has no signerInfo: nobody signed it.")
     }
-    guard signedData.signerInfos.count == 1 else {
+    guard appReceipt.signedData.signerInfos.count == 1 else {
       throw .invalid(
         .malformed, at: "signerInfos",
-        "The container has \(signedData.signerInfos.count) signerInfos; a receipt has exactly one.")
+        "The container has \(appReceipt.signedData.signerInfos.count) signerInfos; a receipt has exactly one.")
     }
-    self.algorithm = try Self.algorithm(of: signerInfo, in: signedData)
+    self.algorithm = try Self.algorithm(of: signerInfo, in: appReceipt.signedData)
     self.appReceipt = appReceipt
     self.signerInfo = signerInfo
     self.limits = limits
@@ -36,6 +35,8 @@ final class AppReceiptEvidence: Evidence {
     SignerCacheKey(appReceipt.signedData.certificatesBytes, signerInfo.issuer, signerInfo.serialNumber)
   }
   var receipt: UnverifiedReceipt { .appReceipt(appReceipt) }
+  var encoded: [UInt8] { appReceipt.encoded }
+  var signedContent: ArraySlice<UInt8> { appReceipt.signedData.content }
 
   /// Digest and signature algorithm must name the same digest.
   private static func algorithm(

@@ -18,6 +18,10 @@ protocol Evidence: AnyObject {
   var cacheKey: SignerCacheKey { get }
   /// The receipt that it was made of.
   var receipt: UnverifiedReceipt { get }
+  /// The receipt without its wrapping: ``/ReceiptCodec/UnverifiedReceipt/encoded``.
+  var encoded: [UInt8] { get }
+  /// What the signature covers, whatever the spelling of all else: ``/ReceiptCodec/UnverifiedReceipt/signedContent``.
+  var signedContent: ArraySlice<UInt8> { get }
 
   /// Reads what leads to the signer's certificate path. It is asked for only where the cache has no such signer.
   func signer() throws(ValidationError) -> SignerEvidence

@@ -20,6 +20,8 @@ final class JWSEvidence: Evidence {
   var signature: ArraySlice<UInt8> { jws.signature[...] }
   var cacheKey: SignerCacheKey { SignerCacheKey(jws.compact[jws.encodedHeaderRange]) }
   var receipt: UnverifiedReceipt { .jws(jws) }
+  var encoded: [UInt8] { jws.compact }
+  var signedContent: ArraySlice<UInt8> { jws.compact[jws.signingInputRange] }
 
   func signer() throws(ValidationError) -> SignerEvidence {
     let header: JWSHeader

@@ -29,6 +29,8 @@ final class TransactionReceiptEvidence: Evidence {
     SignerCacheKey([transactionReceipt.signatureVersion], transactionReceipt.leafCertificate[...])
   }
   var receipt: UnverifiedReceipt { .transactionReceipt(transactionReceipt) }
+  var encoded: [UInt8] { transactionReceipt.encoded }
+  var signedContent: ArraySlice<UInt8> { transactionReceipt.signedBytes[...] }
 
   /// A transaction receipt embeds no more than its leaf: the issuer is among the verifier's intermediates.
   func signer() -> SignerEvidence {

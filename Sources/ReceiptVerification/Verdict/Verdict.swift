@@ -95,14 +95,13 @@ public enum Verdict: Sendable, Hashable {
 extension Verdict {
   /// The fourth stage: the verdict on a receipt, from what the policy accepted or why verification ended.
   init(
-    _ result: consuming Result<VerifiedReceipt, ValidationError>,
-    claimedKind: @autoclosure () -> ReceiptKind?, trace: Trace?
+    claimedKind: @autoclosure () -> ReceiptKind?, trace: Trace?,
+    of accepted: () throws(ValidationError) -> VerifiedReceipt
   ) {
-    switch consume result {
-    case .success(let receipt):
+    do throws(ValidationError) {
+      self = .valid(try accepted())
       trace?.add(.verdict, passed: true, "valid")
-      self = .valid(receipt)
-    case .failure(let error):
+    } catch {
       trace?.add(.verdict, passed: false, error.reason.description)
       self = error.verdict(claimedKind: claimedKind())
     }

@@ -73,7 +73,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
       isEnvironmentProven: claims.isEnvironmentSigned && claims.environment != nil, bundleId: claims.bundleId,
       appAppleId: claims.appAppleId, signedAt: claims.signedAt,
       signer: chain.signerInformation(algorithm: content.evidence.algorithm), assurance: chain.assurance,
-      nested: nested, source: Source(content.evidence.receipt))
+      nested: nested, source: Source(content.evidence))
   }
 
   private init(
@@ -111,9 +111,9 @@ public struct VerifiedReceipt: Sendable, Hashable {
     let bytes: [UInt8]
     let signedContent: ArraySlice<UInt8>
 
-    init(_ receipt: UnverifiedReceipt) {
-      bytes = receipt.encoded
-      signedContent = receipt.signedContent
+    init(_ evidence: any Evidence) {
+      bytes = evidence.encoded
+      signedContent = evidence.signedContent
     }
 
     static func == (left: Source, right: Source) -> Bool { true }
