@@ -16,7 +16,8 @@ final class AppReceiptEvidence: Evidence {
     guard appReceipt.signedData.signerInfos.count == 1 else {
       throw .invalid(
         .malformed, at: "signerInfos",
-        "The container has \(appReceipt.signedData.signerInfos.count) signerInfos; a receipt has exactly one.")
+        "The container has \(appReceipt.signedData.signerInfos.count) signerInfos; a receipt has exactly one."
+      )
     }
     self.algorithm = try Self.algorithm(of: signerInfo, in: appReceipt.signedData)
     self.appReceipt = appReceipt
