@@ -16,6 +16,7 @@
     let options: AppStoreEmulatorTool
 
     func run() async throws {
+      let end = EndSignal(endsWithInput: !options.keepRunning)
       let developerKey = try developerKey()
       let certificates = try prepared { () throws(CryptoError) in
         try ServerCertificates(now: Int64(SystemClock.now().millisecondsSince1970 / 1000))
@@ -30,7 +31,6 @@
       // Certificates say at which port their OCSP responder is.
       let ports = try await openPorts(certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
-      let end = EndSignal(endsWithInput: !options.keepRunning)
       let sandbox = store(.sandbox, signing, developerKey.publicKey)
       let production = store(.production, signing, developerKey.publicKey)
       ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)

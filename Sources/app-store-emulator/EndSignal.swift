@@ -2,7 +2,6 @@
 
 #if SwiftNIO
   import Dispatch
-  import Synchronization
 
   #if canImport(Glibc)
     import Glibc
@@ -12,39 +11,68 @@
     import Darwin
   #endif
 
+  /// The end of a pipe that signal handlers write to; a handler may do little else (signal-safety(7)).
+  private nonisolated(unsafe) var signalOutput: Int32 = -1
+
   /// What ends the process: SIGTERM, SIGINT, the end of standard input, or a request.
   final class EndSignal: Sendable {
     private let (events, source) = AsyncStream.makeStream(of: Void.self)
-    private let endsWithInput: Bool
 
-    /// Creates one; it may leave standard input alone.
-    init(endsWithInput: Bool) { self.endsWithInput = endsWithInput }
+    /// Catches signals and the end of the input from here on, also those from before ``wait()``.
+    ///
+    /// - Parameter endsWithInput: Whether the end of standard input counts.
+    init(endsWithInput: Bool) {
+      catchSignals()
+      if endsWithInput { fireAtEnd(of: 0) }
+    }
 
     /// Ends the process.
     func fire() { source.yield() }
 
-    private func watchInput() {
-      // A thread of its own, for reading blocks.
-      DispatchQueue(label: "standard-input").async {
-        var byte: UInt8 = 0
-        var count: Int
-        repeat { count = unsafe read(0, &byte, 1) } while count > 0 || (count < 0 && errno == EINTR)
+    /// Waits for the end.
+    func wait() async {
+      for await _ in events { return }
+    }
+
+    /// A dispatch source is registered some time after it is resumed, and a signal in between would be lost.
+    private func catchSignals() {
+      var ends: [Int32] = [-1, -1]
+      // Without a pipe, signals end the process as they do by default.
+      guard unsafe pipe(&ends) == 0 else { return }
+      unsafe signalOutput = ends[1]
+      for number in [SIGTERM, SIGINT] {
+        _ = signal(number) { _ in
+          let interrupted = errno
+          var byte: UInt8 = 0
+          _ = unsafe write(signalOutput, &byte, 1)
+          errno = interrupted
+        }
+      }
+      let input = ends[0]
+      onThread("signals") {
+        _ = Self.readByte(input)
         self.fire()
       }
     }
 
-    /// Waits for the end.
-    func wait() async {
-      let sources = [SIGTERM, SIGINT].map { number in
-        signal(number, SIG_IGN)
-        let signals = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        signals.setEventHandler { self.fire() }
-        signals.resume()
-        return signals
+    private func fireAtEnd(of input: Int32) {
+      onThread("standard-input") {
+        while Self.readByte(input) {}
+        self.fire()
       }
-      defer { for source in sources { source.cancel() } }
-      if endsWithInput { watchInput() }
-      for await _ in events { return }
+    }
+
+    /// A thread of its own, for reading blocks.
+    private func onThread(_ label: String, _ body: @escaping @Sendable () -> Void) {
+      DispatchQueue(label: label).async(execute: body)
+    }
+
+    /// - Returns: `false` at the end.
+    private static func readByte(_ input: Int32) -> Bool {
+      var byte: UInt8 = 0
+      var count: Int
+      repeat { count = unsafe read(input, &byte, 1) } while count < 0 && errno == EINTR
+      return count > 0
     }
   }
 #endif

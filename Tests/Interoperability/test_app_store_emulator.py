@@ -6,6 +6,9 @@ This is what says that the emulator speaks as the App Store does, rather than as
 
 import inspect
 import os
+import pathlib
+import socket
+import ssl
 import time
 import uuid
 
@@ -384,6 +387,29 @@ def test_forgeries_are_refused(client, verifier, seeded, kind):
         verifier.verify_and_decode_signed_transaction(forged)
     genuine = client.get_transaction_info(ORIGINAL).signedTransactionInfo
     verifier.verify_and_decode_signed_transaction(genuine)
+
+
+def test_an_endless_body_takes_no_memory_and_no_turn_of_others(seeded):
+    """A client that reads as fast as it is sent to, and then stops, leaves the emulator as it was."""
+    seeded.faults({"faults": [{"kind": "endless-body"}], "requests": 1})
+    context = ssl.create_default_context(cafile=seeded.ready["tlsAuthority"])
+    with socket.create_connection(("127.0.0.1", seeded.ready["tlsPort"]), timeout=30) as plain:
+        with context.wrap_socket(plain, server_hostname="localhost") as connection:
+            connection.sendall(f"GET /inApps/v1/transactions/{ORIGINAL} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                assert connection.recv(1 << 16)
+            for port in ["port", "productionPort", "tlsPort", "productionTLSPort"]:
+                answer = requests.get(
+                    f"{seeded.url(port)}/_emulator/statistics", timeout=30, verify=seeded.ready["tlsAuthority"]
+                )
+                assert answer.status_code == 200
+            assert resident_bytes(seeded.process.pid) < 500 << 20
+
+
+def resident_bytes(pid: int) -> int:
+    pages = pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_every_call_of_the_library_was_made():

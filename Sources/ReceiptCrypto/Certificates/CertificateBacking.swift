@@ -17,26 +17,7 @@ final class CertificateBacking {
   let subjectPublicKeyInfo: [UInt8]
 
   init(der: [UInt8]) throws(CryptoError) {
-    var refusal: CryptoError?
-    let complete = unsafe try Libcrypto.confirming { () throws(CryptoError) -> Decoded? in
-      do throws(CryptoError) {
-        let decoded = unsafe try Self.decode(der)
-        if unsafe X509_get0_pubkey(decoded.certificate) != nil { return unsafe decoded }
-        unsafe X509_free(decoded.certificate)
-        refusal = nil
-      } catch {
-        refusal = error
-      }
-      return nil
-    }
-    if let refusal, unsafe complete == nil { throw refusal }
-    let decoded: Decoded
-    // Without a refusal only the key cannot be decoded.
-    if let complete = unsafe complete {
-      unsafe decoded = complete
-    } else {
-      unsafe decoded = try Self.decode(der)
-    }
+    let decoded = unsafe try Self.confirmed(der)
     do throws(CryptoError) {
       (publicKey, subjectPublicKeyInfo) = try unsafe Self.publicKey(of: decoded.certificate)
     } catch {
@@ -52,6 +33,32 @@ final class CertificateBacking {
   private typealias Decoded = (certificate: OpaquePointer, notBefore: Int64, notAfter: Int64)
 
   deinit { unsafe X509_free(certificate) }
+
+  /// Decodes the certificate, and once more where that fails or the key cannot be decoded, which may be for want of
+  /// memory. The second answer counts.
+  private static func confirmed(_ der: [UInt8]) throws(CryptoError) -> Decoded {
+    var answer = unsafe Result<Decoded, CryptoError>.failure(Libcrypto.outOfMemory)
+    func free() {
+      if case .success(let decoded) = unsafe answer { unsafe X509_free(decoded.certificate) }
+    }
+    do throws(CryptoError) {
+      _ = try Libcrypto.confirming { () -> Void? in
+        free()
+        do throws(CryptoError) {
+          let decoded = unsafe try decode(der)
+          unsafe answer = .success(decoded)
+          return unsafe X509_get0_pubkey(decoded.certificate) == nil ? nil : ()
+        } catch {
+          unsafe answer = .failure(error)
+          return nil
+        }
+      }
+    } catch {
+      free()
+      throw error
+    }
+    return unsafe try answer.get()
+  }
 
   /// Decodes the certificate and its extensions, which also makes it read-only from here on.
   private static func decode(_ der: [UInt8]) throws(CryptoError) -> Decoded {

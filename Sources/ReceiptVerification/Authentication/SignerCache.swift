@@ -4,6 +4,8 @@ internal import Synchronization
 
 #if THREAD_SANITIZER
   internal import ThreadSanitizing
+
+  typealias Mutex = SanitizedMutex
 #endif
 
 /// Remembers authenticated signers by the very bytes that name them, so that their certificates are parsed and

@@ -73,10 +73,11 @@
         case .send(let bytes): if !bytes.isEmpty { try await outbound.write(buffer(bytes)) }
         case .sendForever(let bytes):
           let buffer = buffer(bytes)
-          // A client that reads as fast as this writes would keep one of the few threads from all other connections.
           while !Task.isCancelled {
             try await outbound.write(buffer)
-            await Task.yield()
+            // The writer only hands the bytes to the event loop, and suspends once that has found the socket full.
+            // A faster writer fills the loop with tasks, which it empties before it looks at any connection again.
+            try await connection.channel.eventLoop.submit {}.get()
           }
         case .waitForEnd: while try await parts.next() != nil {}
         }
