@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Reads a request, asks the store, and writes what it says.
+/// Decodes a request, calls the store, and encodes its answer.
 struct StoreRequestAnswers {
   let store: any Store
 
@@ -96,8 +96,8 @@ struct StoreRequestAnswers {
     }
   }
 
-  /// A page that is no longer than clients read. Where large receipts make it longer, half as many are asked for again:
-  /// the same place and the same request give the same transactions.
+  /// A page that is within the size that clients accept. If large receipts exceed it, the page is requested again with
+  /// half the limit, which is safe: the same position gives the same transactions.
   private func fitting(
     _ limit: WireLimit, _ page: (Int) async throws(StoreRequestFailure) -> [UInt8]
   ) async throws(StoreRequestFailure) -> [UInt8] {

@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func requiredMembersAreMissedWhereTheyBelong() throws {
+  @Test func missingMembersAreReportedWithTheirPath() throws {
     let required: Set<String> = [
       "format", "version", "products", "id", "locale", "title", "productIdentifier", "type", "price",
       "currency", "contentIdentifier", "url", "contentLength", "sha256", "groupIdentifier", "period",
@@ -157,7 +157,7 @@ import Testing
     #expect(missed > 30)
   }
 
-  @Test func aFileThatIsCutOffSaysWhere() throws {
+  @Test func aTruncatedFileIsReportedWithItsPlace() throws {
     let bytes = Array(CatalogSamples.json.utf8)
     for count in 0..<bytes.count {
       let error = catalogError { () throws(CatalogError) in
@@ -173,7 +173,7 @@ import Testing
     #expect(error?.byteOffset == start.count)
   }
 
-  @Test func whatIsNotJSONSaysWhere() {
+  @Test func invalidJSONIsReportedWithItsPlace() {
     for (text, path) in [
       ("", "$"), ("   ", "$"), ("{]", "$"), (#"{"format": nul}"#, "$.format"),
       (#"{"products": [{}, {"price": 1 2}]}"#, "$.products[0].productIdentifier"),
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func aNewerVersionIsNamedBeforeItsMembersAre() {
+  @Test func aNewerVersionIsReportedBeforeUnknownMembers() {
     let newer = #"{"format": "receiptkit-catalog", "version": 7, "products": {"a": 1}}"#
     let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: Array(newer.utf8)) }
     #expect(error?.code == .unsupportedVersion)

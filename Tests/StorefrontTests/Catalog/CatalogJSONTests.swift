@@ -42,7 +42,7 @@ import Testing
       ])
   }
 
-  @Test func whatIsWrittenReadsBackEqual() throws {
+  @Test func anEncodedCatalogueReadsBackEqual() throws {
     let catalog = try CatalogSamples.catalog
     let written = try catalog.encodedJSON()
     #expect(try ProductCatalog(json: written) == catalog)
@@ -50,7 +50,7 @@ import Testing
     #expect(try ProductCatalog(json: ProductCatalog().encodedJSON()) == ProductCatalog())
   }
 
-  @Test func nonConsumablesAreRestorableUnlessTheySayOtherwise() throws {
+  @Test func nonConsumablesAreRestorableByDefault() throws {
     for (type, expected) in [
       ("Non-Consumable", true), ("Consumable", false), ("Non-Renewing Subscription", false),
     ] {

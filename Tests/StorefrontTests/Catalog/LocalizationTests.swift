@@ -22,7 +22,7 @@ import Testing
     return product.localizedTitle
   }
 
-  @Test func theVeryLanguageComesFirst() {
+  @Test func theExactLanguageComesFirst() {
     #expect(title(["fr_CA"], among: ["en_US", "fr_FR", "fr", "fr_CA"]) == "fr_CA")
     #expect(title(["de"], among: ["en_US", "de_AT", "de"]) == "de")
     #expect(title(["en-US"], among: ["de", "en_US"]) == "en_US")
@@ -106,7 +106,7 @@ import Testing
     #expect(product.localizedPrice == expected)
   }
 
-  @Test func aCatalogueAnswersWhatIsAskedAndForSale() throws {
+  @Test func aCatalogueReturnsRequestedProductsForSale() throws {
     var catalog = try CatalogSamples.catalog
     let identifiers: Set = ["com.example.news.monthly", "com.example.coins", "z", "a"]
     let locales = [Locale(identifier: "de_AT")]

@@ -130,7 +130,7 @@ import Testing
     #expect(subscription?.unknownFields.map(\.name) == ["somethingNew"])
   }
 
-  @Test func theKeyOfPromotionalOffersSignsAndDoesNotShow() throws {
+  @Test func theKeyOfPromotionalOffersSignsAndIsNotShown() throws {
     let configuration = try StoreKitFixtures.configuration("2.0")
     let pair = try #require(configuration.subscriptionOffersKeyPair)
     #expect(pair.id == "0A1B2C3D")

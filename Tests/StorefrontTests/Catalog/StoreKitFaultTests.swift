@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: StoreKitFixtures.versions)
-  func requiredMembersAreMissedWhereTheyBelong(_ version: String) throws {
+  func missingMembersAreReportedWithTheirPath(_ version: String) throws {
     let required: Set<String> = [
       "identifier", "version", "major", "minor", "productID", "type", "displayPrice", "id", "locale",
       "paymentMode", "subscriptionPeriod", "recurringSubscriptionPeriod", "offerID", "name", "privateKey",
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: StoreKitFixtures.versions)
-  func everythingElseMayBeAbsent(_ version: String) throws {
+  func allOtherMembersAreOptional(_ version: String) throws {
     let required: Set<String> = [
       "identifier", "version", "major", "minor", "productID", "type", "displayPrice", "id", "locale",
       "paymentMode", "subscriptionPeriod", "recurringSubscriptionPeriod", "offerID", "name", "privateKey",
@@ -83,7 +83,9 @@ import Testing
     }
   }
 
-  @Test(arguments: StoreKitFixtures.versions) func aFileThatIsCutOffSaysWhere(_ version: String) throws {
+  @Test(arguments: StoreKitFixtures.versions) func aTruncatedFileIsReportedWithItsPlace(_ version: String)
+    throws
+  {
     var bytes = try StoreKitFixtures.bytes(version)
     while bytes.last != UInt8(ascii: "}") { bytes.removeLast() }
     let isEvery = Sweeps.areFull || version == "5.0"
@@ -149,7 +151,7 @@ import Testing
     JSONFault("\(monthly).winbackOffers[0].numberOfPeriods", .integer(-1), .invalidQuantity),
   ]
 
-  @Test(arguments: faults) func faultsHaveTheirPlaceInTheFile(_ fault: JSONFault) throws {
+  @Test(arguments: faults) func errorsHaveTheirPathInTheFile(_ fault: JSONFault) throws {
     let document = try StoreKitFixtures.document("4.0")
     let error = error(JSONEdit.replacing(document, at: fault.path, with: fault.value))
     #expect(error?.code == fault.code)
@@ -168,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func aDateThatIsNoNumberOfTheMachineIsRefused() throws {
+  @Test func aDateThatIsNotFiniteIsRefused() throws {
     let document = try StoreKitFixtures.document("3.0")
     let path = "$.settings._lastSynchronizedDate"
     let huge = JSONValue.number(try #require(JSONNumber(text: "1e999")))
@@ -177,7 +179,7 @@ import Testing
     #expect(error?.path == path)
   }
 
-  @Test func whatIsFreeCostsNothingWhateverStandsThere() throws {
+  @Test func freeOffersCostNothingWhateverPriceTheFileStates() throws {
     let document = try StoreKitFixtures.document("4.0")
     let path = JSONEdit.steps("\(Self.monthly).introductoryOffer.displayPrice")
     let catalog = try ProductCatalog(

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: ["", "US", "usa", "XXX", "ZZZ", "USAA", "ÜSA"])
-  func thereIsNoOther(_ country: String) { #expect(StorefrontRegion(countryCode: country) == nil) }
+  func thereIsNoOtherEndpoint(_ country: String) { #expect(StorefrontRegion(countryCode: country) == nil) }
 
   @Test(arguments: ["en", "", "es_419", "en_001"])
   func alocaleWithoutACountryHasNone(_ locale: String) {

@@ -38,7 +38,7 @@ import Testing
     DownloadFixture.content(content, url: server.url)
   }
 
-  @Test func pausedBrokenOffAndRelaunchedItComesToItsEnd() async throws {
+  @Test func itCompletesAfterPausesErrorsAndRelaunches() async throws {
     let server = try RangeServer(content, tag: "\"one\"")
     defer { server.stop() }
     let transport = CurlTransport()
@@ -87,7 +87,7 @@ import Testing
     #expect(whole.reduce(0) { $0 + $1.sentByteCount } == content.count)
   }
 
-  @Test func aServerThatIsAwayIsTriedAgainLater() async throws {
+  @Test func anUnreachableServerIsRetriedLater() async throws {
     let server = try RangeServer(content, tag: "\"one\"")
     defer { server.stop() }
     let transport = CurlTransport()
@@ -104,7 +104,7 @@ import Testing
     #expect(directory.read(finished.contentPath) == content)
   }
 
-  @Test func contentThatWasReplacedMeanwhileIsFetchedAnew() async throws {
+  @Test func replacedContentIsFetchedAgain() async throws {
     var old = content
     for index in stride(from: 0, to: old.count, by: 1000) { old[index] ^= 1 }
     let server = try RangeServer(old, tag: "\"old\"")

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test("SKPaymentQueue: startDownloads:")
-  func onlyContentOfWhatIsPurchasedAndNotFinishedIsStarted() async throws {
+  func onlyContentOfUnfinishedPurchasesIsStarted() async throws {
     let queue = try await queue(ContentServer(bytes))
     let listener = Listener()
     await queue.addObserver(listener)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test("SKDownload")
-  func aDownloadTellsWhatItIsAndHowFarItCame() async throws {
+  func aDownloadHasItsContentStateAndProgress() async throws {
     let queue = try await queue(ContentServer(bytes))
     let purchased = try await queue.purchase(Payment(productIdentifier: "level-2"))
     let download = try #require(try await queue.downloads(of: purchased.id).first)
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test("SKPaymentQueue: Fulfilment kinds")
-  func whatWasBoughtIsEnabledQueuedOrFetchedFromOnesOwnServer() async throws {
+  func purchasesAreEnabledDownloadedOrFetchedFromTheVendorsServer() async throws {
     let server = ContentServer(bytes)
     let queue = try await queue(server)
     let listener = Listener()
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test func aSlowObserverHearsOfTheLatestState() async throws {
+  @Test func aSlowObserverReceivesTheLatestState() async throws {
     let queue = try await queue(ContentServer(bytes))
     let listener = SlowListener()
     await queue.addObserver(listener)
@@ -245,7 +245,7 @@ import Testing
     #expect(closed?.code == .closed)
   }
 
-  @Test func aQueueThatNobodyHoldsGoesAway() async throws {
+  @Test func anUnreferencedQueueIsReleased() async throws {
     let server = ContentServer(bytes)
     await server.hold()
     weak var gone: PaymentQueue?

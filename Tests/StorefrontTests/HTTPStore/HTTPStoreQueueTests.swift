@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...4, [1, 3]) func everythingIsSoldOnceAndFinished(seed: UInt64, attempts: Int)
+  @Test(arguments: 1...4, [1, 3]) func everyPurchaseIsSoldOnceAndFinished(seed: UInt64, attempts: Int)
     async throws
   {
     let till = Till()

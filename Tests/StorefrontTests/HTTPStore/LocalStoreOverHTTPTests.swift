@@ -46,7 +46,7 @@ import Testing
     try StoreOverHTTP.store(server, token: Secret("token-of-\(customer)"))
   }
 
-  @Test func whatIsBoughtIsVerifiedFetchedAndGivenAgain() async throws {
+  @Test func purchasesAreVerifiedFetchedAndRestored() async throws {
     let server = Server(try store())
     let anna = try client(server, "anna")
     let found = try await anna.products(
@@ -85,7 +85,7 @@ import Testing
     try await bert.close()
   }
 
-  @Test func whatSomebodyApprovesLaterArrives() async throws {
+  @Test func purchasesApprovedLaterArrive() async throws {
     let local = try store(.ask)
     let queue = try PaymentQueue(store: try client(Server(local), "anna"), storage: MemoryRecordStorage())
     let buying = Task { try await queue.purchase(Payment(productIdentifier: "level")) }
@@ -101,7 +101,7 @@ import Testing
     try await queue.close()
   }
 
-  @Test func strangersAreNotServed() async throws {
+  @Test func unknownCustomersAreRefused() async throws {
     let mallory = try client(Server(try store()), "mallory")
     await #expect(throws: StoreUnavailable.self) {
       try await mallory.purchase(PurchaseRequest(id: "1", payment: Payment(productIdentifier: "level")))

@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: RecordStorageKind.all)
-  func nothingIsLostOrDoneTwiceWhereverItCrashes(kind: RecordStorageKind) async throws {
+  func nothingIsLostOrRepeatedAfterACrashAtAnyPoint(kind: RecordStorageKind) async throws {
     var undisturbed = try Journey(on: kind)
     try await undisturbed.run()
     let expected = try await undisturbed.account()
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func theOutboxFoldsToWhatTheStoreKnows() async throws {
+  @Test func foldingTheOutboxGivesTheStoresState() async throws {
     var journey = try Journey(on: try #require(RecordStorageKind.all.first))
     try await journey.run()
     let verifier = try StoreFixture.verifier()

@@ -30,7 +30,7 @@ import Testing
     #expect(try await store.nextDueDate()?.iso8601 == "2025-04-01T00:00:00.000Z")
   }
 
-  @Test func runDoesWhatIsDueWhenItIsDue() async throws {
+  @Test func runPerformsDueEventsOnTime() async throws {
     var fixture = fixture
     let clock = fixture.clock
     // Sleeping is what moves this clock.
@@ -51,7 +51,7 @@ import Testing
     #expect(numbers.prefix(5) == [1, 2, 3, 4, 5])
   }
 
-  @Test func theSinkIsToldInOrderOfWhatItMissed() async throws {
+  @Test func theSinkReceivesMissedNotificationsInOrder() async throws {
     let first = try fixture.store()
     for number in 1...3 { _ = try await first.session(account: "alice").buy("coins", request: "\(number)") }
     var fixture = fixture
@@ -63,7 +63,7 @@ import Testing
     #expect(await heard.numbers == [1, 2, 3, 4])
   }
 
-  @Test func aRefundTakesAllThatCameOfAPurchase() async throws {
+  @Test func aRefundRevokesAllTransactionsOfAPurchase() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     let theme = try await session.own("theme", request: "1")
@@ -94,7 +94,7 @@ import Testing
     await #expect(throws: LocalStoreError.self) { try await store.refund("nonsense") }
   }
 
-  @Test func familiesShareWhatIsBoughtOnceUntilTheyPart() async throws {
+  @Test func familiesShareOneTimePurchasesUntilTheySeparate() async throws {
     let store = try fixture.store()
     try await store.addToFamily("bob", of: "alice")
     try await store.addToFamily("carol", of: "alice")
@@ -113,7 +113,7 @@ import Testing
     await #expect(throws: LocalStoreError.self) { try await store.removeFromFamily("bob") }
   }
 
-  @Test func whatWasRefusedChangedNothing() async throws {
+  @Test func refusalsChangeNothing() async throws {
     let store = try fixture.store()
     _ = try await store.session(account: "alice").buy("gold", request: "1")
     let before = try await store.subscriptions(of: "alice")

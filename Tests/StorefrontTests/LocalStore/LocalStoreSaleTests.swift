@@ -44,7 +44,7 @@ import Testing
     #expect(receipt.transactions.first?.transactionId == sold.transactionIdentifier)
   }
 
-  @Test func aRequestIsAnsweredAsTheFirstTimeAfterARelaunchToo() async throws {
+  @Test func aRepeatedRequestGetsTheSameAnswerAlsoAfterARelaunch() async throws {
     let first = try await fixture.store().session(account: "alice").buy("coins", request: "1")
     fixture.clock.advance(seconds: 60)
     let again = try await fixture.store().session(account: "alice").buy("coins", request: "1")
@@ -56,7 +56,7 @@ import Testing
     #expect(try await store.notifications().map(\.number) == [1, 2])
   }
 
-  @Test func whatCannotBeSoldIsRefused() async throws {
+  @Test func unsellablePaymentsAreRefused() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     #expect(try await session.refusal("unknown", request: "1") == .paymentInvalid)
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test("Restore/repurchase: Nonconsumable")
-  func nonConsumablesAreRestoredAndBoughtAgainForNothing() async throws {
+  func nonConsumablesAreRestoredAndBoughtAgainForFree() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     let first = try await session.own("level", request: "1")
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test("Restore/repurchase: Consumable, subscription")
-  func othersAreNotRestoredAndAreInTheRecord() async throws {
+  func otherProductsAreNotRestoredButRecorded() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     let sold = [
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func onlyFinishedPurchasesThatStandAreRestored() async throws {
+  @Test func onlyFinishedUnrevokedPurchasesAreRestored() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     _ = try await session.buy("level", request: "1")
@@ -180,7 +180,7 @@ import Testing
     #expect(try await session.unfinishedTransactions(after: nil, limit: 1).transactions == [sold[2]])
   }
 
-  @Test func somebodyMayBeAsked() async throws {
+  @Test func paymentsCanWaitForApproval() async throws {
     var fixture = fixture
     fixture.options.authorization = .ask
     let store = try fixture.store()
@@ -216,7 +216,7 @@ import Testing
     #expect(try await session.refusal("coins", request: "1") == .paymentNotAllowed)
   }
 
-  @Test func everyFailureCanBeHad() async throws {
+  @Test func everyFailureCanBeInjected() async throws {
     var fixture = fixture
     fixture.options.faults = [
       LocalStore.Fault(.purchase, .unavailable(retryAfter: .seconds(3))),

@@ -7,7 +7,7 @@ import Testing
 
 /// The whole journey: a queue before a store in the same process.
 @Suite struct QueueAndStoreTests {
-  @Test func whatIsBoughtIsDeliveredVerifiedFinishedAndRestored() async throws {
+  @Test func purchasesAreDeliveredVerifiedFinishedAndRestored() async throws {
     var fixture = StoreFixture()
     // The first answer is lost, and the queue asks again.
     fixture.options.faults = [LocalStore.Fault(.purchase, .answerLost)]

@@ -98,7 +98,7 @@ import Testing
     #expect(await server.requests[1].value("If-None-Match") == nil)
   }
 
-  @Test func validatorsOfAConfirmationReplaceThoseOfBefore() async throws {
+  @Test func validatorsOfANotModifiedAnswerReplaceTheOldOnes() async throws {
     let server = ListServer(#"["a"]"#, etag: "\"1\"")
     _ = try await source(server).load()
     await server.answers { _ in .success(RemoteResponse(status: 304, headers: [HTTPHeader("ETag", "\"1b\"")]))
@@ -117,7 +117,9 @@ import Testing
       (nil, .unavailable), (500, .unavailable), (503, .unavailable), (429, .unavailable), (403, .refused),
       (404, .notFound), (410, .notFound), (204, .refused), (301, .refused),
     ] as [(Int?, ProductIdentifierError.Code)])
-  func theLastGoodListIsUsedAndSaysSo(_ status: Int?, _ code: ProductIdentifierError.Code) async throws {
+  func theLastValidListIsUsedAndMarkedAsStale(_ status: Int?, _ code: ProductIdentifierError.Code)
+    async throws
+  {
     let server = ListServer(#"["a"]"#, etag: "\"1\"")
     let good = try await source(server).load()
     await server.answers { _ in
@@ -144,7 +146,7 @@ import Testing
       ("", .empty), ("[", .malformed), ("<html>", .malformed), ("{}", .wrongType), (#"["a", 1]"#, .wrongType),
       (#"[""]"#, .invalidIdentifier),
     ] as [(String, ProductIdentifierError.Code)])
-  func aListThatCannotBeReadIsNone(_ body: String, _ code: ProductIdentifierError.Code) async throws {
+  func anUnreadableListIsRefused(_ body: String, _ code: ProductIdentifierError.Code) async throws {
     let server = ListServer(#"["a"]"#, etag: "\"1\"")
     _ = try await source(server).load()
     await server.has(body, etag: "\"2\"")
@@ -163,7 +165,7 @@ import Testing
     #expect(await error(of: try source(ListServer(body), hasCache: false))?.code == code)
   }
 
-  @Test func nothingChangedSinceNothingIsAnError() async throws {
+  @Test func notModifiedWithoutAConditionIsAnError() async throws {
     let server = ListServer { _ in .success(RemoteResponse(status: 304)) }
     #expect(await error(of: try source(server))?.code == .invalidResponse)
     // Nor was it asked by a list without validators.
@@ -179,7 +181,7 @@ import Testing
     #expect(reason.code == .invalidResponse)
   }
 
-  @Test func aDamagedCacheIsNotUsedAndSaysSo() async throws {
+  @Test func aDamagedCacheIsNotUsedAndIsReported() async throws {
     let server = ListServer(#"["a", "b", "a"]"#, etag: "\"1\"")
     _ = try await source(server).load()
     #expect(lines.all.count == 1, "twice in the list")
@@ -209,14 +211,14 @@ import Testing
     }
   }
 
-  @Test func aCacheKeepsWhatTheListWas() async throws {
+  @Test func aCacheKeepsTheWholeList() async throws {
     let server = ListServer(#"["b", "a", "b"]"#, etag: "\"1\"")
     let first = try await source(server).load()
     #expect(first.list.duplicates == ["b"])
     #expect(try await source(server).load().list == first.list)
   }
 
-  @Test func withoutAPlaceForTheCacheTheListIsGivenAllTheSame() async throws {
+  @Test func withoutACacheTheListIsStillReturned() async throws {
     let server = ListServer(#"["a"]"#, etag: "\"1\"")
     let source = ProductIdentifierSource(
       transport: server, base: try RemoteURL("https://example.com"), formatVersion: 1,
@@ -235,7 +237,7 @@ import Testing
     #expect(try String(contentsOf: other, encoding: .utf8) == "keep")
   }
 
-  @Test func aHeaderThatCannotBeSentBackIsNotKept() async throws {
+  @Test func anUnsafeValidatorIsNotKept() async throws {
     for etag in ["\"a\r\nX: 1\"", "\"ü\"", "", "\"\(String(repeating: "a", count: 2000))\""] {
       let server = ListServer { _ in
         .success(
@@ -257,7 +259,7 @@ import Testing
     #expect(await error(of: try source(server))?.code == .tooLarge)
   }
 
-  @Test func aCancelledTaskGetsNoListNotEvenAnOldOne() async throws {
+  @Test func aCancelledTaskGetsNoListNotEvenACachedOne() async throws {
     let server = ListServer(#"["a"]"#)
     let source = try source(server)
     _ = try await source.load()

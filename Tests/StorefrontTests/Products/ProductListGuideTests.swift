@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test("Product-list guide: Server JSON", .timeLimit(.minutes(1))) @MainActor
-  func theServersListIsFetchedAsideAndDeliveredOnTheMainActor() async throws {
+  func theServersListIsFetchedInTheBackgroundAndDeliveredOnTheMainActor() async throws {
     let folder = try ListFolder()
     let threads = Lines()
     let server = ListServer { request in

@@ -18,7 +18,7 @@ import Testing
     ).response().products
   }
 
-  @Test("SKProduct") func comesInAResponseAndIsKeptForPayments() async throws {
+  @Test("SKProduct") func isReturnedInAResponseAndKeptForPayments() async throws {
     // The request and the store are gone by now.
     let coins = try #require(try await products("en_US").first)
     let payment = Payment(product: coins)
@@ -50,7 +50,7 @@ import Testing
     #expect(product.priceLocale == Locale(identifier: "de_DE"))
     #expect(product.localizedPrice == "0,99\u{A0}€")
     #expect(product.price.formatted(.currency(code: "EUR").locale(product.priceLocale)) == "0,99\u{A0}€")
-    // Whoever reads Japanese in the same store pays the same price, written the same way.
+    // A customer who reads Japanese in the same store pays the same price, in the same format.
     let japanese = try #require(try await products("ja_JP").first)
     #expect(japanese.price == product.price)
     #expect(japanese.localizedPrice == product.localizedPrice)

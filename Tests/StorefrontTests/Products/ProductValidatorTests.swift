@@ -26,8 +26,8 @@ import Testing
     #expect(
       products.products.map(\.productIdentifier) == ["com.example.news.monthly", "com.example.coins"])
     #expect(products.invalidProductIdentifiers == ["com.example.gems"])
-    #expect(products.complaint?.identifiers == ["com.example.gems"])
-    #expect(log.all == [try #require(products.complaint).description])
+    #expect(products.validationError?.identifiers == ["com.example.gems"])
+    #expect(log.all == [try #require(products.validationError).description])
     #expect(reports.all == ["com.example.gems"])
     // The products are kept: payments are made of them, and of nothing else.
     #expect(products.payment(for: "com.example.coins") == Payment(productIdentifier: "com.example.coins"))
@@ -39,11 +39,11 @@ import Testing
       store: store, preferredLocales: english, invalidIdentifiers: .development { shown.log("\($0)") },
       log: log.log)
     #expect(try await development.validate(list) == products)
-    #expect(shown.all == [try #require(products.complaint).description])
+    #expect(shown.all == [try #require(products.validationError).description])
     #expect(log.all.count == 2)
     // A list without faults is no reason to say anything.
     let good = try await development.validate(try self.list("com.example.coins"))
-    #expect(good.complaint == nil)
+    #expect(good.validationError == nil)
     #expect(shown.all.count == 1 && log.all.count == 2 && reports.all.count == 1)
   }
 
@@ -54,7 +54,7 @@ import Testing
     await #expect(throws: refusal) { try await validator.validate(list) }
   }
 
-  @Test("Product-list guide: Store UI") func onlyWhoMayPayIsShownAnything() async throws {
+  @Test("Product-list guide: Store UI") func productsAreShownOnlyToUsersWhoMayPay() async throws {
     let store = CatalogStore(try CatalogSamples.catalog, storefrontLocale: Locale(identifier: "de_DE"))
     let validator = ProductValidator(store: store, preferredLocales: english)
     let products = try await validator.validate(try list("com.example.news.monthly", "com.example.coins"))
@@ -71,7 +71,7 @@ import Testing
     #expect(shown.map(\.localizedPrice) == ["4,99\u{A0}$", "0,99\u{A0}€"])
   }
 
-  @Test("Product-list guide: Testing") func whatTestersLookForIsThere() async throws {
+  @Test("Product-list guide: Testing") func thePromptNamesTheEnvironment() async throws {
     // An identifier that is invalid on purpose is found among the invalid ones, the others among the valid.
     let store = CatalogStore(try CatalogSamples.catalog)
     let response = try await ProductsRequest(
@@ -97,8 +97,8 @@ import Testing
   }
 
   @Test("Product-list guide: No discovery") func noCallListsWhatIsSold() async throws {
-    // Whoever asks for nothing is told nothing, and whoever asks for one is told of one, even by a store that would
-    // tell more.
+    // Without identifiers there is no product, and with one identifier only that product, even if the store returns
+    // more.
     let catalog = try CatalogSamples.catalog
     let all = catalog.response(
       for: Set(catalog.products.map(\.productIdentifier)), preferredLocales: english,

@@ -26,19 +26,19 @@ import Testing
       // It does not wait for the store, which takes no notice.
       await request.cancel()
       await gate.open()
-      await settle()
+      await letOtherTasksRun()
       #expect(await delegate.events.isEmpty)
     }
   }
 
-  @Test func whatWasCancelledDoesNotStart() async throws {
+  @Test func aCancelledRequestDoesNotStart() async throws {
     let delegate = RecordingDelegate()
     let store = CatalogStore(try CatalogSamples.catalog)
     let request = ProductsRequest(productIdentifiers: ["com.example.coins"], store: store)
     request.delegate = delegate
     await request.cancel()
     request.start()
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events.isEmpty)
     #expect(await store.questions.isEmpty)
     // Asking for a response has nothing to do with it.
@@ -52,7 +52,7 @@ import Testing
     await delegate.wait(for: 2)
     await request.cancel()
     await request.cancel()
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events.count == 2)
   }
 
@@ -61,7 +61,7 @@ import Testing
     let request = try request(delegate: delegate)
     request.start()
     await delegate.wait(for: 1)
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events.count == 1)
   }
 
@@ -76,12 +76,12 @@ import Testing
       await request.cancel()
       await returned.pass()
     }
-    await settle()
+    await letOtherTasksRun()
     #expect(await returned.hasArrivals == false)
     await inside.open()
     await returned.open()
     await cancelling.value
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events.count == 1)
   }
 
@@ -117,7 +117,7 @@ import Testing
         }
       }
       let before = await delegate.events.count
-      await settle()
+      await letOtherTasksRun()
       #expect(await delegate.events.count == before)
     }
   }

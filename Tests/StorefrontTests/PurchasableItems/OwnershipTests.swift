@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct OwnershipTests {
   private let now = ItemFixture.now
 
-  @Test func aPurchaseIsOwnedAsLongAsItStands() {
+  @Test func aPurchaseIsOwnedUntilItIsRevokedOrExpires() {
     var purchase = OwnedPurchase(productIdentifier: "a", transactionIdentifier: "1")
     #expect(purchase.isOwned(at: now))
     purchase.expiresAt = now.addingSeconds(1)
@@ -27,7 +27,7 @@ import Testing
     #expect(!purchase.isOwned(at: now))
   }
 
-  @Test func theReceiptSaysWhatIsOwned() {
+  @Test func theReceiptDeterminesOwnership() {
     #expect(OwnedPurchase(verified: Transaction(transactionId: "1")) == nil)
     #expect(OwnedPurchase(verified: Transaction(productId: "a")) == nil)
     let verified = Transaction(transactionId: "1", productId: "a", expiresDate: now, revocationDate: now)
@@ -66,7 +66,7 @@ import Testing
     #expect(try await status(ItemFixture.owned("monthly")) == .none)
   }
 
-  @Test func whatCannotBeCheckedIsNeitherOwnedNorBoughtAgain() async throws {
+  @Test func unverifiablePurchasesAreNeitherOwnedNorBoughtAgain() async throws {
     let fixture = try ItemFixture()
     let item = await fixture.items.item("calendar", productIdentifier: "holidays")
     await fixture.notebook.setUnreadable(true)
@@ -78,7 +78,7 @@ import Testing
     #expect(try await item.purchase().isPurchased)
   }
 
-  @Test func aReceiptIsVerifiedOnceUnlessThatCouldNotBeDone() async throws {
+  @Test func aReceiptIsVerifiedOnceUnlessVerificationThrows() async throws {
     let store = GatedStore()
     let queue = try PaymentQueue(store: store, storage: MemoryRecordStorage())
     let verifier = CountingVerifier()

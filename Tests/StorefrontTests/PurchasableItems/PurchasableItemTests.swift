@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test("CalStorePageItemPurchasable: canBePurchased")
-  func onlyWhatHasOnePurchaseCanBePurchased() async throws {
+  func onlyItemsWithOnePurchaseCanBePurchased() async throws {
     let fixture = try ItemFixture()
     let items = fixture.items
     for invalid in [nil, "", " ", "a b", "a\n", String(repeating: "a", count: 256)] {
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test("CalStorePageItemPurchasable: purchased (isPurchased)")
-  func whatWasBoughtIsPurchasedByVerifiedReceiptsAlone() async throws {
+  func onlyVerifiedReceiptsMakeAnItemPurchased() async throws {
     let fixture = try ItemFixture()
     let item = await fixture.items.item("calendar", productIdentifier: "holidays")
     let page = await fixture.items.page("page", linking: [item])
@@ -181,7 +181,7 @@ import Testing
   }
 
   @Test("CalStorePageItemPurchasable: kCalStoreOrderStatusChangedNotification")
-  func changesAreToldByTheItemsIdentifier() async throws {
+  func changesAreReportedByTheItemsIdentifier() async throws {
     let fixture = try ItemFixture()
     let item = await fixture.items.item(
       "calendar", productIdentifier: "holidays", relatedProductIdentifiers: ["holidays.ipad"])

@@ -80,7 +80,7 @@ actor FakeStore: Store {
   }
 
   /// Decides a payment that waits.
-  func settle(_ request: String, _ decision: Decision) {
+  func decide(_ request: String, _ decision: Decision) {
     guard let waiting = waiting[request] else { return }
     _ = process(waiting, decision)
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Payment queue: one fault at every step", .timeLimit(.minutes(2)))
 struct FaultSweepTests {
   @Test(
-    "loses and doubles nothing when a commit fails, whichever and however",
+    "neither loses nor repeats a purchase when any commit fails in any way",
     arguments: FaultyRecordStorage.Fault.allCases)
   func commits(fault: FaultyRecordStorage.Fault) async throws {
     let plain = try await Session().run()
@@ -18,7 +18,7 @@ struct FaultSweepTests {
   }
 
   @Test(
-    "loses and doubles nothing when the store's question or answer is lost",
+    "neither loses nor repeats a purchase when a request to the store or its answer is lost",
     arguments: [FakeStore.Loss.question, .answer])
   func calls(loss: FakeStore.Loss) async throws {
     let plain = Session()
@@ -32,7 +32,7 @@ struct FaultSweepTests {
     }
   }
 
-  @Test("loses and doubles nothing when an answer is lost and then a commit")
+  @Test("neither loses nor repeats a purchase when an answer is lost and then a commit fails")
   func both() async throws {
     let plain = Session()
     let commits = try await plain.run()
@@ -79,7 +79,7 @@ private final class Session {
     try await trying { try await $0.synchronize() }
     try await expect(["asked": .purchasing, "book": .purchased, "coins": .purchased, "refused": .failed])
     try await deliver { $0 == "coins" || $0 == "refused" }
-    await settle("asked")
+    await approve("asked")
     await store.renew("plan")
     try await trying { try await $0.synchronize() }
     try await expect(["asked": .purchased, "book": .purchased, "plan": .purchased])
@@ -151,9 +151,9 @@ private final class Session {
     }
   }
 
-  private func settle(_ product: String) async {
+  private func approve(_ product: String) async {
     for (id, request) in await store.waiting where request.payment.productIdentifier == product {
-      await store.settle(id, .approve)
+      await store.decide(id, .approve)
     }
   }
 

@@ -6,7 +6,7 @@
   import StorefrontSQLite
   import Testing
 
-  @Suite("Payment queue: a process that is killed", .timeLimit(.minutes(10)))
+  @Suite("Payment queue: killed processes", .timeLimit(.minutes(10)))
   struct KilledProcessTests {
     private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("store-bench")

@@ -71,7 +71,7 @@ struct PaymentQueueTests {
   }
 
   @Test("SKPaymentQueue: transactions (readonly array)")
-  func listsWhatIsPending() async throws {
+  func listsPendingTransactions() async throws {
     await store.decide { $0.productIdentifier == "gems" ? .ask : .approve }
     let queue = try makeQueue()
     #expect(await queue.transactions.isEmpty)
@@ -137,7 +137,7 @@ struct PaymentQueueTests {
     for observer in observers { await queue.removeObserver(observer) }
   }
 
-  @Test("leaves a product that nobody registered to the store, which fails it")
+  @Test("sends an unregistered product to the store, which fails the payment")
   func unknownToTheStore() async throws {
     await store.decide { _ in .decline(StoreError(.paymentInvalid, "unknown product")) }
     let queue = try makeQueue()
@@ -197,7 +197,7 @@ struct PaymentQueueTests {
   }
 
   @Test("SKPaymentQueue: finishTransaction:")
-  func finishingRemovesForGood() async throws {
+  func finishingRemovesPermanently() async throws {
     await store.decide { payment in
       switch payment.productIdentifier {
       case "gems": .ask
@@ -238,7 +238,7 @@ struct PaymentQueueTests {
   }
 
   @Test("SKPaymentQueue: applicationUsername")
-  func handsTheUsernameToTheStore() async throws {
+  func passesTheUsernameToTheStore() async throws {
     let queue = try makeQueue()
     var payment = MutablePayment(payment: "coins", username: "5f0c")
     payment.quantity = 2

@@ -4,7 +4,7 @@ import ReceiptCodec
 import Storefront
 import Testing
 
-@Suite("Payment transactions: what is defined in which state", .timeLimit(.minutes(1)))
+@Suite("Payment transactions: properties by state", .timeLimit(.minutes(1)))
 struct PaymentTransactionTests {
   let store = FakeStore()
   let storage = MemoryRecordStorage()
@@ -117,7 +117,7 @@ struct PaymentTransactionTests {
   }
 
   @Test("SKPaymentTransaction: transactionState")
-  func stateIsThePresentOne() async throws {
+  func stateIsTheCurrentOne() async throws {
     await store.decide { _ in .ask }
     let queue = try PaymentQueue(store: store, storage: storage, options: testOptions())
     let id = try await queue.add(Payment(productIdentifier: "coins"))
@@ -125,7 +125,7 @@ struct PaymentTransactionTests {
     #expect(before.transactionState == .purchasing)
     try await queue.synchronize()
     #expect(try await queue.transaction(id)?.transactionState == .purchasing)
-    await store.settle("r1", .approve)
+    await store.decide("r1", .approve)
     try await queue.synchronize()
     #expect(try await queue.transaction(id)?.transactionState == .purchased)
     // A snapshot stays what it was.

@@ -47,7 +47,7 @@ struct QueueRecordTests {
     return try ledger.commit(changes)
   }
 
-  @Test("a number is given once, also where all that were reserved are given")
+  @Test("a number is assigned once, even when all reserved numbers are used up")
   func numbers() throws {
     let storage = MemoryRecordStorage()
     var ledger = TransactionLedger(storage: storage)
@@ -59,7 +59,7 @@ struct QueueRecordTests {
     #expect(!given.contains(next[0]))
   }
 
-  @Test("a payment has one answer, however many come at once")
+  @Test("a payment has one outcome, however many answers come at once")
   func twoAnswers() throws {
     var ledger = TransactionLedger(storage: MemoryRecordStorage())
     let number = try add(1, to: &ledger)[0]
@@ -91,7 +91,7 @@ struct QueueRecordTests {
     #expect(transactions[4].error?.message == "Said \"no\".\n")
   }
 
-  @Test("keeps downloads, and a payment of the store's that is another than was added")
+  @Test("keeps downloads, and the store's payment if it differs from the added one")
   func sale() async throws {
     let storage = MemoryRecordStorage()
     var other = MutablePayment(productIdentifier: "coins")
@@ -115,7 +115,7 @@ struct QueueRecordTests {
     #expect(try await next.transaction(id)?.payment == Payment(productIdentifier: "coins"))
   }
 
-  @Test("says which record is damaged, and where, and never crashes")
+  @Test("reports which record is damaged, and where, and never crashes")
   func damaged() async throws {
     let storage = try await sample()
     var refused = 0
@@ -143,7 +143,7 @@ struct QueueRecordTests {
   }
 
   @Test(
-    "says what is wrong with a record",
+    "reports the fault of a record",
     arguments: [
       ("{\"state\":\"purchased\",\"payment\":{\"product\":\"p\",\"quantity\":1}}", "$.state"),
       ("{\"state\":\"sold\",\"payment\":{\"product\":\"p\",\"quantity\":1}}", "$.state"),
@@ -169,7 +169,7 @@ struct QueueRecordTests {
     }
   }
 
-  @Test("refuses records of a later version, numbers that were never given, and a receipt that is missing")
+  @Test("refuses records of a later version, unassigned numbers, and a missing receipt")
   func refuses() async throws {
     let storage = try await sample()
     let later = storage.reopened()

@@ -19,7 +19,7 @@ struct RestoringTests {
   }
 
   @Test("SKPaymentQueue: restoreCompletedTransactions")
-  func givesEachFinishedPurchaseAgain() async throws {
+  func restoresEachFinishedPurchase() async throws {
     let queue = try makeQueue()
     try await own(
       MutablePayment(productIdentifier: "book 1"), MutablePayment(productIdentifier: "coins"),
@@ -73,7 +73,7 @@ struct RestoringTests {
   }
 
   @Test("Restore/repurchase: Any")
-  func whatWasFinishedIsNotSeenAgainUnlessItsProductIsRestorable() async throws {
+  func finishedPurchasesReturnOnlyForRestorableProducts() async throws {
     let queue = try makeQueue()
     try await own(
       MutablePayment(productIdentifier: "coins"), MutablePayment(productIdentifier: "book 1"), in: queue)
@@ -87,7 +87,7 @@ struct RestoringTests {
     await queue.removeObserver(observer)
   }
 
-  @Test("tells the store of what was finished first, so that it is restored, too")
+  @Test("sends finishes before restoring, so that those purchases are restored, too")
   func finishesFirst() async throws {
     let queue = try makeQueue()
     let book = try await queue.purchase(Payment(productIdentifier: "book 1"))
@@ -96,7 +96,7 @@ struct RestoringTests {
     #expect(await queue.transactions.map { $0.transactionState } == [.restored])
   }
 
-  @Test("keeps what came before a failure, and tells of one end")
+  @Test("keeps transactions from before a failure, and reports one end")
   func failsInTheMiddle() async throws {
     let queue = try makeQueue()
     for number in 0..<5 { try await own(MutablePayment(productIdentifier: "book \(number)"), in: queue) }
@@ -136,7 +136,7 @@ struct RestoringTests {
     await queue.removeObserver(observer)
   }
 
-  @Test("ends with a store whose list has no end")
+  @Test("ends even if the store's list has no end")
   func endless() async throws {
     let queue = try PaymentQueue(
       store: FixedSales(next: StorePosition(rawValue: "again")), storage: storage, options: testOptions())
@@ -144,7 +144,7 @@ struct RestoringTests {
     try await queue.synchronize()
   }
 
-  @Test("gives a restoration that the store lists twice once")
+  @Test("restores a purchase once that the store lists twice")
   func doubled() async throws {
     let queue = try makeQueue()
     let book = try await queue.purchase(Payment(productIdentifier: "book 1"))

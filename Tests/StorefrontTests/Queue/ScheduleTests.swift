@@ -9,7 +9,7 @@ let fullSweeps = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] =
 
 @Suite("Payment queue: random schedules", .timeLimit(.minutes(10)))
 struct ScheduleTests {
-  @Test("does what a simple model does, whatever fails in between")
+  @Test("behaves like a simple model, whatever fails in between")
   func schedules() async throws {
     for seed in 1...(fullSweeps ? 1000 : 100) as ClosedRange<UInt64> {
       let schedule = Schedule(seed: seed)
@@ -71,9 +71,9 @@ private final class Schedule {
     try launch()
     for number in 0..<steps where !hasFailed {
       try await perform(number)
-      if try await check(isSettled: false) == false { return }
+      if try await check(isIdle: false) == false { return }
     }
-    try await settle()
+    try await expectFinalState()
   }
 
   private func perform(_ number: Int) async throws {
@@ -93,12 +93,12 @@ private final class Schedule {
       await add(open)
     case 4..<6:
       step = "\(number) synchronize"
-      if (try? await open.synchronize()) != nil { _ = try await check(isSettled: true) }
+      if (try? await open.synchronize()) != nil { _ = try await check(isIdle: true) }
     case 6:
-      step = "\(number) settle"
+      step = "\(number) decide"
       let waiting = await store.waiting.keys.sorted()
       if let request = waiting.randomElement(using: &numbers) {
-        await store.settle(
+        await store.decide(
           request, Bool.random(using: &numbers) ? .approve : .decline(StoreError(.paymentNotAllowed, "no")))
       }
     case 7:
@@ -171,7 +171,7 @@ private final class Schedule {
   }
 
   /// Compares the queue with what may be.
-  private func check(isSettled: Bool) async throws -> Bool {
+  private func check(isIdle: Bool) async throws -> Bool {
     let open = try #require(queue)
     guard await open.fault == nil else { return true }
     let transactions = await open.transactions
@@ -229,7 +229,7 @@ private final class Schedule {
     for (request, count) in await store.charges where count > 1 {
       fail("\(request) was charged \(count) times.")
     }
-    if isSettled { try await checkSettled(transactions, sales) }
+    if isIdle { try await checkSettled(transactions, sales) }
     return !hasFailed
   }
 
@@ -244,17 +244,17 @@ private final class Schedule {
   }
 
   /// In the end everything works, and everything is delivered and finished.
-  private func settle() async throws {
+  private func expectFinalState() async throws {
     step = "end"
     try await relaunch()
-    for request in await store.waiting.keys { await store.settle(request, .approve) }
+    for request in await store.waiting.keys { await store.decide(request, .approve) }
     var open = try #require(queue)
     try await open.synchronize()
-    for request in await store.waiting.keys { await store.settle(request, .approve) }
+    for request in await store.waiting.keys { await store.decide(request, .approve) }
     try await open.synchronize()
-    guard try await check(isSettled: true) else { return }
+    guard try await check(isIdle: true) else { return }
     try await open.restoreCompletedTransactions()
-    guard try await check(isSettled: true) else { return }
+    guard try await check(isIdle: true) else { return }
     // Every one is delivered again at the next launch, whole.
     try await relaunch()
     open = try #require(queue)

@@ -54,7 +54,7 @@ struct RecordStorageFixture: Sendable {
         return try SQLiteRecordStorage(openingAt: path)
       },
       afterKill: {
-        // The files as they are, the log among them: whoever lets go of a connection empties that first.
+        // Copy the files with the log: closing a connection would empty the log first.
         let next = try TemporaryFolder()
         for name in try folder.names() {
           try FileManager.default.copyItem(atPath: folder.file(name), toPath: next.file(name))

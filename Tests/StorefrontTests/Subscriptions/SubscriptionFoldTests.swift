@@ -13,7 +13,7 @@ import Testing
 @Suite struct SubscriptionFoldTests {
   private static let isLong = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1"
 
-  @Test(arguments: 0..<(isLong ? 400 : 16)) func theLedgerKnowsWhatTheEngineKnows(seed: UInt64) throws {
+  @Test(arguments: 0..<(isLong ? 400 : 16)) func theLedgerHasTheEnginesState(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var options = SubscriptionEngine.Options(
       bundleIdentifier: StoreFixture.bundle, seed: seed + 1,

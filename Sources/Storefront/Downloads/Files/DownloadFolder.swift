@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// Downloads in a directory: `NAME.part` while it comes, `NAME.content` when it is complete. Only the owner may read
+/// Downloads in a directory: `NAME.part` while being fetched, `NAME.content` when complete. Only the owner may read
 /// them, and links are not followed.
 package struct DownloadFolder: DownloadFiles {
   private static let partialSuffix = ".part"
@@ -10,7 +10,7 @@ package struct DownloadFolder: DownloadFiles {
 
   private let directory: String
 
-  /// Uses a directory, which is made if it is not there; the one around it must be.
+  /// Uses a directory, which is created if it does not exist; its parent must exist.
   package init(_ directory: String) throws(DownloadError) {
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
       throw DownloadError(.inputOutput, at: directory, "A path is not empty and has no zero byte.")
@@ -57,7 +57,7 @@ package struct DownloadFolder: DownloadFiles {
       do throws(SystemError) {
         try file.write(bytes)
       } catch {
-        // Half a part is as good as none, and a disk that is full has use for its space.
+        // Keeps the length that callers rely on after an error, and frees the space of a full disk.
         file.truncate(to: offset)
         throw error
       }
@@ -107,7 +107,7 @@ package struct DownloadFolder: DownloadFiles {
     }
   }
 
-  /// Runs a call of the system, whose error says what could not be done.
+  /// Runs a system call, and turns its error into one that states the operation.
   private static func doing<Result: ~Copyable>(
     _ what: String, at path: String, _ body: () throws(SystemError) -> Result
   ) throws(DownloadError) -> Result {

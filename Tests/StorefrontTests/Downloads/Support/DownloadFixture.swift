@@ -6,7 +6,7 @@ import ReceiptCrypto
 import ReceiptHTTP
 import Storefront
 
-/// Whoever has the transactions, and hears of downloads.
+/// The owner of the transactions, who receives updates of downloads.
 actor TransactionBook: DownloadPermission {
   private var contents: [PaymentTransaction.ID: [DownloadableContent]] = [:]
   private let news = DownloadNews()

@@ -51,7 +51,7 @@ final class Lines: @unchecked Sendable {
 }
 
 /// Gives whatever else is there to do a chance.
-func settle() async {
+func letOtherTasksRun() async {
   for _ in 0..<50 { await Task.yield() }
   try? await Task.sleep(for: .milliseconds(2))
 }
