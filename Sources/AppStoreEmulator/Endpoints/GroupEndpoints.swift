@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Groups of roles, which only the sandbox has.
+/// Groups of roles, in the sandbox only.
 enum GroupEndpoints {
   static let routes = [
     Route("GET", "/groups/v1/currentGroups/{}", current),
@@ -37,16 +37,16 @@ enum GroupEndpoints {
       limit = number
     }
     guard let group = call.store.state.withState({ $0.groups[groupId] }) else { throw .groupNotFound }
-    let question = [groupId]
+    let query = [groupId]
     var start = 0
     if let text = try call.value("paginationToken", orElse: .invalidPaginationToken) {
-      guard let token = PageToken(text, question: question), 0...group.members.count ~= Int(token.position)
+      guard let token = PageToken(text, query: query), 0...group.members.count ~= Int(token.position)
       else { throw .invalidPaginationToken }
       start = Int(token.position)
     }
     let page = group.members.dropFirst(start).prefix(limit)
     let hasMore = page.endIndex < group.members.endIndex
-    let next = PageToken(position: Int64(page.endIndex), issued: call.now).text(question: question)
+    let next = PageToken(position: Int64(page.endIndex), issued: call.now).text(query: query)
     return .json(
       .members(
         ("members", .array(page.map { .members(("appTransactionId", .string($0))) })),

@@ -23,13 +23,13 @@ public final class EmulatedResponder: Sendable {
     self.chain = chain
   }
 
-  /// Changes what it answers.
+  /// Changes the answers.
   public func update(_ change: (inout TestRevocationResponder) -> Void) {
     responder.withLock { change(&$0) }
   }
 
-  /// Follows instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or
-  /// `intermediate`), `signer` (`issuer` or `delegate`), `flaw`, `repeatsNonce`, `lifetime`.
+  /// Executes instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or `intermediate`),
+  /// `signer` (`issuer` or `delegate`), `flaw`, `repeatsNonce`, `lifetime`.
   func follow(_ instructions: JSONValue, now: Timestamp) throws(EmulatorControl.Failure) {
     let change = try Self.change(instructions)
     let (revoked, forgotten) = (
@@ -73,7 +73,7 @@ public final class EmulatedResponder: Sendable {
     }
   }
 
-  /// The response, and the serial number in hexadecimal that was asked about; `nil` for another certificate's.
+  /// The response, with the requested serial number in hexadecimal; `nil` for an unknown certificate.
   func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumber: String?) {
     guard let request = try? ReceivedOCSPRequest(der: body) else {
       return (OCSPResponseTemplate.refusal(.malformedRequest), nil)
@@ -86,7 +86,7 @@ public final class EmulatedResponder: Sendable {
   }
 }
 
-/// The OCSP responder (RFC 6960 appendix A), where the certificates point to it.
+/// The OCSP responder (RFC 6960 appendix A), if the certificates point to it.
 enum RevocationEndpoints {
   static let routes = [Route("POST", "/ocsp", needsToken: false, answer)]
 
