@@ -40,9 +40,9 @@ struct ReceiptTool: AsyncParsableCommand {
     StandardStreams.prepare()
     var failure: (any Error)?
     do { try await runCommand() } catch { failure = error }
-    // Output that was lost outweighs what it said.
+    // Lost output has precedence over the command's exit code.
     do throws(ExitCode) { try StandardStreams.finish(succeeded: failure == nil) } catch { failure = error }
-    // An error that no command foresaw must not look like the exit code of an invalid receipt.
+    // An unexpected error must not have the exit code of an invalid receipt.
     if let error = failure, !(error is ExitCode), exitCode(for: error) == .failure {
       failure = ToolExit.failure(ToolExit.internalFault, "internal fault: \(error)")
     }
@@ -58,7 +58,7 @@ struct ReceiptTool: AsyncParsableCommand {
         try command.run()
       }
     } catch  where !(error is ExitCode) && exitCode(for: error) == .success {
-      // What --help, --version and the like ask for.
+      // The output of --help, --version and the like.
       try writeAll(fullMessage(for: error, columns: nil) + "\n")
     }
   }

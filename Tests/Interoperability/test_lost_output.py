@@ -203,7 +203,7 @@ class TestRecording:
         ):
             run = world.tool.run(*command, cwd=world.folder)
             assert run.code == NOT_WRITTEN, run.err
-            assert "no signed checkpoint covers it" in run.err
+            assert "no signed checkpoint covers them" in run.err
             entry = run.lines[0].get("entry", run.lines[0].get("index"))
             assert world.run("audit show", ["trail", str(entry)]).code == VALID
         (world.folder / "trail.checkpoint.new").rmdir()
@@ -232,7 +232,7 @@ class TestRecording:
                 if run.code != VALID:
                     codes.append(run.code)
             assert codes == [NOT_WRITTEN], run.err
-            assert ("could not be recorded" in run.err) != ("no signed checkpoint covers it" in run.err), run.err
+            assert ("could not be recorded" in run.err) != ("no signed checkpoint covers them" in run.err), run.err
             subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True, capture_output=True)
             assert world.run("audit fsck", [trail]).code == VALID
             for line in printed:

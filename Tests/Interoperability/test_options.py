@@ -73,7 +73,7 @@ IDLE = [
     ("store renew --store shop 1 --account alice", "--account", "Unknown option"),
     ("store notifications --store shop --account alice", "--account", "Unknown option"),
     ("store advance --store shop --by P1D --account alice", "--account", "--billing-issue"),
-    ("store subscription --store shop 1 --account alice", "--account", "subscription is named"),
+    ("store subscription --store shop 1 --account alice", "--account", "subscription is given"),
     ("store purchases --store shop --receipt 1 --json", "--json", "--receipt"),
     ("store purchases --store shop --receipt 1 --account alice", "--account", "--receipt"),
     ("api transactions info 1 --sandbox-base-url http://localhost:1", "--sandbox-base-url", "--environment sandbox"),

@@ -10,7 +10,7 @@ import ReceiptVerification
 struct AuditAppendCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "append",
-    abstract: "Enter records that others made, from JSON lines.",
+    abstract: "Append records from JSON lines.",
     discussion: """
       Verdicts of this tool are entered by receipt-tool verify --audit TRAIL. This is for those of other systems: each
       line is an object as audit show --json prints it. Only kind is required; time is now unless given; index,
@@ -41,15 +41,15 @@ struct AuditAppendCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("acknowledge"),
     help: ArgumentHelp(
-      "When an entry counts as entered: when it is on disk; when a signed checkpoint includes it as well; or when "
-        + "enough witnesses have cosigned that too.",
+      "When an entry is acknowledged: once it is on disk; once a signed checkpoint includes it; or once "
+        + "enough witnesses have cosigned that checkpoint.",
       valueName: "durable|checkpointed|witnessed"))
   var mode = "durable"
 
   @Flag(
     help: ArgumentHelp(
-      "Enter a line that has neither id nor receipt once for this input, however often the input is given.",
-      discussion: "Its id is then made of its number and of all lines up to it."))
+      "Append a line with neither id nor receipt only once, even if the same input is given again.",
+      discussion: "Its id is then derived from its number and all lines up to it."))
   var resume = false
 
   @Argument(help: ArgumentHelp("JSON lines; - is standard input.", valueName: "path"))
@@ -64,7 +64,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
     }
   }
 
-  /// Records that are stored together.
+  /// A batch of records that are stored together.
   private static let batchCount = 1024
 
   func run() async throws {
@@ -107,7 +107,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
     }
   }
 
-  /// Names a record that nothing else tells from a second one.
+  /// Identifies a record without an identifier and receipt of its own.
   private func identify(_ record: inout AuditRecord, _ lineNumber: Int, _ input: SHA256Digest) {
     guard record.facts.id == nil, record.facts.receipt == nil else { return }
     record.facts.id = "line \(lineNumber) of \(input.hexadecimal)"

@@ -10,7 +10,7 @@ import TransparencyLog
 struct AuditExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write a trail as static files that any web server can offer (C2SP tlog-tiles), or as a table.",
+    abstract: "Write a trail as static files for any web server (C2SP tlog-tiles), or as a table.",
     discussion: """
       What the newest checkpoint covers is written: checkpoint, tile/… and tile/entries/…. Files that an earlier export
       of this trail has finished are left alone, so that doing it again costs only what is new.
@@ -41,7 +41,7 @@ struct AuditExportCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The folder; it is made if absent.", valueName: "folder"))
+  @Argument(help: ArgumentHelp("The folder; it is created if it does not exist.", valueName: "folder"))
   var folder: String?
 
   @Flag(name: .customLong("with-erasable"), help: "Also write receipts and customers: for moving the trail.")
@@ -50,7 +50,7 @@ struct AuditExportCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write a table into this file instead.", valueName: "FILE.csv|.jsonl|.sqlite"))
   var table: String?
 
-  @Flag(help: "Replace the file of the table if it is there.")
+  @Flag(help: "Replace an existing file of the table.")
   var overwrite = false
 
   func validate() throws {

@@ -11,7 +11,7 @@ import TransparencyLog
 struct AuditFsckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fsck",
-    abstract: "Check a whole trail from the entries up; or one that was exported, as a stranger would.",
+    abstract: "Check a whole trail, starting from its entries; or an export, without access to the trail.",
     discussion: """
       Recomputes everything from the entries: each hash, the tree, the lines of each original transaction, what was
       erased, the index, the checkpoints. What was altered, left out, reordered or forked is named with its index. It
@@ -42,7 +42,7 @@ struct AuditFsckCommand: ParsableCommand {
   var since: String?
 
   @Flag(
-    name: .customLong("without-keys"), help: "For a backup: it is meant to hold no keys of erasable parts.")
+    name: .customLong("without-keys"), help: "For a backup, which has no keys of erasable parts.")
   var withoutKeys = false
 
   func run() throws {

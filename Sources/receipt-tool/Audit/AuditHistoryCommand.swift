@@ -42,7 +42,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write a proof of each entry to this folder.", valueName: "DIR"))
   var proofs: String?
 
-  @Option(help: ArgumentHelp("At most so many entries are shown.", valueName: "N"))
+  @Option(help: ArgumentHelp("The greatest number of entries to show.", valueName: "N"))
   var limit: Int?
 
   func validate() throws {

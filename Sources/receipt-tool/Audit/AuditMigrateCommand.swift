@@ -29,13 +29,13 @@ struct AuditMigrateCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("Where to: a path, or postgresql://….", valueName: "target"))
+  @Argument(help: ArgumentHelp("The new storage: a path, or postgresql://….", valueName: "target"))
   var target: String
 
   @Option(
     name: .customLong("target-checkpoint"),
     help: ArgumentHelp(
-      "Where the last checkpoint is kept from now on: a file, or postgresql://…. Default: TARGET.checkpoint.",
+      "The store of the last checkpoint from now on: a file, or postgresql://…. Default: TARGET.checkpoint.",
       valueName: "FILE|URL"))
   var targetCheckpoint: String?
 
@@ -87,6 +87,6 @@ struct AuditMigrateCommand: ParsableCommand {
     }
     try writeLine(
       "\(target.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)",
-      "write to this one from now on, and no more to \(options.location.name)")
+      "from now on write to this one, and no longer to \(options.location.name)")
   }
 }

@@ -39,7 +39,9 @@ struct AuditRestoreKeysCommand: ParsableCommand {
       defer { try? storage.close() }
       try keys.restore(to: storage)
     } catch { throw TrailLocation.failure(error, location.name) }
-    guard output.json else { return try writeLine("\(location.name)  the keys of erasable parts are back") }
+    guard output.json else {
+      return try writeLine("\(location.name)  the keys of erasable parts were restored")
+    }
     var object = JSONWriter()
     object.beginObject()
     object.member("trail", location.name)

@@ -10,7 +10,7 @@ import TransparencyLog
 struct AuditRotateKeyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate-key",
-    abstract: "Have a new private key take over, by an entry that the one in use signs.",
+    abstract: "Replace the private key by a new one, in an entry that the old one signs.",
     discussion: """
       TRAIL.pub stays: those who trust the first key follow the entries to the new one, and what a replaced key signs
       afterwards is not accepted any more. The new key takes the place of TRAIL.key; the one before is kept as
@@ -52,7 +52,7 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     try report(succession, location)
   }
 
-  /// The key that lies ready, as one does that a try before has made; else one that is made.
+  /// The new key that an interrupted rotation created; otherwise a new one.
   private func newKey(named name: String, in file: String) throws -> NoteSignerKey {
     if NewFile.exists(file) { return try TrailLocation.signer(named: name, in: file) }
     let key = try NoteSignerKey.generate(name: name)
@@ -61,7 +61,7 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
   }
 
   private func takeOver(by new: NoteSignerKey, _ location: TrailLocation) async throws -> KeySuccession {
-    // A try before may have got so far.
+    // An interrupted rotation may have done this already.
     let reading = try location.open(writing: false)
     let done = reading.keys.successions.last { $0.key == new.verifierKey }
     try? reading.close()

@@ -10,7 +10,8 @@ import TransparencyLog
 struct AuditWitnessCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "witness",
-    abstract: "Be a witness for others' trails: cosign each checkpoint that continues the last one.",
+    abstract:
+      "Act as a witness of other trails: cosign each checkpoint that is consistent with the last one.",
     discussion: """
       Reads the body of one add-checkpoint request (C2SP tlog-witness) on standard input, and prints the answer as CGI
       (RFC 3875), so that it runs behind any web server that runs programs. The last checkpoint of each log is kept in
@@ -45,7 +46,7 @@ struct AuditWitnessCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Make the folder and a key of this name, by custom a URL without scheme, and print the public key.",
+      "Create the folder and a key of this name, by convention a URL without scheme, and print the public key.",
       valueName: "NAME"))
   var create: String?
 
@@ -90,7 +91,7 @@ struct AuditWitnessCommand: ParsableCommand {
     try Self.print(answer.response)
   }
 
-  /// The body of the request: as long as the web server says, which need not close the stream.
+  /// The body of the request, of the length that the web server states, because it need not close the stream.
   private static func body() throws -> [UInt8] {
     let limit = CheckpointWitness.maximumRequestByteCount
     let length = variable("CONTENT_LENGTH").flatMap { Int($0) }

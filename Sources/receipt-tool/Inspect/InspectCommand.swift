@@ -3,7 +3,7 @@
 import ArgumentParser
 import ReceiptCodec
 
-/// `receipt-tool inspect`: what do these bytes say? Nothing is checked.
+/// `receipt-tool inspect`: shows the contents of receipts without verification.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",

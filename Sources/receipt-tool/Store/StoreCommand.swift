@@ -37,7 +37,7 @@ struct StoreCommand: ParsableCommand {
     ])
 }
 
-/// Which store.
+/// The store.
 struct StoreFolderOptions: ParsableArguments {
   @Option(name: .customLong("store"), help: ArgumentHelp("The store's folder.", valueName: "DIR"))
   var directory: String
@@ -45,7 +45,7 @@ struct StoreFolderOptions: ParsableArguments {
   var folder: StoreFolder { StoreFolder(directory) }
 }
 
-/// Which store, and whose purchases.
+/// The store and the customer.
 struct StoreOptions: ParsableArguments {
   @OptionGroup var store: StoreFolderOptions
 
