@@ -71,7 +71,7 @@ import Testing
     #expect(price("de_DE") == "4,99\u{A0}€")
     #expect(price("fr_FR") == "4,99\u{A0}€")
     #expect(price("en_IE") == "€4.99")
-    // A store elsewhere writes it its own way, in the catalogue's currency: nothing is converted.
+    // Another storefront formats it differently, but in the catalogue's currency: there is no conversion.
     #expect(price("en_US") == "€4.99")
     #expect(price("ja_JP@currency=JPY") == "€4.99")
   }

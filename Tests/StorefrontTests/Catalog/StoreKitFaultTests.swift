@@ -5,7 +5,7 @@ import ReceiptCodec
 import Storefront
 import Testing
 
-/// Damaged `.storekit` files say where the damage is.
+/// Errors about damaged `.storekit` files have the right path.
 @Suite struct StoreKitFaultTests {
   private static let group = "$.subscriptionGroups[0]"
   private static let monthly = "\(group).subscriptions[0]"
@@ -22,7 +22,7 @@ import Testing
     for path in JSONEdit.paths(in: document) {
       let value = try #require(JSONEdit.value(document, at: path))
       let place = JSONEdit.text(path)
-      // What nobody here knows may be anything; `null` is like nothing at all.
+      // Unknown members may have any value; `null` counts as absent.
       if place.contains("somethingNew") || place.hasSuffix("Groups") && !place.contains("subscriptionGroups")
         || place.hasSuffix(".current") || place.contains("_compatibilityTimeRate") || value == .null
       {
@@ -77,7 +77,7 @@ import Testing
     let document = try StoreKitFixtures.document(version)
     for path in JSONEdit.paths(in: document) {
       guard case .member(let name)? = path.last, !required.contains(name) else { continue }
-      // Without its plan an offer is one more for the same plan.
+      // Without its plan, the offer is a duplicate for the same plan.
       if JSONEdit.text(path).contains("introductoryOffers"), name == "billingPlanType" { continue }
       #expect(error(JSONEdit.replacing(document, at: path, with: nil)) == nil, "\(JSONEdit.text(path))")
     }
@@ -106,7 +106,7 @@ import Testing
       for change in isFull ? Array(UInt8(1)...255) : [0x01, 0x20, 0x80, 0xFF] {
         var damaged = bytes
         damaged[index] ^= change
-        // It is read or refused; nothing else happens.
+        // It is either read or refused.
         let error = catalogError { () throws(CatalogError) in
           let catalog = try ProductCatalog(storeKitConfiguration: damaged)
           try catalog.validate()

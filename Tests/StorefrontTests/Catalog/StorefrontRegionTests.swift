@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func everyRegionOfUnicodeThatIsACountryIsKnown() throws {
-    // Codes that were given up, or are of no country.
+    // Obsolete codes, and codes that are not of a country.
     let others: Set = [
       "AC", "CP", "CQ", "DG", "EA", "IC", "TA", "EU", "EZ", "UN", "ZZ", "QO", "XA", "XB", "AN",
     ]

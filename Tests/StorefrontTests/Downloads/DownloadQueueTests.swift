@@ -5,7 +5,7 @@ import ReceiptHTTP
 import Storefront
 import Testing
 
-/// Starting, pausing, resuming, cancelling; and what is left after a relaunch or a fault.
+/// Starting, pausing, resuming and cancelling, and the state after a relaunch or an error.
 @Suite(.timeLimit(.minutes(3))) struct DownloadQueueTests {
   private let directory: ScratchDirectory
   private let bytes = DownloadFixture.bytes
@@ -19,7 +19,7 @@ import Testing
     return downloads
   }
 
-  /// Lets the server answer so many requests, and holds the next one.
+  /// Lets the server answer a number of requests, and holds the next one.
   private func serverHolding(after count: Int) -> ContentServer {
     ContentServer(bytes) { number, _, response throws(HTTPTransportError) in
       if number >= count { throw HTTPTransportError(.connectionLost, "held") }
@@ -177,7 +177,7 @@ import Testing
     #expect(directory.names.count == 5)
   }
 
-  // MARK: What may be downloaded
+  // MARK: Permission
 
   @Test func onlyPurchasedContentIsStarted() async throws {
     let server = ContentServer(bytes)
@@ -259,7 +259,7 @@ import Testing
       #expect(download.state == .finished, "step \(step)")
       #expect(directory.read(download.contentPath) == bytes, "step \(step)")
       #expect(directory.names.count == 1, "step \(step)")
-      // Start, validator, five parts, completion, end.
+      // Start, validator, five ranges, completion, end.
       if plan.stepCount <= step { break }
       step += 1
     }
@@ -268,7 +268,7 @@ import Testing
 
   @Test func aFullDiskKeepsReceivedBytes() async throws {
     let book = DownloadFixture.book(DownloadFixture.content())
-    // Steps 0 and 1 are commits of the storage in the other test; here only files count.
+    // The other test covers steps 0 and 1, commits of the storage; here only file operations count.
     let plan = FaultPlan(2, .failsOnce)
     let files = FaultyFiles(files: try DownloadFolder(directory.path), plan: plan, code: .diskFull)
     let server = ContentServer(bytes)
@@ -286,7 +286,7 @@ import Testing
     let folder = try DownloadFolder(directory.path)
     try FileManager.default.createSymbolicLink(
       atPath: directory.path + "/aa.part", withDestinationPath: "/dev/full")
-    // Links are not followed, whatever is behind them.
+    // Links are never followed.
     let error = #expect(throws: DownloadError.self) { _ = try folder.append([1], to: "aa", at: 0) }
     #expect(error?.code == .inputOutput)
   }

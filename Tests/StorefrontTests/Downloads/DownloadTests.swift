@@ -81,7 +81,7 @@ import Testing
     #expect(await server.requests.count == (length + 1023) / 1024)
   }
 
-  // MARK: Servers that do otherwise
+  // MARK: Other server behaviour
 
   @Test func aServerWithoutRangesIsAskedForAllContent() async throws {
     let bytes = bytes
@@ -191,7 +191,7 @@ import Testing
       var response = response
       response.body = Array(response.body.prefix(700))
       let last = start + response.body.count - 1
-      // Not every server knows how long the whole is.
+      // Not every server knows the total length.
       response.headers = [HTTPHeader("Content-Range", "bytes \(start)-\(last)/*")]
       return response
     }
@@ -206,7 +206,7 @@ import Testing
     let server = ContentServer(bytes) { _, _, _ throws(HTTPTransportError) in RemoteResponse(status: status) }
     let download = try await DownloadFixture.run(server, directory)
     #expect(download.error?.code == .refused)
-    // Not the query, which may hold what grants access.
+    // Without the query, which may hold credentials.
     #expect(download.error?.place == "https://content.example/level-2")
     #expect(await server.requests.count == 1)
   }
@@ -256,7 +256,7 @@ import Testing
   }
 }
 
-/// Time that goes on by a second whenever somebody looks.
+/// A clock that advances by a second at each reading.
 private final class SteppingClock: Sendable {
   private let seconds = FaultPlan(.max, .failsOnce)
 

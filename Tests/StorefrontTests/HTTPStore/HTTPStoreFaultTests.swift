@@ -4,7 +4,7 @@ import ReceiptHTTP
 import Storefront
 import Testing
 
-/// What comes between a payment and the store never fails the payment.
+/// Faults between a client and the store never fail a payment.
 @Suite struct HTTPStoreFaultTests {
   private let request = PurchaseRequest(id: "request-1", payment: Payment(productIdentifier: "coins"))
 
@@ -116,7 +116,7 @@ import Testing
     await #expect(throws: StoreUnavailable("The task was cancelled.")) { try await task.value }
   }
 
-  // MARK: Answers that cannot be used
+  // MARK: Unusable answers
 
   @Test func theSampleCanBeUsed() async throws {
     let outcome = try await StoreOverHTTP.answering(Self.outcome).purchase(request)

@@ -6,7 +6,7 @@ import ReceiptHTTP
 import Storefront
 import Testing
 
-/// Every value arrives as it was sent, in both directions.
+/// Every value arrives unchanged, in both directions.
 @Suite struct HTTPStoreJourneyTests {
   @Test(arguments: 0..<UInt64(60)) func purchasesAreTheSameOnBothSides(seed: UInt64) async throws {
     var values = RandomValues(seed: seed)

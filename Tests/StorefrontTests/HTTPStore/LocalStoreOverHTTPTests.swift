@@ -7,9 +7,9 @@ import ReceiptTesting
 import Storefront
 import Testing
 
-/// The whole journey: a store on another machine, its customers, what they buy and fetch.
+/// A complete session: a store on another machine, its customers, their purchases and downloads.
 @Suite(.timeLimit(.minutes(2))) struct LocalStoreOverHTTPTests {
-  /// A server that knows its customers by their tokens.
+  /// A server that identifies its customers by their tokens.
   private struct Server: HTTPTransport {
     let handler: StoreRequestHandler
 

@@ -70,7 +70,7 @@ import Testing
     #expect(try await store.session(account: "").refusal("coins", request: "8") == .clientInvalid)
     #expect(try await store.purchaseRecord(of: "alice").isEmpty)
     #expect(try await store.notifications().isEmpty)
-    // For good, whatever is asked with it the next time.
+    // Permanently, even if a repeated request differs.
     #expect(try await session.refusal("coins", request: "1") == .paymentInvalid)
   }
 
@@ -81,7 +81,7 @@ import Testing
     let first = try await session.own("level", request: "1")
     fixture.clock.advance(seconds: 60)
     let again = try await session.own("level", request: "2")
-    // A regular transaction, of which nobody can tell that it is no first purchase but by the original's identifier.
+    // A regular transaction; only the original's identifier shows that it is a repurchase.
     #expect(again.transactionIdentifier != first.transactionIdentifier)
     #expect(again.originalTransactionIdentifier == first.transactionIdentifier)
     #expect(again.requestIdentifier == "2")
@@ -115,7 +115,7 @@ import Testing
     let page = try await session.restore(RestoreRequest(id: "r"), after: nil, limit: 10)
     #expect(page.transactions.isEmpty)
     #expect(page.next == nil)
-    // The vendor's own mechanism: everything, with the receipts.
+    // The vendor's own mechanism: all purchases, with their receipts.
     let record = try await store.purchaseRecord(of: "alice")
     #expect(record.map(\.transaction) == sold)
     #expect(record.map(\.charged) == [990, 990, 0, 10_000])
@@ -136,7 +136,7 @@ import Testing
     let request = RestoreRequest(id: "all")
     let first = try await session.restore(request, after: nil, limit: 1)
     #expect(first.transactions.map(\.original) == [level])
-    // Bought meanwhile: not of this restoration, or pages would shift.
+    // A purchase during the restoration is not part of it, because pages would shift.
     let second = try await session.restore(request, after: first.next, limit: 1)
     #expect(second.transactions.map(\.original) == [theme])
     #expect(second.next == nil)
@@ -168,14 +168,14 @@ import Testing
     let third = try await session.unfinishedTransactions(after: second.next, limit: 2)
     #expect(first.transactions + second.transactions + third.transactions == sold)
     #expect(third.next == nil)
-    // Somebody else's is left alone, an unknown one is no error, and twice is once.
+    // Another customer's is unchanged, an unknown one is no error, and finishing is idempotent.
     try await store.session(account: "bob").finish(transactionIdentifier: sold[0].transactionIdentifier)
     try await session.finish(transactionIdentifier: "nonsense")
     for _ in 1...2 { try await session.finish(transactionIdentifier: sold[1].transactionIdentifier) }
     let left = try await fixture.store().session(account: "alice/1").unfinishedTransactions(
       after: nil, limit: 99)
     #expect(left.transactions == [sold[0], sold[2], sold[3], sold[4]])
-    // Who bought it finishes it all the same.
+    // The buyer can still finish it.
     try await session.finish(transactionIdentifier: sold[0].transactionIdentifier)
     #expect(try await session.unfinishedTransactions(after: nil, limit: 1).transactions == [sold[2]])
   }

@@ -58,9 +58,9 @@ import Testing
     let error = await error(of: try source(server, version: 2))
     #expect(error?.code == .notFound)
     #expect(error?.place == "https://example.com/store/products_v2.json")
-    // Nor is what was kept of the other version.
+    // The cache of the other version is not used either.
     #expect(await server.requests.last?.value("If-None-Match") == nil)
-    // The file of version 1 is still there for who reads that.
+    // The file of version 1 is still available.
     await server.answers { _ in .failure(HTTPTransportError(.cannotConnect, "down")) }
     #expect(try await source(server, version: 1).load().list.identifiers == ["old"])
   }
@@ -135,9 +135,9 @@ import Testing
     }
     #expect(reason.code == code)
     #expect(lines.all.count == 1)
-    // Without one, there is only the reason.
+    // Without a cached list, the error is thrown.
     #expect(await error(of: try source(server, hasCache: false)) == reason)
-    // It was tried again where that helps: four times, and four times for the source without cache.
+    // Temporary errors are retried: four times, and four times for the source without cache.
     #expect(await server.requests.count == (code == .unavailable ? 9 : 3))
   }
 
@@ -158,7 +158,7 @@ import Testing
     }
     #expect(reason.code == code)
     #expect(reason.place.hasPrefix("https://example.com/store/products_v2.json: "))
-    // What is good again is taken, and the validators are still those of the good one.
+    // A valid list is accepted again; the validators are still those of the last valid one.
     await server.has(#"["b"]"#, etag: "\"3\"")
     #expect(try await source(server).load().list.identifiers == ["b"])
     #expect(await server.requests[2].value("If-None-Match") == "\"1\"")
@@ -168,7 +168,7 @@ import Testing
   @Test func notModifiedWithoutAConditionIsAnError() async throws {
     let server = ListServer { _ in .success(RemoteResponse(status: 304)) }
     #expect(await error(of: try source(server))?.code == .invalidResponse)
-    // Nor was it asked by a list without validators.
+    // A list without validators makes no conditional request.
     await server.has(#"["a"]"#)
     _ = try await source(server).load()
     await server.answers { _ in .success(RemoteResponse(status: 304)) }
@@ -204,7 +204,7 @@ import Testing
       #expect(result.notices.count == 1, "byte \(index - 4)")
       #expect(result.notices.first?.place.hasPrefix(cacheFile.path) == true)
       #expect(await server.requests.last?.value("If-None-Match") == nil)
-      // It was replaced by a good one.
+      // A valid list replaced it.
       let again = try await source(server).load()
       #expect(again.freshness == .notModified)
       #expect(again.notices.isEmpty)
@@ -228,7 +228,7 @@ import Testing
     #expect(result.freshness == .fresh)
     #expect(result.notices.count == 1)
     #expect(lines.all.count == 1)
-    // A folder is no cache, and is left alone.
+    // A folder is not a cache, and is not changed.
     let other = try folder.write("keep", to: "file")
     let directory = ProductIdentifierSource(
       transport: server, base: try RemoteURL("https://example.com"), formatVersion: 1, cacheFile: folder.url,

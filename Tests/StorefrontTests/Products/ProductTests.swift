@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test("SKProduct") func isReturnedInAResponseAndKeptForPayments() async throws {
-    // The request and the store are gone by now.
+    // The request and the store have been released.
     let coins = try #require(try await products("en_US").first)
     let payment = Payment(product: coins)
     #expect(payment.productIdentifier == "com.example.coins")
@@ -31,7 +31,7 @@ import Testing
     #expect(try await products("en_US").first?.localizedTitle == "Coins")
     #expect(try await products("en_US").first?.localizedDescription == "A purse of coins")
     #expect(try await products("de_AT").first?.localizedTitle == "Münzen")
-    // Without a request of its own language, it is that of the user.
+    // The default language is the user's.
     let request = ProductsRequest(
       productIdentifiers: ["com.example.coins"], store: CatalogStore(try CatalogSamples.catalog))
     #expect(request.preferredLocales == [Locale.current])

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Storefront
 import Testing
 
-/// After `cancel()` the delegate is told nothing, whenever it comes.
+/// After `cancel()` the delegate receives no call, whenever it is called.
 @Suite(.timeLimit(.minutes(5))) struct ProductsRequestCancellationTests {
   private func request(
     gate: Gate? = nil, error: StoreError? = nil, delegate: RecordingDelegate
@@ -23,7 +23,7 @@ import Testing
       let request = try request(gate: gate, error: error, delegate: delegate)
       request.start()
       await gate.arrival()
-      // It does not wait for the store, which takes no notice.
+      // It does not wait for the store, which ignores the cancellation.
       await request.cancel()
       await gate.open()
       await letOtherTasksRun()
@@ -41,7 +41,7 @@ import Testing
     await letOtherTasksRun()
     #expect(await delegate.events.isEmpty)
     #expect(await store.questions.isEmpty)
-    // Asking for a response has nothing to do with it.
+    // A call of `response()` is independent.
     #expect(try await request.response().products.count == 1)
   }
 
@@ -101,7 +101,7 @@ import Testing
       for _ in 0..<30 { await Task.yield() }
       #expect(await delegate.events.count == before)
     }
-    // The race was one: some were too late, some early enough.
+    // There was a race: some cancellations were too late, some were not.
     #expect(counts.count > 1)
   }
 

@@ -48,7 +48,7 @@ import Testing
     #expect(await store.questions.isEmpty)
     _ = try await request.response()
     #expect(await store.questions == [identifiers])
-    // There is nothing to ask about none.
+    // Without identifiers no request is sent.
     let none = ProductsRequest(productIdentifiers: [], store: store)
     #expect(try await none.response() == ProductsResponse(products: []))
     #expect(await store.questions.count == 1)
@@ -102,7 +102,7 @@ import Testing
     #expect(development.all == production.all)
     #expect(reported.all == production.all)
 
-    // Nothing is wrong: nobody hears anything.
+    // Without invalid identifiers nothing is reported.
     let quiet = Lines()
     _ = try await ProductsRequest(
       productIdentifiers: ["com.example.coins"], store: try store(),
@@ -133,7 +133,7 @@ import Testing
     await delegate.wait(for: 2)
     request.start()
     await letOtherTasksRun()
-    // Started again it does nothing, neither meanwhile nor afterwards.
+    // Starting it again has no effect, neither during the request nor afterwards.
     #expect(await store.questions.count == 1)
     #expect(await delegate.events.count == 2)
   }
@@ -148,7 +148,7 @@ import Testing
     request?.start()
     await delegate.wait(for: 2)
     #expect(await delegate.events == [.received(try #require(expected)), .finished])
-    // It may be let go of.
+    // It may be released.
     request = nil
     for _ in 0..<1000 where weakRequest != nil { await letOtherTasksRun() }
     #expect(weakRequest == nil)

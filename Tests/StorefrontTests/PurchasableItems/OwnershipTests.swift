@@ -16,7 +16,7 @@ import Testing
     #expect(!purchase.isOwned(at: now))
     purchase.gracePeriodEndsAt = now.addingSeconds(1)
     #expect(purchase.isOwned(at: now))
-    // An end of grace before the end of the period takes nothing away.
+    // A grace period that ends before the period has no effect.
     purchase.expiresAt = now.addingSeconds(5)
     purchase.gracePeriodEndsAt = now
     #expect(purchase.isOwned(at: now))
@@ -62,7 +62,7 @@ import Testing
     #expect(try await status(ended) == .inGracePeriod(until: future))
     #expect(SubscriptionItem.Status.inGracePeriod(until: future).isSubscribed)
     #expect(!SubscriptionItem.Status.inBillingRetry(since: past).isSubscribed)
-    // What is bought once is no subscription.
+    // A one-time purchase is not a subscription.
     #expect(try await status(ItemFixture.owned("monthly")) == .none)
   }
 
@@ -99,7 +99,7 @@ import Testing
 
     private(set) var count = 0
 
-    /// The first time it cannot tell.
+    /// The first verification throws.
     func verify(_ transaction: PaymentTransaction) throws -> OwnedPurchase? {
       count += 1
       if count == 1 { throw NotNow() }

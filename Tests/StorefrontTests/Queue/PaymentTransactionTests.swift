@@ -112,7 +112,7 @@ struct PaymentTransactionTests {
     for state in [PaymentTransaction.State.purchasing, .failed, .restored] {
       #expect(states[state]?.transactionReceipt == nil)
     }
-    // A snapshot without its receipt says so, rather than that the receipt is empty.
+    // A snapshot without its receipt has `nil`, not an empty receipt.
     #expect(await queue.transactions.allSatisfy { $0.transactionReceipt == nil })
   }
 
@@ -128,7 +128,7 @@ struct PaymentTransactionTests {
     await store.decide("r1", .approve)
     try await queue.synchronize()
     #expect(try await queue.transaction(id)?.transactionState == .purchased)
-    // A snapshot stays what it was.
+    // A snapshot does not change.
     #expect(before.transactionState == .purchasing)
   }
 

@@ -8,7 +8,7 @@ import Testing
 struct QueueRecordTests {
   let store = FakeStore()
 
-  /// A storage with one transaction in each state, a payment with everything, and a finish to be told.
+  /// A storage with one transaction in each state, a payment with all fields, and an unsent finish.
   private func sample() async throws -> MemoryRecordStorage {
     await store.decide { payment in
       switch payment.productIdentifier {
@@ -40,7 +40,7 @@ struct QueueRecordTests {
     return storage.reopened()
   }
 
-  /// Adds so many payments at once.
+  /// Adds a number of payments at once.
   private func add(_ count: Int, to ledger: inout TransactionLedger) throws -> [SequenceNumber] {
     var changes = LedgerChanges()
     for index in 0..<count { changes.add(Payment(productIdentifier: "coins"), request: "\(index)") }
@@ -133,7 +133,7 @@ struct QueueRecordTests {
           altered[index] ^= 0x15
           let damaged = storage.reopened()
           try damaged.put(record.key, altered, in: collection)
-          // Some alterations make another value: what must not be is a crash or another error.
+          // Some alterations give another valid value; there must be no crash and no other error.
           let code = await queueCode { _ = try PaymentQueue(store: store, storage: damaged) }
           #expect(code == nil || code == .corrupt || code == .unsupported)
         }
@@ -189,7 +189,7 @@ struct QueueRecordTests {
     let missing = storage.reopened()
     try missing.commit([.remove(.queueReceipts, key: "000000000000002")])
     let queue = try PaymentQueue(store: store, storage: missing)
-    // It stops, instead of delivering a sale without its proof.
+    // The queue stops instead of delivering a sale without its receipt.
     for await _ in await queue.updates {}
     #expect(await queue.fault?.code == .corrupt)
     #expect(await queue.fault?.place == "queue-receipts 000000000000002")

@@ -32,7 +32,7 @@ struct RestoringTests {
     #expect(restored.map { $0.originalTransaction?.transactionIdentifier } == ["s1000", "s1002"])
     #expect(await queue.transactions.count == 3)
     #expect(await queue.transactions.map { $0.id }.contains(unfinished.id))
-    // What stands here restored is not given again; what was finished is, as a new transaction.
+    // A restored, unfinished purchase is not restored again; a finished one is, as a new transaction.
     try await queue.restoreCompletedTransactions()
     #expect(await queue.transactions.count == 3)
     try await queue.finish(restored[0])
@@ -61,7 +61,7 @@ struct RestoringTests {
   func restoringIsOfferedOnAFreshInstallation() async throws {
     let queue = try makeQueue()
     try await own(MutablePayment(productIdentifier: "book 1"), in: queue)
-    // Another device: nothing is stored, and nobody has bought anything.
+    // Another device, with an empty storage.
     let fresh = try PaymentQueue(
       store: store, storage: MemoryRecordStorage(), options: testOptions(prefix: "other"))
     try await fresh.synchronize()
@@ -106,7 +106,7 @@ struct RestoringTests {
       await queue.addObserver(observer)
       try await store.calls(reach: 1)
       await store.loseNothing()
-      // The loop of the new observer may ask first: every call after the first page is lost.
+      // The loop of the new observer may send its request first: every call after the first page is lost.
       await store.lose(loss, ofRestoration: 2)
       await #expect(throws: StoreError.self) { try await queue.restoreCompletedTransactions() }
       try await observer.wait { !$0.restoreErrors.isEmpty }

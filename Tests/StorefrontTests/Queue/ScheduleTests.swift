@@ -14,7 +14,7 @@ struct ScheduleTests {
     for seed in 1...(fullSweeps ? 1000 : 100) as ClosedRange<UInt64> {
       let schedule = Schedule(seed: seed)
       try await schedule.run(steps: 60)
-      // The first that goes wrong is the one to look at.
+      // Only the first failure is of interest.
       if schedule.hasFailed { return }
     }
   }
@@ -22,13 +22,13 @@ struct ScheduleTests {
 
 /// One random schedule, and what is expected after each of its steps.
 ///
-/// The model knows for each transaction that is in the queue which request it made. What the store decided about the
-/// request is the state that the transaction may have; after a synchronisation that succeeded it must have it.
+/// The model has the request of each transaction in the queue. The transaction may have the state that the store
+/// decided for the request, and must have it after a successful synchronization.
 private final class Schedule {
   private enum Kind: Hashable {
     /// A payment, by its request.
     case payment(String)
-    /// A sale that the store began.
+    /// A sale without a request.
     case renewal(String)
     /// A restoration, by its original.
     case restoration(String)
@@ -44,14 +44,14 @@ private final class Schedule {
   private(set) var hasFailed = false
 
   private var kinds: [PaymentTransaction.ID: Kind] = [:]
-  /// How many payments were acknowledged.
+  /// The number of acknowledged payments.
   private var acknowledged = 0
-  /// Whether the last step added a payment that may or may not be stored.
+  /// Whether the last step added a payment of which it is unknown whether it is stored.
   private var isUncertain = false
   /// Sales whose transaction was finished.
   private var finished: Set<String> = []
   private var states: [PaymentTransaction.ID: PaymentTransaction.State] = [:]
-  /// Every transaction that was ever seen: no number is given twice.
+  /// All transactions that were seen, because numbers must not be reused.
   private var seen: [PaymentTransaction.ID: Kind] = [:]
 
   init(seed: UInt64) {
@@ -77,7 +77,7 @@ private final class Schedule {
   }
 
   private func perform(_ number: Int) async throws {
-    // Some of the steps go wrong.
+    // Some of the steps have faults.
     if Int.random(in: 0..<6, using: &numbers) == 0 {
       let fault = FaultyRecordStorage.Fault.allCases.randomElement(using: &numbers) ?? .full
       storage.fail(fault, atCommit: .random(in: 1...3, using: &numbers))
@@ -126,7 +126,7 @@ private final class Schedule {
       acknowledged += 1
       kinds[id] = .payment("?")
     } catch {
-      // After a failed sync it may be there; after any other error it is not.
+      // After a failed sync it may be stored; after any other error it is not.
       isUncertain = error.storageError?.code == .syncFailed
     }
   }
@@ -170,7 +170,7 @@ private final class Schedule {
     try launch()
   }
 
-  /// Compares the queue with what may be.
+  /// Compares the queue with the model.
   private func check(isIdle: Bool) async throws -> Bool {
     let open = try #require(queue)
     guard await open.fault == nil else { return true }
@@ -213,7 +213,7 @@ private final class Schedule {
       }
       if let before = seen[transaction.id], before != kind { fail("A number was given twice.") }
       if kinds[transaction.id] == nil {
-        // New: a sale that the store began, a restoration, or an addition that was thought to have failed.
+        // New: a sale without a request, a restoration, or a payment whose addition seemed to fail.
         if case .payment = kind {
           if !isUncertain { fail("Nobody added \(transaction).") }
           isUncertain = false
@@ -225,7 +225,7 @@ private final class Schedule {
     }
     isUncertain = false
     for id in kinds.keys where !found.contains(id) { fail("\(id) was lost.") }
-    // Nothing is charged twice, and nothing that was refused.
+    // No request is charged twice, and no declined one at all.
     for (request, count) in await store.charges where count > 1 {
       fail("\(request) was charged \(count) times.")
     }
@@ -243,7 +243,7 @@ private final class Schedule {
     }
   }
 
-  /// In the end everything works, and everything is delivered and finished.
+  /// Finally, without faults, everything is delivered and finished.
   private func expectFinalState() async throws {
     step = "end"
     try await relaunch()
@@ -255,7 +255,7 @@ private final class Schedule {
     guard try await check(isIdle: true) else { return }
     try await open.restoreCompletedTransactions()
     guard try await check(isIdle: true) else { return }
-    // Every one is delivered again at the next launch, whole.
+    // All are delivered again at the next launch, complete.
     try await relaunch()
     open = try #require(queue)
     let delivered = await open.redelivered()
@@ -273,7 +273,7 @@ private final class Schedule {
     try await open.synchronize()
     if await !open.transactions.isEmpty { fail("The queue is not empty.") }
     if await !store.unfinished.isEmpty { fail("The store has sales that nobody finished.") }
-    // Every acknowledged payment had its end, and every sale one charge at most.
+    // Every acknowledged payment has an outcome, and every sale at most one charge.
     let decided = await store.decided
     if decided.count != acknowledged {
       fail("\(acknowledged) payments were acknowledged, \(decided.count) decided.")

@@ -33,7 +33,7 @@ struct SynchronizationTests {
     #expect(waits.prefix(10) == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map { Duration.seconds($0) }[...])
     #expect(waits[10...].allSatisfy { $0 == .seconds(300) })
     #expect(lines.withLock { $0.count } == 13)
-    // What is added meanwhile does not end the wait.
+    // A new payment does not end the delay.
     let calls = await store.calls.count
     try await queue.add(coins)
     for _ in 0..<50 { await Task.yield() }
@@ -97,7 +97,7 @@ struct SynchronizationTests {
     #expect(await queue.transactions.allSatisfy { $0.transactionState == .purchasing })
     await store.decide("r1", .approve)
     await store.decide("r2", .decline(StoreError(.paymentNotAllowed, "not today")))
-    // Nothing is asked before its time.
+    // No request is sent before the delay has passed.
     try await time.waits(reach: 1)
     while await observer.states[approved] != .purchased {
       await time.pass()
@@ -118,7 +118,7 @@ struct SynchronizationTests {
     #expect(transactions.map { $0.payment.productIdentifier } == (0..<7).map { "plan \($0)" })
     #expect(transactions.allSatisfy { $0.transactionState == .purchased })
     for transaction in transactions { try await queue.finish(transaction) }
-    // The list is asked for before the store knows: a finish that was lost.
+    // The list is requested before the store knows of the finish, which was lost.
     await store.lose(.question, ofCall: 1)
     #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
     #expect(await queue.transactions.isEmpty)
@@ -179,7 +179,7 @@ struct SynchronizationTests {
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(await queue.transactions.map { $0.transactionState } == [.purchased, .purchasing])
     await store.release()
-    // The payment itself goes on: its answer was on the way.
+    // The payment itself completes: its answer was in flight.
     while await queue.transactions.last?.transactionState != .purchased { await Task.yield() }
     let cancelled = Task {
       try? await Task.sleep(for: .seconds(100))
@@ -225,7 +225,7 @@ struct SynchronizationTests {
     #expect(await queue.transactions.isEmpty)
     let observer = RecordingObserver()
     let id = try await queue.add(coins)
-    // The answer cannot be stored: nobody hears of it, and it is asked for again.
+    // The answer cannot be stored: it is not reported, and the request is repeated.
     storage.fail(.full, atCommit: 1)
     await queue.addObserver(observer)
     try await time.waits(reach: 1)
@@ -268,7 +268,7 @@ struct SynchronizationTests {
     let observer = RecordingObserver()
     await queue.addObserver(observer)
     try await store.calls(reach: 1)
-    // The store is answering when the queue is closed: the answer comes too late, and is asked for again later.
+    // The queue is closed before the store's answer arrives: the request is repeated later.
     try await queue.close()
     await store.release()
     let next = try PaymentQueue(store: store, storage: storage.reopened(), options: testOptions(prefix: "n"))
@@ -290,7 +290,7 @@ struct SynchronizationTests {
     let calls = await store.calls.count
     let listing = Task { try await queue.synchronize() }
     try await store.calls(reach: calls + 1)
-    // The store hears of the finish after the first page and before the second, which is of before.
+    // The store receives the finish after the first page and before the second, which is a snapshot from before.
     try await queue.finish(second)
     let telling = Task { try await queue.synchronize() }
     await letOtherTasksRun()

@@ -151,7 +151,7 @@ struct TransactionObserverTests {
       var iterator = updates.makeAsyncIterator()
       while case .updated(let page)? = await iterator.next(), page[0].transactionState == .purchasing {}
     }
-    // The release is told to the queue by a task of its own.
+    // A separate task notifies the queue of the release.
     while await queue.isWatched { await Task.yield() }
     let calls = await store.calls
     try await queue.add(Payment(productIdentifier: "coins"))
@@ -180,7 +180,7 @@ struct TransactionObserverTests {
       found += page.count
       if found == 20 { break }
     }
-    // A senseless date does no harm to the record.
+    // An unrepresentable date does not damage the record.
     try await queue.close()
     _ = try PaymentQueue(store: store, storage: storage.reopened())
   }

@@ -22,11 +22,11 @@ struct RecordStorageKind: Sendable, CustomTestStringConvertible {
 /// An empty storage for one test.
 struct RecordStorageFixture: Sendable {
   let storage: any RecordStorage
-  /// What was stored as the next process finds it; the storage before is closed.
+  /// The storage as the next process finds it, after closing.
   let reopened: @Sendable () throws -> any RecordStorage
-  /// What was stored as the next process finds it where this one is killed now: nothing is closed.
+  /// The storage as the next process finds it after a kill, without closing.
   let afterKill: @Sendable () throws -> RecordStorageFixture
-  /// Kept for as long as the storage: a folder.
+  /// The folder, kept as long as the storage.
   let place: (any Sendable)?
 
   static func memory(_ storage: MemoryRecordStorage = MemoryRecordStorage()) -> RecordStorageFixture {
@@ -64,7 +64,7 @@ struct RecordStorageFixture: Sendable {
   }
 }
 
-/// A folder of one test's own, removed with it.
+/// A folder of one test, removed with it.
 final class TemporaryFolder: Sendable {
   let path: String
 
@@ -97,7 +97,7 @@ extension RecordStorage {
   }
 }
 
-/// The code of the storage error that `body` throws; `nil` where it throws none.
+/// The code of the storage error that `body` throws, if any.
 func recordCode(_ body: () throws -> Void) -> RecordStorageError.Code? {
   do {
     try body()

@@ -73,7 +73,7 @@ struct SQLiteRecordStorageTests {
       #expect(error.place == path)
       #expect(error.message.contains("only one may"))
     }
-    // The attempt took nothing from the one that has it.
+    // The failed attempt did not affect the open storage.
     try first.put("b", [2])
     try first.close()
     let second = try SQLiteRecordStorage(at: path)
@@ -84,7 +84,7 @@ struct SQLiteRecordStorageTests {
   func waits() throws {
     let first = try SQLiteRecordStorage(at: path)
     try first.put("a", [1])
-    // On a thread of its own: a task may wait for the threads of other tests for longer than the patience.
+    // On a separate thread: a task may wait for threads of other tests for longer than the busy timeout.
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 0.05)
       try? first.close()
@@ -130,7 +130,7 @@ struct SQLiteRecordStorageTests {
         .put(.second, key: "\(100 + number)", value: [UInt8(number)]),
       ])
     }
-    // What a crash would leave: the files as they are. The log is cut at every kilobyte.
+    // Copies the files as a crash would leave them, with the log truncated at every kilobyte.
     let file = try Data(contentsOf: URL(fileURLWithPath: path))
     let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
     let copy = folder.file("copy.sqlite")
@@ -217,7 +217,7 @@ struct SQLiteRecordStorageTests {
   func failedSync() throws {
     let storage = try SQLiteRecordStorage(at: path)
     try storage.put("a", [1])
-    // SQLite's commit hook turns the commit into one that fails, not for want of space.
+    // SQLite's commit hook makes the commit fail, although there is space.
     try storage.connection.use { database in
       _ = unsafe sqlite3_commit_hook(try database.requireHandle(), { _ in 1 }, nil)
     }
@@ -241,7 +241,7 @@ struct SQLiteRecordStorageTests {
   }
 }
 
-/// Numbers that look random and are the same every time (SplitMix64).
+/// Reproducible pseudorandom numbers (SplitMix64).
 struct SeededNumbers: RandomNumberGenerator {
   private var state: UInt64
 

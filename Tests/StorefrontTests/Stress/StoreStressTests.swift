@@ -6,7 +6,7 @@ import ReceiptTesting
 import Storefront
 import Testing
 
-/// For the thread sanitizer: what is before the queue and behind it, from 64 tasks each, with several who listen.
+/// For the thread sanitizer: the components around the queue, used from 64 tasks each, with several observers.
 @Suite("Store, requests, downloads and items: from many tasks", .timeLimit(.minutes(5)))
 struct StoreStressTests {
   private let tasks = 64
@@ -38,7 +38,7 @@ struct StoreStressTests {
       options: options, clock: { now })
     let rounds = 3
     try await atOnce { task in
-      // Two tasks ask for the same, as a queue does that heard no answer.
+      // Two tasks send the same request, like a queue without an answer.
       let account = "a\(task / 2 % 8)"
       let session = store.session(account: account)
       for round in 0..<rounds {

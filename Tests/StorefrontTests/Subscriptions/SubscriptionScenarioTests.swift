@@ -9,8 +9,8 @@ import ReceiptTesting
 import Storefront
 import Testing
 
-/// Each operation: which notification, which transaction, which renewal information. At every step the ledger that folds
-/// the notifications is held against the engine.
+/// The notification, transaction and renewal information of each operation. After every step the ledger of the folded
+/// notifications is compared with the engine.
 @Suite struct SubscriptionScenarioTests {
   private let start = StoreFixture.start
   private var random = SeededGenerator(seed: 1)
@@ -117,7 +117,7 @@ import Testing
     _ = try fold.subscribe("gold", "alice", at: start)
     try fold.advance(to: date("2025-02-03T00:00:00Z"))
     #expect(fold.last(1) == ["DID_FAIL_TO_RENEW"])
-    // Buying the same again pays the renewal, and nothing is charged twice.
+    // Buying the same product again pays the renewal, and nothing is charged twice.
     _ = try fold.subscribe("gold", "alice", at: date("2025-02-03T00:00:00Z"))
     #expect(fold.last(1) == ["DID_RENEW BILLING_RECOVERY"])
   }
@@ -472,7 +472,7 @@ import Testing
     try fold.run { try $0.reverseRefund(of: refunded, account: "alice", at: now) }
     #expect(fold.last(2) == ["REFUND_REVERSED", "SUBSCRIBED RESUBSCRIBE"])
     fold.agrees(at: now, shuffled: &random)
-    // To what is not shared, and back.
+    // To a product that is not shared, and back.
     try fold.run { try $0.changeRenewal(of: id, to: "silver", at: now) }
     try fold.advance(to: date("2025-04-02T00:00:00Z"))
     #expect(fold.last(2) == ["DID_RENEW", "REVOKE"])
