@@ -15,9 +15,9 @@ extension LocalStore {
     let now = clock()
     try catchUp(to: now)
     let others = (state?.engine.family(of: organizer) ?? []) + [organizer]
-    var gifts: [(sale: StoreSaleRecord, members: [String])] = []
-    for sale in try shareablePurchases(of: account) { gifts.append((sale, others)) }
-    for other in others { for sale in try shareablePurchases(of: other) { gifts.append((sale, [account])) } }
+    var shares: [(sale: StoreSaleRecord, members: [String])] = []
+    for sale in try shareablePurchases(of: account) { shares.append((sale, others)) }
+    for other in others { for sale in try shareablePurchases(of: other) { shares.append((sale, [account])) } }
     return try change { engine, change throws(LocalStoreError) in
       let events: [StoreEvent]
       do throws(SubscriptionError) {
@@ -26,7 +26,7 @@ extension LocalStore {
         throw LocalStoreError(error)
       }
       try record(events, in: &change)
-      for (sale, members) in gifts {
+      for (sale, members) in shares {
         for member in members { try share(sale.transaction, with: member, &engine, in: &change, at: now) }
       }
       if change.records.isEmpty { change.records.append(Self.nothing) }

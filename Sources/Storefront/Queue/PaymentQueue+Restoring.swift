@@ -57,7 +57,7 @@ extension PaymentQueue {
     let answer: Result<RestoredTransactionPage, StoreError>
     do {
       answer = try await withRequestLock { () async throws(SynchronizationFault) in
-        try await askForRestored(request, after: position)
+        try await fetchRestored(request, after: position)
       }
     } catch {
       throw error.storeError
@@ -65,7 +65,7 @@ extension PaymentQueue {
     return try answer.get()
   }
 
-  private func askForRestored(
+  private func fetchRestored(
     _ request: RestoreRequest, after position: StorePosition?
   ) async throws(SynchronizationFault) -> Result<RestoredTransactionPage, StoreError> {
     let page: RestoredTransactionPage

@@ -75,7 +75,7 @@ extension SubscriptionEngine {
     }
     if productIdentifier == subscription.productIdentifier {
       if subscription.autoRenewProductIdentifier != productIdentifier {
-        takeDowngradeBack(of: &subscription, at: now)
+        cancelDowngrade(of: &subscription, at: now)
       }
       return finish()
     }

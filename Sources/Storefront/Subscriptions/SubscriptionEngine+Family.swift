@@ -66,8 +66,8 @@ extension SubscriptionEngine {
     for id in all.keys.sorted() {
       guard var subscription = all[id], !subscription.isFamilyShared, others.contains(subscription.account)
       else { continue }
-      let isOfLeaver = subscription.account == account
-      stopSharing(&subscription, at: now) { isOfLeaver || $0.account == account }
+      let isLeaving = subscription.account == account
+      stopSharing(&subscription, at: now) { isLeaving || $0.account == account }
     }
     return finish()
   }

@@ -93,7 +93,7 @@ extension SubscriptionEngine {
   }
 
   /// Marks a nonce as used. It can be forgotten once the signature has expired.
-  mutating func noteNonce(of offer: PaymentOffer?, at now: Timestamp) {
+  mutating func recordNonce(of offer: PaymentOffer?, at now: Timestamp) {
     guard case .promotional(let redemption) = offer,
       let nonce = UUIDString(rawValue: redemption.nonce).uuid.map({ UUIDString($0).rawValue })
     else { return }

@@ -49,7 +49,7 @@ extension SubscriptionEngine {
     let current = self.subscription(of: account, inGroup: terms.groupIdentifier)
     let redeemed = try redeem(
       offer, of: product, terms, price: price, by: current, applicationUsername: applicationUsername, at: now)
-    noteNonce(of: offer, at: now)
+    recordNonce(of: offer, at: now)
 
     guard var subscription = current else {
       var subscription = Subscription()
@@ -107,12 +107,12 @@ extension SubscriptionEngine {
       let stamp = Self.stamp(&subscription, at: now)
       emit(.offerRedeemed, of: &subscription, at: stamp)
     } else if subscription.autoRenewProductIdentifier != productIdentifier {
-      takeDowngradeBack(of: &subscription, at: now)
+      cancelDowngrade(of: &subscription, at: now)
     }
     return unchanged(subscription, finish())
   }
 
-  mutating func takeDowngradeBack(of subscription: inout Subscription, at now: Timestamp) {
+  mutating func cancelDowngrade(of subscription: inout Subscription, at now: Timestamp) {
     subscription.autoRenewProductIdentifier = subscription.productIdentifier
     subscription.renewalPrice = subscription.productPrice
     subscription.increasedPrice = nil
@@ -129,9 +129,9 @@ extension SubscriptionEngine {
   ) throws(StoreError) -> SubscriptionPurchase {
     let currentTerms = products[subscription.productIdentifier]?.subscription
     let isUpgrade = currentTerms.map { terms.level < $0.level } ?? true
-    let isAlike = currentTerms.map { terms.level == $0.level && terms.period == $0.period } ?? false
+    let isEquivalent = currentTerms.map { terms.level == $0.level && terms.period == $0.period } ?? false
     let type: NotificationType = offer == nil ? .didChangeRenewalPref : .offerRedeemed
-    guard isUpgrade || isAlike else {
+    guard isUpgrade || isEquivalent else {
       enableRenewal(of: &subscription, at: now)
       // The downgrade was chosen before.
       if offer == nil, subscription.autoRenewProductIdentifier == product.productIdentifier {

@@ -10,7 +10,7 @@ import Storefront
 /// Any of its calls can lose the request or the answer.
 actor FakeStore: Store {
   /// What is lost.
-  enum Loss: Sendable { case question, answer }
+  enum Loss: Sendable { case request, answer }
 
   /// The decision about a payment.
   enum Decision: Sendable { case approve, decline(StoreError), ask }
@@ -109,7 +109,7 @@ actor FakeStore: Store {
   func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome {
     let loss = count("purchase \(request.id)")
     if holding { await withCheckedContinuation { held.append($0) } }
-    try lose(loss, .question)
+    try lose(loss, .request)
     let answer = decided[request.id] ?? process(request, decide(request.payment))
     try lose(loss, .answer)
     return answer
@@ -119,7 +119,7 @@ actor FakeStore: Store {
     after position: StorePosition?, limit: Int
   ) async throws(StoreUnavailable) -> StoreTransactionPage {
     let loss = count("unfinished \(position?.rawValue ?? "")")
-    try lose(loss, .question)
+    try lose(loss, .request)
     if lists != nil { return await frozenPage(after: position, limit: min(limit, largestPage)) }
     let start = position.flatMap { Int($0.rawValue) } ?? 0
     let end = min(sales.count, start + min(limit, largestPage))
@@ -142,7 +142,7 @@ actor FakeStore: Store {
 
   func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
     let loss = count("finish \(transactionIdentifier)")
-    try lose(loss, .question)
+    try lose(loss, .request)
     finishes.append(transactionIdentifier)
     for index in sales.indices where sales[index].transaction.transactionIdentifier == transactionIdentifier {
       sales[index].isFinished = true
@@ -156,7 +156,7 @@ actor FakeStore: Store {
     let counted = count("restore \(request.id) \(position?.rawValue ?? "")")
     pages += 1
     let loss = counted ?? restorationLosses[pages]
-    do { try lose(loss, .question) } catch { throw StoreError(.unknown, error.message) }
+    do { try lose(loss, .request) } catch { throw StoreError(.unknown, error.message) }
     if let restoreError { throw restoreError }
     let all = restorations[request.id] ?? restoration(request)
     restorations[request.id] = all
@@ -177,7 +177,7 @@ actor FakeStore: Store {
   }
 
   private func lose(_ planned: Loss?, _ loss: Loss) throws(StoreUnavailable) {
-    if isDown, loss == .question { throw StoreUnavailable("The store is down.") }
+    if isDown, loss == .request { throw StoreUnavailable("The store is down.") }
     if planned == loss { throw StoreUnavailable("The \(loss) was lost.") }
   }
 

@@ -19,7 +19,7 @@ struct FaultSweepTests {
 
   @Test(
     "neither loses nor repeats a purchase when a request to the store or its answer is lost",
-    arguments: [FakeStore.Loss.question, .answer])
+    arguments: [FakeStore.Loss.request, .answer])
   func calls(loss: FakeStore.Loss) async throws {
     let plain = Session()
     try await plain.run()
@@ -43,7 +43,7 @@ struct FaultSweepTests {
         fault: FaultyRecordStorage.Fault.allCases.randomElement(using: &numbers) ?? .lost,
         atCommit: .random(in: 1...commits, using: &numbers))
       await session.store.lose(
-        Bool.random(using: &numbers) ? .question : .answer, ofCall: .random(in: 1...calls, using: &numbers))
+        Bool.random(using: &numbers) ? .request : .answer, ofCall: .random(in: 1...calls, using: &numbers))
       try await session.run()
     }
   }

@@ -101,7 +101,7 @@ struct RestoringTests {
     let queue = try makeQueue()
     for number in 0..<5 { try await own(MutablePayment(productIdentifier: "book \(number)"), in: queue) }
     await store.limitPages(to: 2)
-    for loss in [FakeStore.Loss.question, .answer] {
+    for loss in [FakeStore.Loss.request, .answer] {
       let observer = RecordingObserver()
       await queue.addObserver(observer)
       try await store.calls(reach: 1)

@@ -84,7 +84,7 @@ private final class Schedule {
     }
     if Int.random(in: 0..<4, using: &numbers) == 0 {
       await store.lose(
-        Bool.random(using: &numbers) ? .question : .answer, ofCall: .random(in: 1...5, using: &numbers))
+        Bool.random(using: &numbers) ? .request : .answer, ofCall: .random(in: 1...5, using: &numbers))
     }
     let open = try #require(queue)
     switch Int.random(in: 0..<12, using: &numbers) {

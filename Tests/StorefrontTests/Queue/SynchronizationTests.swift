@@ -61,7 +61,7 @@ struct SynchronizationTests {
     let id = try await queue.add(coins)
     await store.lose(.answer, ofCall: 1)
     // The list of sales is lost, too.
-    await store.lose(.question, ofCall: 2)
+    await store.lose(.request, ofCall: 2)
     #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
     #expect(try await queue.transaction(id)?.transactionState == .purchasing)
     try await queue.close()
@@ -119,7 +119,7 @@ struct SynchronizationTests {
     #expect(transactions.allSatisfy { $0.transactionState == .purchased })
     for transaction in transactions { try await queue.finish(transaction) }
     // The list is requested before the store knows of the finish, which was lost.
-    await store.lose(.question, ofCall: 1)
+    await store.lose(.request, ofCall: 1)
     #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
     #expect(await queue.transactions.isEmpty)
     try await queue.synchronize()
@@ -154,9 +154,9 @@ struct SynchronizationTests {
   func oneWithoutAnAnswer() async throws {
     let queue = try makeQueue()
     try await queue.add(contentsOf: [coins, coins, coins])
-    await store.lose(.question, ofCall: 1)
+    await store.lose(.request, ofCall: 1)
     #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
-    await store.lose(.question, ofCall: 3)
+    await store.lose(.request, ofCall: 3)
     #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
     let states = await queue.transactions.map { $0.transactionState }
     #expect(states == [.purchasing, .purchased, .purchased])

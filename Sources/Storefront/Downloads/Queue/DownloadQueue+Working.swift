@@ -36,13 +36,14 @@ extension DownloadQueue {
 
   private func work(on id: Download.ID, _ number: UInt64) async {
     do throws(Stop) {
-      let source = try await admitted(id, number)
+      let source = try await permittedSource(id, number)
       let name = try entry(id, number).fileName
       // Earlier work may have completed the file without storing the state.
-      if try now({ () throws(DownloadError) in try files.byteCount(of: .complete(name)) }) == source.length,
+      if try mappingErrors({ () throws(DownloadError) in try files.byteCount(of: .complete(name)) })
+        == source.length,
         try await digest(.complete(name), id, number) == source.sha256
       {
-        try now { () throws(DownloadError) in
+        try mappingErrors { () throws(DownloadError) in
           try files.remove(.partial(name))
           try files.complete(name)
         }
@@ -56,7 +57,7 @@ extension DownloadQueue {
             "The content is not what the store says. Report it to the host of the content, then start it again."
           ))
       }
-      try now { () throws(DownloadError) in try files.complete(name) }
+      try mappingErrors { () throws(DownloadError) in try files.complete(name) }
       try finish(id, number)
     } catch {
       guard case .failed(let error) = error else { return }
@@ -70,11 +71,11 @@ extension DownloadQueue {
     return entry
   }
 
-  private func now<Value>(_ body: () throws(DownloadError) -> Value) throws(Stop) -> Value {
+  private func mappingErrors<Value>(_ body: () throws(DownloadError) -> Value) throws(Stop) -> Value {
     do throws(DownloadError) { return try body() } catch { throw .failed(error) }
   }
 
-  private func admitted(_ id: Download.ID, _ number: UInt64) async throws(Stop) -> ContentSource {
+  private func permittedSource(_ id: Download.ID, _ number: UInt64) async throws(Stop) -> ContentSource {
     let entry = try entry(id, number)
     let contents: [DownloadableContent]?
     do throws(DownloadError) {
@@ -85,7 +86,7 @@ extension DownloadQueue {
     }
     _ = try self.entry(id, number)
     guard contents != nil else { throw .failed(Self.notPurchased(id.rawValue)) }
-    return try now { () throws(DownloadError) in try ContentSource(entry.content) }
+    return try mappingErrors { () throws(DownloadError) in try ContentSource(entry.content) }
   }
 
   // MARK: Fetching
@@ -161,19 +162,21 @@ extension DownloadQueue {
     guard record.validator != validator else { return }
     record.validator = validator
     let stored = record
-    try now { () throws(DownloadError) in try commit([(id, stored)]) }
+    try mappingErrors { () throws(DownloadError) in try commit([(id, stored)]) }
     entries[id]?.record = stored
   }
 
   private func append(_ bytes: [UInt8], _ id: Download.ID, _ number: UInt64) throws(Stop) {
     let entry = try entry(id, number)
-    let isAppended = try now { () throws(DownloadError) in
+    let isAppended = try mappingErrors { () throws(DownloadError) in
       try files.append(bytes, to: entry.fileName, at: entry.receivedByteCount)
     }
     guard isAppended else {
       // Another process changed the file. Continue with its current length: the digest detects wrong bytes.
       try countRestart(id, number, at: id.rawValue)
-      let count = try now { () throws(DownloadError) in try files.byteCount(of: .partial(entry.fileName)) }
+      let count = try mappingErrors { () throws(DownloadError) in
+        try files.byteCount(of: .partial(entry.fileName))
+      }
       entries[id]?.receivedByteCount = count ?? 0
       return
     }
@@ -185,7 +188,7 @@ extension DownloadQueue {
   private func restart(_ id: Download.ID, _ number: UInt64, at source: ContentSource) throws(Stop) {
     try countRestart(id, number, at: ContentFetcher.place(source.url))
     let name = try entry(id, number).fileName
-    try now { () throws(DownloadError) in try files.remove(.partial(name)) }
+    try mappingErrors { () throws(DownloadError) in try files.remove(.partial(name)) }
     entries[id]?.receivedByteCount = 0
     try keep(nil, id, number)
   }
@@ -215,7 +218,7 @@ extension DownloadQueue {
     var offset: Int64 = 0
     while true {
       let position = offset
-      let bytes = try now { () throws(DownloadError) in
+      let bytes = try mappingErrors { () throws(DownloadError) in
         try files.read(file, at: position, count: Self.digestStep)
       }
       if bytes.isEmpty { return digest.finalize() }
@@ -232,7 +235,7 @@ extension DownloadQueue {
     record.state = .finished
     record.error = nil
     let stored = record
-    try now { () throws(DownloadError) in try commit([(id, stored)]) }
+    try mappingErrors { () throws(DownloadError) in try commit([(id, stored)]) }
     endWork(id, stored)
   }
 

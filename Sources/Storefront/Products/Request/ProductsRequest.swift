@@ -78,7 +78,7 @@ public final class ProductsRequest: StoreRequest {
     var missing = productIdentifiers
     let products = answer.products.filter { missing.remove($0.productIdentifier) != nil }
     if products.count < answer.products.count {
-      log("The store told of products that it was not asked for, or twice of one; that is left out.")
+      log("The store returned products that were not requested, or one twice; they are ignored.")
     }
     return ProductsResponse(products: products, invalidProductIdentifiers: missing.sorted())
   }

@@ -52,7 +52,7 @@ struct LedgerChanges {
     {
       return complete(number, .purchased(sale), in: ledger)
     }
-    guard !ledger.knows(sale: sale.transactionIdentifier),
+    guard !ledger.contains(sale: sale.transactionIdentifier),
       sales.insert(sale.transactionIdentifier).inserted
     else { return }
     added.append(Added(payment: sale.payment, request: nil, outcome: .purchased(sale)))
@@ -62,7 +62,7 @@ struct LedgerChanges {
   mutating func restore(_ restored: RestoredTransaction, in ledger: TransactionLedger) {
     let sale = restored.transaction
     let original = restored.original.transactionIdentifier
-    guard !ledger.knows(sale: sale.transactionIdentifier), !ledger.hasRestored(original: original),
+    guard !ledger.contains(sale: sale.transactionIdentifier), !ledger.hasRestored(original: original),
       !sales.contains(sale.transactionIdentifier), originals.insert(original).inserted
     else { return }
     sales.insert(sale.transactionIdentifier)

@@ -38,7 +38,7 @@ struct TransactionLedger {
   func hasAssigned(_ number: SequenceNumber) -> Bool { number.value >= 1 && number < next }
 
   /// Whether a sale is known: its transaction is in the queue, or was finished and not reported yet.
-  func knows(sale identifier: String) -> Bool { sales[identifier] != nil || finishing[identifier] != nil }
+  func contains(sale identifier: String) -> Bool { sales[identifier] != nil || finishing[identifier] != nil }
 
   /// Whether a purchase is already in the queue, restored and not finished.
   func hasRestored(original identifier: String) -> Bool { originals[identifier] != nil }

@@ -49,8 +49,8 @@ struct ObserverMailbox {
       case .other(.updatedDownloads(let others)) = items[items.count - 1]
     {
       // Only the latest state of a download is delivered.
-      let told = others.filter { other in !news.contains { $0.id == other.id } }
-      items[items.count - 1] = .other(.updatedDownloads(told + news))
+      let unchanged = others.filter { other in !news.contains { $0.id == other.id } }
+      items[items.count - 1] = .other(.updatedDownloads(unchanged + news))
     } else {
       items.append(.other(update))
     }
