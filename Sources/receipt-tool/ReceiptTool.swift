@@ -25,8 +25,8 @@ struct ReceiptTool: AsyncParsableCommand {
         66  an input cannot be read
         70  an internal fault
         73  an output cannot be created
-        74  what was to be printed, written or stored could not be: the disk is full, the pipe is closed. What the
-            command printed before it is then incomplete, whatever the verdicts
+        74  output could not be printed, written or stored: the disk is full, the pipe is closed. The command's output
+        is then incomplete, whatever the verdicts
 
       Shell completions: receipt-tool --generate-completion-script bash|zsh|fish
       """,

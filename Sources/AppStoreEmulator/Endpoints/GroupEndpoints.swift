@@ -12,7 +12,7 @@ enum GroupEndpoints {
   private static let greatestLimit = 100
 
   @Sendable static func current(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    if let response = refusalInProduction(call) { return response }
+    if let response = productionRefusal(call) { return response }
     let identifier = try call.transactionIdentifier()
     let groups = try call.store.state.change { (state) throws(EmulatorError) -> [JSONValue] in
       guard let customer = state.customer(of: identifier) else { throw .transactionNotFound }
@@ -28,7 +28,7 @@ enum GroupEndpoints {
   }
 
   @Sendable static func members(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    if let response = refusalInProduction(call) { return response }
+    if let response = productionRefusal(call) { return response }
     let groupId = call.parameter()
     guard 1...64 ~= groupId.utf8.count else { throw .invalidGroupId }
     var limit = greatestLimit
@@ -53,7 +53,7 @@ enum GroupEndpoints {
         ("hasMore", .bool(hasMore)), ("paginationToken", hasMore ? .string(next) : nil)))
   }
 
-  private static func refusalInProduction(_ call: EndpointCall) -> EmulatorResponse? {
+  private static func productionRefusal(_ call: EndpointCall) -> EmulatorResponse? {
     guard call.configuration.environment == .production else { return nil }
     return .text("Groups are in the sandbox.\n", status: 404)
   }

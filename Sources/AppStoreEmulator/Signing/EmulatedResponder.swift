@@ -13,12 +13,12 @@ internal import Synchronization
 /// signing.responder?.update { $0.revoke(chain[0], at: now, reason: .keyCompromise) }
 /// ```
 public final class EmulatedResponder: Sendable {
-  private let pristine: TestRevocationResponder
+  private let initial: TestRevocationResponder
   private let responder: Mutex<TestRevocationResponder>
   private let chain: [Certificate]
 
   init(_ responder: TestRevocationResponder, chain: [Certificate]) {
-    self.pristine = responder
+    self.initial = responder
     self.responder = Mutex(responder)
     self.chain = chain
   }
@@ -35,7 +35,7 @@ public final class EmulatedResponder: Sendable {
     let (revoked, forgotten) = (
       try certificate(instructions["revoke"]), try certificate(instructions["forget"])
     )
-    if instructions["reset"]?.flag == true { responder.withLock { $0 = pristine } }
+    if instructions["reset"]?.flag == true { responder.withLock { $0 = initial } }
     update {
       change(&$0)
       if let revoked { $0.revoke(revoked, at: now.addingSeconds(-60), reason: nil) }

@@ -18,8 +18,8 @@ package struct ReceivedOCSPRequest: Sendable {
     for part in try Self.elements(of: request.encoded) {
       switch part.tag {
       case ASN1Tag.sequence:
-        for question in try Self.elements(of: part.encoded) {
-          guard let identifier = try Self.elements(of: question.encoded).first else { throw Self.malformed }
+        for element in try Self.elements(of: part.encoded) {
+          guard let identifier = try Self.elements(of: element.encoded).first else { throw Self.malformed }
           identifiers.append(identifier.encoded)
         }
       case ASN1Tag.contextSpecificConstructed(2):

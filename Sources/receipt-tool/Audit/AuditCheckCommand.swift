@@ -12,9 +12,9 @@ struct AuditCheckCommand: ParsableCommand {
     commandName: "check",
     abstract: "Check proofs offline, with only the trail's public key.",
     discussion: """
-      Shows the entry that each proof is of. With --receipt the entry must be about that receipt, in
-      whatever spelling; the receipt's own signature is not checked. Several proofs of one
-      original transaction, an anchor among them, prove more: that none was left out (see audit history --proofs).
+      Shows the entry of each proof. With --receipt the entry must be about that receipt, in any encoding; the
+      receipt's own signature is not checked. The proofs of all entries of an original transaction, with an anchor,
+      also prove that no entry is missing (see audit history --proofs).
 
       EXAMPLES:
         receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub

@@ -10,12 +10,12 @@ struct AuditEraseCommand: AsyncParsableCommand {
     commandName: "erase",
     abstract: "Erase the receipt and the customer of entries permanently; every proof stays valid.",
     discussion: """
-      The entries themselves stay: they name neither the customer nor hold the receipt. That they were erased, and when,
-      is entered. What is erased is encrypted under a key of its own, and that key is forgotten: copies of the trail \
+      The entries themselves stay: they contain neither the customer nor the receipt. The erasure is recorded as an
+      entry. An erasable part is encrypted under its own key, and erasing destroys that key: copies of the trail \
       that hold no keys (see audit backup) need not be erased.
 
-      An entry that was erased before is reported again. Entries of the same receipt or customer that are left are named
-      on standard error.
+      An entry that was erased before is reported again. Other entries of the same receipt or customer are listed on
+      standard error.
 
       EXAMPLES:
         receipt-tool audit erase verdicts.audit 17 18

@@ -10,8 +10,8 @@ struct AuditFindCommand: ParsableCommand {
     commandName: "find",
     abstract: "Find entries by identifier, transaction, receipt, product, customer or time.",
     discussion: """
-      The newest come first, but for a range of time the oldest. For more than --limit entries go on with --before,
-      for a range of time with --after.
+      The newest entries come first; for a range of time, the oldest. For more than --limit entries continue with
+      --before, for a range of time with --after.
 
       EXAMPLES:
         receipt-tool audit find verdicts.audit --transaction 2000000001

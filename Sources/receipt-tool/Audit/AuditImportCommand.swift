@@ -11,9 +11,9 @@ struct AuditImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Create a trail from an export with erasable parts.",
     discussion: """
-      Every entry is checked first, and what is stored has the root of the export's checkpoint. The private key of the
-      exported trail is needed. Where the place of the last checkpoint holds one, the export must be as new: an old one
-      would make a second history.
+      Every entry is checked first, and the new trail has the root of the export's checkpoint. The private key of the
+      exported trail is needed. If the store of the last checkpoint has one, the export must not be older: it would
+      make a second history.
 
       EXAMPLES:
         receipt-tool audit export verdicts.audit folder --with-erasable

@@ -12,8 +12,8 @@ struct AuditInitCommand: ParsableCommand {
     commandName: "init",
     abstract: "Create a trail, and the keys that sign and verify it.",
     discussion: """
-      Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last TRAIL.pub (one line). A private key
-      that is there is used; then none is made. A creation that was cut off is finished by the same command.
+      Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last TRAIL.pub (one line). An existing
+      private key is used; otherwise one is created. The same command finishes an interrupted creation.
 
       EXAMPLES:
         receipt-tool audit init verdicts.audit

@@ -11,7 +11,7 @@ struct AuditKeysCommand: ParsableCommand {
     commandName: "keys",
     abstract: "Show the public keys of a trail, from the trusted one to the current one.",
     discussion: """
-      With -o the entries by which keys were replaced are written to a file, proven: for audit check --keys.
+      With -o the entries that replaced keys are written to a file with their proofs, for audit check --keys.
 
       EXAMPLES:
         receipt-tool audit keys verdicts.audit

@@ -12,8 +12,8 @@ struct AuditProveCommand: ParsableCommand {
     commandName: "prove",
     abstract: "Write a proof that an entry is in the trail, for offline checks.",
     discussion: """
-      The proof (C2SP tlog-proof) holds the entry, the way to the root and the signed checkpoint. Where the entry is
-      newer than the last checkpoint, another is signed first; that needs the private key.
+      The proof (C2SP tlog-proof) contains the entry, its inclusion proof and the signed checkpoint. If the entry is
+      newer than the last checkpoint, a new one is signed first, which needs the private key.
 
       EXAMPLES:
         receipt-tool audit prove verdicts.audit 17 -o verdict.tlog-proof

@@ -22,8 +22,8 @@ struct IdentityCreateCommand: ParsableCommand {
     abstract: "Create a root, an intermediate and a signing certificate, and the signing key.",
     discussion: """
       Writes root.cer (DER; give it to those who verify), chain.pem (leaf, intermediate, root) and key.pem
-      (PKCS#8, mode 0600). The keys of root and intermediate are used once and forgotten: nobody can issue
-      another signer under this root.
+      (PKCS#8, mode 0600). The keys of root and intermediate are destroyed after use: nobody can issue another
+      certificate under this root.
 
       The certificates are valid from 2008, so that receipts of past purchases verify at their own dates;
       --valid-from sets another beginning.

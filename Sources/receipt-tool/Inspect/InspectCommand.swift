@@ -9,8 +9,8 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Show everything inside receipts, unverified.",
     discussion: """
-      Shows every field and attribute, unknown ones too, and the certificates. Nothing is checked: use
-      'receipt-tool verify' to learn whether it is genuine.
+      Shows every field and attribute, including unknown ones, and the certificates. Nothing is verified: use
+      'receipt-tool verify' to check whether a receipt is genuine.
 
       EXAMPLES:
         receipt-tool inspect receipt.b64

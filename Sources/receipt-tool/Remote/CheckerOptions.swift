@@ -40,7 +40,7 @@ struct CheckerOptions: ParsableArguments {
     help: ArgumentHelp(
       "Require that a subscription is active or in its grace period, and that nothing is revoked.",
       discussion: """
-        By app-store's answer where that is asked, or else by the dates that the receipt states, at the instant of \
+        According to the answer of app-store, if asked, or to the dates in the receipt, at the instant of \
         --time or now.
         """))
   var requiresCurrent = false

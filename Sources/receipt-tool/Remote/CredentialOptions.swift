@@ -33,8 +33,8 @@ struct CredentialOptions: ParsableArguments {
     help: ArgumentHelp(
       "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, all optional.",
       discussion: """
-        Nobody but its owner may read it (mode 0600). The shared secret is taken from here or from
-        RECEIPTKIT_SHARED_SECRET, never from a flag: command lines can be seen by others.
+        Only its owner may read it (mode 0600). The shared secret is read from this file or from
+        RECEIPTKIT_SHARED_SECRET, never from a flag, because others can see command lines.
         """, valueName: "FILE"))
   var credentialsFile: String?
 

@@ -11,8 +11,8 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
     commandName: "advance",
     abstract: "Advance the store's clock: renewals, billing failures and expiries happen when they are due.",
     discussion: """
-      What a store signs ahead of the time of day does not verify before that day. To have time to let pass, create the
-      store with its clock set back: receipt-tool store init --clock 2025-01-01T00:00:00Z
+      Receipts that are signed for a future date do not verify before it. To simulate time, create the store with its
+      clock set back: receipt-tool store init --clock 2025-01-01T00:00:00Z
 
       EXAMPLES:
         receipt-tool store advance --store shop --by P1M
@@ -88,7 +88,7 @@ struct StoreNotificationsCommand: AsyncParsableCommand {
     commandName: "notifications",
     abstract: "Show the store's signed notifications for the app's server.",
     discussion: """
-      With --json each line has the signed payload, as it is posted: {"signedPayload": …}.
+      With --json each line has the body of a notification request: {"signedPayload": …}.
 
       EXAMPLES:
         receipt-tool store notifications --store shop

@@ -8,9 +8,9 @@ struct StoreCommand: ParsableCommand {
     commandName: "store",
     abstract: "Sell from a store of your own: buy, finish, restore, refund, renew.",
     discussion: """
-      A store is a folder: what it sells (products.json or products.storekit), who signs (root.cer, chain.pem, key.pem),
-      its books (store.sqlite), and the payment queue of each customer (queue-NAME.sqlite). What it sells is signed, and
-      passes: receipt-tool verify --trust DIR/root.cer
+      A store is a folder with its products (products.json or products.storekit), its identity (root.cer, chain.pem,
+      key.pem), its records (store.sqlite), and the payment queue of each customer (queue-NAME.sqlite). Its receipts
+      are valid for: receipt-tool verify --trust DIR/root.cer
 
       EXAMPLES:
         receipt-tool store init --store shop                       (sells some samples)

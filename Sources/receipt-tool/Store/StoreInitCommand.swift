@@ -15,7 +15,7 @@ struct StoreInitCommand: AsyncParsableCommand {
       Without --catalog it sells samples: com.example.coins (consumable), com.example.pro (non-consumable),
       com.example.plan.monthly and com.example.plan.yearly (subscriptions of one group).
 
-      --clock sets the store's clock back, so that there is time to let pass: see receipt-tool store advance.
+      --clock sets the store's clock back, to simulate time: see receipt-tool store advance.
 
       EXAMPLES:
         receipt-tool store init --store shop

@@ -10,8 +10,8 @@ struct StoreRestoreCommand: AsyncParsableCommand {
     commandName: "restore",
     abstract: "Restore finished purchases, each as a new transaction in the queue.",
     discussion: """
-      Which products can be restored is chosen when they are made: by default non-consumables. Everything that was ever
-      bought is shown by: receipt-tool store purchases
+      The catalogue determines which products can be restored: by default non-consumables. To show all purchases:
+      receipt-tool store purchases
 
       EXAMPLES:
         receipt-tool store restore --store shop
@@ -45,7 +45,7 @@ struct StorePurchasesCommand: AsyncParsableCommand {
     commandName: "purchases",
     abstract: "Show all purchases of the customer in the store's records.",
     discussion: """
-      With --receipt it prints the present signed transaction of one purchase: after a refund it says so.
+      With --receipt it prints the current signed transaction of one purchase, which states a refund.
 
       EXAMPLES:
         receipt-tool store purchases --store shop

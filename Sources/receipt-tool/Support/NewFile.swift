@@ -13,8 +13,8 @@ enum NewFile {
     _ contents: [UInt8], to path: String, mode: UInt16 = 0o644, overwriting: Bool = false
   ) throws(ExitCode) {
     if overwriting, let status = try? FileSystem.status(path), !status.isRegularFile {
-      let file = try doing(path, creating: true) { () throws(SystemError) in try File(path, .existing) }
-      return try doing(path) { () throws(SystemError) in
+      let file = try perform(path, creating: true) { () throws(SystemError) in try File(path, .existing) }
+      return try perform(path) { () throws(SystemError) in
         try file.write(contents)
         try file.synchronize()
       }
@@ -38,7 +38,7 @@ enum NewFile {
     } catch {
       guard error.isExisting || error.isMissing else { throw failure(old, error) }
     }
-    try doing(path) { () throws(SystemError) in
+    try perform(path) { () throws(SystemError) in
       try FileSystem.rename(new, to: path)
       try FileSystem.synchronizeDirectory(FileSystem.directory(of: path))
     }
@@ -52,7 +52,7 @@ enum NewFile {
     return file
   }
 
-  fileprivate static func doing<Result: ~Copyable>(
+  fileprivate static func perform<Result: ~Copyable>(
     _ path: String, creating: Bool = false, _ body: () throws(SystemError) -> Result
   ) throws(ExitCode) -> Result {
     do { return try body() } catch { throw failure(path, error, creating: creating) }
@@ -88,7 +88,7 @@ final class PendingFile {
     guard status == nil || overwriting && status?.isRegularFile == true else { throw NewFile.isThere(path) }
     let target = status == nil ? path : FileSystem.resolved(path)
     let temporary = "\(target).\(UInt64.random(in: .min ... .max)).new"
-    file = try NewFile.doing(path, creating: true) { () throws(SystemError) in
+    file = try NewFile.perform(path, creating: true) { () throws(SystemError) in
       try File(temporary, .creating, permissions: mode)
     }
     if let status { file.setPermissions(status.permissions & 0o777) }
@@ -99,16 +99,16 @@ final class PendingFile {
   }
 
   func write(_ bytes: [UInt8]) throws(ExitCode) {
-    try NewFile.doing(path) { () throws(SystemError) in try file.write(bytes) }
+    try NewFile.perform(path) { () throws(SystemError) in try file.write(bytes) }
   }
 
   /// Syncs the file and renames it.
   func finish() throws(ExitCode) {
-    try NewFile.doing(path) { () throws(SystemError) in try file.synchronize() }
-    try NewFile.doing(path, creating: true) { () throws(SystemError) in
+    try NewFile.perform(path) { () throws(SystemError) in try file.synchronize() }
+    try NewFile.perform(path, creating: true) { () throws(SystemError) in
       try overwriting ? FileSystem.rename(temporary, to: target) : FileSystem.link(temporary, as: target)
     }
-    try NewFile.doing(path) { () throws(SystemError) in
+    try NewFile.perform(path) { () throws(SystemError) in
       try FileSystem.synchronizeDirectory(FileSystem.directory(of: target))
     }
   }

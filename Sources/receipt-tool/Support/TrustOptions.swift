@@ -25,8 +25,8 @@ struct TrustOptions: ParsableArguments {
     help: ArgumentHelp(
       "Admit test data that Xcode or a unit test signed with its own certificate.",
       discussion: """
-        Such data proves no purchase: never use this in production. Xcode's app receipts are admitted by the
-        certificate that every Xcode has; its JWS are signed by one made on each machine, which --trust names.
+        Such data does not prove a purchase: never use this in production. Xcode's app receipts have the same
+        certificate on every machine; its JWS have a different one on each machine, which --trust must name.
         """))
   var admitsXcode = false
 

@@ -14,7 +14,7 @@ struct VerifyCommand: AsyncParsableCommand {
     discussion: """
       Reads any kind of receipt: signed JWS (transaction, renewal info, app transaction, notification, realtime
       request), app receipt (PKCS#7, binary or base64), transaction receipt (property list), or a JSON object
-      that wraps one. Nothing is fetched from the network, unless --check names whom to ask.
+      that wraps one. The network is only used with --check.
 
       EXAMPLES:
         receipt-tool verify --bundle-id com.example.app --environment production receipt.b64
