@@ -176,7 +176,7 @@ let package = Package(
       path: "Benchmarks/StoreSimulation"),
     .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
 
-    // Writes TestVectors/. Not a product: for whoever changes the vectors.
+    // Writes TestVectors/. Not a product: only needed to change the vectors.
     .executableTarget(name: "generate-test-vectors", dependencies: ["ReceiptBytes", "ReceiptTesting"]),
 
     // Lets libcrypto's allocations fail, one after the other, while receipts are verified.

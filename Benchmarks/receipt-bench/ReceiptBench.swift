@@ -64,7 +64,7 @@ enum ReceiptBench {
       trust: anchors,
       policy: VerificationPolicy(bundleIds: .any, environments: [.production, .sandbox]))
     let bytes = contents(of: receipt)
-    demandValid(verifier.verify(bytes), receipt)
+    requireValid(verifier.verify(bytes), receipt)
     print("first receipt of a process: \(rounded((Clock.seconds() - start) * 1000, decimals: 2)) ms")
   }
 
@@ -150,7 +150,7 @@ enum ReceiptBench {
     for (name, together, reference) in receipts {
       let bytes = together[0]
       let warm = samples.freshVerifier()
-      demandValid(warm.verify(bytes), name)
+      requireValid(warm.verify(bytes), name)
       // Enough for whatever a verifier prepares for signers that it meets often.
       for _ in 0..<1_000 { _ = warm.verify(bytes) }
       subjects.append(
@@ -253,7 +253,7 @@ enum ReceiptBench {
     withExtendedLifetime(verifiers) {}
   }
 
-  private static func demandValid(_ verdict: Verdict, _ name: String) {
+  private static func requireValid(_ verdict: Verdict, _ name: String) {
     guard verdict.receipt == nil else { return }
     print("The sample \(name) does not verify: \(verdict.reason?.description ?? "")")
     exit(70)

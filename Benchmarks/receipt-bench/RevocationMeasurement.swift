@@ -31,7 +31,7 @@ struct RevocationMeasurement: Sendable {
   static func report(rounds: Int, seconds: Double) async throws {
     let measurement = try RevocationMeasurement()
     // Enough for whatever a verifier prepares for signers that it meets often.
-    for _ in 0..<1_000 { await measurement.demandValid() }
+    for _ in 0..<1_000 { await measurement.requireValid() }
     usleep(200_000)
     var without = Measurement(name: "without")
     var with = Measurement(name: "with")
@@ -48,7 +48,7 @@ struct RevocationMeasurement: Sendable {
     print("added by warm OCSP cache                            \(added) %")
   }
 
-  private func demandValid() async {
+  private func requireValid() async {
     let verdict = await verifier.verify(receipt, checkers: [checker])
     guard verdict.receipt == nil else { return }
     print("The sample does not verify: \(verdict.reason?.description ?? "")")

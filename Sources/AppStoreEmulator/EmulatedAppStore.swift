@@ -4,10 +4,9 @@ public import ReceiptCodec
 internal import ReceiptHTTP
 public import ReceiptVerification
 
-/// The App Store's endpoints, for tests: the App Store Server API and `verifyReceipt`, of one app in one
-/// environment.
+/// The App Store's endpoints, for tests: the App Store Server API and `verifyReceipt`, for one app in one environment.
 ///
-/// It has no sockets. `app-store-emulator` serves it over HTTP and TLS; a test can ask it as it is:
+/// It has no sockets. `app-store-emulator` serves it over HTTP and TLS; a test can call it directly:
 ///
 /// ```swift
 /// let store = EmulatedAppStore(signing: try EmulatorSigning())
@@ -15,9 +14,9 @@ public import ReceiptVerification
 /// let response = await store.respond(to: EmulatorRequest("GET", target: "/inApps/v1/transactions/2000000001"))
 /// ```
 ///
-/// What it signs is really signed, and tokens are really checked.
+/// Signatures are genuine, and tokens are verified.
 public struct EmulatedAppStore: Sendable {
-  /// Which app this is, and who may ask.
+  /// The app, and the accepted credentials.
   public struct Configuration: Sendable {
     /// `production` or `sandbox`.
     public var environment: ReceiptEnvironment
@@ -25,14 +24,14 @@ public struct EmulatedAppStore: Sendable {
     public var bundleId: String
     /// The app's identifier in the App Store.
     public var appAppleId: Int64
-    /// Whose tokens are accepted; `nil` checks none.
+    /// The key whose tokens are accepted; `nil` accepts any request.
     public var developerKeys: [DeveloperKey]?
-    /// What `verifyReceipt` requires as `password` for subscriptions; `nil` requires none.
+    /// The `password` that `verifyReceipt` requires for subscriptions; `nil` for none.
     public var sharedSecret: String?
     /// The time of day.
     public var clock: @Sendable () -> Timestamp
 
-    /// Creates a configuration: by default of the app of the sample receipts, in the sandbox, for any developer.
+    /// Creates a configuration. The default is the app of the sample receipts, in the sandbox, without credentials.
     public init(
       environment: ReceiptEnvironment = .sandbox, bundleId: String = "com.example.app",
       appAppleId: Int64 = 1_234_567_890, developerKeys: [DeveloperKey]? = nil, sharedSecret: String? = nil,
@@ -47,18 +46,18 @@ public struct EmulatedAppStore: Sendable {
     }
   }
 
-  /// Which app this is.
+  /// The app and the accepted credentials.
   public let configuration: Configuration
-  /// Who signs.
+  /// The signing identities.
   public let signing: EmulatorSigning
-  /// What it knows.
+  /// The state: purchases, notifications and so on.
   public let state: any EmulatorStore
-  /// What goes wrong.
+  /// The fault script.
   public let faults: FaultScript
-  /// What was asked.
+  /// The counts of requests.
   public let statistics: EmulatorStatistics
 
-  /// Creates one.
+  /// Creates a store.
   public init(
     _ configuration: Configuration = Configuration(), signing: EmulatorSigning,
     state: any EmulatorStore = MemoryEmulatorStore(), faults: FaultScript = FaultScript(),
@@ -71,7 +70,7 @@ public struct EmulatedAppStore: Sendable {
     self.statistics = statistics
   }
 
-  /// Answers a request as if nothing could go wrong.
+  /// Answers a request without faults.
   public func respond(to request: EmulatorRequest) async -> EmulatorResponse {
     guard let match = Route.match(request) else {
       statistics.count("unknown", authorization: request.header("Authorization"))
@@ -96,13 +95,13 @@ public struct EmulatedAppStore: Sendable {
     }
   }
 
-  /// Answers a request, with the fault whose turn it is.
+  /// Answers a request, with the next fault of the script.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
     let (response, fault) = await faultyResponse(to: request)
     return fault?.delivery(of: response) ?? EmulatorDelivery(response)
   }
 
-  /// The answer, with the faults of its delivery.
+  /// The answer with the faults of its delivery.
   func faultyResponse(to request: EmulatorRequest) async -> (EmulatorResponse, EmulatorFault?) {
     guard let fault = faults.next(for: request) else { return (await respond(to: request), nil) }
     if let response = fault.replacement(for: request, now: configuration.clock()) {

@@ -50,7 +50,7 @@ public final class SQLiteReadOnlyStorage: TrailStorage {
 
   /// Reads one state: the last that was committed when `body` first reads.
   ///
-  /// - Throws: `StorageError`, and whatever `body` throws.
+  /// - Throws: `StorageError`, and the errors of `body`.
   public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
     try StorageError.mapping { try readers.withReader { try SQLiteAccess.reading($0, body) } }
   }

@@ -14,7 +14,7 @@ extension SQLiteStorage {
   /// them; to write to it, `ErasureKeyBackup.restore(to:)` puts back those that are returned here.
   ///
   /// - Parameter path: A file that does not exist, in a directory that does.
-  /// - Returns: The keys that the copy was made without; `nil` where the trail itself holds none.
+  /// - Returns: The keys that the copy was made without; `nil` if the trail itself holds none.
   /// - Throws: `StorageError` with `notATrail` where the path is taken, and as reading and creating do.
   @discardableResult
   public func backUp(to path: String) throws -> ErasureKeyBackup? {

@@ -58,15 +58,15 @@ public final class SQLiteStorage: TrailStorage {
 
   /// Reads one state: the last that was committed when `body` first reads.
   ///
-  /// - Throws: `StorageError`, and whatever `body` throws.
+  /// - Throws: `StorageError`, and the errors of `body`.
   public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
     try StorageError.mapping { try readers.withReader { try SQLiteAccess.reading($0, body) } }
   }
 
   /// Changes the trail: all that `body` does, or nothing where it throws. Not to be called within a write.
   ///
-  /// - Throws: `StorageError`, and whatever `body` throws. After `full` and `busy` it may be tried again; after
-  ///   `syncFailed` every further write throws, until the trail is opened anew.
+  /// - Throws: `StorageError`, and the errors of `body`. After `full` and `busy` it may be tried again; after
+  ///   `syncFailed` every further write throws, until the trail is opened again.
   public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     let result = try writeUnsynchronized(body)
     try synchronize()
@@ -76,7 +76,7 @@ public final class SQLiteStorage: TrailStorage {
   /// Returns when everything that was written before is on disk. It does not wait for a write, nor does a write for it.
   ///
   /// - Throws: `StorageError` with `syncFailed`, after which every further write and sync throws, until the trail is
-  ///   opened anew; or `closed`.
+  ///   opened again; or `closed`.
   public func synchronize() throws {
     try requireOpen()
     // One at a time: of several at once the system tells only one that it could not write.

@@ -117,7 +117,7 @@ struct IndexMerge: Sendable, Hashable {
 struct IndexRunProgress: Sendable, Hashable {
   /// Its digests cover the fence rows, and the filter rows before ``filterRow``.
   var run: IndexRun
-  /// The last record written; `nil` where there is none yet.
+  /// The last record written; `nil` if there is none yet.
   var last: IndexRecord?
   /// The filter row that the next record may fall in; those before it are complete.
   var filterRow = 0

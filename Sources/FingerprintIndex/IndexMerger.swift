@@ -42,7 +42,7 @@ package struct IndexMerger {
     owner = IndexMergeOwner(high: random.span.bigEndian(at: 0), low: random.span.bigEndian(at: 8))
   }
 
-  /// Does the next piece of work; `false` where there is none.
+  /// Does the next piece of work; `false` if there is none.
   ///
   /// - Throws: ``IndexError``; what the storage throws. A step that failed can be tried again.
   package mutating func step() throws -> Bool {
@@ -168,7 +168,7 @@ package struct IndexMerger {
     let isComplete: Bool
   }
 
-  /// Makes the next pages; `nil` where the merge is another's by now.
+  /// Makes the next pages; `nil` if the merge is another's by now.
   private mutating func prepare(
     _ merge: IndexMerge, _ catalogue: IndexCatalogue, in reader: any IndexReader
   ) throws -> Prepared? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An index that is made anew beside the one that is in use, whose rows it neither reads nor changes, and then takes its
+/// An index that is rebuilt beside the one that is in use, whose rows it neither reads nor changes, and then takes its
 /// place in one transaction. The index in use may be damaged.
 ///
 /// Nothing of it is in the stored catalogue before ``replace(_:in:)``: where that is never called, its rows stay, under
@@ -11,7 +11,7 @@ package struct IndexRebuild {
   private static let numbersInBetween: UInt64 = 1 << 20
 
   private var catalogue = IndexCatalogue()
-  /// The next run of the index in use at the start; `nil` where its catalogue cannot be read.
+  /// The next run of the index in use at the start; `nil` if its catalogue cannot be read.
   private let nextRun: UInt64?
 
   /// Begins without records.
@@ -76,7 +76,7 @@ package struct IndexRebuild {
   /// - Parameters:
   ///   - root: The authentic root of the index in use now.
   ///   - writer: The transaction, in which this ``isWhole(in:)``.
-  /// - Returns: The new root, which the caller stores in the same transaction; `nil` where another rebuild was faster.
+  /// - Returns: The new root, which the caller stores in the same transaction; `nil` if another rebuild was faster.
   /// - Throws: ``IndexError``; what the storage throws.
   package func replace(_ root: IndexRoot, in writer: any IndexWriter) throws -> IndexRoot? {
     let old = try Self.catalogue(root, in: writer)
@@ -99,7 +99,7 @@ package struct IndexRebuild {
     return try removeSome(of: catalogue.unusedKeys(isStored: root != .none), in: writer)
   }
 
-  /// Removes some rows of rebuilds that are under way, which must then begin anew, or were cut off.
+  /// Removes some rows of rebuilds that are under way, which must then start again, or were cut off.
   ///
   /// - Parameters:
   ///   - root: The authentic root.

@@ -85,7 +85,7 @@ struct IndexPlace: Sendable, Hashable {
 
   /// The row.
   ///
-  /// - Throws: ``IndexError/Code/corrupt`` where there is none; what the storage throws.
+  /// - Throws: ``IndexError/Code/corrupt`` if there is none; what the storage throws.
   func row(in reader: any IndexReader) throws -> [UInt8] {
     guard let row = try reader.value(table, key) else { throw corrupt("The row is missing.") }
     return row

@@ -8,7 +8,7 @@ package struct IndexSnapshot: Sendable {
   /// Entries from here on are not seen.
   package let size: UInt64
   let runs: ResidentRuns
-  /// `nil` where the runs alone are asked.
+  /// `nil` if the runs alone are asked.
   let memtable: Memtable?
 
   /// The same snapshot with the runs that `reader` has; itself where they are the same.

@@ -13,7 +13,7 @@ package enum IndexTable: Sendable, Hashable, CaseIterable {
 
 /// One state of the rows of an index. Nothing that it gives is trusted before it is verified.
 package protocol IndexReader {
-  /// The value at `key`; `nil` where there is none.
+  /// The value at `key`; `nil` if there is none.
   func value(_ table: IndexTable, _ key: Int64) throws -> [UInt8]?
 
   /// Says which values will be asked for next; `keys` is called only where that helps.

@@ -6,7 +6,7 @@ internal import ReceiptBytes
 /// should have, without keeping them.
 ///
 /// It is the value of a polynomial whose roots are the records, modulo the prime 2^61 - 1, at points that are drawn
-/// anew for each comparison. Two different sets of n records have different polynomials, of degree n, and so have the
+/// again for each comparison. Two different sets of n records have different polynomials, of degree n, and so have the
 /// same value at both of two points with a probability of at most (n / 2^61)^2: for 80 million records, 2^-69. An attacker who
 /// altered the index does not know the points.
 package struct MultisetHash: Sendable, Hashable {

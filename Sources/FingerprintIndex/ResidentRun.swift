@@ -5,7 +5,7 @@ final class ResidentRun: Sendable {
   let run: IndexRun
   let fences: RunFences
   let filter: BlockedFilter?
-  /// `nil` where every lookup is to read what is stored.
+  /// `nil` if every lookup is to read what is stored.
   private let pageCache: PageCache?
   private let memory: IndexMemory?
 

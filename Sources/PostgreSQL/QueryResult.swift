@@ -28,7 +28,7 @@
       return unsafe String(cString: text)
     }
 
-    /// The five characters of the error; `nil` where it is not the server's.
+    /// The five characters of the error; `nil` if it is not the server's.
     var sqlState: String? { field(CPostgreSQL_field_sqlstate()) }
 
     var message: String {

@@ -86,7 +86,7 @@ public struct RemoteResponse: Sendable, Hashable {
   public var status: Int
   /// Headers, in order.
   public var headers: [HTTPHeader]
-  /// The body; empty where there is none.
+  /// The body; empty if there is none.
   public var body: [UInt8]
 
   /// Creates a response.

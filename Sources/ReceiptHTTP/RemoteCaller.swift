@@ -39,7 +39,7 @@ package struct RemoteCaller: Sendable {
   ///
   /// - Parameters:
   ///   - isIdempotent: Whether sending the request twice has the effect of sending it once.
-  ///   - request: Makes the request anew for each try: tokens may expire.
+  ///   - request: Creates the request for each attempt: tokens may expire.
   ///   - classify: Decides what a response means. Its errors come out of this call as they are.
   /// - Returns: The value.
   /// - Throws: ``Failure``, or what `classify` or `request` throws.

@@ -12,7 +12,7 @@ package enum RetryAfter {
   /// UNIX time in seconds ends here (year 5138), milliseconds begin.
   private static let leastUnixMilliseconds: Double = 100_000_000_000
 
-  /// The instant; `nil` where the value is none.
+  /// The instant; `nil` if the value is none.
   package static func instant(_ value: String, now: Timestamp) -> Timestamp? {
     let value = value.trimmingASCIISpace
     if !value.isEmpty, value.utf8.count <= 18,

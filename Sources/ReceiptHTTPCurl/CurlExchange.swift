@@ -13,7 +13,7 @@ final class CurlExchange: @unchecked Sendable {
   private let limit: Int
   private let timeout: Duration
 
-  /// `nil` where a header has a line end in it, or for want of memory.
+  /// `nil` if a header has a line end in it, or for want of memory.
   init?(_ request: RemoteRequest, certificateAuthorities: String?) {
     let lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
     guard lines.allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }) else { return nil }

@@ -19,7 +19,7 @@ final class CurlLoop: Sendable {
   private nonisolated(unsafe) let group: OpaquePointer
   private let inbox = Mutex(Inbox())
 
-  /// `nil` where there is no libcurl.
+  /// `nil` if there is no libcurl.
   init?(maximumConnectionsPerHost: Int) {
     guard CCurl_load() != 0, let group = unsafe CCurl_group_create(max(1, maximumConnectionsPerHost)) else {
       return nil

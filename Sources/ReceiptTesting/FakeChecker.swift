@@ -3,7 +3,7 @@
 internal import Synchronization
 public import ReceiptVerification
 
-/// A remote checker for tests: it answers what it was told to, and remembers what it was asked.
+/// A remote checker for tests with fixed answers, which records the receipts that it is asked about.
 ///
 /// ```swift
 /// let checker = FakeChecker(answers: [.retryableFailure(message: "busy"), .response(.init(.confirmed))])
@@ -23,8 +23,8 @@ public final class FakeChecker: RemoteChecker {
   ///
   /// - Parameters:
   ///   - name: The name in verdicts.
-  ///   - answers: What it answers, one call after the other; the last is repeated. A checker without answers
-  ///     fails terminally.
+  ///   - answers: The answers of consecutive calls; the last one is repeated. A checker without answers fails
+  ///     terminally.
   public init(name: String = "fake", answers: [CheckerAnswer]) {
     self.name = name
     self.state = Mutex(State(answers: answers))
@@ -33,7 +33,7 @@ public final class FakeChecker: RemoteChecker {
   /// The receipts that it was asked about, in order.
   public var checked: [VerifiedReceipt] { state.withLock { $0.checked } }
 
-  /// Answers as it was told to.
+  /// Returns the next answer.
   public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
     state.withLock { state in
       state.checked.append(receipt)

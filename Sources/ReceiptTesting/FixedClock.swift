@@ -3,7 +3,7 @@
 internal import Synchronization
 public import ReceiptCodec
 
-/// A clock for tests: it stands still until it is set or moved.
+/// A clock for tests that only changes when it is set or advanced.
 ///
 /// ```swift
 /// let clock = FixedClock(SampleReceipts.signedAt)
@@ -16,15 +16,15 @@ public final class FixedClock: Sendable {
   /// Creates a clock that shows this time.
   public init(_ now: Timestamp) { self.time = Mutex(now) }
 
-  /// What it shows.
+  /// The current time.
   public var now: Timestamp {
     get { time.withLock { $0 } }
     set { time.withLock { $0 = newValue } }
   }
 
-  /// The clock as verifiers take it.
+  /// The clock as a closure, as verifiers take it.
   public var reading: @Sendable () -> Timestamp { { self.now } }
 
-  /// Moves it forward, or back by a negative number.
+  /// Advances it by seconds, which may be negative.
   public func advance(seconds: Double) { time.withLock { $0 = $0.addingSeconds(seconds) } }
 }

@@ -2,8 +2,8 @@
 
 public import ReceiptCodec
 
-/// Contents of receipts for tests: an imaginary app, `com.example.app`, whose customer subscribes in the
-/// sandbox on the first of October 2025 and is signed for at 07:09:12 UTC. Change what your test is about:
+/// Contents of receipts for tests: a customer of the app `com.example.app` subscribes in the sandbox on 1 October 2025;
+/// the receipts are signed at 07:09:12 UTC. Change the fields that your test needs:
 ///
 /// ```swift
 /// var transaction = SampleReceipts.transaction
@@ -84,7 +84,7 @@ public enum SampleReceipts {
     }
   }
 
-  /// A notification of the purchase, still without its signed parts.
+  /// A notification of the purchase, without its signed parts.
   public static var notification: Notification {
     Notification().with {
       $0.notificationType = .subscribed

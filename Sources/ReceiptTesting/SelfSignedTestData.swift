@@ -6,7 +6,7 @@ public import ReceiptSigning
 
 /// Signs JWS as Xcode's local testing does: one self-signed certificate, `kid` and `typ` in the header.
 ///
-/// Such data proves no purchase. A verifier refuses it unless its policy pins ``certificate``.
+/// Such data does not prove a purchase. A verifier refuses it unless its policy pins ``certificate``.
 public struct SelfSignedTestData: Sendable {
   /// The self-signed certificate, to pin.
   public let certificate: Certificate

@@ -4,27 +4,27 @@ internal import ReceiptCrypto
 public import ReceiptSigning
 
 extension TestAuthority {
-  /// One thing that is wrong with an identity. What such an identity signs must be refused.
+  /// A flaw of an identity. Verifiers must refuse everything that it signs.
   public enum Flaw: String, Sendable, Hashable, CaseIterable {
-    /// The leaf lacks the extension that marks receipt signing: any developer's certificate is like this.
+    /// The leaf lacks the extension for receipt signing, like any developer's certificate.
     case leafWithoutMarker = "leaf-without-marker"
-    /// The intermediate lacks the extension that marks issuers of receipt signers.
+    /// The intermediate lacks the extension for issuers of receipt signers.
     case intermediateWithoutMarker = "intermediate-without-marker"
     /// The intermediate may not issue certificates: basicConstraints says so.
     case intermediateNotAuthority = "intermediate-not-authority"
-    /// The leaf is an authority itself.
+    /// The leaf is a certificate authority.
     case leafIsAuthority = "leaf-is-authority"
     /// The leaf's key usage does not allow signatures.
     case leafKeyUsage = "leaf-key-usage"
-    /// The leaf was valid in 2020 alone.
+    /// The leaf was valid only in 2020.
     case expired
     /// The root issued the leaf: a chain of two.
     case chainOfTwo = "chain-of-two"
     /// Two intermediates: a chain of four.
     case chainOfFour = "chain-of-four"
-    /// All is well but the root, which has the right name and is another one.
+    /// A complete chain to another root with the right name.
     case foreignRoot = "foreign-root"
-    /// The genuine root at the end of a chain that it has nothing to do with.
+    /// The genuine root at the end of an unrelated chain.
     case forgedUnderGenuineRoot = "forged-under-genuine-root"
   }
 
@@ -48,7 +48,7 @@ extension TestAuthority {
     }
   }
 
-  /// An identity whose leaf is valid in a window alone, in seconds since 1970, both inclusive.
+  /// An identity whose leaf is valid only in this window, in seconds since 1970, both inclusive.
   package func identity(validFrom notBefore: Int64, to notAfter: Int64) throws(SigningError)
     -> SigningIdentity
   {
@@ -60,7 +60,7 @@ extension TestAuthority {
 
   private var options: CertificateAuthority.Options { authority.options }
 
-  /// Serial numbers are fixed, so that what RSA signs is the same in every run.
+  /// Fixed serial numbers, so that RSA signatures are the same in every run.
   private var leafTemplate: CertificateTemplate {
     var template = options.leafTemplate
     template.serialNumber = [0x04]

@@ -5,8 +5,8 @@ public import ReceiptCrypto
 public import ReceiptSigning
 public import ReceiptVerification
 
-/// An authority for tests, with fixed keys and dates compiled in: what it signs verifies on every machine and
-/// never expires. Trust it in tests alone; its keys are published.
+/// An authority for tests, with fixed keys and dates compiled in: its receipts verify on every machine and never
+/// expire. Trust it only in tests; its keys are published.
 ///
 /// ```swift
 /// let authority = try TestAuthority.es256()
@@ -16,14 +16,14 @@ public import ReceiptVerification
 ///   policy: VerificationPolicy(bundleIds: .any, environments: [.sandbox]))
 /// ```
 public struct TestAuthority: Sendable {
-  /// 2020-01-01T00:00:00Z: when all certificates begin to be valid.
+  /// 2020-01-01T00:00:00Z: the beginning of all certificates' validity.
   public static let validFrom = Timestamp(secondsSince1970: 1_577_836_800)
-  /// Days that leaves are valid: to the end of 2049. Intermediate and root last longer.
+  /// The validity of leaves in days: to the end of 2049. Intermediate and root are valid for longer.
   public static let leafDays = 10_957
 
   /// Root and intermediate.
   public let authority: CertificateAuthority
-  /// The identity that signs rightly: leaf, intermediate, root.
+  /// The identity without flaws: leaf, intermediate, root.
   public let identity: SigningIdentity
 
   let keys: Keys
@@ -80,12 +80,12 @@ public struct TestAuthority: Sendable {
     return options
   }
 
-  /// The root, to trust in tests.
+  /// The root, as the trust anchor of tests.
   public var root: Certificate { authority.root }
 
-  /// The intermediate, which verifiers of transaction receipts must be given.
+  /// The intermediate, which verifiers of transaction receipts need.
   public var intermediate: Certificate { identity.chain[1] }
 
-  /// Trusts the root and nothing else.
+  /// Trust anchors with only the root.
   public var trustAnchors: TrustAnchors { TrustAnchors(certificates: [root]) }
 }

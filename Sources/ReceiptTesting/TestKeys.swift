@@ -62,9 +62,8 @@ extension TestKeys {
   }
 }
 
-/// TEST KEYS: compiled in, published, the same everywhere, and therefore worth nothing. They exist so that test
-/// receipts and vectors come out under the same certificates on every machine. Never trust what they sign
-/// outside a test.
+/// TEST KEYS: compiled in and published, so they protect nothing. With them, test receipts and vectors have the same
+/// certificates on every machine. Never trust them outside a test.
 public enum TestKeys {
   /// Stands in for a key of App Store Connect, for tests of developer signatures.
   public static func developer() throws(SigningError) -> PrivateKey { try key(ES256.developer) }

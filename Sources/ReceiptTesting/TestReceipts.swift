@@ -4,7 +4,7 @@ public import ReceiptCodec
 internal import ReceiptCrypto
 public import ReceiptSigning
 
-/// Makes signed receipts for tests, of every kind, from ``SampleReceipts`` or from contents of your own.
+/// Creates signed receipts of every kind for tests, from ``SampleReceipts`` or your own contents.
 ///
 /// ```swift
 /// let receipts = try TestReceipts()
@@ -15,19 +15,19 @@ public struct TestReceipts: Sendable {
   private let appReceipts: AppReceiptSigner
   private let transactionReceipts: TransactionReceiptSigner
 
-  /// Makes receipts under the two test authorities.
+  /// Signs with the two test authorities.
   public init() throws(SigningError) {
     try self.init(jws: TestAuthority.es256().identity, rsa: TestAuthority.rsa().identity)
   }
 
-  /// Makes receipts that these identities sign.
+  /// Signs with these identities.
   ///
   /// - Parameters:
   ///   - jws: A P-256 identity, for the JWS kinds.
   ///   - rsa: An RSA identity, for app receipts and transaction receipts.
-  /// - Throws: `SigningError` with `unsuitable-key` when the RSA identity is none of 2048 bits.
+  /// - Throws: `SigningError` with `unsuitable-key` if the RSA key does not have 2048 bits.
   public init(jws: SigningIdentity, rsa: SigningIdentity) throws(SigningError) {
-    // Flawed chains, too, shall sign.
+    // Flawed chains must be able to sign.
     self.jws = JWSSigner(
       unchecked: jws, header: JWSHeader(x5c: jws.chain.map(\.der)).encoded())
     self.appReceipts = AppReceiptSigner(unchecked: rsa)
@@ -61,8 +61,8 @@ public struct TestReceipts: Sendable {
     return try jws.sign(.appTransaction(appTransaction))
   }
 
-  /// A signed notification with a signed transaction and signed renewal information in it. The change sees
-  /// both.
+  /// A signed notification with a signed transaction and signed renewal information in it, both of which can be
+  /// changed.
   public func signedNotification(
     _ change: (inout Notification) -> Void = { _ in }
   ) throws(SigningError) -> String {
@@ -82,7 +82,7 @@ public struct TestReceipts: Sendable {
     return try jws.sign(.realtimeRequest(request))
   }
 
-  /// An app receipt in DER, bound to a device when its identifier is given.
+  /// An app receipt in DER, bound to a device if its identifier is given.
   public func appReceipt(
     deviceIdentifier: [UInt8]? = nil, _ change: (inout AppReceiptPayload) -> Void = { _ in }
   ) throws(SigningError) -> [UInt8] {

@@ -3,8 +3,8 @@
 internal import ReceiptCrypto
 internal import ReceiptSigning
 
-/// The roots of the test authorities, fixed: they may be written into a test's configuration. Their private
-/// keys are published, see ``TestKeys``.
+/// The fixed roots of the test authorities, which a test's configuration may contain. Their private keys are published,
+/// see ``TestKeys``.
 enum TestRoots {
   /// TEST ROOT of the ES256 authority, self-signed, 2020 to 2059.
   static let es256 = """

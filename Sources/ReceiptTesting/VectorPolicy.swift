@@ -5,22 +5,22 @@ package import ReceiptCrypto
 internal import ReceiptSigning
 package import ReceiptVerification
 
-/// The policy of a test vector: the flags of `receipt-tool verify` as they stand in the manifest.
+/// The policy of a test vector: the flags of `receipt-tool verify` in the manifest.
 package struct VectorPolicy: Sendable {
-  /// A flag that vectors do not use, or a value that it does not take.
+  /// An unknown flag, or an invalid value.
   package struct UnknownFlag: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// A verifier with this policy. Without `--time` its clock stands in 2026.
+  /// A verifier with this policy. Without `--time` its clock is fixed in 2026.
   package let verifier: ReceiptVerifier
 
   /// Reads flags.
   ///
   /// - Parameters:
-  ///   - arguments: Flags and values, in pairs but for `--admit-xcode` and `--accept-claimed-environment`.
-  ///   - certificate: Gives the certificate in a file.
-  /// - Throws: ``UnknownFlag``, or what `certificate` throws.
+  ///   - arguments: Flags and values, in pairs except for `--admit-xcode` and `--accept-claimed-environment`.
+  ///   - certificate: Reads the certificate in a file.
+  /// - Throws: ``UnknownFlag``, or the errors of `certificate`.
   package init(arguments: [String], certificate: (String) throws -> Certificate?) throws {
     var policy = VerificationPolicy(bundleIds: .any, environments: [])
     var roots: [Certificate] = []

@@ -2,7 +2,7 @@
 
 internal import ReceiptCrypto
 
-/// What the libcrypto at hand makes possible; found out once, at first use.
+/// The capabilities of the installed libcrypto, determined once at first use.
 public struct VerificationCapabilities: Sendable, Hashable {
   /// The version of libcrypto that the process runs with.
   public let libcryptoVersion: String

@@ -120,7 +120,7 @@ package final class Database {
   /// Runs a prepared statement that gives no rows.
   package func run(_ sql: String) throws { _ = try withStatement(sql) { try $0.step() } }
 
-  /// The integer in the first column of the first row; `nil` where there is none.
+  /// The integer in the first column of the first row; `nil` if there is none.
   package func integer(_ sql: String) throws -> Int64? {
     try withStatement(sql) { try $0.step() ? $0.integer(0) : nil }
   }

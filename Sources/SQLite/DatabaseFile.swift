@@ -30,7 +30,7 @@ package struct DatabaseFile: Sendable {
     return "file:\(escaped.joined())?immutable=1"
   }
 
-  /// What is under the path; `nil` where there is nothing, or it cannot be asked.
+  /// What is under the path; `nil` if there is nothing, or it cannot be asked.
   package var status: File.Status? { try? FileSystem.status(databasePath) }
 
   /// Whether SQLite left a log with anything in it beside the file.

@@ -27,7 +27,7 @@ package final class Statement {
     unsafe sqlite3_clear_bindings(pointer)
   }
 
-  /// Moves to the next row; `false` where there is none.
+  /// Moves to the next row; `false` if there is none.
   package func step() throws(SQLiteError) -> Bool {
     switch stepResult() {
     case SQLITE_ROW: return true

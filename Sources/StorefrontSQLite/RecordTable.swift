@@ -2,9 +2,9 @@
 
 internal import SQLite
 
-/// The one table of the file. Texts are stored as bytes, by which SQLite orders them.
+/// The single table of the file. Texts are stored as bytes, so that SQLite orders them by bytes.
 enum RecordTable {
-  /// "RKRS": what the file says it is (`PRAGMA application_id`).
+  /// "RKRS": the type of the file (`PRAGMA application_id`).
   static let applicationID: Int64 = 0x524B_5253
 
   /// The layout of the table (`PRAGMA user_version`).
@@ -29,7 +29,7 @@ enum RecordTable {
     }
   }
 
-  /// Refuses what is not such a file.
+  /// Refuses other files.
   static func check(_ database: Database) throws {
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw SQLiteError(.occupied, at: database.path, "It is an SQLite database of another application.")

@@ -5,10 +5,10 @@ internal import SQLite
 public import Storefront
 
 extension SQLiteRecordStorage {
-  /// How long opening waits for another process where nothing else is said.
+  /// The default time that opening waits for another process.
   public static let defaultBusyTimeout: Duration = .seconds(5)
 
-  /// Opens a file of records; makes an empty one where there is nothing.
+  /// Opens a file of records; creates an empty one if it does not exist.
   ///
   /// - Parameters:
   ///   - path: The file, in a directory that exists.
@@ -22,22 +22,21 @@ extension SQLiteRecordStorage {
       do {
         try Self.make(path)
       } catch {
-        // Somebody else made it meanwhile: it is opened.
+        // Another process created it meanwhile: open it.
         if error.code != .notAStorage { throw error }
       }
     }
     try self.init(openingAt: path, busyTimeout: busyTimeout)
   }
 
-  /// Makes an empty file of records, readable and writable by its owner alone, and opens it.
+  /// Creates an empty file of records, readable and writable only by its owner, and opens it.
   ///
   /// The file appears under its name when it is complete, with its directory synced.
   ///
   /// - Parameters:
   ///   - path: A file that does not exist, in a directory that does.
   ///   - busyTimeout: How long to wait for another process to let go of it.
-  /// - Throws: `RecordStorageError` with `notAStorage` where the path is taken, `full`, `inputOutput` or
-  ///   `syncFailed`.
+  /// - Throws: `RecordStorageError` with `notAStorage` if the path exists, `full`, `inputOutput` or `syncFailed`.
   public convenience init(
     creatingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
   ) throws(RecordStorageError) {
@@ -45,7 +44,7 @@ extension SQLiteRecordStorage {
     try self.init(openingAt: path, busyTimeout: busyTimeout)
   }
 
-  /// Opens a file of records. What a process that ended in the middle of its work had committed is there.
+  /// Opens a file of records. Everything that a crashed process had committed is there.
   ///
   /// - Parameters:
   ///   - path: The file.
@@ -83,8 +82,7 @@ extension SQLiteRecordStorage {
     }
   }
 
-  /// The only connection. It holds the file from its first use on: others could not know what is in this process's
-  /// memory.
+  /// The connection locks the file exclusively from its first use: the process keeps state of it in memory.
   private static let pragmas = """
     PRAGMA page_size = 4096;
     PRAGMA locking_mode = EXCLUSIVE;
@@ -109,7 +107,7 @@ extension SQLiteRecordStorage {
         }
         return connection
       } catch let error as SQLiteError where error.code == .busy {
-        // Two that open at once may each keep the other out: both let go, and try again.
+        // Two processes that open it at once may block each other: both release it, and try again.
         guard ContinuousClock.now < end else {
           throw SQLiteError(
             .busy, at: file.path,

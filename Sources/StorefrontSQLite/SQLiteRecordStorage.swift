@@ -11,9 +11,9 @@ public import Storefront
 /// let queue = try PaymentQueue(store: store, storage: storage)
 /// ```
 ///
-/// One process uses a file at a time, through one storage: a queue knows what it has stored. Another that opens it
-/// meanwhile fails with `busy`. While it is in use its log lies next to it, `-wal`, which is part of it and goes with it
-/// wherever it is copied. The file must be on a local disk: locks of network file systems cannot be relied upon.
+/// One process uses a file at a time, through one storage: a queue caches its contents. Another one that opens it fails
+/// with `busy`. While in use, the file has a log next to it, `-wal`, which is part of it: copy both. The file must be
+/// on a local disk, because locks of network file systems are unreliable.
 ///
 /// Durable means: ``commit(_:)`` returns after `fdatasync` (`F_FULLFSYNC` on Apple systems) of all that it wrote.
 public final class SQLiteRecordStorage: RecordStorage {
@@ -32,15 +32,15 @@ public final class SQLiteRecordStorage: RecordStorage {
 
   deinit { try? connection.close() }
 
-  /// Where the file is.
+  /// The path of the file.
   public var path: String { file.path }
 
   /// The records of a collection in the order of their keys, compared byte for byte.
   ///
   /// - Parameters:
-  ///   - collection: Which collection.
-  ///   - key: Only keys after this one; `nil` for all.
-  ///   - limit: At most so many.
+  ///   - collection: The collection.
+  ///   - key: The key before the first one; `nil` for the first page.
+  ///   - limit: The greatest number of records.
   /// - Returns: The records.
   /// - Throws: `RecordStorageError`.
   public func records(
@@ -80,12 +80,12 @@ public final class SQLiteRecordStorage: RecordStorage {
 
   /// Makes all of the changes, in order, or none. When it returns they are on disk.
   ///
-  /// - Parameter changes: What to change.
-  /// - Throws: `RecordStorageError` with `full` where there is no space: then nothing was stored, and it may be tried
-  ///   again. After `syncFailed` every later call throws it again, until the file is opened anew.
+  /// - Parameter changes: The changes.
+  /// - Throws: `RecordStorageError` with `full` if the disk is full: then nothing was stored; try again later. After
+  ///   `syncFailed` every later call throws the same error until the file is opened again.
   public func commit(_ changes: [RecordChange]) throws(RecordStorageError) {
     try use { database in
-      // What is written to a file without a name would be acknowledged and lost.
+      // A commit to an unlinked file would be acknowledged and lost.
       guard file.status?.identity == identity else {
         throw SQLiteError(.notFound, at: path, "The file was moved, removed or replaced while in use.")
       }
@@ -101,14 +101,14 @@ public final class SQLiteRecordStorage: RecordStorage {
       } catch let error as SQLiteError {
         database.rollBack()
         if error.code == .full || error.code == .busy { throw error }
-        // Some of it may be in the log, and may count after a crash or not.
+        // Part of the commit may be in the log; it is unknown whether it survives a crash.
         throw SQLiteError(.syncFailed, at: error.place, error.message)
       }
       do throws(SQLiteError) {
         try log.didCommit(database)
       } catch {
-        // What was committed is safe. A sync that fails is remembered for the next use; anything else leaves the log
-        // as it is, and copying is tried again.
+        // The commit itself is durable. A failed sync makes later calls fail; after any other error the checkpoint is
+        // tried again later.
         if error.code == .syncFailed { state.stop(RecordStorageError(error, at: path)) }
       }
     }
@@ -125,7 +125,7 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// Uses a prepared statement with its values: first texts, then bytes.
+  /// Runs a prepared statement with its parameters: first texts, then bytes.
   private static func withStatement<Result>(
     _ sql: String, _ texts: [String], _ bytes: [UInt8]? = nil, on database: Database,
     _ body: (Statement) throws -> Result
@@ -137,15 +137,15 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// Lets go of the file. Its log is copied into it first.
+  /// Closes the file after copying its log into it.
   ///
-  /// - Throws: `RecordStorageError` where that failed; what was committed is safe all the same.
+  /// - Throws: `RecordStorageError` if that failed; committed changes are safe even then.
   public func close() throws(RecordStorageError) {
     guard state.close() else { return }
     do { try connection.close() } catch { throw RecordStorageError(error, at: path) }
   }
 
-  /// Runs `body` on the connection while nobody else does.
+  /// Runs `body` with exclusive use of the connection.
   private func use<Result>(_ body: (Database) throws -> Result) throws(RecordStorageError) -> Result {
     do {
       try state.requireUse(at: path)

@@ -13,11 +13,11 @@ final class StorageState: Sendable {
     var isClosed = false
   }
 
-  /// Notes a failed sync: the kernel may have dropped what it could not write, and would report success to the
-  /// next attempt.
+  /// Records a failed sync: the kernel may have dropped the unwritten pages, and would report success to the next
+  /// attempt.
   func stop(_ fault: RecordStorageError) { state.withLock { $0.fault = $0.fault ?? fault } }
 
-  /// Whether it is this call that closes.
+  /// Closes the storage; returns `false` if it was closed before.
   func close() -> Bool {
     state.withLock { state in
       defer { state.isClosed = true }
@@ -36,7 +36,7 @@ final class StorageState: Sendable {
 }
 
 extension RecordStorageError {
-  /// A fault of the file in the words of the storage's contract.
+  /// Converts an error of the file.
   init(_ error: any Error, at path: String) {
     if let error = error as? RecordStorageError {
       self = error

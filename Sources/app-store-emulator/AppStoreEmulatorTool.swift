@@ -31,7 +31,7 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
   @Option(help: "The plain port of the sandbox; 0 chooses one.")
   var port = 0
 
-  @Option(help: ArgumentHelp("Where trust roots and keys are written.", valueName: "dir"))
+  @Option(help: ArgumentHelp("The directory for trust roots and keys.", valueName: "dir"))
   var state: String
 
   @Option(
@@ -62,19 +62,19 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
   @Option(help: "The app's identifier in the App Store.")
   var appAppleId: Int64 = 1_234_567_890
 
-  @Option(help: "What verifyReceipt demands as password.")
+  @Option(help: "The password that verifyReceipt requires.")
   var sharedSecret: String?
 
   @Flag(help: "Answers without a bearer token.")
   var noTokenChecks = false
 
-  @Flag(help: "Goes on when standard input ends, as it does at once for background jobs of scripts.")
+  @Flag(help: "Does not end with standard input, which ends at once for background jobs of scripts.")
   var keepRunning = false
 
-  @Flag(help: "Removes the files that it wrote when it ends.")
+  @Flag(help: "Removes the files that it wrote, at the end.")
   var removeState = false
 
-  @Flag(help: "Begins with a customer, a subscription and an app transaction.")
+  @Flag(help: "Starts with a customer, a subscription and an app transaction.")
   var sample = false
 
   func run() async throws {

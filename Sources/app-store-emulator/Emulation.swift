@@ -21,14 +21,14 @@
       let certificates = try prepared { () throws(CryptoError) in
         try ServerCertificates(now: Int64(SystemClock.now().millisecondsSince1970 / 1000))
       }
-      // All that can fail comes before the ports are open. The roots are the same with any port.
+      // Do everything that can fail before opening the ports. The roots do not depend on the port.
       let files = StateDirectory(path: options.state)
       try files.write(
         signing: try signing(ocspPort: 0), tlsAuthority: certificates.authority, developerKey: developerKey,
         options: options)
       defer { if options.removeState { files.remove() } }
 
-      // Certificates say at which port their OCSP responder is.
+      // Certificates contain the port of their OCSP responder.
       let ports = try await openPorts(certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
       let sandbox = store(.sandbox, signing, developerKey.publicKey)
@@ -41,7 +41,7 @@
           group.addTask { try? await port.listener.serve(store, control) }
         }
         group.addTask { await end.wait() }
-        // Serving does not end by itself, so the first to end is the signal.
+        // Serving never ends by itself, so the first task to end is the signal.
         await group.next()
         group.cancelAll()
       }

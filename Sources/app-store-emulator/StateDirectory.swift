@@ -7,7 +7,7 @@
   import ReceiptCrypto
   import ReceiptSigning
 
-  /// The files that tests need: whom to trust, and the developer's key.
+  /// The files that tests need: trust anchors and the developer's key.
   struct StateDirectory {
     let path: String
 
@@ -39,7 +39,7 @@
       }
     }
 
-    /// Removes the files, and the directory unless there is something else in it.
+    /// Removes the files, and the directory if it is empty.
     func remove() {
       for name in [
         Self.rootName, Self.receiptRootName, Self.tlsAuthorityName, Self.keyName, Self.developerName,

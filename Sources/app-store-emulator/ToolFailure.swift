@@ -10,19 +10,19 @@ import ArgumentParser
   import Darwin
 #endif
 
-/// How the tool ends when it cannot serve (sysexits.h).
+/// The exit codes of failures (sysexits.h).
 enum ToolFailure {
   static let noInput: Int32 = 66
   static let unavailable: Int32 = 69
   static let cannotCreate: Int32 = 73
 
-  /// Says why on standard error, and gives the error to throw.
+  /// Writes the reason to standard error, and returns the error to throw.
   static func exit(_ code: Int32, _ message: String) -> ExitCode {
     write("app-store-emulator: \(message)\n", to: 2)
     return ExitCode(code)
   }
 
-  /// Writes a text to a file descriptor, until the reader closes it.
+  /// Writes a text to a file descriptor, and ignores a closed reader.
   static func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -43,7 +43,7 @@ enum ToolFailure {
   }
 }
 
-/// What is to be done to files.
+/// The file operations.
 enum SystemFiles {
   static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
   static func removeDirectory(_ path: String) -> Bool { unsafe rmdir(path) == 0 }

@@ -213,10 +213,11 @@ struct AppReceiptVectors {
       try signer.sign(changed { $0.environment = nil }),
       policy: .rsa.with { $0.environments = ["production"] }, .undetermined(.environmentUnproven))
     add(
-      "signed-in-future", "Created two minutes after the instant at which it is judged.", receipt,
+      "signed-in-future", "Created two minutes after the instant at which it is evaluated.", receipt,
       policy: .rsa.adding("--time", Instant.twoMinutesBefore), .invalid(.signedInFuture))
     add(
-      "too-old", "Created two hours before the instant at which it is judged, with an hour allowed.", receipt,
+      "too-old", "Created two hours before the instant at which it is evaluated, with an hour allowed.",
+      receipt,
       policy: .rsa.adding("--time", Instant.twoHoursAfter, "--max-age", "3600"), .invalid(.tooOld))
     add(
       "signing-time-missing", "It has no creation date, and the time rule needs one.",

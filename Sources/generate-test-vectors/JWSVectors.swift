@@ -135,7 +135,7 @@ struct JWSVectors {
       add(name, summary, try JWSSigner(identity: identity).sign(payload), .invalid(.chainExpired))
     }
     add(
-      "chain-expired-now", "A good receipt, judged at an instant after the chain's end.",
+      "chain-expired-now", "A good receipt, evaluated at an instant after the chain's end.",
       try signer.sign(payload), policy: .es256.adding("--time", "2070-01-01T00:00:00Z"),
       .invalid(.chainExpired))
   }
@@ -177,10 +177,10 @@ struct JWSVectors {
       "wrong-environment", "A sandbox receipt under a policy that accepts production alone.", jws,
       policy: .es256.with { $0.environments = ["production"] }, .invalid(.wrongEnvironment))
     add(
-      "signed-in-future", "Signed two minutes after the instant at which it is judged.", jws,
+      "signed-in-future", "Signed two minutes after the instant at which it is evaluated.", jws,
       policy: .es256.adding("--time", Instant.twoMinutesBefore), .invalid(.signedInFuture))
     add(
-      "too-old", "Signed two hours before the instant at which it is judged, with an hour allowed.", jws,
+      "too-old", "Signed two hours before the instant at which it is evaluated, with an hour allowed.", jws,
       policy: .es256.adding("--time", Instant.twoHoursAfter, "--max-age", "3600"), .invalid(.tooOld))
     add(
       "wrong-device-unbound", "Bound to no device, under a policy that names one.", jws,

@@ -167,10 +167,11 @@ struct TransactionReceiptVectors {
       "wrong-device", "Of another device.", receipt,
       policy: flags.adding("--device-id", "ffeeddcc-bbaa-9988-7766-554433221100"), .invalid(.wrongDevice))
     add(
-      "signed-in-future", "Bought two minutes after the instant at which it is judged.", receipt,
+      "signed-in-future", "Bought two minutes after the instant at which it is evaluated.", receipt,
       policy: flags.adding("--time", Instant.twoMinutesBefore), .invalid(.signedInFuture))
     add(
-      "too-old", "Bought two hours before the instant at which it is judged, with an hour allowed.", receipt,
+      "too-old", "Bought two hours before the instant at which it is evaluated, with an hour allowed.",
+      receipt,
       policy: flags.adding("--time", Instant.twoHoursAfter, "--max-age", "3600"), .invalid(.tooOld))
     var undated = info
     undated.purchaseDate = nil

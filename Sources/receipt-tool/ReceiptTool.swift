@@ -25,8 +25,8 @@ struct ReceiptTool: AsyncParsableCommand {
         66  an input cannot be read
         70  an internal fault
         73  an output cannot be created
-        74  what was to be printed, written or stored could not be: the disk is full, the pipe is closed. What the
-            command printed before it is then incomplete, whatever the verdicts
+        74  output could not be printed, written or stored: the disk is full, the pipe is closed. The command's output
+        is then incomplete, whatever the verdicts
 
       Shell completions: receipt-tool --generate-completion-script bash|zsh|fish
       """,
@@ -40,9 +40,9 @@ struct ReceiptTool: AsyncParsableCommand {
     StandardStreams.prepare()
     var failure: (any Error)?
     do { try await runCommand() } catch { failure = error }
-    // Output that was lost outweighs what it said.
+    // Lost output has precedence over the command's exit code.
     do throws(ExitCode) { try StandardStreams.finish(succeeded: failure == nil) } catch { failure = error }
-    // An error that no command foresaw must not look like the exit code of an invalid receipt.
+    // An unexpected error must not have the exit code of an invalid receipt.
     if let error = failure, !(error is ExitCode), exitCode(for: error) == .failure {
       failure = ToolExit.failure(ToolExit.internalFault, "internal fault: \(error)")
     }
@@ -58,7 +58,7 @@ struct ReceiptTool: AsyncParsableCommand {
         try command.run()
       }
     } catch  where !(error is ExitCode) && exitCode(for: error) == .success {
-      // What --help, --version and the like ask for.
+      // The output of --help, --version and the like.
       try writeAll(fullMessage(for: error, columns: nil) + "\n")
     }
   }

@@ -8,11 +8,12 @@ import ReceiptVerification
 /// The version of the whole toolkit.
 let toolVersion = UserAgent.version
 
-/// `receipt-tool version`: the version, and what was found of libcrypto.
+/// `receipt-tool version`: the version, and the capabilities of libcrypto.
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "version",
-    abstract: "Show the version, libcrypto's, and whether signatures of one key are verified by tables.",
+    abstract:
+      "Show the version, that of libcrypto, and whether signatures are verified with tables of a fixed key.",
     discussion: """
       EXAMPLE:
         receipt-tool version --json

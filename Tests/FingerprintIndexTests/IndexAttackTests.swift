@@ -59,7 +59,7 @@ private enum Edit: CaseIterable {
   private static let count =
     ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1" ? 3_000 : 300
 
-  @Test func `Whoever can write the rows, but not the root, gets no wrong answer`() throws {
+  @Test func `Write access to the rows, but not to the root, gives no wrong answer`() throws {
     let victim = try Victim()
     let genuine = victim.storage.current
     let opened = try victim.storage.open()

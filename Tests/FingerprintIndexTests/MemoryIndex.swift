@@ -22,7 +22,7 @@ final class MemoryIndex: IndexStorage, Sendable {
 
   init(_ state: State = State()) { self.state = Mutex(state) }
 
-  /// What is stored, and the root; whoever can write the storage sets the rows, but not the root.
+  /// The stored rows and the root. An attacker with write access to the storage sets the rows, but not the root.
   var current: State {
     get { state.withLock { $0 } }
     set { state.withLock { $0 = newValue } }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records for audit trails, and what receipt-tool audit append acknowledges of them."""
+"""Load for audit trails: generated records, and the acknowledgements of receipt-tool audit append."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ NOT_NOW, NOT_STORED = 2, 74
 
 
 def line(number: int) -> bytes:
-    """Record `number`: a verdict on a receipt of its own, about one of many original transactions."""
+    """Record `number`: a verdict on a distinct receipt, about one of many original transactions."""
     record = {
         "kind": "verdict",
         "verdict": "valid",
@@ -35,7 +35,7 @@ def lines(numbers) -> bytes:
 
 
 class Trail:
-    """A trail, what was acknowledged of it, and every checkpoint that was seen."""
+    """A trail, its acknowledged entries, and every checkpoint that was seen."""
 
     def __init__(self, tool: ReceiptTool, folder: pathlib.Path):
         self.tool = tool
@@ -55,7 +55,7 @@ class Trail:
         return trail
 
     def copy(self, folder: pathlib.Path) -> "Trail":
-        """The same trail elsewhere, as far as it is now."""
+        """A copy of the trail in its current state."""
         shutil.copytree(self.folder, folder)
         trail = Trail(self.tool, folder)
         trail.indexes = dict(self.indexes)
@@ -63,7 +63,7 @@ class Trail:
         return trail
 
     def acknowledge(self, numbers, output: bytes) -> int:
-        """Takes note of the whole lines that a run of `append --json` has printed; says how many there were."""
+        """Records the complete lines that a run of `append --json` has printed; returns their number."""
         acknowledged = output.split(b"\n")[:-1]
         for number, text in zip(numbers, acknowledged):
             index = json.loads(text)["index"]
@@ -71,7 +71,7 @@ class Trail:
         return len(acknowledged)
 
     def append(self, numbers, *options):
-        """Enters records; all must be acknowledged."""
+        """Appends records; all must be acknowledged."""
         numbers = list(numbers)
         run = self.tool.run("audit", "append", self.path, "-", "--json", *options, stdin=lines(numbers))
         assert run.code == VALID, run.err
@@ -111,7 +111,7 @@ class Trail:
                 self.checkpoints.append(note)
 
     def check(self, proofs=(), fsck=True):
-        """Opens the trail anew. Everything that was acknowledged is there, nothing twice, and all checkpoints fit."""
+        """Opens the trail again. Every acknowledged entry is there exactly once, and all checkpoints are consistent."""
         run = self.tool.run("audit", "stats", self.path, "--json")
         assert run.code == VALID, run.err
         assert run.lines[0]["entries"] >= len(self.indexes)
@@ -130,7 +130,7 @@ class Trail:
             assert run.code == VALID, run.out + run.err
 
     def check_proof(self, number: int):
-        """The entry of a record is proven offline."""
+        """Checks the proof of a record's entry offline."""
         self.tool.run("audit", "checkpoint", self.path)
         self.see_checkpoint()
         proof = self.folder / "proof"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trail on which pairs of operations work at once, of which one is killed or both."""
+"""Pairs of concurrent operations on a trail, one or both of which are killed."""
 
 import collections
 import json
@@ -22,7 +22,7 @@ NOT_STORED, CANNOT_CREATE = 74, 73
 
 @dataclass
 class Operation:
-    """A command and what it works on."""
+    """A command and its arguments."""
 
     name: str
     command: list[str]
@@ -31,7 +31,7 @@ class Operation:
 
 
 class PairedTrail:
-    """The trail, what was acknowledged of it, and who was erased."""
+    """The trail, its acknowledged entries, and the erased customers."""
 
     def __init__(self, place: FilePlace, trust: list[str], store, rng: random.Random):
         self.place, self.trust, self.leaf, self.rng = place, trust, store.leaf(), rng
@@ -115,7 +115,7 @@ class PairedTrail:
     # One round.
 
     def append_all(self, count: int):
-        """Enters records that nobody disturbs."""
+        """Appends records without a concurrent operation."""
         numbers = range(self.next, self.next + count)
         self.next = numbers.stop
         run = self.place.run("audit", "append", self.place.trail, "-", "--json", stdin=lines(numbers))
@@ -123,7 +123,7 @@ class PairedTrail:
         self.acknowledge(numbers, run.out.encode())
 
     def enter_secret(self) -> int:
-        """Enters a record of somebody who will be erased."""
+        """Appends a record of a customer who will be erased."""
         receipt = "%064x" % (1 << 200 | self.made << 8 | 1)
         record = {"kind": "verdict", "verdict": "valid", "receipt": receipt, "customer": SECRET}
         run = self.place.run("audit", "append", self.place.trail, "-", "--json", stdin=json.dumps(record).encode())
@@ -154,7 +154,7 @@ class PairedTrail:
         return processes
 
     def take(self, operation: Operation, process: subprocess.Popen, start: float):
-        """Takes note of what a process has said before its end."""
+        """Records the acknowledgements that a process printed before it ended."""
         out, err = process.communicate(timeout=300)
         what = f"{operation.command}: {process.returncode}\n{out.decode()}{err.decode()}"
         if operation.name == "append":
@@ -166,7 +166,7 @@ class PairedTrail:
             self.seconds[operation.name] = time.monotonic() - start
             self.check_result(operation, out)
         else:
-            # Whoever was not killed did it, or was kept from it by the other and said so: never is anything damaged.
+            # A process that was not killed succeeded, or reported a conflict with the other one; no data is damaged.
             if process.returncode == UNREADABLE and b"was replaced by entry" in err:
                 return
             assert process.returncode in (UNDETERMINED, NOT_STORED, CANNOT_CREATE) and err, what
@@ -189,7 +189,7 @@ class PairedTrail:
     # What must hold after it.
 
     def check_files(self, operations: list[Operation], before: set[bytes]):
-        """No file has the secret but exports of erasable parts, and no copy has keys."""
+        """Checks that only exports of erasable parts contain the secret, and that no copy has keys."""
         folder = self.place.folder
         searched = [f for f in files_below(folder) if not f.relative_to(folder).parts[0].startswith("private-")]
         assert not holding(searched, [SECRET.encode()])
@@ -199,13 +199,13 @@ class PairedTrail:
         assert not holding(copies, spellings), [operation.name for operation in operations]
 
     def check_grant(self, operation: Operation, process: subprocess.Popen):
-        """A purchase whose grant was acknowledged is not granted again; another at most once."""
+        """Checks that a purchase with an acknowledged grant is not granted again, and any other at most once."""
         again = self.place.run(*operation.command[1:])
         assert again.code in ((INVALID,) if process.returncode == VALID else (VALID, INVALID)), again.out + again.err
         assert self.place.run(*operation.command[1:]).code == INVALID
 
     def erase_secret(self, secret: int, before: set[bytes]):
-        """Erases everything of the customer. Then nothing is left of it, nor of a key that was forgotten."""
+        """Erases all data of the customer, and checks that neither data nor keys are left."""
         run = self.place.run("audit", "erase", self.place.trail, str(secret))
         assert run.code == VALID, run.err
         run = self.place.run("audit", "erase", self.place.trail, "--customer", SECRET)
@@ -216,7 +216,7 @@ class PairedTrail:
         assert forgotten and not holding(self.place.storage_files(), forgotten), "a forgotten key is left"
 
     def check(self):
-        """Everything that was acknowledged is there, once, and everything that was erased is not."""
+        """Checks that every acknowledged entry is there once, and that no erased data is left."""
         for start in range(0, len(self.entered), 4000):
             numbers = sorted(self.entered)[start : start + 4000]
             run = self.place.run("audit", "append", self.place.trail, "-", "--json", stdin=lines(numbers))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a trail is kept, a file or a schema of a server, and what its storage leaves in files."""
+"""The storages of a trail, a file or a schema on a server, and the traces that they leave in files."""
 
 import pathlib
 import shutil
@@ -12,12 +12,12 @@ WRAPPING_KEY = 32
 
 
 def wrapping_keys(rows) -> set[bytes]:
-    """The keys that are in rows of the table `keys`."""
+    """The keys in the rows of the table `keys`."""
     return {row[at : at + WRAPPING_KEY] for row in rows for at in range(0, len(row), WRAPPING_KEY)}
 
 
 def holding(files, needles) -> list[tuple[pathlib.Path, bytes]]:
-    """The files that have any of some bytes in them, with the first that was found in each."""
+    """The files that contain one of the given byte strings, with the first one found in each."""
     found = []
     for file in files:
         try:
@@ -46,12 +46,12 @@ class FilePlace:
         assert run.code == VALID, run.err
 
     def run(self, *arguments, **options) -> Run:
-        """Runs receipt-tool in the folder that the trail's keys are in."""
+        """Runs receipt-tool in the folder of the trail's keys."""
         return self.tool.run(*arguments, cwd=self.folder, **options)
 
     @property
     def name(self) -> str:
-        """What the names of the files begin with that belong to the trail."""
+        """The prefix of the names of the trail's files."""
         return self.trail
 
     def sibling(self, name: str) -> str:
@@ -83,7 +83,7 @@ class FilePlace:
 
     @staticmethod
     def wrapping_keys_of(path) -> set[bytes]:
-        """The keys that the rows of `covers` in a trail's file are sealed with."""
+        """The keys that seal the rows of `covers` in a trail's file."""
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         try:
             return wrapping_keys(row for (row,) in database.execute("SELECT value FROM keys"))
@@ -91,7 +91,7 @@ class FilePlace:
             database.close()
 
     def spellings(self, key: bytes) -> list[bytes]:
-        """How a copy would have a wrapping key."""
+        """A wrapping key in the form that a copy would contain."""
         return [key]
 
 

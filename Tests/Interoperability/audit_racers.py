@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that verify receipts side by side, each round begun by all of them at once."""
+"""Processes that verify receipts concurrently and begin each round at the same time."""
 
 import fcntl
 import json
@@ -12,7 +12,7 @@ from tool import INVALID
 
 
 class Racer:
-    """A process that records the verdicts of what comes through pipes, one for each round."""
+    """A process that records the verdicts on receipts from pipes, one pipe per round."""
 
     def __init__(self, place: FilePlace, name: str, rounds: int, *options):
         self.pipes = [place.folder / f"{name}-{round}" for round in range(rounds)]

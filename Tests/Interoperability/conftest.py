@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: the tool under test, an independent store, the real receipts.
+"""Shared fixtures: the tool under test, an independent store, the real receipts.
 
 Run by scripts/interoperability, which sets RECEIPT_TOOL and prepares the Python environment.
 """
@@ -80,7 +80,7 @@ def shared() -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def postgresql_server():
-    """A PostgreSQL server of the tests' own; without one to start the tests that need it are skipped."""
+    """A PostgreSQL server for the tests; if none can be started, the tests that need it are skipped."""
     if postgresql.absence():
         pytest.skip(postgresql.absence())
     server = postgresql.PostgreSQLServer()
@@ -90,7 +90,7 @@ def postgresql_server():
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def make_place(request, receipt_tool, tmp_path):
-    """Makes places of trails, each empty and with a folder of its own: on SQLite, and again on PostgreSQL."""
+    """Creates empty trail locations, each with its own folder, on SQLite and on PostgreSQL."""
     server = request.getfixturevalue("postgresql_server") if request.param == "postgresql" else None
     schemas = []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a process whose calls of the system fail, or are its last, at a chosen place: see faults/fault-shim.c."""
+"""Runs a process in which a chosen system call fails or kills it: see faults/fault-shim.c."""
 
 import dataclasses
 import errno
@@ -38,7 +38,7 @@ class FaultShim:
         )  # fmt: skip
 
     def environment(self, path, kind="write", at=0, action="fail", error=errno.EIO, lasting=False, seed=1) -> dict:
-        """For a process in which the call number `at` of `kind` on files at `path` does not go well."""
+        """The environment of a process in which call number `at` of `kind` on files at `path` fails."""
         self.log.unlink(missing_ok=True)
         return os.environ | {
             "LD_PRELOAD": str(self.library),

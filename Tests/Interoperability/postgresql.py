@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PostgreSQL server of the tests' own, which is gone with its data when they end, however they end."""
+"""A PostgreSQL server for the tests, which is removed with its data when they end in any way."""
 
 import glob
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A failure of libcrypto says nothing of a receipt: neither valid nor invalid follows from it."""
+"""After a failure of libcrypto a receipt is neither valid nor invalid."""
 
 import os
 import pathlib
@@ -25,7 +25,7 @@ def test_no_failed_allocation_decides_on_a_receipt(allocation_sweep):
 
 
 def test_a_libcrypto_without_algorithms_decides_on_no_receipt(receipt_tool, tmp_path):
-    """Only the null provider is loaded: no digest, no key can be had."""
+    """Only the null provider is loaded, so that no digest and no key is available."""
     vectors = pathlib.Path(__file__).resolve().parents[2] / "TestVectors"
     configuration = tmp_path / "openssl.cnf"
     configuration.write_text(

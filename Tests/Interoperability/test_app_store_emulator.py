@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apple's own client against app-store-emulator: what it sends is understood, what it gets it understands.
+"""Apple's own client against app-store-emulator: each understands the other's messages.
 
 This is what says that the emulator speaks as the App Store does, rather than as our client expects.
 """
@@ -53,7 +53,7 @@ called: set[str] = set()
 
 
 class Client(AppStoreServerAPIClient):
-    """Apple's client with another base URL; it notes what is called."""
+    """Apple's client with another base URL, which records the calls."""
 
     def __init__(self, emulator: Emulator, port: str, environment: Environment, **changes):
         developer = emulator.developer | changes

@@ -22,7 +22,7 @@ def milliseconds(instant: datetime.datetime) -> int:
 
 
 def shaped_like_apple(store, **options):
-    """The options of an intermediate and a leaf such as a genuine chain has."""
+    """The options of an intermediate and a leaf like those of a genuine chain."""
     return {"ca": True, "path_length": 0, "markers": (pki.RECEIPT_INTERMEDIATE,), "validity": pki.CENTURY} | options
 
 
@@ -372,7 +372,7 @@ class TestTime:
         receipt = jws.sign(samples.TRANSACTION, store.leaf())
         receipt_tool.accepts(receipt, *trust, "--time", "2025-05-31T23:59:59Z")
         receipt_tool.refuses(receipt, "chain-expired", *trust, "--time", "2025-06-01T00:00:01Z")
-        # Judged before it was signed.
+        # Evaluated before it was signed.
         receipt_tool.refuses(receipt, "signed-in-future", *trust, "--time", "2025-02-01T00:00:00Z")
 
     def test_signed_in_the_future(self, receipt_tool, store, trust):
@@ -491,7 +491,7 @@ class TestXcode:
 
 
 class TestNotifications:
-    """What a notification carries inside is verified as well, and must agree with it."""
+    """The signed parts of a notification are also verified, and must agree with it."""
 
     def refuses(self, receipt_tool, store, trust, code, transaction=None, renewal=None, **changes):
         receipt = jws.sign(samples.notification(transaction, renewal, **changes), store.leaf())

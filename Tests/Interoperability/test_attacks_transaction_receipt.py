@@ -117,7 +117,7 @@ def test_a_developer_certificate(receipt_tool, rsa_store, options):
 
 
 class TestEnvironment:
-    """Nothing that is signed says sandbox or production: the claim must not pass for proof."""
+    """The environment is not signed: the claim must not count as proof."""
 
     @pytest.mark.parametrize("environment", ["Sandbox", "Production", None])
     def test_a_claim_is_no_proof_of_production(self, receipt_tool, leaf, options, environment):

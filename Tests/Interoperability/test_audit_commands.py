@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""receipt-tool audit, and verify --audit: what is recorded, found and proven, with proofs checked independently."""
+"""receipt-tool audit and verify --audit: recording, look-up and proofs, which are checked independently."""
 
 import base64
 import hashlib
@@ -32,7 +32,7 @@ def trail(receipt_tool, tmp_path):
 
 @pytest.fixture(scope="module")
 def sign(store):
-    """Signs a transaction, changed as the arguments say."""
+    """Signs a transaction with the changes in the arguments."""
     leaf = store.leaf()
     return lambda **changes: jws.sign(samples.TRANSACTION | changes, leaf)
 
@@ -307,7 +307,7 @@ def respell(receipt: str) -> str:
 
 
 def verify_proof(text: str, public_key: str) -> tuple[int, bytes, int]:
-    """Checks a C2SP tlog-proof with nothing of ours; returns index, entry and size of the tree."""
+    """Checks a C2SP tlog-proof independently of our code; returns index, entry and size of the tree."""
     head, checkpoint = text.split("\n\n", 1)
     header, extra, index, *hashes = head.split("\n")
     assert header == "c2sp.org/tlog-proof@v1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An audit trail whose writes and syncs fail, whose process or power ends at any of them, and whose disk is full."""
+"""Audit trails with failing writes and syncs, crashes and power losses at any of them, and full disks."""
 
 import errno
 import os
@@ -50,7 +50,7 @@ def shim(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def base(receipt_tool, tmp_path_factory):
-    """A trail that all sessions begin with."""
+    """The trail at the beginning of every session."""
     trail = Trail.create(receipt_tool, tmp_path_factory.mktemp("base") / "trail")
     trail.append(BEFORE)
     trail.check(proofs=[0])
@@ -58,13 +58,13 @@ def base(receipt_tool, tmp_path_factory):
 
 
 def append(trail, shim, *options, **plan):
-    """Runs the session under a plan; gives the exit code and the error."""
+    """Runs the session with a fault plan; returns the exit code and the error."""
     return trail.append_bursts(BURSTS, *options, environment=shim.environment(trail.folder, **plan))
 
 
 @pytest.fixture(scope="module")
 def call_counts(base, shim, tmp_path_factory):
-    """How many calls of each kind a session makes."""
+    """The number of calls of each kind in a session."""
     trail = base.copy(tmp_path_factory.mktemp("count") / "trail")
     code, error = append(trail, shim, "--acknowledge", "checkpointed")
     assert code == VALID, error
@@ -73,7 +73,7 @@ def call_counts(base, shim, tmp_path_factory):
 
 
 def places(count, tried):
-    """The numbers of the calls at which a fault is tried: the first, the last, and some between, or all."""
+    """The numbers of the calls that get a fault: the first, the last, and some or all between."""
     if FULL or count <= tried:
         return range(1, count + 1)
     return sorted({1 + round(step * (count - 1) / (tried - 1)) for step in range(tried)})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An audit trail whose writer is killed at random moments: whatever was acknowledged is there, once, and provable."""
+"""An audit trail whose writer is killed at random moments has every acknowledged entry once, with a proof."""
 
 import os
 import random
@@ -14,7 +14,7 @@ ROUNDS = 500 if os.environ.get("RECEIPTKIT_FULL_SWEEPS") else 40
 
 
 class Writer:
-    """A process that enters records as long as it lives: a burst, its acknowledgements, the next burst."""
+    """A process that appends records until it is killed: a burst, its acknowledgements, the next burst."""
 
     def __init__(self, trail: Trail, start: int, burst: int, *options):
         self.trail, self.burst = trail, burst
@@ -44,7 +44,7 @@ class Writer:
             self.output += self.process.stdout.read() or b""
 
     def kill(self) -> int:
-        """Kills the process, and takes note of what it had acknowledged; says how much that was."""
+        """Kills the process and records its acknowledgements; returns their number."""
         self.process.send_signal(signal.SIGKILL)
         self.thread.join(20)
         assert not self.thread.is_alive()
@@ -65,7 +65,7 @@ def test_a_writer_that_is_killed_at_random_loses_nothing(receipt_tool, tmp_path)
         time.sleep(rng.uniform(0, 0.6))
         count = writer.kill()
         acknowledged += count
-        # Whoever was not told enters the rest again; sometimes all of it, to see that nothing is entered twice.
+        # The client appends unacknowledged records again; sometimes all of them, to check that nothing is repeated.
         next_number += count if rng.random() < 0.8 else 0
         newest = [max(trail.indexes)] if trail.indexes and round_number % 5 == 0 else []
         trail.check(proofs=newest, fsck=round_number % 10 == 9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In the order of system calls, what is acknowledged has been synced before."""
+"""By the order of system calls, everything is synced before it is acknowledged."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ BURSTS = [[number] for number in range(5)] + [range(5, 20), range(20, 620), rang
 
 @dataclass(frozen=True)
 class Event:
-    """A call that was made, or has ended, or a line that was printed."""
+    """The begin or end of a call, or a printed line."""
 
     name: str
     path: str
@@ -27,7 +27,7 @@ class Event:
 
 @pytest.fixture
 def trace(tmp_path):
-    """Runs bursts of records and gives the calls of the process in their order."""
+    """Appends bursts of records and returns the calls of the process in order."""
     strace = shutil.which("strace")
     probe = [strace, "-o", "/dev/null", "true"]
     if strace and subprocess.run(probe, capture_output=True, timeout=30).returncode == 0:

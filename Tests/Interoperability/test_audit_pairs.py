@@ -18,7 +18,7 @@ ROUNDS_OF_A_TRAIL = 50
 
 
 def pairs(rng: random.Random, count: int) -> list[tuple[str, str]]:
-    """Pairs of operations; each operation is in the first few, and every other one is with an erasure."""
+    """Pairs of operations; the first few contain every operation, and every second pair an erasure."""
     names = rng.sample(PairedTrail.NAMES, len(PairedTrail.NAMES))
     return [
         (names[number % len(names)], "erase" if number % 2 else rng.choice(PairedTrail.NAMES))
@@ -44,7 +44,7 @@ def test_pairs_of_operations_of_which_one_is_killed(make_place, trust, store):
 
 
 def test_two_exports_into_one_folder_at_once(make_place, trust, store):
-    """The folder has what those say that succeeded; who came second at the wrong time is told so."""
+    """The folder has the results of the operations that succeeded; a conflicting one reports the conflict."""
     trail = PairedTrail(make_place(), trust, store, random.Random(1))
     trail.append_all(1500)
     trail.enter_secret()
@@ -67,7 +67,7 @@ def test_two_exports_into_one_folder_at_once(make_place, trust, store):
 
 
 def play(trail: PairedTrail, pair: tuple[str, str]):
-    """One round: somebody is entered, two operations run, one of them is killed, and that person is erased."""
+    """One round: a customer's record is appended, two operations run, one is killed, and the customer is erased."""
     secret = trail.enter_secret()
     before = trail.place.wrapping_keys()
     operations = [trail.operation(name, secret) for name in pair]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""receipt-tool audit export --table: each form is read by Python, and says what audit show says."""
+"""receipt-tool audit export --table: Python reads each format, with the same values as audit show."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ AWKWARD = ['with "quotes", commas', "two\r\nlines", "a\rb", "50 %", "é\N{GRINNI
 
 @pytest.fixture(scope="module")
 def trail(receipt_tool, tmp_path_factory):
-    """A full bundle and a tail, with whatever entries can have."""
+    """A full bundle and a tail, with all fields that entries can have."""
     path = tmp_path_factory.mktemp("trail") / "t.audit"
     assert receipt_tool.run("audit", "init", path, "--origin", "example.com/tables").code == VALID
     lines = [

@@ -22,13 +22,13 @@ RULES = ["another-customer", "same-receipt", "consumable-again"]
 
 
 class Purchases:
-    """Receipts for purchases, as each process of a race has them, and who asks for them."""
+    """The receipts of purchases for each process of a race, and their customers."""
 
     def __init__(self, store, rule: str):
         self.leaf, self.rule = store.leaf(), rule
 
     def receipts(self, number: int) -> list[str]:
-        """What each process has for a purchase: the same, or under the rule of consumables a receipt of its own."""
+        """Each process's receipts of a purchase: the same, or for the rule of consumables a different one."""
         changes = {"transactionId": str(number), "originalTransactionId": str(number), "type": "Consumable"}
         if self.rule != "consumable-again":
             return [jws.sign(samples.TRANSACTION | changes, self.leaf)] * PROCESSES
@@ -43,14 +43,14 @@ class Purchases:
 
 
 def granted(verdicts) -> dict[str, int]:
-    """How often each purchase was granted; there are no verdicts but of purchases and of their replays."""
+    """The number of grants of each purchase; every other verdict must be a replay."""
     for verdict in verdicts:
         assert verdict["verdict"] == "valid" or verdict["reason"]["code"] == "checker-refused", verdict
     return collections.Counter(v["transactions"][0]["transactionId"] for v in verdicts if v["verdict"] == "valid")
 
 
 def check_trail(place, purchases: int):
-    """The trail is intact, and says of each purchase once that it was granted."""
+    """Checks that the trail is intact and contains one grant of each purchase."""
     assert place.run("audit", "fsck", place.trail, timeout=300).code == VALID
     assert place.run("audit", "export", place.trail, "--table", "all.jsonl").code == VALID
     entries = [json.loads(line) for line in (place.folder / "all.jsonl").read_text().splitlines()]
@@ -71,7 +71,7 @@ def test_four_processes_race_for_a_purchase(make_place, trust, store, rule):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_four_processes_race_for_the_purchases_of_a_batch(make_place, trust, store, rule):
-    """Each has all of them, in the same order or in one of its own; and again, but for customers, who may ask again."""
+    """Each process has all receipts, in the same or another order; and again, except for customers, who may repeat."""
     place, purchases, rng = make_place(), Purchases(store, rule), random.Random(20261123)
     copies = 1 if rule == "another-customer" else 2
     rounds = []

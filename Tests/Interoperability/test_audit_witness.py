@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Witnesses: the tool collects cosignatures over HTTP, and gives them; both held against another Ed25519.
+"""Witnesses: the tool collects cosignatures over HTTP, and signs them; both are checked with another Ed25519.
 
 The witnesses are receipt-tool audit witness behind Python's HTTP server; a log that they witness is made here.
 """
@@ -25,7 +25,7 @@ CANNOT_CREATE = 73
 
 
 class WitnessServer:
-    """A web server that runs the tool for each request, as CGI, until it is told to do something else."""
+    """A web server that runs the tool for each request as CGI, or another handler."""
 
     def __init__(self, tool, folder, name, log):
         self.folder, self.tool, self.log, self.requests = folder, tool, log, 0
@@ -44,7 +44,7 @@ class WitnessServer:
                 for header, value in headers.items():
                     self.send_header(header, value)
                 self.send_header("Content-Length", str(len(answer)))
-                # Whoever asked may have had enough.
+                # The client may have disconnected.
                 with contextlib.suppress(ConnectionError):
                     self.end_headers()
                     self.wfile.write(answer)
@@ -87,7 +87,7 @@ def split_note(note):
 
 
 def cosigned_at(vkey, note):
-    """The time at which the witness cosigned, checked; None where it did not."""
+    """The verified time of the witness's cosignature; None without one."""
     name, key_id, key = vkey.split("+", 2)
     key = base64.b64decode(key)
     assert key[0] == 4
@@ -267,7 +267,7 @@ class TestCollecting:
 
 
 class Log:
-    """A log of another make: its tree, its proofs and its signatures are computed here (RFC 6962, C2SP)."""
+    """An independent log: its tree, proofs and signatures are computed here (RFC 6962, C2SP)."""
 
     def __init__(self, origin, count=64):
         self.key, self.origin = Ed25519PrivateKey.generate(), origin
@@ -354,7 +354,7 @@ class TestBeingAWitness:
         assert ask(receipt_tool, folder, log.vkey, log.request(10, 12))[0] == 200
 
     def test_never_goes_back_while_processes_race(self, receipt_tool, log, folder):
-        """Of several that ask from one old size one alone is served, whoever asks."""
+        """Of several requests with the same old size, only one is served."""
         sizes, lock = [], threading.Lock()
 
         def climb(step):
@@ -377,7 +377,7 @@ class TestBeingAWitness:
         assert len(sizes) == len(set(sizes)) and max(sizes) == 48
 
     def test_one_killed_has_stored_what_it_answered(self, receipt_tool, log, folder):
-        """A cosignature that came out is never contradicted, however the process ended."""
+        """A published cosignature is never contradicted, however the process ended."""
         known = 0
         for size in range(1, 25):
             body = log.request(known, size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile input gives its error, in time and memory proportional to its size, and never a crash."""
+"""Hostile input gives an error, in time and memory proportional to its size, and never a crash."""
 
 import base64
 import os
@@ -104,7 +104,7 @@ def test_a_deep_value_nobody_looks_into_is_just_bytes(receipt_tool, rsa_store, r
 
 
 def many_purchases(count: int) -> bytes:
-    """The smallest receipt with so many in-app purchases, three attributes each."""
+    """The smallest receipt with this number of in-app purchases, with three attributes each."""
     purchase = der.set_of(
         app_receipt.attribute(1702, der.utf8("p")),
         app_receipt.attribute(1703, der.utf8("1")),
@@ -142,7 +142,7 @@ def test_a_million_purchases_are_too_many(receipt_tool, rsa_store, rsa_trust, tm
 
 
 def test_many_members_of_json(receipt_tool, store, trust, tmp_path):
-    """No member's name costs more for there being many."""
+    """The cost per member does not grow with their number."""
     names = b",".join(b'"k%d":%d' % (i, i) for i in range(200_000))
     receipt = jws.sign(b'{"transactionId":"1","signedDate":1740823205123,' + names + b"}", store.leaf())
     (tmp_path / "receipt").write_text(receipt)

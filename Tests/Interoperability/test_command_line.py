@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line as its contract states it: exit codes, standard input, JSON, files, help."""
+"""The contract of the command line: exit codes, standard input, JSON, files, help."""
 
 import json
 import os
@@ -179,7 +179,7 @@ class TestLines:
         assert receipt_tool.run("verify", "--lines", "--json", *both, "-", stdin=b"").code == VALID
 
     def test_constant_memory(self, receipt_tool, store, trust, tmp_path):
-        """Ten times the receipts take no more memory."""
+        """Ten times as many receipts take no more memory."""
         receipt = jws.sign(samples.TRANSACTION, store.leaf()) + "\n"
         some, many = tmp_path / "some", tmp_path / "many"
         some.write_text(receipt * 2_000)
@@ -195,7 +195,7 @@ class TestLines:
         assert peaks[1] < many.stat().st_size / 1024, peaks
 
     def test_a_line_without_end(self, receipt_tool, trust):
-        """A line longer than the limit is refused, and what follows it is read."""
+        """A line longer than the limit is refused, and the lines after it are read."""
         head = subprocess.Popen(["head", "-c", "50000000", "/dev/zero"], stdout=subprocess.PIPE)
         run = receipt_tool.run_measured("verify", "--lines", "--json", *trust, "-", stdin=head.stdout)
         head.wait()

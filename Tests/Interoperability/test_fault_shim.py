@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shim that makes system calls fail does what the other tests rely on."""
+"""Tests of the shim that makes system calls fail, on which other tests rely."""
 
 import errno
 import signal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receipts that an independent implementation signs verify here, and yield the values that were signed."""
+"""Receipts that an independent implementation signed verify here, with the signed values."""
 
 import base64
 import json
@@ -167,7 +167,7 @@ class TestAppReceipts:
 class TestTransactionReceipts:
     @pytest.fixture
     def options(self, rsa_store, rsa_trust, write_certificate):
-        """These receipts embed their leaf alone: the intermediates come from the caller."""
+        """These receipts embed only their leaf: the intermediates come from the caller."""
         intermediates = [rsa_store.intermediate.certificate, rsa_store.old_leaf.chain[0]]
         options = list(rsa_trust)
         for certificate in intermediates:

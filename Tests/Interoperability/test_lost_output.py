@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Output that cannot be written: every command ends with exit code 74 and says so, whatever stream or file it was."""
+"""If output cannot be written to a stream or file, every command ends with exit code 74 and an error."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def full():
 
 @pytest.fixture
 def closed_pipe():
-    """The writing end of a pipe that nobody reads."""
+    """The writing end of a pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
     yield writer
@@ -71,7 +71,7 @@ class TestStandardOutput:
         assert run.code == NOT_WRITTEN and "No space left" in run.err
 
     def test_a_stream_that_is_closed(self, receipt_tool, made, tmp_path):
-        """What is opened next does not take its number, and so is not written into."""
+        """The next opened file does not get its descriptor, so that no output goes into it."""
         script = '"$0" audit init "$1/t" --origin example.com/t >&- 2>&- <&-'
         done = subprocess.run(["bash", "-c", script, receipt_tool.path, tmp_path], timeout=60)
         assert done.returncode == NOT_WRITTEN
@@ -86,7 +86,7 @@ class TestStandardOutput:
         assert len(done.stdout.splitlines()) == 3
 
     def test_a_limit_in_the_middle(self, world, tmp_path):
-        """Verdicts on a disk with room for some: what is there is the beginning, and the exit code says the rest."""
+        """Verdicts on a disk with space for some: the file has the first ones, and the exit code reports the loss."""
         receipt = (world.folder / "purchase.jws").read_text()
         (world.folder / "many").write_text((receipt + "\n") * 2000)
         path = tmp_path / "verdicts.jsonl"
@@ -137,7 +137,7 @@ FILES = {
 class TestFiles:
     @pytest.mark.parametrize("name", FILES)
     def test_no_file_can_grow(self, world, name):
-        """Every write to a file fails; a file that was there is as it was."""
+        """Every write to a file fails; an existing file is unchanged."""
         arguments, has_path = FILES[name]
         kept = world.folder / "kept"
         kept.write_text("mine")
@@ -161,7 +161,7 @@ class TestFiles:
 
     @pytest.mark.parametrize("name", [name for name, (_, has_path) in FILES.items() if has_path])
     def test_what_is_replaced(self, world, name):
-        """A link still leads there, and nobody may read what nobody could."""
+        """A link is followed, and the file keeps its permissions."""
         target, link = world.folder / "target", world.folder / "link"
         target.write_text("old")
         target.chmod(0o600)
@@ -193,7 +193,7 @@ class TestFiles:
 
 
 class TestRecording:
-    """verify --audit prints what is recorded, and nothing else."""
+    """verify --audit prints only recorded verdicts."""
 
     def test_a_checkpoint_that_cannot_be_stored(self, world):
         (world.folder / "trail.checkpoint.new").mkdir()
@@ -203,7 +203,7 @@ class TestRecording:
         ):
             run = world.tool.run(*command, cwd=world.folder)
             assert run.code == NOT_WRITTEN, run.err
-            assert "no signed checkpoint covers it" in run.err
+            assert "no signed checkpoint covers them" in run.err
             entry = run.lines[0].get("entry", run.lines[0].get("index"))
             assert world.run("audit show", ["trail", str(entry)]).code == VALID
         (world.folder / "trail.checkpoint.new").rmdir()
@@ -232,7 +232,7 @@ class TestRecording:
                 if run.code != VALID:
                     codes.append(run.code)
             assert codes == [NOT_WRITTEN], run.err
-            assert ("could not be recorded" in run.err) != ("no signed checkpoint covers it" in run.err), run.err
+            assert ("could not be recorded" in run.err) != ("no signed checkpoint covers them" in run.err), run.err
             subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True, capture_output=True)
             assert world.run("audit fsck", [trail]).code == VALID
             for line in printed:
@@ -244,7 +244,7 @@ class TestRecording:
             unmount(disk)
 
     def test_nothing_is_printed_of_what_cannot_be_recorded(self, world):
-        """With no space at all."""
+        """Without any space."""
         run = world.run(
             "verify", ["--trust", "root.cer", "--audit", "trail", "--lines", "--json", "purchase.json"],
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
@@ -253,7 +253,7 @@ class TestRecording:
 
 
 class TestCreation:
-    """audit init that was stopped is finished by the same command."""
+    """The same command finishes an interrupted audit init."""
 
     def test_a_disk_that_fills(self, receipt_tool, tmp_path):
         stopped = 0
@@ -318,6 +318,6 @@ class TestCreation:
 
 
 def test_an_invalid_receipt_whose_verdict_is_lost(receipt_tool, made, full):
-    """Exit code 1 would say that the verdict was printed."""
+    """Exit code 1 would mean that the verdict was printed."""
     assert made.run("verify", ["purchase.jws"]).code == INVALID
     assert made.run("verify", ["purchase.jws"], stdout=full).code == NOT_WRITTEN

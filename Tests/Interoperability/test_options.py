@@ -73,7 +73,7 @@ IDLE = [
     ("store renew --store shop 1 --account alice", "--account", "Unknown option"),
     ("store notifications --store shop --account alice", "--account", "Unknown option"),
     ("store advance --store shop --by P1D --account alice", "--account", "--billing-issue"),
-    ("store subscription --store shop 1 --account alice", "--account", "subscription is named"),
+    ("store subscription --store shop 1 --account alice", "--account", "subscription is given"),
     ("store purchases --store shop --receipt 1 --json", "--json", "--receipt"),
     ("store purchases --store shop --receipt 1 --account alice", "--account", "--receipt"),
     ("api transactions info 1 --sandbox-base-url http://localhost:1", "--sandbox-base-url", "--environment sandbox"),
@@ -193,7 +193,7 @@ def notify(leaf):
 
 
 class TestDemandsOfSignedContent:
-    """--account-token and --require-current are judged by the receipt itself where the App Store is not asked."""
+    """--account-token and --require-current apply to the receipt's content if the App Store is not asked."""
 
     def test_the_account(self, receipt_tool, trust, sign, notify, leaf):
         mine = sign(appAccountToken=OWNER)
@@ -231,7 +231,7 @@ class TestDemandsOfSignedContent:
         current = [*trust, "--require-current"]
         receipt_tool.refuses(sign(), "checker-refused", *current)
         receipt_tool.accepts(sign(expiresDate=4_000_000_000_000), *current)
-        # At the instant at which it is judged.
+        # At the instant at which it is evaluated.
         for receipt in (sign(), notify(sign())):
             receipt_tool.accepts(receipt, *current, "--time", "2025-03-31T00:00:00Z")
             receipt_tool.refuses(receipt, "checker-refused", *current, "--time", "2025-04-02T00:00:00Z")

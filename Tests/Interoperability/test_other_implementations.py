@@ -70,7 +70,7 @@ def openssl(*arguments, stdin: bytes = b"") -> bytes:
 
 
 class TestAppleLibrary:
-    """app-store-server-library, with our root in the place of Apple's."""
+    """app-store-server-library, with our root instead of Apple's."""
 
     def verifier(self, identities, environment=Environment.PRODUCTION, **changes):
         options = {
@@ -132,7 +132,7 @@ class TestAppleLibrary:
 
 
 class TestReceiptVerifierOfAnother:
-    """apple-purchase-receipt-verifier, with our root in the place of Apple's."""
+    """apple-purchase-receipt-verifier, with our root instead of Apple's."""
 
     @pytest.fixture(scope="class")
     @staticmethod
@@ -270,7 +270,7 @@ class TestOpenSSL:
 
 
     def test_scrypt_is_refused_with_the_remedy(self, receipt_tool, roots, tmp_path):
-        """Its cost is the file's choice, up to gigabytes."""
+        """The file determines its cost, up to gigabytes."""
         key = tmp_path / "key.pem"
         key.write_bytes(
             openssl(
@@ -289,7 +289,7 @@ class TestOpenSSL:
 
 
 class TestOurselves:
-    """What is signed here verifies here, whatever the format."""
+    """Receipts that are signed here verify here, in every format."""
 
     @pytest.mark.parametrize(
         ("format", "document"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receipts that the App Store and Xcode really signed, against what their manifest says of each.
+"""Genuine receipts of the App Store and Xcode, compared with their manifest.
 
 They are not part of this repository: see `shared` in conftest.py.
 """
@@ -34,7 +34,7 @@ def entries(*kinds: str):
 
 @pytest.fixture(scope="session")
 def intermediates(shared) -> list[str]:
-    """Transaction receipts embed no intermediate: all of Apple's, as a caller would configure them."""
+    """Apple's intermediates, which a caller must configure because transaction receipts embed none."""
     files = sorted((shared / "receipts" / "trust").glob("Apple*CA*.cer"))
     roots = {"AppleRootCA.cer", "AppleRootCA-G2.cer", "AppleRootCA-G3.cer"}
     return [option for file in files if file.name not in roots for option in ("--intermediate", str(file))]
@@ -48,12 +48,12 @@ def verify(receipt_tool, shared, entry, *options):
 
 
 def seconds(instant: str | None) -> str | None:
-    """An ISO 8601 instant to the second: some manifests' dates have milliseconds and some do not."""
+    """An ISO 8601 instant to the second: only some dates in the manifests have milliseconds."""
     return instant and instant.removesuffix("Z").split(".")[0]
 
 
 def transactions_of(expected: dict) -> dict:
-    """A notification's transaction stands in the signed part inside it."""
+    """A notification's transaction is in its signed part."""
     return (expected.get("nested") or {}).get("signedTransactionInfo") or expected
 
 
@@ -128,7 +128,7 @@ def test_app_receipts_of_xcode_are_admitted_by_name(receipt_tool, shared, entry)
 def test_one_base64_character_changed_is_never_valid_with_other_values(
     receipt_tool, shared, intermediates, entry, tmp_path
 ):
-    """Every 97th byte of the file is changed; what still verifies must say the same."""
+    """Every 97th byte of the file is changed; a receipt that still verifies must have the same content."""
     path = shared / "receipts" / entry["file"]
     genuine = verify(receipt_tool, shared, entry, *intermediates)
     original = path.read_bytes()

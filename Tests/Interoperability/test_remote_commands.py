@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""receipt-tool asks the emulated App Store: checks, api, token, and what it must never print."""
+"""receipt-tool with the emulated App Store: checks, api, token, and secrets that it must never print."""
 
 import base64
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schemas: valid by their own rules, and of one opinion with receipt-tool about signed payloads."""
+"""The JSON Schemas are valid, and agree with receipt-tool about signed payloads."""
 
 import base64
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""receipt-tool store: the whole journey in a terminal, and what a kill in the middle of it leaves."""
+"""receipt-tool store: a complete session in a terminal, and the state after a kill."""
 
 import json
 import os
@@ -21,7 +21,7 @@ TOKEN = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
 
 @pytest.fixture
 def shop(receipt_tool, tmp_path):
-    """A new store whose clock began a year ago."""
+    """A new store whose clock starts a year ago."""
     path = tmp_path / "shop"
     run = receipt_tool.run("store", "init", "--store", path, "--clock", "2025-01-01T00:00:00Z")
     assert run.code == VALID, run.err
@@ -218,7 +218,7 @@ class TestFiles:
 
 
 def test_a_kill_at_any_moment_loses_and_doubles_nothing(receipt_tool, call, shop):
-    """Purchases that are killed half-way: each is in the queue at most once, each sale is in the queue or finished."""
+    """Killed purchases: each is in the queue at most once, and each sale is in the queue or finished."""
     generator = random.Random(6)
     rounds = 200 if os.environ.get("RECEIPTKIT_FULL_SWEEPS") else 12
     acknowledged = 0

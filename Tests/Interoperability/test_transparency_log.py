@@ -71,7 +71,7 @@ def test_go_opens_checkpoints_and_checks_proofs(go, log):
     ],
 )
 def test_go_refuses_what_was_altered(go, log, tmp_path, name, old, new, complaint):
-    """Shows that the checks of the test above check."""
+    """Checks that the test above detects changes."""
     damaged = tmp_path / "log"
     shutil.copytree(log, damaged)
     content = (damaged / name).read_bytes()

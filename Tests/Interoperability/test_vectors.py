@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TestVectors, judged by receipt-tool as their manifest says, and by others' verifiers as far as they go."""
+"""TestVectors: receipt-tool and other verifiers give the verdicts of the manifest."""
 
 import base64
 import json
@@ -50,7 +50,7 @@ def test_the_manifest_holds(receipt_tool, entry):
 
 
 def test_apples_library_agrees_on_transactions(roots):
-    """It accepts what is valid here, and refuses whatever is wrong in bytes or chain."""
+    """It accepts valid vectors, and refuses those with flaws in bytes or chain."""
     outcomes = Counter()
     for entry in ENTRIES:
         if entry["kind"] != "signed-transaction" or not trusts(entry, "es256-root"):

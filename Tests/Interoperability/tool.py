@@ -34,7 +34,7 @@ class ReceiptTool:
         self.path = os.path.abspath(path)
 
     def run(self, *arguments, stdin: bytes | None = b"", timeout: float = 60, **options) -> Run:
-        """Runs the tool; it must end by itself, in time, and not by a signal. What is not captured reads as empty."""
+        """Runs the tool, which must end in time and without a signal. Streams that are not captured read as empty."""
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
         done = subprocess.run([self.path, *map(str, arguments)], input=stdin, timeout=timeout, **streams)
         run = Run(done.returncode, (done.stdout or b"").decode(), (done.stderr or b"").decode())
@@ -43,7 +43,7 @@ class ReceiptTool:
         return run
 
     def run_measured(self, *arguments, stdin=subprocess.DEVNULL, timeout: int = 120) -> Run:
-        """As `run`, and measures the most memory that was resident at a time."""
+        """Like `run`, but also measures the peak resident memory."""
         done = subprocess.run(
             [sys.executable, MEASURE, str(timeout), self.path, *map(str, arguments)],
             stdin=stdin,
@@ -74,7 +74,7 @@ class ReceiptTool:
         return verdict
 
     def refuses(self, receipt: bytes | str, code: str | set[str], *arguments) -> dict:
-        """The verdict must be invalid with the reason code, or one of them, and claim nothing else."""
+        """Checks that the verdict is invalid with the reason code, or one of them, and without receipt values."""
         verdict = self.verify(receipt, *arguments)
         assert verdict["verdict"] == "invalid", verdict
         codes = {code} if isinstance(code, str) else code

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder with one of everything that receipt-tool works on, and a run of each of its commands in it."""
+"""A folder with every kind of file that receipt-tool uses, and a run of each of its commands in it."""
 
 import json
 import pathlib
@@ -107,7 +107,7 @@ class World:
         return World(self.tool, folder, self.values)
 
     def run(self, name: str, arguments, **options):
-        """Runs a command; it may fail but not crash."""
+        """Runs a command, which may fail but not crash."""
         arguments = [argument.format(**self.values) for argument in arguments]
         options.setdefault("stdin", INPUTS.get(name, b""))
         return self.tool.run(*name.split(), *arguments, cwd=self.folder, **options)
@@ -151,7 +151,7 @@ class World:
 
 
 def leaf_commands(tool: ReceiptTool) -> set[str]:
-    """The names of all commands that have no others under them."""
+    """The names of all commands without subcommands."""
     dump = json.loads(tool.run("--experimental-dump-help").out)
 
     def leaves(command, path):

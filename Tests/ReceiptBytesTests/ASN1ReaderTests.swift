@@ -63,7 +63,7 @@ struct ASN1ReaderTests {
     }
   }
 
-  @Test("A length in more octets than it needs is refused", arguments: [ASN1Rules.der, .ber])
+  @Test("A length that is not minimally encoded is refused", arguments: [ASN1Rules.der, .ber])
   func nonMinimalLengths(rules: ASN1Rules) {
     expectFailure(.invalidValue, at: 1, [0x04, 0x81, 0x01, 0], rules: rules, Self.skip)
     expectFailure(
@@ -82,7 +82,7 @@ struct ASN1ReaderTests {
     expectFailure(.truncated, at: 0, [0x04, 0x88, 0x7F] + [UInt8](repeating: 0xFF, count: 7), Self.skip)
   }
 
-  @Test("A value that ends after the input is truncated, one that ends after its parent is a lie")
+  @Test("A value that ends after the input is truncated, one that ends after its parent is malformed")
   func lengthLies() {
     expectFailure(.truncated, at: 0, [0x04, 0x02, 0x00], Self.skip)
     expectFailure(.truncated, at: 1, [0x04], Self.skip)
@@ -115,7 +115,7 @@ struct ASN1ReaderTests {
     expectFailure(.unsupported, at: 0, bytes, rules: .ber) { _ = try $0.read(.sequence, $1) }
   }
 
-  @Test("End-of-contents octets must be there, and only there")
+  @Test("End-of-contents octets are required for indefinite lengths, and refused elsewhere")
   func endOfContents() {
     expectFailure(.truncated, at: 5, [0x30, 0x80, 0x02, 0x01, 0x05], rules: .ber, Self.skip)
     expectFailure(.truncated, at: 5, [0x30, 0x80, 0x02, 0x01, 0x05, 0x00], rules: .ber, Self.skip)
@@ -152,7 +152,7 @@ struct ASN1ReaderTests {
     expectFailure(.unexpected, at: 0, [0x10, 0x00]) { _ = try $0.enter(.sequence, $1) }
   }
 
-  @Test("Tag numbers in the long form are read, but not where the short form would do")
+  @Test("Tag numbers in the long form are read, but not if the short form is possible")
   func longTags() throws {
     let tag = try read([0x9F, 0x81, 0x01, 0x00]) { try $0.nextTag($1) }
     #expect(tag == .contextSpecific(129))
@@ -185,7 +185,7 @@ struct ASN1ReaderTests {
     expectFailure(.invalidValue, at: 0, [0x05, 0x01, 0x00]) { try $0.readNull($1) }
   }
 
-  @Test("An octet string in pieces, and in pieces of pieces, is read under BER")
+  @Test("A constructed octet string, also a nested one, is read under BER")
   func constructedOctetStrings() throws {
     let bytes: [UInt8] = [
       0x24, 0x80, 0x04, 0x01, 0xAA, 0x24, 0x06, 0x04, 0x01, 0xBB, 0x04, 0x01, 0xCC, 0x00, 0x00,
@@ -233,7 +233,7 @@ struct ObjectIdentifierTests {
   }
 
   @Test(
-    "Spellings that are none",
+    "Malformed spellings are refused",
     arguments: [
       "", "1", "3.1", "1.40", "1..2", "1.2.", ".1.2", "1.02", "1.a", "1.-1", "1.18446744073709551616",
     ])
@@ -242,7 +242,7 @@ struct ObjectIdentifierTests {
   }
 
   @Test(
-    "Contents that are none",
+    "Malformed contents are refused",
     arguments: [
       [], [0x80], [0x2A, 0x80, 0x01], [0x2A, 0x86],
       [0x2A, 0x83, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F],
@@ -280,7 +280,7 @@ struct ASN1WriterTests {
 @Suite("ASN.1 elements")
 struct ASN1ElementTests {
   @Test(
-    "Only the one encoding of DER is canonical",
+    "Only the DER encoding is canonical",
     arguments: [
       ([0x01, 1, 0xFF], true), ([0x01, 1, 0x01], false), ([0x01, 0], false), ([0x02, 1, 0x00], true),
       ([0x02, 0], false), ([0x02, 2, 0x00, 0x7F], false), ([0x02, 2, 0x00, 0x80], true),

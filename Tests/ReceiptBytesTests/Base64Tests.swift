@@ -10,7 +10,7 @@ struct Base64Tests {
     ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
     ("foobar", "Zm9vYmFy"),
   ])
-  func `Vectors of RFC 4648 code both ways`(plain: String, text: String) throws {
+  func `Vectors of RFC 4648 encode and decode`(plain: String, text: String) throws {
     #expect(Base64.encodeToString(Array(plain.utf8)) == text)
     #expect(try Base64.decode(Array(text.utf8)) == Array(plain.utf8))
     let unpadded = String(text.prefix { $0 != "=" })
@@ -56,7 +56,7 @@ struct Base64Tests {
   @Test(arguments: [
     "Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "Z", "=", "====", "Zm9v=", "Z*9v", "Zm=v", "Zm9v-_",
   ])
-  func `Bytes have one spelling`(text: String) {
+  func `Every byte string has one encoding`(text: String) {
     #expect(throws: Base64Error.self) { () throws(Base64Error) in try Base64.decode(Array(text.utf8)[...]) }
   }
 
@@ -77,7 +77,7 @@ struct Base64Tests {
   }
 
   @Test(arguments: [" Zm9v\r\nYmE=\t", "Z\nm9vYmE=", "Zm9vYmE\n=\n", "\n\n\nZm9vYmE="])
-  func `White space is skipped anywhere when asked for, and only then`(text: String) throws {
+  func `White space is skipped only on request`(text: String) throws {
     #expect(try Base64.decode(Array(text.utf8), allowingWhitespace: true) == Array("fooba".utf8))
     #expect(throws: Base64Error.self) { () throws(Base64Error) in
       try Base64.decode(Array(text.utf8))

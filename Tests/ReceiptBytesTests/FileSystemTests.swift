@@ -16,7 +16,7 @@ import Testing
 
   private func path(_ name: String) -> String { "\(folder)/\(name)" }
 
-  @Test func `a file is created whole, with its permissions, and never over another`() throws {
+  @Test func `a file is created atomically, with its permissions, and never replaces another`() throws {
     let contents = [UInt8](repeating: 7, count: 100_000)
     try FileSystem.create(path("a"), permissions: 0o600, contents: contents)
     #expect(try FileSystem.read(path("a"), limit: 100_000) == contents)
@@ -31,7 +31,7 @@ import Testing
     #expect(try FileSystem.read(path("a"), limit: 100_000) == contents)
   }
 
-  @Test func `what is absent is nil, or an error that says so`() throws {
+  @Test func `an absent file is nil, or an error that says so`() throws {
     #expect(try FileSystem.status(path("absent")) == nil)
     let error = #expect(throws: SystemError.self) { try FileSystem.read(path("absent"), limit: 9) }
     #expect(error?.isMissing == true)
@@ -61,7 +61,7 @@ import Testing
     #expect(try File(path("lock"), .updating).lock())
   }
 
-  @Test func `parts of a file are read and written where they belong`() throws {
+  @Test func `parts of a file are read and written at their offsets`() throws {
     let file = try File(path("parts"), .updating, permissions: 0o600)
     try file.write([1, 2, 3, 4])
     #expect(try file.read(at: 1, count: 2) == [2, 3])

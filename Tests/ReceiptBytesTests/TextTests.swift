@@ -4,7 +4,7 @@ import ReceiptBytes
 import Testing
 
 @Suite struct TextTests {
-  @Test func `text that is shown steers no terminal and stays on one line`() {
+  @Test func `shown text contains no control characters and stays on one line`() {
     #expect(ShownText.plain("a\u{1B}[31m\nb\u{202E}c") == "a\u{FFFD}[31m\u{FFFD}b\u{FFFD}c")
     #expect(ShownText.plain("plain text") == "plain text")
     #expect(ShownText.plain("äöü", limit: 2) == "äö…")
@@ -17,7 +17,7 @@ import Testing
     #expect(ShownText.line(String(repeating: "a ", count: 400)).unicodeScalars.count == 501)
   }
 
-  @Test func `bytes are equal where all of them are`() {
+  @Test func `byte strings are equal if all bytes are`() {
     for count in 0...40 {
       let bytes = (0..<count).map { UInt8($0) }
       #expect(areEqual(bytes, bytes))

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `Of several parts that fail the first says so, after those before it`() {
+  @Test func `Of several failing parts the first one's error is thrown, after the elements before it`() {
     for _ in 0..<50 {
       let work = WorkAhead(parts(100)) { range in
         if range.contains(40) || range.contains(80) { throw Failed(number: range.lowerBound) }
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `Who takes the elements can stop`() {
+  @Test func `The consumer can stop early`() {
     let work = WorkAhead(parts(100)) { Array($0) }
     #expect(throws: Failed(number: 12)) {
       try work.forEach { if $0.contains(12) { throw Failed(number: 12) } }

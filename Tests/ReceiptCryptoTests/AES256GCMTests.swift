@@ -42,7 +42,7 @@ import Testing
         + "c5f61e6393ba7a0abcc9f662898015adb094dac5d93471bdec1a502270e3cc6c"
     ),
   ])
-  func `the vectors of the specification come out`(
+  func `the vectors of the specification are reproduced`(
     key: String, nonce: String, message: String, sealed: String
   ) throws {
     let key = try words(bytes(hex: key))
@@ -51,7 +51,7 @@ import Testing
     #expect(open(result, key: key) == bytes(hex: message))
   }
 
-  @Test func `no changed byte, other key or other length opens`() throws {
+  @Test func `nothing opens with a changed byte, another key or another length`() throws {
     let (key, nonce) = (try words(Random.bytes(32)), Random.bytes(12))
     for count in [0, 1, 15, 16, 17, 450] {
       let message = Random.bytes(count)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `one value serves many messages, sealed and opened in turn`() throws {
+  @Test func `one value seals and opens many messages`() throws {
     var cipher = AES256GCM()
     for number in 0..<200 {
       let (key, nonce, message) = (try words(Random.bytes(32)), Random.bytes(12), Random.bytes(number))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct CMSReferenceTests {
   @Test(arguments: [false, true])
-  func `what is signed verifies, and not after a change`(signedAttributes: Bool) throws {
+  func `signed content verifies, but not after a change`(signedAttributes: Bool) throws {
     let chain = try TestChain()
     let content = Array("content".utf8)
     let message = try CMSReference.sign(

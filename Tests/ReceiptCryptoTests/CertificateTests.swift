@@ -4,7 +4,7 @@ import ReceiptCrypto
 import Testing
 
 @Suite struct CertificateTests {
-  @Test func `what was issued can be read again`() throws {
+  @Test func `issued certificates can be read again`() throws {
     let serialNumber: [UInt8] = [0x9A, 0x01]
     let chain = try TestChain(leaf: { template in
       template.serialNumber = serialNumber
@@ -55,7 +55,7 @@ import Testing
     #expect(leaf.extensions[4].isCritical)
   }
 
-  @Test func `equality and fingerprint are of the DER`() throws {
+  @Test func `equality and fingerprint depend on the DER`() throws {
     let chain = try TestChain()
     let again = try Certificate(der: chain.leaf.der)
     #expect(again == chain.leaf)

@@ -24,7 +24,7 @@ import Testing
     #expect(try Self.failure(chain, at: nil) == nil)
   }
 
-  @Test func `old chains of SHA-1 and RSA of 1024 bits are let pass`() throws {
+  @Test func `old chains with SHA-1 and RSA of 1024 bits are accepted`() throws {
     let chain = try TestChain(
       key: { try PrivateKey.generateRSA(bits: 1024) }, root: { $0.digest = .sha1 },
       intermediate: { $0.digest = .sha1 }, leaf: { $0.digest = .sha1 })
@@ -46,7 +46,7 @@ import Testing
     #expect(root?.errorCode == CertificationPath.Failure.expired)
   }
 
-  @Test func `another root of the same name is no anchor`() throws {
+  @Test func `another root with the same name is not an anchor`() throws {
     let chain = try TestChain()
     let impostor = try TestChain()
     #expect(impostor.root.subjectDER == chain.root.subjectDER)
@@ -56,7 +56,7 @@ import Testing
     #expect(mixed != nil)
   }
 
-  @Test func `a signature by another key under the right name is found out`() throws {
+  @Test func `a signature by another key with the right name is detected`() throws {
     // Without key identifiers, nothing but the signature tells the two roots apart.
     let chain = try TestChain(
       root: { $0.includesKeyIdentifiers = false }, intermediate: { $0.includesKeyIdentifiers = false },
@@ -71,7 +71,7 @@ import Testing
     #expect(impostor.intermediate.isSigned(by: impostor.root))
   }
 
-  @Test func `an intermediate that is no authority issues nothing`() throws {
+  @Test func `an intermediate that is not an authority cannot issue certificates`() throws {
     for constraints in [CertificateTemplate.BasicConstraints.endEntity, .absent] {
       let chain = try TestChain(intermediate: { $0.basicConstraints = constraints })
       let failure = try Self.failure(chain)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `an intermediate without keyCertSign issues nothing`() throws {
+  @Test func `an intermediate without keyCertSign cannot issue certificates`() throws {
     let chain = try TestChain(intermediate: { $0.keyUsage = .digitalSignature })
     #expect(try Self.failure(chain)?.errorCode == Self.invalidCA)
   }
@@ -109,7 +109,7 @@ import Testing
     #expect(failure?.depth == 0)
   }
 
-  @Test func `a certificate that is not needed is one too many`() throws {
+  @Test func `an unneeded certificate is refused`() throws {
     let chain = try TestChain()
     let other = try TestChain()
     for intermediates in [
@@ -126,7 +126,7 @@ import Testing
     #expect(failure?.errorCode == Self.chainTooLong)
   }
 
-  @Test func `intermediates count in the order that they are given in`() throws {
+  @Test func `intermediates are tried in the given order`() throws {
     let chain = try TestChain(intermediate: { $0.basicConstraints = .certificateAuthority(pathLength: 1) })
     let key = try PrivateKey.generateP256()
     var template = TestChain.template("Test Lower Intermediate")
@@ -147,7 +147,7 @@ import Testing
     #expect(swapped?.depth == 1)
   }
 
-  @Test func `a key that verifies nothing has no place in a path`() throws {
+  @Test func `an unsupported key is refused in a path`() throws {
     let chain = try TestChain()
     let leaf = try Certificate.issue(
       TestChain.template("Test Leaf"), for: try PublicKey(pem: KeyFixtures.ed25519PublicKey),
@@ -158,7 +158,7 @@ import Testing
     #expect(failure?.depth == 0)
   }
 
-  @Test func `a self-signed leaf is a path only where it is the anchor`() throws {
+  @Test func `a self-signed leaf is a valid path only if it is the anchor`() throws {
     let chain = try TestChain()
     func failure(anchor: Certificate) throws(CryptoError) -> CertificationPath.Failure? {
       try CertificationPath.failure(

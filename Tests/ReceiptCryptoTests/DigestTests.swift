@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: DigestAlgorithm.allCases)
-  func `in pieces it is the same digest`(algorithm: DigestAlgorithm) {
+  func `incremental digests are the same`(algorithm: DigestAlgorithm) {
     let message = Random.bytes(1000)
     for cut in [0, 1, 63, 64, 65, 500, 1000] {
       var digest = IncrementalDigest(algorithm)
@@ -40,7 +40,7 @@ import Testing
     #expect(IncrementalDigest(algorithm).finalize() == Digest.hash([], using: algorithm))
   }
 
-  @Test func `random bytes are as many as asked for, and differ`() {
+  @Test func `random bytes have the requested length, and differ`() {
     #expect(Random.bytes(0).isEmpty)
     #expect(Random.bytes(-1).isEmpty)
     #expect(Random.bytes(32).count == 32)

@@ -62,7 +62,7 @@ import Testing
     #expect(!(try Ed25519PrivateKey.generate()).publicKey.isValidSignature(signature, for: message))
   }
 
-  @Test func `PKCS#8 goes out and comes back, encrypted too`() throws {
+  @Test func `PKCS#8 round-trips, also encrypted`() throws {
     let key = try Ed25519PrivateKey.generate()
     #expect(try Ed25519PrivateKey(pem: key.pkcs8PEM()).publicKey == key.publicKey)
     let pem = try key.pkcs8PEM(passphrase: Array("open".utf8))
@@ -146,7 +146,7 @@ struct Ed25519WycheproofTests {
     var testGroups: [Group]
   }
 
-  @Test func `every vector has the result that it says`() throws {
+  @Test func `every vector has its stated result`() throws {
     let data = Data(try SharedData.bytes("vectors/wycheproof/ed25519_test.json"))
     let file = try JSONDecoder().decode(File.self, from: data)
     var count = 0

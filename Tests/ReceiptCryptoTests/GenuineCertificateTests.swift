@@ -17,7 +17,7 @@ struct GenuineCertificateTests {
     try Certificate(der: SharedData.bytes("receipts/trust/\(name)"))
   }
 
-  @Test func `every certificate can be read, and says what the manifest says`() throws {
+  @Test func `every certificate can be read, and has the values of the manifest`() throws {
     let listed = try Self.listedCertificates()
     #expect(listed.count > 20)
     var matched = 0

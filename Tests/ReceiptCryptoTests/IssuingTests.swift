@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a template that X.509 cannot say is refused`() throws {
+  @Test func `a template that X.509 cannot represent is refused`() throws {
     let key = try PrivateKey.generateP256()
     let changes: [(inout CertificateTemplate) -> Void] = [
       { $0.serialNumber = [] }, { $0.serialNumber = [0, 0] },
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: DigestAlgorithm.allCases)
-  func `the template says what the signature hashes with`(digest: DigestAlgorithm) throws {
+  func `the template determines the digest of the signature`(digest: DigestAlgorithm) throws {
     let oids: [DigestAlgorithm: String] = [
       .sha1: "1.2.840.113549.1.1.5", .sha256: "1.2.840.113549.1.1.11", .sha384: "1.2.840.113549.1.1.12",
       .sha512: "1.2.840.113549.1.1.13",
@@ -52,7 +52,7 @@ import Testing
     #expect(root.isSigned(by: root))
   }
 
-  @Test func `key identifiers can be left out`() throws {
+  @Test func `key identifiers can be omitted`() throws {
     let leaf = try TestChain(leaf: { $0.includesKeyIdentifiers = false }).leaf
     #expect(leaf.subjectKeyIdentifier == nil)
     #expect(leaf.authorityKeyIdentifier == nil)

@@ -4,7 +4,7 @@
 import Testing
 
 @Suite struct PEMTests {
-  @Test func `every length goes out and comes back`() throws {
+  @Test func `every length round-trips`() throws {
     for length in 1...200 {
       let bytes = Random.bytes(length)
       let text = PEMBlock.encode(bytes, label: "TEST")

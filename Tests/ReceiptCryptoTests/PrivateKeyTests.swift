@@ -23,7 +23,7 @@ import Testing
     #expect(key.publicKey == (try PublicKey(pem: KeyFixtures.publicKey)))
   }
 
-  @Test func `a wrong passphrase and a missing one are told apart`() throws {
+  @Test func `a wrong passphrase and a missing one are different errors`() throws {
     for wrong in ["wrong", ""] {
       let error = #expect(throws: CryptoError.self) {
         try PrivateKey(pem: KeyFixtures.encrypted, passphrase: Array(wrong.utf8))
@@ -52,7 +52,7 @@ import Testing
     #expect(error?.message.contains("10000001 iterations") == true)
   }
 
-  @Test func `PKCS#8 goes out and comes back`() throws {
+  @Test func `PKCS#8 round-trips`() throws {
     for key in [try PrivateKey.generateP256(), try .generateP384(), try .generateRSA(bits: 1024)] {
       #expect(try PrivateKey(der: key.pkcs8DER()).publicKey == key.publicKey)
       #expect(try PrivateKey(pem: key.pkcs8PEM()).publicKey == key.publicKey)

@@ -14,7 +14,7 @@ import Testing
     #expect(try PrivateKey(pem: KeyFixtures.sec1).publicKey == key)
   }
 
-  @Test func `a compressed point verifies like the whole one`() throws {
+  @Test func `a compressed point verifies like an uncompressed one`() throws {
     let key = try PrivateKey(pem: KeyFixtures.pkcs8)
     let compressed = try PublicKey(pem: KeyFixtures.compressedPublicKey)
     #expect(compressed.kind == .p256)
@@ -22,7 +22,7 @@ import Testing
     #expect(try compressed.isValidSignature(signature, for: [7], using: .ecdsaP256SHA256))
   }
 
-  @Test func `keys of other kinds verify nothing`() throws {
+  @Test func `keys of other types are refused`() throws {
     let signer = try PrivateKey(pem: KeyFixtures.pkcs8)
     let signature = try signer.signature(for: [7], using: .ecdsaP256SHA256)
     for pem in [KeyFixtures.explicitPublicKey, KeyFixtures.ed25519PublicKey] {
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `RSA keys beyond the bounds verify nothing`() throws {
+  @Test func `RSA keys of other sizes are refused`() throws {
     let message: [UInt8] = [1]
     for (bits, exponent) in [(512, 3), (1023, 3), (16_384, 3)] {
       let key = try PublicKey(subjectPublicKeyInfo: Self.rsa(bits: bits, exponent: [UInt8(exponent)]))
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [[1], [2], [0x01, 0x00, 0x00, 0x00, 0x01] as [UInt8]])
-  func `an RSA exponent that is 1, even or long verifies nothing`(exponent: [UInt8]) throws {
+  func `RSA keys with the exponent 1, or an even or long one, are refused`(exponent: [UInt8]) throws {
     // With the exponent 1 the signature is the padded digest itself: anyone can write it.
     let message: [UInt8] = [1]
     let key = try PublicKey(subjectPublicKeyInfo: Self.rsa(bits: 2048, exponent: exponent))
@@ -122,7 +122,7 @@ import Testing
           + "9dbb3936ef5974861b77314dd2e30484820ef3d2c4eaa75ff7eb5cc24c006a8b30bcc0add3e2be83fe6f"
       ),
     ] as [([UInt8], String, String)])
-  func `what an even or a long exponent verifies is not valid`(
+  func `signatures by keys with an even or long exponent are not valid`(
     exponent: [UInt8], message: String, signature: String
   ) throws {
     // Of 1024 bits and made of two primes p and q, so that s can be computed with padded digest = s^e.
@@ -145,7 +145,7 @@ import Testing
     #expect(error?.code == .malformedKey)
   }
 
-  @Test func `PEM without a public key says so`() throws {
+  @Test func `PEM without a public key is reported`() throws {
     let error = #expect(throws: CryptoError.self) { try PublicKey(pem: KeyFixtures.sec1) }
     #expect(error?.code == .malformedPEM)
   }

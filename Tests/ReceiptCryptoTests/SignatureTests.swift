@@ -12,7 +12,7 @@ import Testing
   ]
 
   @Test(arguments: algorithms)
-  func `what a P-256 key signs, its public key verifies, and no other`(algorithm: SignatureAlgorithm) throws {
+  func `a signature by a P-256 key verifies with its public key only`(algorithm: SignatureAlgorithm) throws {
     let key = try PrivateKey.generateP256()
     let message = Random.bytes(100)
     let signature = try key.signature(for: message, using: algorithm)
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `P-384 and RSA keys sign what they verify`() throws {
+  @Test func `P-384 and RSA signatures verify`() throws {
     let message = Random.bytes(1000)
     let p384 = try PrivateKey.generateP384()
     #expect(p384.publicKey.kind == .p384)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a raw signature is one of P-256, whatever curve its numbers fit`() throws {
+  @Test func `a raw signature is always of P-256, even if its numbers fit another curve`() throws {
     // Of P-384, constructed: x(R) = r = 3, s = 7, and the key Q = (s·R − e·G) / r.
     let point =
       "fbcf619588ba7a07a2a72a473644f9692450034d65adbbafec3d0a6b1f3320268b6a48e78b76ffd2de3224cc33fb38a3"
@@ -71,7 +71,7 @@ import Testing
     #expect(try !key.isValidSignature(signature, for: message, using: .ecdsaP256SHA256))
   }
 
-  @Test func `a digest has the length of its algorithm`() throws {
+  @Test func `a digest must have the length of its algorithm`() throws {
     // OpenSSL cuts what is longer than the order of the curve.
     let key = try PrivateKey.generateP256()
     let message: [UInt8] = [1, 2, 3]
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `an algorithm that does not go with the key cannot be signed with`() throws {
+  @Test func `an algorithm that does not match the key is refused for signing`() throws {
     let p256 = try PrivateKey.generateP256()
     let p384 = try PrivateKey.generateP384()
     for (key, algorithm) in [

@@ -32,7 +32,7 @@ struct WycheproofTests {
     ("ecdsa_secp384r1_sha384_test.json", .ecdsa(.sha384)),
     ("rsa_signature_2048_sha256_test.json", .rsaPKCS1v15(.sha256)),
   ])
-  func `every vector has the result that it says`(name: String, algorithm: SignatureAlgorithm) throws {
+  func `every vector has its stated result`(name: String, algorithm: SignatureAlgorithm) throws {
     let data = Data(try SharedData.bytes("vectors/wycheproof/\(name)"))
     let file = try JSONDecoder().decode(File.self, from: data)
     var count = 0

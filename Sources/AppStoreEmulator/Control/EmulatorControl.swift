@@ -4,24 +4,25 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptHTTP
 
-/// What tests in other processes tell the emulator, over HTTP:
+/// The control interface for tests in other processes, over HTTP:
 ///
 /// | Request | Does |
 /// |---|---|
-/// | `POST /_emulator/seed` | adds what its JSON says to the state, ``EmulatorSeed`` |
+/// | `POST /_emulator/seed` | adds the JSON body to the state, see ``EmulatorSeed`` |
 /// | `POST /_emulator/faults` | replaces the fault script by the rules in a JSON list |
-/// | `POST /_emulator/faults?append=true` | adds the rules after those that are there |
-/// | `POST /_emulator/ocsp` | changes what the OCSP responder answers: `{"revoke": "leaf"}`, `{"flaw": "stale"}` |
+/// | `POST /_emulator/faults?append=true` | appends the rules |
+/// | `POST /_emulator/ocsp` | changes the answers of the OCSP responder: `{"revoke": "leaf"}`, `{"flaw": "stale"}` |
 /// | any method, `/_emulator/echo` | answers with method, headers and body of the request, as JSON |
-/// | `GET /_emulator/bytes/COUNT` | answers with so many bytes |
+/// | `GET /_emulator/bytes/COUNT` | answers with this number of bytes |
 /// | `GET /_emulator/statistics` | counts of requests, tokens and connections |
-/// | `DELETE /_emulator/statistics` | counts from zero |
+/// | `DELETE /_emulator/statistics` | resets the counts |
 /// | `POST /_emulator/shutdown` | ends the process |
 ///
-/// A rule: `{"faults": [{"kind": "cut", "afterBytes": 12}], "requests": 3, "probability": 0.5, "seed": 7,
-/// "path": "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`, of which only `faults` must be there; without `requests` it holds for ever.
+/// A rule: `{"faults": [{"kind": "cut", "afterBytes": 12}], "requests": 3, "probability": 0.5, "seed": 7, "path":
+/// "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`, of which only `faults` is required; without `requests` it applies
+/// to all requests.
 public struct EmulatorControl: Sendable {
-  /// Why the emulator does not understand what it is told.
+  /// An error in a control request.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong.
     public let description: String
@@ -32,14 +33,14 @@ public struct EmulatorControl: Sendable {
   private let store: EmulatedAppStore
   private let shutdown: @Sendable () -> Void
 
-  /// Controls a store; `shutdown` ends whatever serves it.
+  /// Controls a store; `shutdown` ends the server.
   public init(_ store: EmulatedAppStore, shutdown: @escaping @Sendable () -> Void = {}) {
     self.store = store
     self.shutdown = shutdown
   }
 
-  /// The answer to a request whose path begins with `/_emulator`; `nil` for others. Neither faults nor
-  /// statistics apply to it.
+  /// The answer to a request whose path begins with `/_emulator`; `nil` for others. Such requests have no faults and
+  /// are not counted.
   public func respond(to request: EmulatorRequest) -> EmulatorResponse? {
     guard request.path.first == "_emulator" else { return nil }
     do throws(Failure) {

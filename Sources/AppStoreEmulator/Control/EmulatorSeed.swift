@@ -3,7 +3,7 @@
 public import ReceiptCodec
 internal import ReceiptTesting
 
-/// What is added to the state, read from JSON. All members may be absent:
+/// Additions to the state, read from JSON. All members are optional:
 ///
 /// ```json
 /// {
@@ -21,8 +21,8 @@ internal import ReceiptTesting
 /// }
 /// ```
 ///
-/// Payloads have the names of Apple's; `bundleId`, `environment` and `appAppleId` are the app's unless they are
-/// there. `sample` adds the receipts of `SampleReceipts`.
+/// Payloads have Apple's field names; `bundleId`, `environment` and `appAppleId` default to the app's. `sample` adds
+/// the receipts of `SampleReceipts`.
 public struct EmulatorSeed: Sendable {
   private typealias Change = @Sendable (inout EmulatorState) -> Void
 
@@ -58,7 +58,7 @@ public struct EmulatorSeed: Sendable {
     }
   }
 
-  /// Adds it.
+  /// Adds the seed to a state.
   public func apply(to state: inout EmulatorState) {
     for change in changes { change(&state) }
   }

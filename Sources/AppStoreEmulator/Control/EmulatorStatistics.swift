@@ -4,40 +4,40 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Synchronization
 
-/// What an emulated App Store was asked.
+/// Counts of an emulated App Store's requests.
 public final class EmulatorStatistics: Sendable {
   /// The counts so far.
   public struct Counts: Sendable, Hashable {
     /// Requests by endpoint: `GET /inApps/v1/transactions/{}`.
     public var requests: [String: Int] = [:]
-    /// How many different bearer tokens came, right or wrong.
+    /// The number of different bearer tokens, valid or not.
     public var distinctTokens = 0
-    /// Questions to the OCSP responder by serial number in hexadecimal.
+    /// OCSP requests by serial number in hexadecimal.
     public var ocspRequests: [String: Int] = [:]
-    /// Connections that are open now.
+    /// The number of open connections.
     public var openConnections = 0
-    /// Connections that there were.
+    /// The number of all connections so far.
     public var connections = 0
 
-    /// Requests to all endpoints.
+    /// The number of requests to all endpoints.
     public var totalRequests: Int { requests.values.reduce(0, +) }
   }
 
   private struct State: Sendable {
     var counts = Counts()
-    /// Digests, so that statistics keep no secrets.
+    /// Digests, so that no secrets are kept.
     var tokens: Set<[UInt8]> = []
   }
 
   private let state = Mutex(State())
 
-  /// Creates one with nothing counted.
+  /// Creates statistics with all counts 0.
   public init() {}
 
   /// The counts so far.
   public var counts: Counts { state.withLock { $0.counts } }
 
-  /// Counts from zero again, but for open connections.
+  /// Resets all counts except that of open connections.
   public func reset() {
     state.withLock { state in
       let open = state.counts.openConnections
@@ -46,7 +46,7 @@ public final class EmulatorStatistics: Sendable {
     }
   }
 
-  /// Notes that a connection was opened.
+  /// Counts an opened connection.
   public func connectionOpened() {
     state.withLock {
       $0.counts.openConnections += 1
@@ -54,7 +54,7 @@ public final class EmulatorStatistics: Sendable {
     }
   }
 
-  /// Notes that a connection was closed.
+  /// Counts a closed connection.
   public func connectionClosed() { state.withLock { $0.counts.openConnections -= 1 } }
 
   func count(_ endpoint: String, authorization: String?) {

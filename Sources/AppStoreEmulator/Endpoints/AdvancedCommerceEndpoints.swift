@@ -2,8 +2,8 @@
 
 internal import ReceiptCodec
 
-/// The server calls of the Advanced Commerce API. They are checked for what they must have and noted; only
-/// cancelling, revoking and refunding change what the emulator knows.
+/// The server calls of the Advanced Commerce API. Requests are validated and recorded; only cancelling, revoking and
+/// refunding change the state.
 enum AdvancedCommerceEndpoints {
   static let routes =
     subscriptionCalls.map { name, required in

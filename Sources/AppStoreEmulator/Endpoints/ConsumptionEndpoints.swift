@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// What the developer says about a purchase whose refund was asked for.
+/// Consumption information about a purchase whose refund was requested.
 enum ConsumptionEndpoints {
   static let routes = [
     Route("PUT", "/inApps/v2/transactions/consumption/{}", sendVersion2),

@@ -106,7 +106,7 @@ struct EmulatorError: Error, Hashable {
   static let imageExists = Self(4_090_000, "The image exists.")
   static let messageExists = Self(4_090_001, "The message exists.")
 
-  // The documentation names these errors and gives no numbers; these two are the emulator's own.
+  // Apple's documentation has these errors without numbers; these two numbers are the emulator's own.
   static let consumptionPercentageOutOfRange = Self(4_000_200, "The consumption percentage is out of range.")
   static let undeliveredConsumptionPercentage = Self(
     4_000_201, "What was not delivered is not consumed.")

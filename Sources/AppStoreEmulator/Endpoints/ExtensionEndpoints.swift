@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Extensions of renewal dates, one and many.
+/// Extensions of renewal dates, for one or many subscriptions.
 enum ExtensionEndpoints {
   static let routes = [
     Route("PUT", "/inApps/v1/subscriptions/extend/{}", extendOne),
@@ -40,7 +40,7 @@ enum ExtensionEndpoints {
     guard let productId = body["productId"]?.string, !productId.isEmpty else { throw .invalidProductId }
     let storefronts = try storefronts(body)
     call.store.state.withState { state in
-      // The same identifier again is the same request.
+      // Requests are idempotent by their identifier.
       let key = UUIDString(uuid).rawValue
       guard state.massExtensions[key] == nil else { return }
       var result = EmulatorState.MassExtension(
@@ -82,7 +82,7 @@ enum ExtensionEndpoints {
     }
   }
 
-  /// An extension is for active, paid subscriptions, twice in 365 days.
+  /// Only active, paid subscriptions can be extended, twice in 365 days.
   private static func extend(
     _ original: String, by days: Int64, _ state: inout EmulatorState, now: Timestamp
   ) throws(EmulatorError) -> JWSTransaction {

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Groups of roles, which only the sandbox has.
+/// Groups of roles, in the sandbox only.
 enum GroupEndpoints {
   static let routes = [
     Route("GET", "/groups/v1/currentGroups/{}", current),
@@ -12,7 +12,7 @@ enum GroupEndpoints {
   private static let greatestLimit = 100
 
   @Sendable static func current(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    if let response = refusalInProduction(call) { return response }
+    if let response = productionRefusal(call) { return response }
     let identifier = try call.transactionIdentifier()
     let groups = try call.store.state.change { (state) throws(EmulatorError) -> [JSONValue] in
       guard let customer = state.customer(of: identifier) else { throw .transactionNotFound }
@@ -28,7 +28,7 @@ enum GroupEndpoints {
   }
 
   @Sendable static func members(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    if let response = refusalInProduction(call) { return response }
+    if let response = productionRefusal(call) { return response }
     let groupId = call.parameter()
     guard 1...64 ~= groupId.utf8.count else { throw .invalidGroupId }
     var limit = greatestLimit
@@ -37,23 +37,23 @@ enum GroupEndpoints {
       limit = number
     }
     guard let group = call.store.state.withState({ $0.groups[groupId] }) else { throw .groupNotFound }
-    let question = [groupId]
+    let query = [groupId]
     var start = 0
     if let text = try call.value("paginationToken", orElse: .invalidPaginationToken) {
-      guard let token = PageToken(text, question: question), 0...group.members.count ~= Int(token.position)
+      guard let token = PageToken(text, query: query), 0...group.members.count ~= Int(token.position)
       else { throw .invalidPaginationToken }
       start = Int(token.position)
     }
     let page = group.members.dropFirst(start).prefix(limit)
     let hasMore = page.endIndex < group.members.endIndex
-    let next = PageToken(position: Int64(page.endIndex), issued: call.now).text(question: question)
+    let next = PageToken(position: Int64(page.endIndex), issued: call.now).text(query: query)
     return .json(
       .members(
         ("members", .array(page.map { .members(("appTransactionId", .string($0))) })),
         ("hasMore", .bool(hasMore)), ("paginationToken", hasMore ? .string(next) : nil)))
   }
 
-  private static func refusalInProduction(_ call: EndpointCall) -> EmulatorResponse? {
+  private static func productionRefusal(_ call: EndpointCall) -> EmulatorResponse? {
     guard call.configuration.environment == .production else { return nil }
     return .text("Groups are in the sandbox.\n", status: 404)
   }

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// The filters of the transaction history: different ones must all hold, of repeated ones one.
+/// The filters of the transaction history: all different filters must match, and one value of each repeated filter.
 struct HistoryFilter {
   private let start: Timestamp?
   private let end: Timestamp?
@@ -66,11 +66,11 @@ extension TransactionEndpoints {
   static func history(_ call: EndpointCall, isVersion1: Bool) throws(EmulatorError) -> EmulatorResponse {
     let identifier = try call.transactionIdentifier()
     let filter = try HistoryFilter(call, isVersion1: isVersion1)
-    let question = question(call)
+    let query = query(call)
     let revision = try call.value("revision", orElse: .invalidRevision)
     var position: Int64 = filter.isDescending ? .max : 0
     if let revision {
-      guard let token = PageToken(revision, question: question) else { throw .invalidRevision }
+      guard let token = PageToken(revision, query: query) else { throw .invalidRevision }
       position = token.position
     }
     let page = try call.store.state.change { (state) throws(EmulatorError) in
@@ -79,15 +79,15 @@ extension TransactionEndpoints {
     }
     let members: [(name: String, value: JSONValue?)] =
       [
-        ("revision", .string(PageToken(position: page.position, issued: call.now).text(question: question))),
+        ("revision", .string(PageToken(position: page.position, issued: call.now).text(query: query))),
         ("hasMore", .bool(page.hasMore)),
       ] + call.app + [("signedTransactions", .array(page.transactions.map(call.sign)))]
     return .json(
       .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } }))
   }
 
-  /// What a revision goes on with: the path and all filters, in any order.
-  static func question(_ call: EndpointCall) -> [String] {
+  /// The query that a revision belongs to: the path and all filters, in any order.
+  static func query(_ call: EndpointCall) -> [String] {
     call.request.path
       + call.request.query.filter { $0.name != "revision" && $0.name != "paginationToken" }
       .map { "\($0.name)=\($0.value)" }.sorted()
@@ -101,11 +101,11 @@ extension EmulatorState {
     var hasMore = false
   }
 
-  /// The next page of a customer's history, read from where the last ended: all pages together cost one pass.
+  /// The next page of a customer's history, which begins where the last one ended: all pages together cost one pass.
   func page(of customer: Int, after position: Int64, _ filter: HistoryFilter) -> Page {
     let identifiers = customers[customer].transactionIds
     var page = Page(position: position)
-    // The list is sorted by modification, so where it goes on is found by halving.
+    // The list is sorted by modification, so that binary search finds the start.
     var low = 0
     var high = identifiers.count
     while low < high {

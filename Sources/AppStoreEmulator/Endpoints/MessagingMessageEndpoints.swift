@@ -34,7 +34,7 @@ enum MessagingMessageEndpoints {
     return .empty()
   }
 
-  /// - Returns: The images that the message shows.
+  /// - Returns: The images of the message.
   private static func check(_ body: JSONValue) throws(EmulatorError) -> [String] {
     guard let header = body["header"]?.string, let text = body["body"]?.string else {
       throw .generalBadRequest

@@ -60,10 +60,10 @@ enum NotificationEndpoints {
 
   @Sendable static func history(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
     let filter = try NotificationFilter(try call.body(), call)
-    let question = [String(decoding: call.request.body, as: UTF8.self)]
+    let query = [String(decoding: call.request.body, as: UTF8.self)]
     var start = 0
     if let text = try call.value("paginationToken", orElse: .invalidPaginationToken) {
-      guard let token = PageToken(text, question: question), token.position >= 0 else {
+      guard let token = PageToken(text, query: query), token.position >= 0 else {
         throw .invalidPaginationToken
       }
       guard call.now < token.issued.addingSeconds(pageTokenLife) else { throw .paginationTokenExpired }
@@ -78,7 +78,7 @@ enum NotificationEndpoints {
       }
       return (page, nil)
     }
-    let token = next.map { PageToken(position: Int64($0), issued: call.now).text(question: question) }
+    let token = next.map { PageToken(position: Int64($0), issued: call.now).text(query: query) }
     return .json(
       .members(
         ("paginationToken", token.map { .string($0) }), ("hasMore", .bool(next != nil)),
@@ -88,13 +88,13 @@ enum NotificationEndpoints {
   private static func item(
     _ notification: Notification, _ attempts: [EmulatorState.SendAttempt], _ call: EndpointCall
   ) -> JSONValue {
-    // Six attempts are all there ever are.
+    // There are never more than six attempts.
     .members(
       ("signedPayload", call.sign(notification)), ("sendAttempts", .array(attempts.suffix(6).map(\.json))))
   }
 }
 
-/// What the body of a request for notification history asks for.
+/// The parameters in the body of a request for notification history.
 struct NotificationFilter {
   private let start: Timestamp
   private let end: Timestamp
@@ -145,7 +145,7 @@ struct NotificationFilter {
   private static func text(_ value: JSONValue?) -> String? { value?.string }
 }
 
-/// How Apple spells enumerations of text: `DID_RENEW`.
+/// Whether a text is spelled like Apple's enumerations: `DID_RENEW`.
 enum CharacterNames {
   static func isSpelledAsEnumeration(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { 0x41...0x5A ~= $0 || $0 == UInt8(ascii: "_") }

@@ -6,11 +6,11 @@ internal import ReceiptCodec
 extension TransactionEndpoints {
   @Sendable static func refunds(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
     let refunded = try refunded(call)
-    let question = question(call)
+    let query = query(call)
     var start = 0
     if let revision = try call.value("revision", orElse: .invalidRevision) {
-      guard let token = PageToken(revision, question: question) else { throw .invalidRevision }
-      // Other refunds may have come since: what counts is the modification that was read last.
+      guard let token = PageToken(revision, query: query) else { throw .invalidRevision }
+      // There may be newer refunds since the last page; continue after the last modification that was read.
       start = (refunded.firstIndex { $0.modification == token.position } ?? -1) + 1
     }
     let page = refunded.dropFirst(start).prefix(PageToken.pageSize)
@@ -18,11 +18,11 @@ extension TransactionEndpoints {
     return .json(
       .members(
         ("signedTransactions", .array(page.map { call.sign($0.transaction) })),
-        ("revision", .string(PageToken(position: position, issued: call.now).text(question: question))),
+        ("revision", .string(PageToken(position: position, issued: call.now).text(query: query))),
         ("hasMore", .bool(page.endIndex < refunded.endIndex))))
   }
 
-  /// The first version gives fifty at most and no pages.
+  /// Version 1 returns at most fifty, without paging.
   @Sendable static func refundsVersion1(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
     let refunded = try refunded(call).prefix(50)
     return .json(.members(("signedTransactions", .array(refunded.map { call.sign($0.transaction) }))))

@@ -2,12 +2,12 @@
 
 internal import ReceiptCodec
 
-/// A method and a path, and who answers.
+/// A method, a path and their handler.
 struct Route: Sendable {
   typealias Answer = @Sendable (EndpointCall) throws(EmulatorError) -> EmulatorResponse
 
   let method: String
-  /// `{}` stands for any one segment.
+  /// `{}` matches any single segment.
   let pattern: [String]
   let needsToken: Bool
   let answer: Answer
@@ -27,8 +27,8 @@ struct Route: Sendable {
     + MessagingMessageEndpoints.routes + MessagingSettingEndpoints.routes + GroupEndpoints.routes
     + AdvancedCommerceEndpoints.routes + ReceiptEndpoints.routes + RevocationEndpoints.routes
 
-  /// The route of a request, and what stands for its `{}`. A route with names beats one with `{}`; where only
-  /// the method differs, the route that differs is given.
+  /// The route of a request, with the segments for its `{}`. A literal segment has precedence over `{}`. If only the
+  /// method differs, that route is returned.
   static func match(_ request: EmulatorRequest) -> (route: Route, parameters: [String])? {
     let fitting = all.filter { $0.fits(request.path) }
       .sorted { $0.pattern.count { $0 == "{}" } < $1.pattern.count { $0 == "{}" } }
@@ -43,7 +43,7 @@ struct Route: Sendable {
   }
 }
 
-/// One request at its endpoint.
+/// A request and the arguments from its path.
 struct EndpointCall {
   let store: EmulatedAppStore
   let request: EmulatorRequest
@@ -52,12 +52,12 @@ struct EndpointCall {
 
   var configuration: EmulatedAppStore.Configuration { store.configuration }
 
-  /// What stands for the pattern's nth `{}`.
+  /// The segment for the pattern's nth `{}`.
   func parameter(_ index: Int = 0) -> String { parameters.indices.contains(index) ? parameters[index] : "" }
 
   func values(_ name: String) -> [String] { request.query.filter { $0.name == name }.map(\.value) }
 
-  /// The value of an item that must not repeat.
+  /// The value of a query item that may occur once.
   func value(_ name: String, orElse error: EmulatorError) throws(EmulatorError) -> String? {
     let values = values(name)
     guard values.count <= 1 else { throw error }
@@ -79,7 +79,7 @@ struct EndpointCall {
     }
   }
 
-  /// Values each of which is one of those allowed; none stands for all.
+  /// The values of an item, each of them allowed; without the item, all allowed values.
   func choices(
     _ name: String, of allowed: [String], orElse error: EmulatorError
   ) throws(EmulatorError) -> Set<String> {
@@ -112,7 +112,7 @@ struct EndpointCall {
     .string(store.signing.sign(.notification(notification)))
   }
 
-  /// App and environment, as most answers name them.
+  /// The app and environment, which most answers contain.
   var app: [(name: String, value: JSONValue?)] {
     [
       ("environment", .string(configuration.environment.rawValue)),
@@ -120,12 +120,12 @@ struct EndpointCall {
     ]
   }
 
-  /// Whether it looks like an identifier of a transaction: digits.
+  /// Whether it has the form of a transaction identifier: digits.
   static func isTransactionIdentifier(_ text: String) -> Bool {
     1...64 ~= text.utf8.count && text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
   }
 
-  /// The path's identifier of a transaction.
+  /// The transaction identifier in the path.
   func transactionIdentifier(_ index: Int = 0) throws(EmulatorError) -> String {
     guard Self.isTransactionIdentifier(parameter(index)) else { throw .invalidTransactionId }
     return parameter(index)

@@ -38,7 +38,7 @@ enum TransactionEndpoints {
         ("signedAppTransactionInfo", .string(call.store.signing.sign(.appTransaction(appTransaction))))))
   }
 
-  /// Order lookup exists in production alone.
+  /// Order lookup exists only in production.
   @Sendable static func order(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
     guard call.configuration.environment == .production else {
       return .text("Orders are looked up in production.\n", status: 404)
@@ -82,7 +82,7 @@ enum TransactionEndpoints {
     return .empty()
   }
 
-  /// The purchase that the path names by its own identifier.
+  /// The purchase whose transaction identifier is in the path.
   static func record(_ call: EndpointCall) throws(EmulatorError) -> EmulatorState.TransactionRecord {
     let identifier = try call.transactionIdentifier()
     return try call.store.state.change { (state) throws(EmulatorError) in

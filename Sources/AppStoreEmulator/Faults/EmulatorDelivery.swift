@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How an answer goes over the wire, byte for byte: what a server does, in order.
+/// The delivery of an answer on the wire: the steps of a server, in order.
 public struct EmulatorDelivery: Sendable, Hashable {
-  /// One thing to do.
+  /// One step.
   public enum Step: Sendable, Hashable {
-    /// Waits.
+    /// Waits for a duration.
     case wait(milliseconds: Int)
     /// Sends bytes.
     case send([UInt8])
-    /// Sends the bytes again and again until the other side goes.
+    /// Sends the bytes repeatedly until the client disconnects.
     case sendForever([UInt8])
-    /// Does nothing until the other side goes.
+    /// Waits until the client disconnects.
     case waitForEnd
   }
 
-  /// What becomes of the connection.
+  /// The state of the connection after the steps.
   public enum End: String, Sendable, Hashable, CaseIterable {
-    /// It serves the next request.
+    /// It stays open for the next request.
     case keepOpen = "keep-open"
     /// It is closed.
     case close
@@ -24,9 +24,9 @@ public struct EmulatorDelivery: Sendable, Hashable {
     case reset
   }
 
-  /// What to do.
+  /// The steps.
   public var steps: [Step]
-  /// What then becomes of the connection.
+  /// The state of the connection after the steps.
   public var end: End
 
   /// Creates a delivery.
@@ -35,12 +35,12 @@ public struct EmulatorDelivery: Sendable, Hashable {
     self.end = end
   }
 
-  /// A response without fault.
+  /// The delivery of a response without a fault.
   public init(_ response: EmulatorResponse) { self.init([.send(response.serialized())], end: .keepOpen) }
 }
 
 extension EmulatorFault {
-  /// How the response goes over the wire with the fault.
+  /// The delivery of a response with the fault.
   func delivery(of response: EmulatorResponse) -> EmulatorDelivery {
     switch self {
     case .delay(let milliseconds):

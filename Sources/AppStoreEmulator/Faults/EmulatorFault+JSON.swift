@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 
 extension EmulatorFault {
-  /// Reads `{"kind": "cut", "afterBytes": 12}`; the other members are named after the parameters.
+  /// Reads `{"kind": "cut", "afterBytes": 12}`; the other members have the names of the parameters.
   init(json: JSONValue) throws(EmulatorControl.Failure) {
     func integer(_ name: String, _ fallback: Int? = nil) throws(EmulatorControl.Failure) -> Int {
       if let value = json[name]?.int64.flatMap({ Int(exactly: $0) }) ?? fallback { return value }

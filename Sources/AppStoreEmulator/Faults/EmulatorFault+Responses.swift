@@ -4,7 +4,7 @@ internal import ReceiptCodec
 internal import ReceiptHTTP
 
 extension EmulatorFault {
-  /// The response that stands in for the right one; `nil` where the fault changes the right one.
+  /// The response that replaces the right one; `nil` if the fault modifies the right one.
   func replacement(for request: EmulatorRequest, now: Timestamp) -> EmulatorResponse? {
     switch self {
     case .status(let status, let form, let seconds):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One way in which an answer goes wrong.
+/// A fault in an answer.
 public enum EmulatorFault: Sendable, Hashable {
-  /// How `Retry-After` is spelled.
+  /// The format of `Retry-After`.
   public enum RetryAfterForm: String, Sendable, Hashable, CaseIterable {
     /// UNIX time in milliseconds, as the App Store writes it.
     case milliseconds
@@ -12,40 +12,40 @@ public enum EmulatorFault: Sendable, Hashable {
     case date
   }
 
-  /// Where a redirect leads.
+  /// The target of a redirect.
   public enum RedirectTarget: String, Sendable, Hashable, CaseIterable {
-    /// To a host that does not exist.
+    /// A host that does not exist.
     case otherHost = "other-host"
-    /// To the same request without the fault.
+    /// The same request without the fault.
     case sameHost = "same-host"
-    /// To itself, for ever.
+    /// The same URL, for ever.
     case loop
   }
 
-  // What the connection does.
+  // Faults of the connection.
 
-  /// The answer is right and late.
+  /// The right answer, delayed.
   case delay(milliseconds: Int)
-  /// No byte comes, and the connection stays open.
+  /// No bytes are sent, and the connection stays open.
   case neverAnswer
-  /// The connection ends after so many bytes of the response, head included.
+  /// The connection is closed after this number of bytes of the response, including its head.
   case cut(afterBytes: Int)
-  /// The connection is reset after so many bytes.
+  /// The connection is reset after this number of bytes.
   case reset(afterBytes: Int)
-  /// `Content-Length` is off by so much: more than the body has, or less.
+  /// `Content-Length` is wrong by this number of bytes.
   case contentLength(off: Int)
-  /// A chunked body whose chunks are none.
+  /// A chunked body with malformed chunks.
   case brokenChunks
-  /// Bytes that are no HTTP.
+  /// Bytes that are not HTTP.
   case notHTTP
   /// A body that does not end.
   case endlessBody
   /// A head that does not end.
   case endlessHead
 
-  // What the response says.
+  // Faults of the response.
 
-  /// A status of the caller's, with `Retry-After` so many seconds from now where it is given. The body is text.
+  /// This status, with a text body and an optional `Retry-After` in seconds from now.
   case status(Int, retryAfter: RetryAfterForm? = nil, seconds: Int = 1)
   /// Error JSON of the App Store; the status is the code divided by 10000.
   case error(code: Int64, retryAfter: RetryAfterForm? = nil, seconds: Int = 1)
@@ -53,21 +53,21 @@ public enum EmulatorFault: Sendable, Hashable {
   case redirect(RedirectTarget)
   /// JSON with wrong types in it.
   case wrongJSON
-  /// JSON that ends in its middle, though the response is whole.
+  /// Truncated JSON in a complete response.
   case truncatedJSON
   /// The JSON of another endpoint.
   case otherEndpoint
   /// `verifyReceipt` answers with this status and nothing else.
   case receiptStatus(Int, isRetryable: Bool? = nil)
 
-  // What is signed.
+  // Faults of signed payloads.
 
-  /// A bit of each signed payload is flipped.
+  /// One bit of each signed payload is flipped.
   case flippedBit
-  /// Signed payloads are signed by somebody else.
+  /// Signed payloads are signed by another identity.
   case untrustedSigner
   /// Signed payloads are about another app.
   case otherApp
-  /// Signed payloads are of the other environment.
+  /// Signed payloads state the other environment.
   case otherEnvironment
 }

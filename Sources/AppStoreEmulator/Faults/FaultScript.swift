@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Which requests go wrong, and how.
+/// The faults of an emulated store's answers.
 ///
 /// ```swift
 /// faults.replace(with: [.init([.status(503), .cut(afterBytes: 10)], requests: 2)])
@@ -10,20 +10,20 @@ internal import Synchronization
 public final class FaultScript: Sendable {
   /// Faults for some requests.
   public struct Rule: Sendable, Hashable {
-    /// Used in turn, again and again; at random where there is a probability.
+    /// The faults, used cyclically; in random order if there is a probability.
     public var faults: [EmulatorFault]
-    /// How many requests it goes wrong for; `nil` for no end.
+    /// The number of faulty requests; `nil` for no limit.
     public var requests: Int?
-    /// How likely each request is to go wrong, from 0 to 1; `nil` for all.
+    /// The probability that a request is faulty, from 0 to 1; `nil` for all requests.
     public var probability: Double?
     /// The seed of the random numbers: the same seed gives the same faults.
     public var seed: UInt64
-    /// Only requests whose path begins so; `nil` for all.
+    /// The prefix of the paths that the rule applies to; `nil` for all.
     public var path: String?
-    /// Only requests with exactly this target, path and query; `nil` for all.
+    /// The exact target, path and query, that the rule applies to; `nil` for all.
     public var target: String?
 
-    /// Creates a rule; by default for one request for each fault.
+    /// Creates a rule. By default each fault applies to one request.
     public init(
       _ faults: [EmulatorFault], requests: Int?, probability: Double? = nil, seed: UInt64 = 1,
       path: String? = nil, target: String? = nil
@@ -36,10 +36,10 @@ public final class FaultScript: Sendable {
       self.target = target
     }
 
-    /// Each of the faults once.
+    /// A rule that uses each fault once.
     public static func once(_ faults: EmulatorFault...) -> Rule { Rule(faults, requests: faults.count) }
 
-    /// The fault for every request from now on.
+    /// A rule that applies a fault to every request.
     public static func always(_ fault: EmulatorFault) -> Rule { Rule([fault], requests: nil) }
   }
 
@@ -54,7 +54,7 @@ public final class FaultScript: Sendable {
   /// Creates a script without faults.
   public init() {}
 
-  /// Replaces all rules. Of several that fit a request, the first that is not used up counts.
+  /// Replaces all rules. The first rule that matches a request and is not used up applies.
   public func replace(with rules: [Rule]) {
     let running = rules.filter { !$0.faults.isEmpty }
       .map { Running(rule: $0, random: SplitMix64(state: $0.seed)) }
@@ -67,7 +67,7 @@ public final class FaultScript: Sendable {
     rules.withLock { $0.append(Running(rule: rule, random: SplitMix64(state: rule.seed))) }
   }
 
-  /// The fault of the next request; `nil` where it goes right.
+  /// The fault of a request, if any.
   func next(for request: EmulatorRequest) -> EmulatorFault? {
     let path = "/" + request.path.joined(separator: "/")
     return rules.withLock { rules in
@@ -89,7 +89,7 @@ public final class FaultScript: Sendable {
   }
 }
 
-/// Random numbers that repeat (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014).
+/// SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014).
 struct SplitMix64: RandomNumberGenerator, Sendable {
   var state: UInt64
 

@@ -2,9 +2,9 @@
 
 public import ReceiptHTTP
 
-/// A request as the emulator answers it, from a server or from a test without sockets.
+/// A request to the emulator, from a server or directly from a test.
 public struct EmulatorRequest: Sendable, Hashable {
-  /// A name and value of the query, decoded.
+  /// A query item, decoded.
   public struct QueryItem: Sendable, Hashable {
     /// The name.
     public var name: String
@@ -18,13 +18,13 @@ public struct EmulatorRequest: Sendable, Hashable {
     }
   }
 
-  /// The method in capitals.
+  /// The method in upper case.
   public var method: String
-  /// Path and query as they came.
+  /// Path and query as received.
   public var target: String
-  /// The segments of the path, decoded one by one.
+  /// The segments of the path, each decoded.
   public var path: [String]
-  /// The query, in order; names may repeat.
+  /// The query items, in order; names may repeat.
   public var query: [QueryItem]
   /// The headers.
   public var headers: [HTTPHeader]
@@ -55,7 +55,7 @@ public struct EmulatorRequest: Sendable, Hashable {
     return headers.first { $0.name.lowercased() == name }?.value
   }
 
-  /// Percent-decoding (RFC 3986 section 2.1); what is no escape stays.
+  /// Percent-decoding (RFC 3986 section 2.1); invalid escapes are kept.
   private static func decode(_ text: Substring, plusIsSpace: Bool) -> String {
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []

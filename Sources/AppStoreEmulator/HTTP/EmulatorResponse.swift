@@ -3,7 +3,7 @@
 public import ReceiptCodec
 public import ReceiptHTTP
 
-/// What the emulator answers.
+/// A response of the emulator.
 public struct EmulatorResponse: Sendable, Hashable {
   /// The status code.
   public var status: Int
@@ -34,10 +34,10 @@ public struct EmulatorResponse: Sendable, Hashable {
       status: status, headers: [HTTPHeader("Content-Type", "text/plain")], body: Array(text.utf8))
   }
 
-  /// The response as HTTP/1.1 sends it (RFC 9112).
+  /// The response in HTTP/1.1 format (RFC 9112).
   ///
   /// - Parameters:
-  ///   - contentLength: What `Content-Length` says; the truth by default.
+  ///   - contentLength: The value of `Content-Length`; the true length by default.
   ///   - isLast: Whether the connection is closed after it.
   /// - Returns: Status line, headers and body.
   public func serialized(contentLength: Int? = nil, isLast: Bool = false) -> [UInt8] {

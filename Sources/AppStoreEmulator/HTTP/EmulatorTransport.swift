@@ -2,7 +2,7 @@
 
 public import AppStoreServer
 
-/// Brings a client's requests to an emulated App Store in the same process: no server, no sockets, no ports.
+/// A transport to an emulated App Store in the same process, without sockets.
 ///
 /// ```swift
 /// let store = EmulatedAppStore(signing: try EmulatorSigning())
@@ -10,19 +10,19 @@ public import AppStoreServer
 ///   transport: EmulatorTransport(sandbox: store), signer: signer, address: .sandbox, verifier: verifier)
 /// ```
 ///
-/// Faults of the store's script happen: those of the connection as the errors that they are to a client.
+/// The store's faults apply. Faults of the connection become the errors that a client would see.
 public struct EmulatorTransport: HTTPTransport {
   private let production: EmulatedAppStore?
   private let sandbox: EmulatedAppStore?
 
-  /// Brings requests to hosts with `sandbox` in their names to one store, all others to the other. Where there
-  /// is none, nobody listens.
+  /// Creates a transport that sends requests to hosts with `sandbox` in their names to one store, and all others to the
+  /// other. Without a store the connection is refused.
   public init(production: EmulatedAppStore? = nil, sandbox: EmulatedAppStore? = nil) {
     self.production = production
     self.sandbox = sandbox
   }
 
-  /// Asks the store.
+  /// Sends a request to the store.
   ///
   /// - Throws: `HTTPTransportError` as a transport over the network does.
   public func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {

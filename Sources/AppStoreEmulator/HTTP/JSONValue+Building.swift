@@ -2,8 +2,8 @@
 
 internal import ReceiptCodec
 
-// The emulator writes and reads JSON with names of its own rather than with the client's types: a name that the
-// client misspells would otherwise be misspelled on both sides, and pass every test.
+// The emulator does not use the client's types for JSON: a misspelled name in them would be the same on both sides, and
+// pass every test.
 extension JSONValue {
   /// An object of the members that have a value.
   static func members(_ members: (name: String, value: JSONValue?)...) -> JSONValue {
@@ -32,7 +32,7 @@ extension JSONValue {
 
   var isNull: Bool { self == .null }
 
-  /// The value with a change made to each string in it, at any depth.
+  /// The value with every string in it transformed, at any depth.
   func mappingStrings(_ change: (String) -> String) -> JSONValue {
     switch self {
     case .string(let text): .string(change(text))

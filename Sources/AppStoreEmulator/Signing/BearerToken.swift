@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 public import ReceiptCrypto
 
-/// A key of App Store Connect, as the App Store knows it.
+/// The public part of an App Store Connect key.
 public struct DeveloperKey: Sendable, Hashable {
   /// The key's identifier.
   public var keyId: String
@@ -20,8 +20,7 @@ public struct DeveloperKey: Sendable, Hashable {
   }
 }
 
-/// The checks of `Authorization: Bearer`: ES256 by a known key, `iss`, `aud`, `bid`, and a life of an hour at
-/// most.
+/// Validates `Authorization: Bearer`: ES256 by the known key, `iss`, `aud`, `bid`, and a lifetime of at most an hour.
 struct BearerTokenChecks {
   let keys: [DeveloperKey]
   let bundleId: String
@@ -44,7 +43,7 @@ struct BearerTokenChecks {
       && claims["bid"]?.string == bundleId && isInTime(claims)
   }
 
-  /// `iat` may be absent, for Apple's Python library sends none; its life then counts from now.
+  /// `iat` may be absent, because Apple's Python library sends none; the lifetime then counts from now.
   private func isInTime(_ claims: JSONValue) -> Bool {
     guard let expires = claims["exp"]?.int64 else { return false }
     let now = now.millisecondsSince1970 / 1000

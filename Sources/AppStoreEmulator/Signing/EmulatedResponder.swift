@@ -13,29 +13,29 @@ internal import Synchronization
 /// signing.responder?.update { $0.revoke(chain[0], at: now, reason: .keyCompromise) }
 /// ```
 public final class EmulatedResponder: Sendable {
-  private let pristine: TestRevocationResponder
+  private let initial: TestRevocationResponder
   private let responder: Mutex<TestRevocationResponder>
   private let chain: [Certificate]
 
   init(_ responder: TestRevocationResponder, chain: [Certificate]) {
-    self.pristine = responder
+    self.initial = responder
     self.responder = Mutex(responder)
     self.chain = chain
   }
 
-  /// Changes what it answers.
+  /// Changes the answers.
   public func update(_ change: (inout TestRevocationResponder) -> Void) {
     responder.withLock { change(&$0) }
   }
 
-  /// Follows instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or
-  /// `intermediate`), `signer` (`issuer` or `delegate`), `flaw`, `repeatsNonce`, `lifetime`.
+  /// Executes instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or `intermediate`),
+  /// `signer` (`issuer` or `delegate`), `flaw`, `repeatsNonce`, `lifetime`.
   func follow(_ instructions: JSONValue, now: Timestamp) throws(EmulatorControl.Failure) {
     let change = try Self.change(instructions)
     let (revoked, forgotten) = (
       try certificate(instructions["revoke"]), try certificate(instructions["forget"])
     )
-    if instructions["reset"]?.flag == true { responder.withLock { $0 = pristine } }
+    if instructions["reset"]?.flag == true { responder.withLock { $0 = initial } }
     update {
       change(&$0)
       if let revoked { $0.revoke(revoked, at: now.addingSeconds(-60), reason: nil) }
@@ -73,7 +73,7 @@ public final class EmulatedResponder: Sendable {
     }
   }
 
-  /// The response, and the serial number in hexadecimal that was asked about; `nil` for another certificate's.
+  /// The response, with the requested serial number in hexadecimal; `nil` for an unknown certificate.
   func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumber: String?) {
     guard let request = try? ReceivedOCSPRequest(der: body) else {
       return (OCSPResponseTemplate.refusal(.malformedRequest), nil)
@@ -86,7 +86,7 @@ public final class EmulatedResponder: Sendable {
   }
 }
 
-/// The OCSP responder (RFC 6960 appendix A), where the certificates point to it.
+/// The OCSP responder (RFC 6960 appendix A), if the certificates point to it.
 enum RevocationEndpoints {
   static let routes = [Route("POST", "/ocsp", needsToken: false, answer)]
 

@@ -5,15 +5,15 @@ public import ReceiptCrypto
 public import ReceiptSigning
 internal import ReceiptTesting
 
-/// Who signs what the emulator answers.
+/// The signing identities of the emulator.
 public struct EmulatorSigning: Sendable {
-  /// Whom clients of the JWS have to trust.
+  /// The trust anchors for the JWS.
   public let root: Certificate
-  /// Whom clients of app receipts have to trust.
+  /// The trust anchors for app receipts.
   public let appReceiptRoot: Certificate
 
-  /// Who answers whether these certificates were revoked; `nil` for identities of the caller's, whose issuer's
-  /// key is not at hand.
+  /// The OCSP responder of these certificates; `nil` for the caller's own identities, whose issuer key is not
+  /// available.
   public let responder: EmulatedResponder?
 
   let jws: JWSSigner
@@ -25,13 +25,13 @@ public struct EmulatorSigning: Sendable {
     try self.init(jws: TestAuthority.es256().identity, appReceipts: TestAuthority.rsa().identity)
   }
 
-  /// Signs with the published keys of the test authority, by certificates that say where their OCSP responder
-  /// is, such as `http://127.0.0.1:8080/ocsp`.
+  /// Signs with the published keys of the test authority, and with certificates that name their OCSP responder, such as
+  /// `http://127.0.0.1:8080/ocsp`.
   ///
   /// - Parameters:
-  ///   - ocspURL: Where it is.
+  ///   - ocspURL: The URL of the responder.
   ///   - appReceipts: Signs app receipts; the test authority's by default.
-  /// - Throws: `SigningError`, as the other initializer.
+  /// - Throws: `SigningError`, like the other initializer.
   public init(ocspURL: String, appReceipts: SigningIdentity? = nil) throws(SigningError) {
     let authority = try TestAuthority.es256()
     let identity = try authority.identity(ocspURL: ocspURL)
@@ -42,10 +42,10 @@ public struct EmulatorSigning: Sendable {
       responder: EmulatedResponder(responder, chain: identity.chain))
   }
 
-  /// Signs with identities of the caller's.
+  /// Signs with the caller's own identities.
   ///
-  /// - Throws: `SigningError` with `unsuitable-key` unless the first is on P-256 and the second RSA, or
-  ///   `chain-length` unless the chains are of three certificates.
+  /// - Throws: `SigningError` with `unsuitable-key` unless the first key is on P-256 and the second is RSA, or
+  ///   `chain-length` unless the chains have three certificates.
   public init(jws: SigningIdentity, appReceipts: SigningIdentity) throws(SigningError) {
     try self.init(jws: jws, appReceipts: appReceipts, responder: nil)
   }
@@ -64,7 +64,7 @@ public struct EmulatorSigning: Sendable {
     self.appReceiptRoot = appReceiptRoot
   }
 
-  /// Signs a payload. Signing fails for want of memory alone; an empty text, which no verifier accepts, stands for
-  /// that.
+  /// Signs a payload. Signing can only fail without memory; the result is then an empty text, which no verifier
+  /// accepts.
   func sign(_ payload: JWSPayload) -> String { (try? jws.sign(payload)) ?? "" }
 }

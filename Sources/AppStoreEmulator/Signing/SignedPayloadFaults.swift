@@ -4,11 +4,11 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptSigning
 
-/// Faults of the signed payloads in a body.
+/// Applies faults to the signed payloads in a body.
 struct SignedPayloadFaults {
   let signing: EmulatorSigning
 
-  /// The body with each signed payload in it, at any depth, replaced; other bodies stay.
+  /// The body with every signed payload in it replaced, at any depth; a body that is not JSON is not changed.
   func apply(_ fault: EmulatorFault, to body: [UInt8]) -> [UInt8] {
     guard let json = try? JSONValue(parsing: body) else { return body }
     return json.mappingStrings { text in
@@ -29,7 +29,7 @@ struct SignedPayloadFaults {
     }
   }
 
-  /// Flips the lowest bit of the payload's middle byte: often still JSON, never what was signed.
+  /// Flips the lowest bit of the payload's middle byte: the result is often still JSON, but never the signed bytes.
   private func flipped(_ jws: UnverifiedJWS) -> String? {
     var payload = jws.payload
     payload[payload.count / 2] ^= 1

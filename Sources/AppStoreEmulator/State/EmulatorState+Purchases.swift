@@ -3,11 +3,10 @@
 public import ReceiptCodec
 
 extension EmulatorState {
-  /// Adds a purchase, or replaces the one with its transaction identifier; either way it becomes the latest in
-  /// the history.
+  /// Adds a purchase, or replaces the one with its transaction identifier. It becomes the latest in the history.
   ///
   /// - Parameters:
-  ///   - transaction: What is signed for. Without a transaction identifier nothing is added.
+  ///   - transaction: The transaction. Without a transaction identifier nothing is added.
   ///   - customer: Any name; by default the customer of the original transaction or of the app transaction, or
   ///     a new one.
   ///   - orderId: The order on the customer's invoice.
@@ -63,8 +62,7 @@ extension EmulatorState {
     if let name = appTransaction.appTransactionId { customerIndices[name] = index }
   }
 
-  /// Adds many purchases of one customer: the transaction, renewed again and again, a month apart and each with
-  /// an identifier one higher.
+  /// Adds many purchases of one customer: renewals of the transaction, a month apart, with consecutive identifiers.
   public mutating func addHistory(of transaction: JWSTransaction, count: Int, customer: String) {
     guard let first = transaction.transactionId.flatMap({ Int64($0) }), count > 0 else { return }
     let month = 30.0 * 86_400

@@ -5,7 +5,7 @@ public import ReceiptCodec
 extension EmulatorState {
   /// One attempt to deliver a notification.
   public struct SendAttempt: Sendable, Hashable {
-    /// When.
+    /// The date.
     public var date: Timestamp
     /// `SUCCESS`, `TIMED_OUT` and so on.
     public var result: String
@@ -67,11 +67,11 @@ extension EmulatorState {
 
     static let greatestCount = 2000
 
-    /// The state of an upload: the sandbox approves everything at once.
+    /// The state of an upload: the sandbox approves everything immediately.
     var stateOfUploads = "APPROVED"
     var images: [String: Image] = [:]
     var messages: [String: Message] = [:]
-    /// By product and locale.
+    /// The default messages, by product and locale.
     var defaults: [String: String] = [:]
     var realtimeURL: String?
     var performanceTests: [String: PerformanceTest] = [:]
@@ -81,9 +81,9 @@ extension EmulatorState {
   /// Adds a notification to the history.
   ///
   /// - Parameters:
-  ///   - notification: What is signed for; its signed parts too, where it has some.
-  ///   - transactionIds: The purchases it is about, for the filter.
-  ///   - attempts: How it was delivered.
+  ///   - notification: The notification; its signed parts are signed, too.
+  ///   - transactionIds: The purchases that it is about, for the filter.
+  ///   - attempts: The attempts to deliver it.
   public mutating func add(
     notification: Notification, transactionIds: [String] = [], attempts: [SendAttempt]
   ) {
@@ -91,13 +91,13 @@ extension EmulatorState {
       NotificationRecord(notification: notification, transactionIds: transactionIds, attempts: attempts))
   }
 
-  /// What becomes of uploaded images and messages: `PENDING`, `APPROVED` (the default) or `REJECTED`.
+  /// The state of uploaded images and messages: `PENDING`, `APPROVED` (the default) or `REJECTED`.
   public var stateOfUploads: String {
     get { messaging.stateOfUploads }
     set { messaging.stateOfUploads = newValue }
   }
 
-  /// Whether the developer's server passed a performance test, which production asks for.
+  /// Whether the developer's server passed a performance test, which production requires.
   public var hasPassedPerformanceTest: Bool {
     get { messaging.hasPassedPerformanceTest }
     set { messaging.hasPassedPerformanceTest = newValue }

@@ -2,7 +2,7 @@
 
 public import ReceiptCodec
 
-/// What an emulated App Store knows.
+/// The state of an emulated App Store.
 public struct EmulatorState: Sendable {
   /// A purchase.
   public struct TransactionRecord: Sendable, Hashable {
@@ -12,11 +12,11 @@ public struct EmulatorState: Sendable {
     public var orderId: String?
     /// Whether the app finished it.
     public var isFinished = false
-    /// The consumption that the developer reported, the JSON as it came.
+    /// The consumption information that the developer sent, as JSON.
     public var consumption: [JSONValue] = []
-    /// Whose it is.
+    /// The customer.
     var customer: Int
-    /// Grows with each change of any purchase: history is sorted by it.
+    /// A counter of changes to all purchases, by which the history is sorted.
     var modification: Int64
   }
 
@@ -24,15 +24,15 @@ public struct EmulatorState: Sendable {
   public struct Subscription: Sendable, Hashable {
     /// Its status, 1 to 5.
     public var status: SubscriptionStatus
-    /// What happens next.
+    /// The renewal information.
     public var renewalInfo: JWSRenewalInfo
-    /// The latest purchase of it.
+    /// Its latest purchase.
     public var latestTransactionId: String
-    /// When the developer extended it.
+    /// The dates of the developer's extensions.
     public var extensions: [Timestamp] = []
   }
 
-  /// All there is of one customer.
+  /// The data of one customer.
   struct Customer: Sendable {
     /// In the order of modification.
     var transactionIds: [String] = []
@@ -48,9 +48,9 @@ public struct EmulatorState: Sendable {
   var orders: [String: [String]] = [:]
   var modifications: Int64 = 0
 
-  /// Where notifications go; `nil` where the developer set none. The emulator sends none itself.
+  /// The developer's notification URL, if any. The emulator does not send notifications itself.
   public var notificationURL: String? = "https://example.com/notifications"
-  /// How many questions about something that takes time are answered with not yet: test notifications, mass
+  /// The number of status requests for asynchronous operations that are answered as pending: test notifications, mass
   /// extensions, performance tests.
   public var pendingAnswers = 0
   var notifications: [NotificationRecord] = []
@@ -76,6 +76,6 @@ public struct EmulatorState: Sendable {
     subscriptions[originalTransactionId]
   }
 
-  /// What the developer sent to the Advanced Commerce API, the JSON as it came.
+  /// The developer's requests to the Advanced Commerce API, as JSON.
   public var advancedCommerceRequests: [JSONValue] { advancedCommerceCalls }
 }

@@ -2,10 +2,9 @@
 
 internal import Synchronization
 
-/// Where an emulated App Store keeps its state.
+/// The storage of an emulated App Store's state.
 ///
-/// A change is seen whole or not at all; changes come one after another. When the closure throws, what it had
-/// changed by then stays.
+/// Changes are atomic and do not overlap. If the closure throws, its changes up to then are kept.
 public protocol EmulatorStore: Sendable {
   /// Reads or changes the state.
   func withState<Result: Sendable>(_ body: (inout EmulatorState) throws -> Result) rethrows -> Result

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// The JSON of `verifyReceipt`: nearly all values are strings, and each date comes three times.
+/// The JSON of `verifyReceipt`: nearly all values are strings, and each date has three formats.
 struct ReceiptAnswerWriter {
   let now: Timestamp
 
@@ -27,7 +27,7 @@ struct ReceiptAnswerWriter {
     return .object(members)
   }
 
-  /// One purchase; `details` has what a receipt cannot say, by transaction identifier.
+  /// One purchase; `details` has information that is not in a receipt, by transaction identifier.
   func purchase(_ purchase: InAppPurchase, details: [String: JWSTransaction]) -> JSONValue {
     let detail = purchase.transactionId.flatMap { details[$0] }
     var members: [JSONMember] = []
@@ -76,7 +76,7 @@ struct ReceiptAnswerWriter {
     return .object(members)
   }
 
-  /// A date as UTC, as milliseconds in a string, and in California's time.
+  /// A date in UTC, in milliseconds as a string, and in Pacific time.
   static func date(_ name: String, _ instant: Timestamp?) -> [JSONMember] {
     guard let instant else { return [] }
     let seconds = Int64(instant.wholeMilliseconds / 1000)
@@ -94,8 +94,8 @@ struct ReceiptAnswerWriter {
   }
 }
 
-/// California's time: an hour ahead in summer, which since 2007 is from the second Sunday of March to the first
-/// of November, and from 1987 on was from the first of April to the last of October.
+/// Pacific time. Since 2007, daylight saving time lasts from the second Sunday of March to the first Sunday of
+/// November; from 1987 on it lasted from the first Sunday of April to the last of October.
 enum PacificTime {
   private static let standard = -8 * 3600
   private static let daylight = -7 * 3600
@@ -107,7 +107,7 @@ enum PacificTime {
       let march = firstSunday(year, isRecent ? 3 : 4, from: isRecent ? 8 : 1),
       let november = firstSunday(year, isRecent ? 11 : 10, from: isRecent ? 1 : 25)
     else { return standard }
-    // Clocks change at two in the morning, of the time that was.
+    // Clocks change at 2:00 in the time before the change.
     let begin = march + Int64(2 * 3600 - standard)
     let end = november + Int64(2 * 3600 - daylight)
     return begin..<end ~= seconds ? daylight : standard

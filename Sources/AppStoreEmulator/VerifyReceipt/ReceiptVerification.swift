@@ -7,7 +7,7 @@ internal import ReceiptVerification
 
 /// The answer of `verifyReceipt` to one app receipt.
 struct ReceiptVerification {
-  /// What the documentation of `status` counts.
+  /// The documented values of `status`.
   private enum Status {
     static let unreadableRequest: Int64 = 21_000
     static let malformedReceipt: Int64 = 21_002
@@ -92,7 +92,7 @@ struct ReceiptVerification {
     var renewals: [JWSRenewalInfo]
   }
 
-  /// What the store knows of the customer whose receipt it is; where it knows nothing, what the receipt says.
+  /// The store's purchases of the receipt's customer; without any, those in the receipt.
   private func latest(for payload: AppReceiptPayload) -> Latest {
     let originals = payload.inAppPurchases.compactMap(\.originalTransactionId)
     return call.store.state.withState { state in
@@ -149,7 +149,7 @@ extension InAppPurchase {
   }
 }
 
-/// `verifyReceipt`, which asks for no token.
+/// `verifyReceipt`, which needs no token.
 enum ReceiptEndpoints {
   static let routes = [Route("POST", "/verifyReceipt", needsToken: false, verifyReceipt)]
 

@@ -144,7 +144,7 @@ struct EncodedEntries: Sendable {
   ///
   /// - Parameters:
   ///   - time: Its time, in milliseconds since 1970.
-  ///   - erasable: Its erasable part; `nil` where it has none.
+  ///   - erasable: Its erasable part; `nil` if it has none.
   ///   - cipher: Seals the part.
   ///   - fingerprints: What it is found under.
   ///   - encoding: Appends the bytes of the entry.

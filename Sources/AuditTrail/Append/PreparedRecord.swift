@@ -15,7 +15,7 @@ final class PreparedRecord: Sendable {
   private let source: Source
   private let number: Int
   let fingerprints: EntryFingerprints
-  /// `nil` where it has not been looked up yet.
+  /// `nil` if it has not been looked up yet.
   let inRuns: RunsLookup.Answer?
 
   private init(

@@ -36,7 +36,7 @@ struct RunsLookup: Sendable {
     self.storage = storage
   }
 
-  /// What the runs know of the records with these numbers; `nil` where they are to be looked up later instead, as where
+  /// What the runs know of the records with these numbers; `nil` if they are to be looked up later instead, as where
   /// runs were merged and removed in between, or cannot be read: then the append says so.
   func answers(
     _ numbers: ArraySlice<Int>, of records: [AuditRecord], _ fingerprints: [EntryFingerprints]

@@ -205,7 +205,7 @@ extension TrailState {
 /// An entry of another copy of a trail, to be taken over.
 struct CopiedEntry {
   let entry: [UInt8]
-  /// Its erasable part, opened; `nil` where it has none, or it was erased.
+  /// Its erasable part, opened; `nil` if it has none, or it was erased.
   let erasable: [UInt8]?
 
   /// Holds the erasable part against the entry.

@@ -51,7 +51,7 @@ struct CheckedEntries {
 
   /// Checks the next entry, without its erasable part.
   ///
-  /// - Returns: Its keys; `nil` where it cannot be read.
+  /// - Returns: Its keys; `nil` if it cannot be read.
   @discardableResult
   mutating func add(_ entry: Span<UInt8>) -> EntryIndexKeys? {
     let index = first + UInt64(hashes.count)
@@ -156,7 +156,7 @@ struct EntryLineChecker {
 
   /// What only shows when all entries were seen.
   ///
-  /// - Parameter sawErasableParts: Whether the erasable parts were at hand.
+  /// - Parameter sawErasableParts: Whether the erasable parts were available.
   /// - Returns: The faults.
   mutating func finish(sawErasableParts: Bool) -> [TrailFault] {
     // Most of the memory of a check, which goes on with the index.

@@ -13,7 +13,7 @@ struct IndexHashes {
   private var products: Set<UInt64> = []
 
   /// - Parameters:
-  ///   - key: What fingerprints are made with; `nil` where it is not known, and nothing is hashed.
+  ///   - key: What fingerprints are made with; `nil` if it is not known, and nothing is hashed.
   ///   - points: Where the hashes are evaluated, random for each check.
   ///   - indexedSize: The entries below it have their records in runs.
   init(_ key: IndexKey?, _ points: MultisetHash.Points, indexedSize: UInt64) {

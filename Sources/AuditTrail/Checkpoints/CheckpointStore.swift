@@ -12,7 +12,7 @@
 ///
 /// The functions block; call them from a thread that may.
 public protocol CheckpointStore: Sendable {
-  /// The checkpoint, encoded; `nil` where none was stored yet.
+  /// The checkpoint, encoded; `nil` if none was stored yet.
   ///
   /// - Throws: ``StorageError``.
   func load() throws -> [UInt8]?
@@ -20,7 +20,7 @@ public protocol CheckpointStore: Sendable {
   /// Stores `new` where what is stored is exactly `old`.
   ///
   /// - Parameters:
-  ///   - old: What the caller loaded; `nil` where there was none.
+  ///   - old: What the caller loaded; `nil` if there was none.
   ///   - new: The checkpoint to take its place.
   /// - Returns: Whether it was stored. `false` means that another process was faster: load, and decide again.
   /// - Throws: ``StorageError``. After ``StorageError/Code/syncFailed`` and ``StorageError/Code/unavailable`` it is

@@ -39,7 +39,7 @@ public struct FileCheckpointStore: CheckpointStore {
     self.afterStep = afterStep
   }
 
-  /// The checkpoint, encoded; `nil` where there is no file.
+  /// The checkpoint, encoded; `nil` if there is no file.
   ///
   /// - Throws: ``StorageError/Code/inputOutput``, and ``StorageError/Code/corrupt`` where the file is too long for a
   ///   checkpoint.

@@ -12,7 +12,7 @@ public struct AuditEntry: Sendable, Hashable {
   public var facts: EntryFacts
   /// The index of the previous entry of the same original transaction; absent for the first.
   public var previous: UInt64?
-  /// SHA-256 of the erasable part (``ErasablePart/encoded``); absent where the entry never had one.
+  /// SHA-256 of the erasable part (``ErasablePart/encoded``); absent if the entry never had one.
   public var commitment: SHA256Digest?
 
   /// The longest entry, in bytes: its length must fit 16 bits in a bundle.

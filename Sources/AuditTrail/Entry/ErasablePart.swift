@@ -109,7 +109,7 @@ public struct ErasablePart: Sendable, Hashable {
       customerToken: customerToken)
   }
 
-  /// Where the customer token is; `nil` where there is none.
+  /// Where the customer token is; `nil` if there is none.
   package static func tokenRange(in bytes: Span<UInt8>) throws(MalformedErasablePart) -> Range<Int>? {
     guard bytes.count > flagsIndex else { throw MalformedErasablePart(.truncated, at: bytes.count) }
     guard bytes[0] == presentMark else { throw MalformedErasablePart(.unknownMark, at: 0) }

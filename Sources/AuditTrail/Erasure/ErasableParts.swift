@@ -14,7 +14,7 @@ struct ErasableParts: ~Copyable {
     keys = ErasureKeys(reader)
   }
 
-  /// The bytes of the part that an entry commits to; `nil` where its key was forgotten, which an erasure must confirm.
+  /// The bytes of the part that an entry commits to; `nil` if its key was forgotten, which an erasure must confirm.
   ///
   /// - Parameters:
   ///   - index: The entry.

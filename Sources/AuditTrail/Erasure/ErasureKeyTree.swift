@@ -49,7 +49,7 @@ enum ErasureKeyTree {
 
     init(_ nodes: [Node]) { self.nodes = nodes }
 
-    /// The node above a leaf; `nil` where the leaf was forgotten, or is not covered.
+    /// The node above a leaf; `nil` if the leaf was forgotten, or is not covered.
     func node(above leaf: UInt64) -> Node? {
       let place = nodes.partitioningIndex { $0.leaves.lowerBound > leaf } - 1
       return place >= 0 && nodes[place].leaves.contains(leaf) ? nodes[place] : nil
@@ -110,7 +110,7 @@ extension ErasureKeyTree.Cover {
     return row
   }
 
-  /// The nodes of a row; `nil` where it is not one of this layout, with nodes in `leaves` of at least `height`.
+  /// The nodes of a row; `nil` if it is not one of this layout, with nodes in `leaves` of at least `height`.
   init?(_ row: [UInt8], of leaves: Range<UInt64>, downTo height: UInt8) {
     guard row.first == 1, (row.count - 1) % Self.nodeByteCount == 0 else { return nil }
     var nodes: [ErasureKeyTree.Node] = []

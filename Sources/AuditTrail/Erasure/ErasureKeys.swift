@@ -30,7 +30,7 @@ struct ErasureKeys {
     try write(ErasureKeyTree.Cover([root]), row: 0, in: writer)
   }
 
-  /// The key of the erasable part of an entry; `nil` where it was forgotten.
+  /// The key of the erasable part of an entry; `nil` if it was forgotten.
   ///
   /// - Throws: ``AuditError/Code/tampered`` where a row is missing or damaged; ``StorageError``.
   mutating func key(of entry: UInt64) throws -> ErasureKeyTree.Secret? {
@@ -171,7 +171,7 @@ struct ErasureKeyPath: Sendable {
 
   init(_ cover: [ErasureKeyTree.Node] = []) { self.cover = cover }
 
-  /// The key of an entry; `nil` where it is below none of the nodes.
+  /// The key of an entry; `nil` if it is below none of the nodes.
   mutating func key(of entry: UInt64) -> ErasureKeyTree.Secret? {
     while let last = nodes.last, !last.leaves.contains(entry) { nodes.removeLast() }
     if nodes.isEmpty {
@@ -183,7 +183,7 @@ struct ErasureKeyPath: Sendable {
   }
 }
 
-/// The keys that the rows of the table `covers` are sealed with, each drawn anew whenever its row is replaced.
+/// The keys that the rows of the table `covers` are sealed with, each drawn again whenever its row is replaced.
 ///
 /// They are in rows of the table `keys`, 128 in each, of 32 bytes: the only bytes of a trail that are overwritten so
 /// that what stood there is gone. The rows keep their length and are made in ascending order, so that a storage has no
@@ -193,7 +193,7 @@ enum WrappingKeys {
   private static let byteCount = 32
   static let rowByteCount = Int(countPerRow) * byteCount
 
-  /// The key number `number`; `nil` where there is none.
+  /// The key number `number`; `nil` if there is none.
   static func key(_ number: UInt64, in reader: any StorageReader) throws -> ErasureKeyTree.Secret? {
     let start = Int(number % countPerRow) * byteCount
     let bytes = try reader.value(.keys, Int64(number / countPerRow), bytes: start..<start + byteCount)
@@ -209,7 +209,7 @@ enum WrappingKeys {
     return rows
   }
 
-  /// Draws the key number `number` anew, and overwrites the one before.
+  /// Replaces the key number `number` by a new random one.
   static func renew(_ number: UInt64, in writer: any StorageWriter) throws -> ErasureKeyTree.Secret {
     let row = Int64(number / countPerRow)
     let last = try writer.lastKey(.keys, in: 0...Int64.max) ?? -1

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// How well an opened trail does what it is for: ``AuditLog/health``.
 public struct AuditLogHealth: Sendable, Hashable {
-  /// Why nothing more is written, until the trail is opened anew; `nil` while it is written to.
+  /// Why nothing more is written, until the trail is opened again; `nil` while it is written to.
   public let stopped: AuditError?
-  /// Why the last attempt to publish a checkpoint failed; `nil` where it succeeded. Publishing is tried again.
+  /// Why the last attempt to publish a checkpoint failed; `nil` if it succeeded. Publishing is tried again.
   public let publishingFault: AuditError?
   /// How many attempts to publish have failed one after the other.
   public let failedAttempts: Int

@@ -9,7 +9,7 @@ extension AuditLog {
   /// Has another key take over: by an entry that the key in use signs, after which the new one signs everything. Who
   /// trusts the old key follows the entry to the new one; what the old key signs afterwards is not accepted any more.
   ///
-  /// Other processes that write must be opened anew with the new private key; those that read need nothing. A checkpoint
+  /// Other processes that write must be opened again with the new private key; those that read need nothing. A checkpoint
   /// of the new key is published; witnesses must know it before they cosign.
   ///
   /// - Parameter new: The private key, named as the trail.

@@ -109,7 +109,7 @@ public struct KeySuccession: Sendable, Hashable {
   /// How many entries the key that was replaced vouches for at most: those up to this one.
   var size: UInt64 { index + 1 }
 
-  /// Reads the entry of a proof; `nil` where it does not replace `old`.
+  /// Reads the entry of a proof; `nil` if it does not replace `old`.
   init?(_ proof: LogProof, by old: NoteVerifierKey) {
     guard let bytes = proof.extra, proof.checkpoint.unverifiedCheckpoint.size == proof.index + 1,
       (try? proof.verify(entry: bytes, by: old)) != nil, let entry = try? AuditEntry(parsing: bytes),

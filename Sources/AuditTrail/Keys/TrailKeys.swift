@@ -13,7 +13,7 @@ final class TrailKeys: Sendable {
 
   private struct State {
     var chain: KeyChain
-    /// `nil` where the trail is only read.
+    /// `nil` if the trail is only read.
     var signer: NoteSignerKey?
   }
 
@@ -101,7 +101,7 @@ final class TrailKeys: Sendable {
 
   /// The stored head.
   ///
-  /// - Throws: ``AuditError/Code/notATrail`` where there is none; ``AuditError/Code/tampered`` where it is not signed by
+  /// - Throws: ``AuditError/Code/notATrail`` if there is none; ``AuditError/Code/tampered`` where it is not signed by
   ///   the trail's key; ``StorageError``.
   func head(in reader: any StorageReader) throws -> TrailHead { try stored(in: reader).head }
 

@@ -20,7 +20,7 @@ public struct AuditError: PlacedError, Error, Sendable, Hashable, CustomStringCo
     /// returns the first index where it was.
     case storageUnavailable = "storage-unavailable"
     /// A write failed in such a way that it is not known what is stored. The trail takes nothing more until it is
-    /// opened anew; entries that were acknowledged are there.
+    /// opened again; entries that were acknowledged are there.
     case stopped
     /// The trail was closed.
     case closed

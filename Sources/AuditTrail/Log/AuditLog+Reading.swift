@@ -8,7 +8,7 @@ extension AuditLog {
   /// Reads one state of the trail. It is at least as new as the last append that this process made, and as what
   /// other processes made before the call.
   ///
-  /// - Throws: ``AuditError``, and whatever `body` throws.
+  /// - Throws: ``AuditError``, and the errors of `body`.
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (TrailView) throws -> Result
   ) async throws -> Result {

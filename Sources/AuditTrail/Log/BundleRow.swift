@@ -7,7 +7,7 @@ internal import TransparencyLog
 struct StoredEntry {
   /// The leaf: an ``AuditEntry``, encoded.
   var entry: [UInt8]
-  /// The erasable part, encoded; empty where there is none or it has a row of its own.
+  /// The erasable part, encoded; empty if there is none or it has a row of its own.
   var erasable: [UInt8]
   /// Whether the erasable part has a row of its own, in `payloads`.
   var isOutOfLine: Bool
@@ -54,7 +54,7 @@ package enum BundleRow {
   struct Layout {
     /// Of each entry.
     let entries: [Range<Int>]
-    /// Of each erasable part; empty where there is none, or it has a row of its own.
+    /// Of each erasable part; empty if there is none, or it has a row of its own.
     let erasables: [Range<Int>]
     /// Which erasable parts have rows of their own.
     let outOfLine: [Bool]
@@ -110,7 +110,7 @@ package enum TailRow {
     return row
   }
 
-  /// The entry; `nil` where the row is not of this form. Whether the entry has the stored hash is for the check.
+  /// The entry; `nil` if the row is not of this form. Whether the entry has the stored hash is for the check.
   static func decode(_ row: [UInt8]) -> StoredEntry? {
     guard row.count >= entryOffset, row[0] <= 1 else { return nil }
     let length = Int(row.bigEndian(at: 1) as UInt32)

@@ -3,7 +3,7 @@
 internal import TransparencyLog
 
 /// What a process has seen of a trail, which outlives a state that is gone after a failure: an older copy that was refused
-/// once must not be believed when it is read anew.
+/// once must not be believed when it is read again.
 struct SeenTrail {
   private var newest: TrailHead
   /// The newest before it that survives the loss of power: what was not synced may be lost.

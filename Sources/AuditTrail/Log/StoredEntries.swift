@@ -18,7 +18,7 @@ struct StoredEntries {
   /// - Throws: ``AuditError/Code/noSuchEntry``, ``AuditError/Code/tampered``, ``StorageError``.
   func entry(at index: UInt64) throws -> [UInt8] { try verified(index).entry }
 
-  /// The entry at `index`, and the lengths in the bundle that it was found in; `nil` where it is in none yet.
+  /// The entry at `index`, and the lengths in the bundle that it was found in; `nil` if it is in none yet.
   ///
   /// - Throws: As ``entry(at:)``.
   func entryWithLengths(at index: UInt64) throws -> (entry: [UInt8], lengths: [UInt8]?) {
@@ -94,7 +94,7 @@ struct StoredEntries {
 struct StoredRows {
   let reader: any StorageReader
 
-  /// The entry at `index`, without its erasable part; `nil` where there is none.
+  /// The entry at `index`, without its erasable part; `nil` if there is none.
   func entry(at index: UInt64) throws -> [UInt8]? {
     let (bundle, position) = Self.place(of: index)
     if let lengths = try lengths(of: bundle) {
@@ -103,7 +103,7 @@ struct StoredRows {
     return try tail(index)?.entry
   }
 
-  /// The erasable part of the entry at `index`, sealed; empty where it has none.
+  /// The erasable part of the entry at `index`, sealed; empty if it has none.
   ///
   /// - Parameters:
   ///   - index: The entry.
@@ -134,7 +134,7 @@ struct StoredRows {
     return row
   }
 
-  /// The erasable part of an entry that was read, sealed; empty where it has none.
+  /// The erasable part of an entry that was read, sealed; empty if it has none.
   func erasable(of stored: StoredEntry, at index: UInt64) throws -> [UInt8] {
     stored.isOutOfLine ? try outOfLinePayload(index) : stored.erasable
   }

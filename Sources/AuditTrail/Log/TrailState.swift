@@ -3,7 +3,7 @@
 internal import FingerprintIndex
 internal import TransparencyLog
 
-/// What writing holds in memory of a trail. It follows what is stored, and is read anew after a failed write.
+/// What writing holds in memory of a trail. It follows what is stored, and is read again after a failed write.
 struct TrailState {
   /// As it is stored and signed.
   var signed: SignedHead
@@ -13,7 +13,7 @@ struct TrailState {
   /// The entries after the last full bundle.
   var tail: BundleEntries
   var index: IndexEngine
-  /// The way to the keys of the erasable parts of entries that are still to come; `nil` where the trail holds no keys,
+  /// The way to the keys of the erasable parts of entries that are still to come; `nil` if the trail holds no keys,
   /// and is only read.
   private let erasureKeys: ErasureKeyPath?
   let context: TrailContext
@@ -188,7 +188,7 @@ struct ErasureLookup {
   let key: IndexKey
   let entries: StoredEntries
 
-  /// The erasure of the entry at `erased`; `nil` where there is none.
+  /// The erasure of the entry at `erased`; `nil` if there is none.
   ///
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   func erasure(of erased: UInt64) throws -> UInt64? {

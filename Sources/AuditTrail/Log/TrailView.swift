@@ -34,7 +34,7 @@ public struct TrailView {
     try RecordedEntry(index: index, bytes: entries.entry(at: index))
   }
 
-  /// The erasable part of the entry at `index`; `nil` where it never had one, or it was erased.
+  /// The erasable part of the entry at `index`; `nil` if it never had one, or it was erased.
   ///
   /// - Throws: ``AuditError/Code/tampered`` where it is not the one that the entry commits to, or what is recorded of its
   ///   erasure and what is stored contradict each other; ``AuditError/Code/keysMissing`` where the trail holds no keys,
@@ -49,7 +49,7 @@ public struct TrailView {
     }
   }
 
-  /// The bytes of an erasable part, with its key compared with the recorded erasures; `nil` where it was erased.
+  /// The bytes of an erasable part, with its key compared with the recorded erasures; `nil` if it was erased.
   func erasableBytes(
     at index: UInt64, _ stored: StoredEntry? = nil, commitment: SHA256Digest, _ parts: inout ErasableParts
   ) throws -> [UInt8]? {
@@ -85,7 +85,7 @@ public struct TrailView {
   /// - Parameters:
   ///   - original: The original transaction's identifier.
   ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: At most so many.
+  ///   - limit: The greatest number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func history(original: String, before: UInt64 = .max, limit: Int = .max) throws -> [RecordedEntry] {
@@ -116,7 +116,7 @@ public struct TrailView {
   /// - Parameters:
   ///   - digest: What entries state as ``EntryFacts/receipt``; see ``ReceiptDigests``.
   ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: At most so many.
+  ///   - limit: The greatest number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func entries(receipt digest: SHA256Digest, before: UInt64 = .max, limit: Int = .max) throws
@@ -165,7 +165,7 @@ public struct TrailView {
   /// - Parameters:
   ///   - token: The token that was recorded as ``AuditRecord/customerToken``.
   ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: At most so many.
+  ///   - limit: The greatest number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``; ``AuditError/Code/keysMissing`` where the trail holds no keys; ``StorageError``.
   public func entries(customer token: String, before: UInt64 = .max, limit: Int = .max) throws
@@ -211,7 +211,7 @@ public struct TrailView {
   /// - Parameters:
   ///   - time: Milliseconds since 1970.
   ///   - from: Only entries with this index or a greater one, for the next page.
-  ///   - limit: At most so many.
+  ///   - limit: The greatest number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func entries(

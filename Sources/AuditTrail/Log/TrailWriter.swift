@@ -11,9 +11,9 @@ struct TrailWriter {
   private let once: TrailConfiguration.OnceWindow
   private let context: TrailContext
   private let checkpoints: any CheckpointStore
-  /// `nil` after a failed transaction: to be read anew.
+  /// `nil` after a failed transaction: to be read again.
   private var state: TrailState?
-  /// What a state that is read anew must go on from.
+  /// What a state that is read again must go on from.
   private var seen: SeenTrail
   /// Why nothing more is written.
   private(set) var stopped: AuditError?

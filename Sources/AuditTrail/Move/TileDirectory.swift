@@ -196,7 +196,7 @@ extension AuditLog {
     return checkpoint
   }
 
-  /// How many entries an earlier export of this trail in the folder has, 0 where there is none.
+  /// How many entries an earlier export of this trail in the folder has, 0 if there is none.
   private func sizeOfExport(in directory: TileDirectory, before new: Checkpoint) throws -> UInt64 {
     guard let bytes = try directory.read("checkpoint") else { return 0 }
     let place = "\(directory.path)/checkpoint"

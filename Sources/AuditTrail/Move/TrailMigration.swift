@@ -158,7 +158,7 @@ public struct TrailMigration: Sendable {
 
   // MARK: - Comparing
 
-  /// Reads the copy anew and holds it against the source's root and checkpoint.
+  /// Reads the copy again and compares it with the source's root and checkpoint.
   private func compare(
     _ target: any TrailStorage, with head: TrailHead, _ published: VerifiedCheckpoint, _ keys: TrailKeys
   ) throws {

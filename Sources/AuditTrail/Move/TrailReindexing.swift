@@ -89,7 +89,7 @@ public struct TrailReindexing: Sendable {
     var forgotten: Set<UInt64> = []
   }
 
-  /// Makes the index once; `nil` where an entry was erased after its customer was entered into the index.
+  /// Makes the index once; `nil` if an entry was erased after its customer was entered into the index.
   private func attempt(_ progress: (UInt64, UInt64) -> Void) throws -> UInt64? {
     var (state, rebuild) = try storage.read { reader in
       guard try ErasureKeys.arePresent(in: reader) else { throw ErasureKeys.missing }

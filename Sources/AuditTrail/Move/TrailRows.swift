@@ -10,7 +10,7 @@ package struct TrailRow {
   }
 
   package let recorded: RecordedEntry
-  /// `nil` where the entry never had one.
+  /// `nil` if the entry never had one.
   package let erasable: Erasable?
 }
 

@@ -123,7 +123,7 @@ extension Verdict {
 }
 
 extension Timestamp {
-  /// The milliseconds without their fraction; `nil` where they are no number that an entry can hold.
+  /// The milliseconds without their fraction; `nil` if they are no number that an entry can hold.
   var wholeMilliseconds: Int64? { Int64(exactly: millisecondsSince1970.rounded(.down)) }
 }
 

@@ -36,7 +36,7 @@ extension TrailView {
   /// - Parameters:
   ///   - receipt: The digests of the receipt.
   ///   - before: Only entries with a smaller index, for the next page.
-  ///   - limit: At most so many.
+  ///   - limit: The greatest number of results.
   /// - Returns: The entries.
   /// - Throws: ``AuditError/Code/tampered``, ``StorageError``.
   public func entries(receipt: ReceiptDigests, before: UInt64 = .max, limit: Int = .max) throws

@@ -21,7 +21,7 @@ extension AuditLog {
 
 extension TrailView {
   /// What the policy says that entries name by this digest (``EntryFacts/policy``): lines as in ``PolicyDescription/text``;
-  /// `nil` where the trail does not have it.
+  /// `nil` if the trail does not have it.
   ///
   /// - Throws: ``AuditError/Code/tampered`` where another text is in its place, ``StorageError``.
   public func policy(_ digest: SHA256Digest) throws -> String? {

@@ -28,6 +28,6 @@ public protocol AuditLookup: Sendable {
   /// newest.
   func entries(receipt: SHA256Digest, limit: Int) async throws -> [EarlierEntry]
 
-  /// Who the customer of an entry was; `nil` where none was recorded, or it was erased.
+  /// Who the customer of an entry was; `nil` if none was recorded, or it was erased.
   func customer(at index: UInt64) async throws -> String?
 }

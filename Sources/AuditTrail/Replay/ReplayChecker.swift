@@ -58,7 +58,7 @@ public struct ReplayChecker: RemoteChecker {
     }
   }
 
-  /// Why it is a replay; `nil` where it is none.
+  /// Why it is a replay; `nil` if it is none.
   private func replay(of receipt: VerifiedReceipt) async throws -> String? {
     for question in ReplayQuestion.questions(
       about: receipt, rules, customer: customer, consumables: consumables)

@@ -67,7 +67,7 @@ enum ReplayQuestion: Sendable, Hashable {
   /// - Parameters:
   ///   - index: The entry of the grant.
   ///   - owner: Its customer, where the question is about one.
-  /// - Returns: `nil` where it does not.
+  /// - Returns: `nil` if it does not.
   func replay(grantedIn index: UInt64, to owner: String? = nil) -> String? {
     switch self {
     case .receipt: return "This receipt was accepted before, in entry \(index)."

@@ -18,7 +18,7 @@ public struct StorageError: PlacedError, Error, Sendable, Hashable, CustomString
     case unavailable
     /// Reading failed, or writing failed before the commit: nothing was stored.
     case inputOutput = "input-output"
-    /// The commit or its sync failed. It is not known what is stored; the storage must be opened anew.
+    /// The commit or its sync failed. It is not known what is stored; the storage must be opened again.
     case syncFailed = "sync-failed"
     /// What is stored cannot be what was written.
     case corrupt
@@ -66,7 +66,7 @@ extension StorageError {
     }
   }
 
-  /// The contents of a file; `nil` where there is none.
+  /// The contents of a file; `nil` if there is none.
   static func contents(of path: String, limit: Int) throws(StorageError) -> [UInt8]? {
     do throws(SystemError) {
       if let contents = try FileSystem.read(path, limit: limit) { return contents }

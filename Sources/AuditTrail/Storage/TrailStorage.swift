@@ -18,13 +18,13 @@
 public protocol TrailStorage: Sendable {
   /// Reads one state.
   ///
-  /// - Throws: ``StorageError``, and whatever `body` throws.
+  /// - Throws: ``StorageError``, and the errors of `body`.
   func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result
 
   /// Changes the trail: all that `body` does, or nothing where it throws.
   ///
-  /// - Throws: ``StorageError``, and whatever `body` throws. After ``StorageError/Code/syncFailed`` it is not known
-  ///   what is stored, and the storage refuses every further write until it is opened anew.
+  /// - Throws: ``StorageError``, and the errors of `body`. After ``StorageError/Code/syncFailed`` it is not known
+  ///   what is stored, and the storage refuses every further write until it is opened again.
   func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
   /// Changes the trail as ``write(_:)`` does, but returns before the changes survive the loss of power. Others see them
@@ -37,7 +37,7 @@ public protocol TrailStorage: Sendable {
   /// may go on meanwhile.
   ///
   /// - Throws: ``StorageError/Code/syncFailed``: the storage then refuses every further write and sync until it is
-  ///   opened anew. ``StorageError/Code/closed``.
+  ///   opened again. ``StorageError/Code/closed``.
   func synchronize() throws
 
   /// Makes what was removed or overwritten before this call unrecoverable from the storage's own files, as far as
@@ -47,7 +47,7 @@ public protocol TrailStorage: Sendable {
   /// The bytes that the trail takes up, files of the storage's own included.
   func byteCount() throws -> UInt64
 
-  /// What is wrong with the storage's own structure, one line each; empty where nothing is, or the storage has no way
+  /// What is wrong with the storage's own structure, one line each; empty if nothing is, or the storage has no way
   /// to tell. It may read everything that is stored.
   func structuralFaults() throws -> [String]
 
@@ -70,11 +70,11 @@ extension TrailStorage {
 
 /// One state of a trail's tables.
 public protocol StorageReader {
-  /// The value at `key`; `nil` where there is none.
+  /// The value at `key`; `nil` if there is none.
   func value(_ table: StorageTable, _ key: Int64) throws -> [UInt8]?
 
   /// Part of the value at `key`, without reading all of it: the bytes of `range` as far as the value has them;
-  /// `nil` where there is no value.
+  /// `nil` if there is no value.
   func value(_ table: StorageTable, _ key: Int64, bytes range: Range<Int>) throws -> [UInt8]?
 
   /// Calls `body` with each key in `keys` that has a value, and the value, in ascending order, until `body` returns `false`.

@@ -16,7 +16,7 @@ public struct CheckpointWitness: Sendable {
   public struct KnownLog: Sendable {
     /// The log's keys, of which any may sign. The name of each is the log's origin.
     public let keys: [NoteVerifierKey]
-    /// Where the last checkpoint that was cosigned is kept. Losing it makes the witness cosign any history anew.
+    /// Where the last checkpoint that was cosigned is kept. Losing it makes the witness cosign any history again.
     public let checkpoints: any CheckpointStore
 
     /// Describes a log.
@@ -32,7 +32,7 @@ public struct CheckpointWitness: Sendable {
     /// where the stored checkpoint cannot be read, written or trusted, and 503 where others were faster again and
     /// again.
     public let response: WitnessResponse
-    /// Why, for the witness's own log; `nil` where it cosigned.
+    /// Why, for the witness's own log; `nil` if it cosigned.
     public let reason: String?
   }
 

@@ -55,7 +55,7 @@
     /// The server, the database and the schema.
     public var description: String { location.description }
 
-    /// The checkpoint, encoded; `nil` where none was stored yet.
+    /// The checkpoint, encoded; `nil` if none was stored yet.
     ///
     /// - Throws: ``StorageError``.
     public func load() throws(StorageError) -> [UInt8]? {

@@ -80,7 +80,7 @@
     private func idleConnection() throws(StorageError) -> ServerConnection? {
       try checkOpen()
       while let connection = state.withLock({ $0.idle.popLast() }) {
-        // The server may have been started anew since.
+        // The server may have been restarted since.
         if !connection.isBroken { return connection }
       }
       return nil

@@ -67,7 +67,7 @@
 
     /// Reads one state.
     ///
-    /// - Throws: ``StorageError``, and whatever `body` throws. ``StorageError/Code/busy`` where all connections are in
+    /// - Throws: ``StorageError``, and the errors of `body`. ``StorageError/Code/busy`` where all connections are in
     ///   use by others.
     public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
       try pool.withConnection(for: .reading) { connection in
@@ -81,10 +81,10 @@
     ///
     /// Changes are sent ahead, so their faults may only show with a later one or at the end.
     ///
-    /// - Throws: ``StorageError``, and whatever `body` throws. ``StorageError/Code/busy`` where others wrote for longer
+    /// - Throws: ``StorageError``, and the errors of `body`. ``StorageError/Code/busy`` where others wrote for longer
     ///   than ``PostgreSQLOptions/lockTimeout``. After ``StorageError/Code/unavailable`` it is not known whether the
     ///   write took place, where the message says that the connection was lost during a commit: read again what is
-    ///   stored. The next use connects anew.
+    ///   stored. The next use reconnects.
     public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
       try pool.withConnection(for: .writing) { connection in
         let transaction = try beginWriting(&connection)

@@ -9,7 +9,7 @@
   final class PostgreSQLTransaction: StorageWriter {
     /// So many changes are under way at most before their answers are taken.
     private static let maximumAwaitedCount = 512
-    /// About so many bytes of a range are fetched at a time.
+    /// The approximate number of bytes of a range that are fetched at a time.
     private static let pageByteCount = 4 << 20
 
     /// So many values are fetched together.

@@ -29,7 +29,7 @@ enum TrailConnection {
   }
 
   /// Leaves the sync of commits to ``SQLiteStorage/synchronize()``. SQLite itself goes on syncing the log before it
-  /// copies it into the file, the file after that, and the log's beginning when it is written anew: what a loss of
+  /// copies it into the file, the file after that, and the log's beginning when it is rewritten: what a loss of
   /// power leaves is the file as it was after some commit.
   static let deferredSync = "PRAGMA synchronous = NORMAL"
 

@@ -15,7 +15,7 @@ final class SQLiteAccess {
 
   /// Has `body` read one state.
   ///
-  /// - Throws: `StorageError`, and whatever `body` throws.
+  /// - Throws: `StorageError`, and the errors of `body`.
   static func reading<Result>(
     _ database: Database, _ body: (any StorageReader) throws -> Result
   ) throws -> Result {
@@ -57,7 +57,7 @@ final class SQLiteAccess {
     try at(table, key) { try database.withStatement(sql, body) }
   }
 
-  /// Opens the value of the row `key`; `nil` where there is none.
+  /// Opens the value of the row `key`; `nil` if there is none.
   func blob(_ table: StorageTable, _ key: Int64, writing: Bool) throws -> Blob? {
     let statements = TableStatements[table]
     return try database.blob(statements.name, "value", row: key, writing: writing) {
@@ -73,7 +73,7 @@ final class SQLiteAccess {
     }
   }
 
-  /// The integer in the first row; `nil` where there is no row.
+  /// The integer in the first row; `nil` if there is no row.
   func integer(_ sql: String, _ table: StorageTable, _ keys: ClosedRange<Int64>) throws -> Int64? {
     try withStatement(sql, table, keys.lowerBound) { statement in
       statement.bind(keys.lowerBound, keys.upperBound)

@@ -25,7 +25,7 @@ enum Segments {
 
   static func number(ofRow row: Int64) -> Int { Int(row & Int64(maximumCount - 1)) }
 
-  /// The keys of the rows of the values at `keys`; `nil` where no value can have such a key.
+  /// The keys of the rows of the values at `keys`; `nil` if no value can have such a key.
   static func rows(of keys: ClosedRange<Int64>) -> ClosedRange<Int64>? {
     guard keys.overlaps(Self.keys) else { return nil }
     let keys = keys.clamped(to: Self.keys)
@@ -47,7 +47,7 @@ enum Segments {
 }
 
 extension SQLiteAccess {
-  /// The bytes of a value in segments as far as it has them; `nil` where there is none.
+  /// The bytes of a value in segments as far as it has them; `nil` if there is none.
   func segmentedValue(_ table: StorageTable, _ key: Int64, bytes: Range<Int>) throws -> [UInt8]? {
     guard Segments.keys.contains(key) else { return nil }
     let numbers = Segments.numbers(of: bytes)
@@ -126,7 +126,7 @@ extension SQLiteAccess {
     return count.map { Segments.number(ofRow: last) * Segments.byteCount + $0 }
   }
 
-  /// The key of the row of the last segment; `nil` where there is no such value.
+  /// The key of the row of the last segment; `nil` if there is no such value.
   private func lastSegment(_ table: StorageTable, _ key: Int64) throws -> Int64? {
     try Segments.rows(of: key...key).flatMap { try integer(TableStatements[table].lastKey, table, $0) }
   }

@@ -5,7 +5,7 @@ internal import ReceiptCodec
 /// Something known of a line of purchases. Of two facts of a type the higher one is kept; the order is total
 /// over the facts' bytes, so that which came first cannot matter.
 protocol PurchaseFact: JSONObject {
-  /// Whether the other one is kept instead; `nil` where the meaning does not decide.
+  /// Whether the other one is kept instead; `nil` if the meaning does not decide.
   func isLower(than other: Self) -> Bool?
 }
 

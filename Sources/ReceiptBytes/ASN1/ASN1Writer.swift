@@ -14,7 +14,7 @@ package struct ASN1Writer: Sendable {
     return writer.bytes
   }
 
-  /// Writes a value around contents that are at hand.
+  /// Writes a value around existing contents.
   package mutating func write(_ tag: ASN1Tag, contents: some Collection<UInt8>) {
     writeHeader(tag, length: contents.count)
     bytes += contents

@@ -8,7 +8,7 @@ package protocol PlacedError: Error, Sendable, Hashable, CustomStringConvertible
 
   /// What went wrong, in a word that stays stable.
   var code: Code { get }
-  /// Where: a file, a table and key, a server; empty where there is no one place.
+  /// Where: a file, a table and key, a server; empty if there is no one place.
   var place: String { get }
   /// What happened and what to do, on one line.
   var message: String { get }

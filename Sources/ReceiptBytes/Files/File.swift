@@ -79,7 +79,7 @@ package struct File: ~Copyable, Sendable {
   @discardableResult
   package func setPermissions(_ permissions: UInt16) -> Bool { fchmod(descriptor, mode_t(permissions)) == 0 }
 
-  /// Everything from the current position to the end; `nil` where that is more than `limit` bytes.
+  /// Everything from the current position to the end; `nil` if that is more than `limit` bytes.
   package func read(limit: Int) throws(SystemError) -> [UInt8]? {
     var contents: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16384)

@@ -12,7 +12,7 @@
 
 /// Files by their paths, with the durability of POSIX: what was written, synced and whose directory was synced stays.
 package enum FileSystem {
-  /// The contents of a file; `nil` where it has more than `limit` bytes.
+  /// The contents of a file; `nil` if it has more than `limit` bytes.
   package static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
     try File(path, .reading).read(limit: limit)
   }
@@ -33,7 +33,7 @@ package enum FileSystem {
     try file.close()
   }
 
-  /// What is under a path; `nil` where there is nothing.
+  /// What is under a path; `nil` if there is nothing.
   package static func status(_ path: String) throws(SystemError) -> File.Status? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
@@ -43,7 +43,7 @@ package enum FileSystem {
     return File.Status(status)
   }
 
-  /// What is under a path, a symbolic link itself included; `nil` where there is nothing.
+  /// What is under a path, a symbolic link itself included; `nil` if there is nothing.
   package static func linkStatus(_ path: String) throws(SystemError) -> File.Status? {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {

@@ -6,7 +6,7 @@ extension AppReceiptPayload: Hashable {
   /// The payload as the content of a receipt's container: a `SET OF` in DER.
   ///
   /// A decoded payload gives the bytes that were decoded, unless a field was set since.
-  /// Any other is written anew, sorted, with the attributes of unknown type that it was decoded with.
+  /// Any other is rewritten, sorted, with the attributes of unknown type that it was decoded with.
   package func encoded() -> [UInt8] { Array(encodedSet) }
 
   /// All attributes as they are encoded: of a decoded payload all that were read, those of unknown

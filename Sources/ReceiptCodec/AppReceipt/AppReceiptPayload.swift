@@ -2,7 +2,7 @@
 
 /// What an app receipt says: its attributes, typed.
 ///
-/// A field is `nil` where the receipt has no such attribute. Types marked † are not documented by Apple.
+/// A field is `nil` if the receipt has no such attribute. Types marked † are not documented by Apple.
 /// Two payloads are equal when they encode to the same bytes.
 public struct AppReceiptPayload: Sendable, FieldwiseBuildable {
   /// The environment, type 0 †, for example `Production` or `ProductionSandbox`.

@@ -4,7 +4,7 @@ internal import ReceiptBytes
 
 /// One in-app purchase of an app receipt: the set of attributes in an attribute of type 17.
 ///
-/// A field is `nil` where the purchase has no such attribute, or an empty date. Types marked † are not
+/// A field is `nil` if the purchase has no such attribute, or an empty date. Types marked † are not
 /// documented by Apple. Two purchases are equal when they encode to the same bytes.
 public struct InAppPurchase: Sendable, FieldwiseBuildable {
   /// How many were bought, type 1701.

@@ -37,7 +37,7 @@ struct RawAttribute {
     let version: Int
     let value: Range<Int>
 
-    /// `nil` where the attribute has another form, or is wrong.
+    /// `nil` if the attribute has another form, or is wrong.
     @inline(__always)
     init?(at start: Int, before end: Int, _ bytes: Span<UInt8>) {
       // 30 L 02 2 T T 02 1 V 04 L, or one octet less.

@@ -19,7 +19,7 @@ extension Timestamp {
     self = timestamp
   }
 
-  /// The same, from bytes; `nil` where they are no such date.
+  /// The same, from bytes; `nil` if they are no such date.
   package init?(iso8601 text: Span<UInt8>) {
     guard text.count >= 20,
       let dateTime = CivilDateTime(text.extracting(0..<19), separator: UInt8(ascii: "T"))

@@ -102,7 +102,7 @@ extension JSONObject {
   }
 }
 
-/// Reads or writes the field at hand.
+/// Reads or writes the current field.
 package protocol JSONFieldCoder {
   mutating func code<Value: JSONFieldValue>(_ value: inout Value?) throws(MalformedReceipt)
   /// For a required field.

@@ -46,7 +46,7 @@ extension JSONReader {
     return JSONNumber(validated: text)
   }
 
-  /// The value of a number token; `nil` where it is longer than any that is meant seriously.
+  /// The value of a number token; `nil` if it is longer than any that is meant seriously.
   private func floatingPoint(_ number: JSONScan.Number) -> Double? {
     guard number.end - position <= 64 else { return nil }
     return UTF8Text.string(bytes.span.extracting(position..<number.end)).flatMap { Double($0) }

@@ -7,7 +7,7 @@ internal import ReceiptBytes
 package struct JWSHeader: Sendable, Hashable {
   /// The signature algorithm, as written; the App Store's is `ES256`.
   package var alg: String
-  /// The certificate chain in DER, leaf first; empty where the header has none.
+  /// The certificate chain in DER, leaf first; empty if the header has none.
   package var x5c: [[UInt8]]
   /// Key identifier; Xcode writes `Apple_Xcode_Key`.
   package var kid: String?

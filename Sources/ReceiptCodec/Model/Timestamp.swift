@@ -24,7 +24,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     self.millisecondsSince1970 = Double(secondsSince1970) * 1000
   }
 
-  /// Whole seconds since 1970, rounded down; `nil` where they do not fit.
+  /// Whole seconds since 1970, rounded down; `nil` if they do not fit.
   package var wholeSecondsSince1970: Int64? {
     Int64(exactly: (millisecondsSince1970 / 1000).rounded(.down))
   }

@@ -2,7 +2,7 @@
 
 /// One purchase event, in the terms that every kind of receipt shares.
 ///
-/// A field is `nil` where the receipt does not state it: an app receipt from Xcode, for example, has no
+/// A field is `nil` if the receipt does not state it: an app receipt from Xcode, for example, has no
 /// original transaction identifier.
 public struct Transaction: Sendable, Hashable {
   /// Unique identifier of this purchase event (`transactionId`, attribute 1703, `transaction-id`).

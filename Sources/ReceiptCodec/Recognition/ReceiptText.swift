@@ -22,7 +22,7 @@ package enum ReceiptText {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
-  /// The text without white space at either end; not copied where there is none.
+  /// The text without white space at either end; not copied if there is none.
   package static func trimming(_ bytes: [UInt8]) -> [UInt8] {
     guard let first = bytes.first, let last = bytes.last else { return bytes }
     guard isWhiteSpace(first) || isWhiteSpace(last) else { return bytes }

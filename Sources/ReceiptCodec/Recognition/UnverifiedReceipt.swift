@@ -69,7 +69,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// The kind that the receipt claims to be, inferred from the members of a JWS without decoding them; `nil` where they
+  /// The kind that the receipt claims to be, inferred from the members of a JWS without decoding them; `nil` if they
   /// imply none.
   package func claimedKind(limits: ReceiptLimits) -> ReceiptKind? {
     switch self {

@@ -2,7 +2,7 @@
 
 /// What a transaction receipt says of its one purchase: the signed inner property list, typed.
 ///
-/// A field is `nil` where the receipt has no such key.
+/// A field is `nil` if the receipt has no such key.
 public struct TransactionReceiptPurchaseInfo: Sendable, Hashable, FieldwiseBuildable {
   /// The bundle identifier of the app, `bid`.
   public var bundleId: String?

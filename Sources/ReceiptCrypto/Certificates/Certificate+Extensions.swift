@@ -53,7 +53,7 @@ extension Certificate {
     return length >= 0 ? length : nil
   }
 
-  /// What the key may be used for; `nil` where the extension is absent, which allows everything.
+  /// What the key may be used for; `nil` if the extension is absent, which allows everything.
   public var keyUsage: KeyUsage? {
     guard unsafe X509_get_extension_flags(backing.certificate) & UInt32(EXFLAG_KUSAGE) != 0 else {
       return nil

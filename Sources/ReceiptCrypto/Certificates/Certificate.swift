@@ -86,7 +86,7 @@ extension Certificate: Hashable {
     lhs.backing === rhs.backing || lhs.backing.der == rhs.backing.der
   }
 
-  /// Hashes the fingerprint, which is at hand and shorter than the DER.
+  /// Hashes the fingerprint, which is available and shorter than the DER.
   public func hash(into hasher: inout Hasher) { hasher.combine(backing.fingerprint) }
 }
 

@@ -13,7 +13,7 @@ final class CertificateBacking {
 
   /// `nil` where OpenSSL cannot decode the key.
   let publicKey: KeyBacking?
-  /// The DER of the SubjectPublicKeyInfo; empty where OpenSSL cannot encode it.
+  /// The DER of the SubjectPublicKeyInfo; empty if OpenSSL cannot encode it.
   let subjectPublicKeyInfo: [UInt8]
 
   init(der: [UInt8]) throws(CryptoError) {

@@ -49,7 +49,7 @@ public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Fetched once a process: `EVP_sha256()` and its like make OpenSSL 3 look the implementation up again on
-  /// every use, which doubles the cost of hashing a short message. `nil` where libcrypto does not have it, or lacks
+  /// every use, which doubles the cost of hashing a short message. `nil` if libcrypto does not have it, or lacks
   /// memory to say so.
   var implementation: OpaquePointer? {
     switch self {

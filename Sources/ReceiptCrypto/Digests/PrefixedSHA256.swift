@@ -29,7 +29,7 @@ package enum PrefixedSHA256 {
     unsafe withUnsafeBytes(of: digest) { unsafe hash(prefix: prefix, $0) }
   }
 
-  /// A digest that is at hand, as ``hash(prefix:_:)`` gives it; `nil` unless it has 32 bytes.
+  /// An existing digest, as ``hash(prefix:_:)`` gives it; `nil` unless it has 32 bytes.
   package static func words(of digest: some Collection<UInt8>) -> Words? {
     // One call for all of the bytes: of a collection that is not known here, each costs several.
     let known = digest.withContiguousStorageIfAvailable { unsafe words(in: UnsafeRawBufferPointer($0)) }

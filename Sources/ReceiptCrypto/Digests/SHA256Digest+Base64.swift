@@ -39,7 +39,7 @@ extension SHA256Digest {
     )
   }
 
-  /// The digest whose text begins at `index`; `nil` where it ends early or is not the one spelling.
+  /// The digest whose text begins at `index`; `nil` if it ends early or is not the one spelling.
   @inlinable @inline(__always)
   package init?(base64 text: Span<UInt8>, at index: Int) {
     guard index >= 0, text.count - index >= Self.base64Count else { return nil }

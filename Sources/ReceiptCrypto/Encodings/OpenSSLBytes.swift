@@ -4,7 +4,7 @@ internal import COpenSSL
 
 /// Bytes that go to and come from OpenSSL.
 enum OpenSSLBytes {
-  /// The DER that an `i2d_…` function writes; `nil` where it fails. `encode` is called twice, with `nil` to
+  /// The DER that an `i2d_…` function writes; `nil` if it fails. `encode` is called twice, with `nil` to
   /// learn the length.
   static func encoded(
     _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
@@ -20,7 +20,7 @@ enum OpenSSLBytes {
     return complete ? bytes : nil
   }
 
-  /// Decodes with a `d2i_…` function, which must consume every byte of `bytes`; `nil` where it fails or
+  /// Decodes with a `d2i_…` function, which must consume every byte of `bytes`; `nil` if it fails or
   /// leaves bytes over, which are then freed with `free`.
   static func decoded(
     _ bytes: [UInt8], free: (OpaquePointer) -> Void,
@@ -45,7 +45,7 @@ enum OpenSSLBytes {
     return unsafe [UInt8](UnsafeBufferPointer(start: data, count: length))
   }
 
-  /// What `write` prints to a memory BIO; `nil` where it fails.
+  /// What `write` prints to a memory BIO; `nil` if it fails.
   static func written(_ write: (OpaquePointer) -> Bool) -> [UInt8]? {
     guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
     defer { unsafe BIO_free(bio) }

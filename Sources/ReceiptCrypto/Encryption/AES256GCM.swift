@@ -54,7 +54,7 @@ package struct AES256GCM: ~Copyable {
     }
   }
 
-  /// The message of a sealed one; `nil` where it was not sealed with this key, or was altered since.
+  /// The message of a sealed one; `nil` if it was not sealed with this key, or was altered since.
   package mutating func open(_ sealed: Span<UInt8>, key: PrefixedSHA256.Words) -> [UInt8]? {
     let count = sealed.count - Self.overhead
     guard count >= 0 else { return nil }

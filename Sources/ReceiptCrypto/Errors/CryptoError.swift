@@ -34,7 +34,7 @@ public struct CryptoError: PlacedError, Error, Sendable, Hashable, CustomStringC
 
   /// What went wrong.
   public let code: Code
-  /// Where: a byte offset into the DER, such as `byte 12`; empty where the fault has no one place.
+  /// Where: a byte offset into the DER, such as `byte 12`; empty if the fault has no one place.
   public let place: String
   /// One or two sentences for a person: what was found, and what to do.
   public let message: String

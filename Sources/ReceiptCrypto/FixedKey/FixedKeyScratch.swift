@@ -37,7 +37,7 @@ final class FixedKeyScratchPool: Sendable {
 
   private let idle = Mutex<[FixedKeyScratch]>([])
 
-  /// `nil` where there is no memory for more.
+  /// `nil` if there is no memory for more.
   func take() -> FixedKeyScratch? {
     idle.withLock { $0.popLast() } ?? FixedKeyScratch()
   }

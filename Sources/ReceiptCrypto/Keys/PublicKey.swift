@@ -49,7 +49,7 @@ public struct PublicKey: Sendable {
 
   /// Reads the first `PUBLIC KEY` block of a PEM text.
   ///
-  /// - Throws: ``CryptoError/Code/malformedPEM`` where there is none, ``CryptoError/Code/malformedKey`` where
+  /// - Throws: ``CryptoError/Code/malformedPEM`` if there is none, ``CryptoError/Code/malformedKey`` where
   ///   the block holds something else.
   public init(pem: String) throws(CryptoError) {
     let blocks = try PEMBlock.blocks(in: Array(pem.utf8))

@@ -42,7 +42,7 @@ package enum CertificationPath {
   ///   - anchor: What is trusted.
   ///   - secondsSince1970: The time at which all certificates must be valid, first and last second included;
   ///     `nil` to leave validity dates to the caller.
-  /// - Returns: `nil` where the path is valid.
+  /// - Returns: `nil` if the path is valid.
   /// - Throws: ``CryptoError/Code/internalFailure`` where libcrypto could not compute the answer.
   package static func failure(
     leaf: Certificate, intermediates: [Certificate], anchor: Certificate, at secondsSince1970: Int64?

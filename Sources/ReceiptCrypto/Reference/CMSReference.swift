@@ -8,7 +8,7 @@ package enum CMSReference {
   /// `CMS_verify` of a SignedData with its content inside, the signature alone: the signer's certificate is
   /// taken from the message and nobody vouches for it.
   ///
-  /// - Returns: The content; `nil` where the message is not valid.
+  /// - Returns: The content; `nil` if the message is not valid.
   package static func verify(_ der: [UInt8]) -> [UInt8]? {
     unsafe verify(der, store: nil, flags: UInt32(CMS_BINARY) | UInt32(CMS_NO_SIGNER_CERT_VERIFY))
   }
@@ -20,7 +20,7 @@ package enum CMSReference {
   ///   - anchor: What is trusted.
   ///   - secondsSince1970: When all certificates must be valid, without their last second; `nil` for dates
   ///     not to be looked at.
-  /// - Returns: The content; `nil` where the message or the path is not valid.
+  /// - Returns: The content; `nil` if the message or the path is not valid.
   package static func verify(_ der: [UInt8], anchor: Certificate, at secondsSince1970: Int64?) -> [UInt8]? {
     guard let store = unsafe TrustStore.make(trusting: anchor) else { return nil }
     defer { unsafe X509_STORE_free(store) }

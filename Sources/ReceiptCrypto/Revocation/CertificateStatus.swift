@@ -16,7 +16,7 @@ public struct CertificateStatus: Sendable, Hashable {
   public let standing: Standing
   /// When this was known to be right, in seconds since 1970.
   public let thisUpdate: Int64
-  /// When newer information will be there at the latest, in seconds since 1970. `nil` where it always is:
+  /// When newer information will be there at the latest, in seconds since 1970. `nil` if it always is:
   /// then the status must not be kept.
   public let nextUpdate: Int64?
 

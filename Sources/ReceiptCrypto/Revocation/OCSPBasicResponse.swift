@@ -24,10 +24,10 @@ final class OCSPBasicResponse {
     }
   }
 
-  func demandNonce(_ nonce: [UInt8]?, demandsNonce: Bool) throws(OCSPError) {
+  func requireNonce(_ nonce: [UInt8]?, requiresNonce: Bool) throws(OCSPError) {
     guard let nonce else { return }
     var index = unsafe OCSP_BASICRESP_get_ext_by_NID(basic, NID_id_pkix_OCSP_Nonce, -1)
-    guard index >= 0 || !demandsNonce else {
+    guard index >= 0 || !requiresNonce else {
       throw OCSPError(.nonceMissing, "The response does not repeat the request's nonce.")
     }
     while index >= 0 {

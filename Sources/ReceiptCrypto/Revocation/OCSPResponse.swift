@@ -3,7 +3,7 @@
 internal import COpenSSL
 
 /// A responder's answer (RFC 6960 section 4.2). Holding one says nothing:
-/// ``status(of:issuer:nonce:demandsNonce:at:)`` checks who signed it, when, and about which certificate.
+/// ``status(of:issuer:nonce:requiresNonce:at:)`` checks who signed it, when, and about which certificate.
 public struct OCSPResponse: Sendable {
   /// The longest response that is read, in bytes; genuine ones have one to four thousand.
   public static let maximumByteCount = 1 << 16
@@ -38,13 +38,13 @@ public struct OCSPResponse: Sendable {
   ///   - certificate: Whose status is wanted.
   ///   - issuer: The certificate of its issuer, which the caller trusts.
   ///   - nonce: The request's. A response with another is refused.
-  ///   - demandsNonce: Whether a response without one is refused too. Responders that make responses ahead,
+  ///   - requiresNonce: Whether a response without one is refused too. Responders that make responses ahead,
   ///     Apple's among them, leave it out.
   ///   - now: The time, in seconds since 1970. thisUpdate may be up to five minutes later.
   /// - Returns: What the signer says, be it good or not.
   /// - Throws: ``OCSPError``.
   public func status(
-    of certificate: Certificate, issuer: Certificate, nonce: [UInt8]? = nil, demandsNonce: Bool = false,
+    of certificate: Certificate, issuer: Certificate, nonce: [UInt8]? = nil, requiresNonce: Bool = false,
     at now: Int64
   ) throws(OCSPError) -> CertificateStatus {
     let response = try OCSPResponseBacking(der: der)
@@ -52,7 +52,7 @@ public struct OCSPResponse: Sendable {
     let basic = try response.basicResponse()
     try basic.demandSignature(issuer: issuer, at: now)
     try basic.demandKnownExtensions()
-    try basic.demandNonce(nonce, demandsNonce: demandsNonce)
+    try basic.requireNonce(nonce, requiresNonce: requiresNonce)
     return try basic.status(of: certificate, issuer: issuer, at: now)
   }
 }

@@ -6,7 +6,7 @@ internal import COpenSSL
 struct RevocationListScope: Sendable {
   private var isOfAuthoritiesAlone = false
   private var isOfOthersAlone = false
-  /// Where the list is published; `nil` where it does not say, and then it is of all.
+  /// Where the list is published; `nil` if it does not say, and then it is of all.
   private var urls: [String]?
 
   init(of list: OpaquePointer) throws(RevocationListError) {

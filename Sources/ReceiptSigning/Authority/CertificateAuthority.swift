@@ -49,7 +49,7 @@ public struct CertificateAuthority: Sendable {
       options, rootKey: options.algorithm.generateKey(), intermediateKey: options.algorithm.generateKey())
   }
 
-  /// Creates root and intermediate for keys that are at hand.
+  /// Creates root and intermediate for existing keys.
   public static func create(
     _ options: Options, rootKey: PrivateKey, intermediateKey: PrivateKey
   ) throws(SigningError) -> CertificateAuthority {
@@ -57,7 +57,7 @@ public struct CertificateAuthority: Sendable {
     return try create(options, root: root, rootKey: rootKey, intermediateKey: intermediateKey)
   }
 
-  /// Creates an intermediate under a root that is at hand.
+  /// Creates an intermediate under an existing root.
   package static func create(
     _ options: Options, root: Certificate, rootKey: PrivateKey, intermediateKey: PrivateKey
   ) throws(SigningError) -> CertificateAuthority {

@@ -89,16 +89,16 @@ public struct AdvancedCommerceRequest: Sendable, Hashable {
     }
     var names: Set<String> = ["operation", "version", "requestInfo", "storefront"]
     for member in members where !names.insert(member.name).inserted {
-      throw JSONPlace().member(member.name).failure(
+      throw JSONPath().member(member.name).failure(
         .invalidValue, "The member is written already; give it once, and not those with a property.")
     }
     for name in operation.requiredMembers where !names.contains(name) {
-      throw JSONPlace().missing(name, "The operation \(operation.rawValue) requires it.")
+      throw JSONPath().missing(name, "The operation \(operation.rawValue) requires it.")
     }
-    for member in members { try checkLengths(of: member, at: JSONPlace().member(member.name)) }
+    for member in members { try checkLengths(of: member, at: JSONPath().member(member.name)) }
   }
 
-  private func checkLengths(of member: JSONMember, at place: JSONPlace) throws(SigningError) {
+  private func checkLengths(of member: JSONMember, at place: JSONPath) throws(SigningError) {
     let limits = ["description": 45, "displayName": 30, "SKU": 128, "currentSKU": 128]
     switch member.value {
     case .string(let text):

@@ -47,7 +47,7 @@ public struct SigningError: PlacedError, Error, Sendable, Hashable, CustomString
 
   /// What is wrong.
   public let code: Code
-  /// Where: a path of a file or a JSON path such as `$.inApp[0].productId`; empty where there is none.
+  /// Where: a path of a file or a JSON path such as `$.inApp[0].productId`; empty if there is none.
   public let place: String
   /// One or two sentences for a person: what was found, and what to do.
   public let message: String

@@ -8,7 +8,7 @@ enum AppReceiptInput {
   static func content(
     _ members: [JSONMember], signedAt now: Timestamp, limits: ReceiptLimits
   ) throws(SigningError) -> ReceiptInput.Content {
-    var object = AuthoringObject(members, at: JSONPlace())
+    var object = AuthoringObject(members, at: JSONPath())
     var payload = AppReceiptPayload()
     payload.bundleId = try object.string("bundleId")
     payload.applicationVersion = try object.string("applicationVersion")
@@ -56,7 +56,7 @@ enum AppReceiptInput {
   }
 
   private static func inAppPurchase(
-    _ members: [JSONMember], of bundleId: String, at place: JSONPlace, limits: ReceiptLimits
+    _ members: [JSONMember], of bundleId: String, at place: JSONPath, limits: ReceiptLimits
   ) throws(SigningError) -> InAppPurchase {
     var object = AuthoringObject(members, at: place)
     let isTrialPeriod = try object.flag("isTrialPeriod")
@@ -97,7 +97,7 @@ enum AppReceiptInput {
   }
 
   /// App receipts spell dates with years of four digits, and the codec leaves out any other.
-  private static func requireSpelling(of date: Timestamp?, at place: JSONPlace) throws(SigningError) {
+  private static func requireSpelling(of date: Timestamp?, at place: JSONPath) throws(SigningError) {
     guard let date else { return }
     let years = -62_167_219_200_000.0..<253_402_300_800_000.0
     guard years.contains(date.millisecondsSince1970) else {

@@ -5,11 +5,11 @@ internal import ReceiptCodec
 
 /// An object of authoring JSON whose fields are taken out one by one; what is left over is an error.
 struct AuthoringObject {
-  let place: JSONPlace
+  let place: JSONPath
   private var members: [JSONMember]
   private var known: [String] = []
 
-  init(_ members: [JSONMember], at place: JSONPlace) {
+  init(_ members: [JSONMember], at place: JSONPath) {
     self.members = members
     self.place = place
   }

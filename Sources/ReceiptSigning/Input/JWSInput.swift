@@ -5,7 +5,7 @@ internal import ReceiptCodec
 /// Authoring JSON of the JWS kinds: the payload itself, with the signing date filled in.
 enum JWSInput {
   static func payload(
-    _ members: [JSONMember], as kind: ReceiptKind, at place: JSONPlace, signedAt now: Timestamp,
+    _ members: [JSONMember], as kind: ReceiptKind, at place: JSONPath, signedAt now: Timestamp,
     limits: ReceiptLimits
   ) throws(SigningError) -> JWSPayload {
     var members = members

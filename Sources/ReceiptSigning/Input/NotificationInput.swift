@@ -27,12 +27,11 @@ enum NotificationInput {
     var members = members
     let subjects = ["data", "summary", "externalPurchaseToken", "appData"]
     guard members.contains(where: { subjects.contains($0.name) }) else {
-      throw JSONPlace().missing(
+      throw JSONPath().missing(
         "data", "A notification is about one of data, summary, externalPurchaseToken and appData: add it.")
     }
-    var objects:
-      [(place: JSONPlace, members: [JSONMember], kind: ReceiptKind, part: NotificationPart.Place)] =
-        []
+    var objects: [(place: JSONPath, members: [JSONMember], kind: ReceiptKind, part: NotificationPart.Place)] =
+      []
     for part in parts {
       guard let holder = members.firstIndex(where: { $0.name == part.holder }),
         case .object(var inner) = members[holder].value,
@@ -41,10 +40,10 @@ enum NotificationInput {
       else { continue }
       inner.remove(at: index)
       members[holder].value = .object(inner)
-      objects.append((JSONPlace().member(part.holder).member(part.name), object, part.kind, part.place))
+      objects.append((JSONPath().member(part.holder).member(part.name), object, part.kind, part.place))
     }
     let payload = try JWSInput.payload(
-      members, as: .signedNotification, at: JSONPlace(), signedAt: now, limits: limits)
+      members, as: .signedNotification, at: JSONPath(), signedAt: now, limits: limits)
     guard case .notification(let notification) = payload else { return .jws(payload) }
     var signed: [NotificationPart] = []
     for object in objects {

@@ -66,7 +66,7 @@ public struct ReceiptInput: Sendable {
       content = .transactionReceipt(try TransactionReceiptInput(members, limits: limits))
     case .signedTransaction, .signedRenewalInfo, .signedAppTransaction, .signedRealtimeRequest:
       content = .jws(
-        try JWSInput.payload(members, as: kind, at: JSONPlace(), signedAt: now, limits: limits))
+        try JWSInput.payload(members, as: kind, at: JSONPath(), signedAt: now, limits: limits))
     }
   }
 
@@ -82,11 +82,11 @@ public struct ReceiptInput: Sendable {
 }
 
 /// A place in authoring JSON.
-struct JSONPlace {
+struct JSONPath {
   var path = "$"
 
-  func member(_ name: String) -> JSONPlace { JSONPlace(path: "\(path).\(name)") }
-  func element(_ index: Int) -> JSONPlace { JSONPlace(path: "\(path)[\(index)]") }
+  func member(_ name: String) -> JSONPath { JSONPath(path: "\(path).\(name)") }
+  func element(_ index: Int) -> JSONPath { JSONPath(path: "\(path)[\(index)]") }
 
   func failure(_ code: SigningError.Code, _ message: String) -> SigningError {
     SigningError(code, at: path, message)

@@ -10,7 +10,7 @@ struct TransactionReceiptInput: Sendable {
   let environment: ReceiptEnvironment
 
   init(_ members: [JSONMember], limits: ReceiptLimits) throws(SigningError) {
-    var object = AuthoringObject(members, at: JSONPlace())
+    var object = AuthoringObject(members, at: JSONPath())
     let versionNumber = try object.integer("version") ?? 4
     guard let rawValue = UInt8(exactly: versionNumber),
       let version = TransactionReceiptSigner.SignatureVersion(rawValue: rawValue)

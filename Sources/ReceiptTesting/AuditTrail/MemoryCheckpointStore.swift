@@ -5,19 +5,19 @@ internal import Synchronization
 
 /// A checkpoint store for tests and for trails that end with their process.
 ///
-/// It guards against nothing once the process is gone.
+/// It does not survive the process, and so does not detect a rollback after it.
 public final class MemoryCheckpointStore: CheckpointStore {
   private let stored: Mutex<[UInt8]?>
 
   /// Creates a store.
   ///
-  /// - Parameter checkpoint: What it holds.
+  /// - Parameter checkpoint: The first content.
   public init(_ checkpoint: [UInt8]? = nil) { stored = Mutex(checkpoint) }
 
-  /// The checkpoint, encoded; `nil` where none was stored yet.
+  /// The encoded checkpoint; `nil` if none was stored yet.
   public func load() -> [UInt8]? { stored.withLock { $0 } }
 
-  /// Stores `new` where what is stored is exactly `old`.
+  /// Stores `new` if the stored checkpoint is exactly `old`.
   public func replace(_ old: [UInt8]?, with new: [UInt8]) -> Bool {
     stored.withLock {
       guard $0 == old else { return false }

@@ -3,10 +3,10 @@
 public import AuditTrail
 internal import Synchronization
 
-/// An audit trail in memory, gone with the process: for tests, and for trails that are exported before the end.
+/// An audit trail in memory, for tests, and for trails that are exported before the process ends.
 ///
-/// It keeps the contract of `TrailStorage` except that nothing survives the process: a write is undone where its
-/// body throws, and a read sees one state while others write.
+/// It keeps the contract of `TrailStorage` except for durability: a write is rolled back if its body throws, and a read
+/// sees a snapshot while others write.
 public final class MemoryStorage: TrailStorage {
   private let state: Mutex<MemoryTables?>
   private let writing = Mutex<Void>(())
@@ -16,12 +16,12 @@ public final class MemoryStorage: TrailStorage {
 
   private init(_ tables: MemoryTables?) { state = Mutex(tables) }
 
-  /// A storage of its own with what is committed in this one: what a crash at this moment would leave.
+  /// A copy with the committed state: what would be left after a crash now.
   public func copy() -> MemoryStorage { MemoryStorage(state.withLock { $0 }) }
 
-  /// Reads one state.
+  /// Reads a snapshot.
   ///
-  /// - Throws: `StorageError` with `closed`, and whatever `body` throws.
+  /// - Throws: `StorageError` with `closed`, and the errors of `body`.
   public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
     try body(MemoryReader(tables: try openTables()))
   }
@@ -29,7 +29,7 @@ public final class MemoryStorage: TrailStorage {
   /// Changes the storage: all that `body` does, or nothing where it throws. Writes wait for each other: do not
   /// write within `body`.
   ///
-  /// - Throws: `StorageError` with `closed`, and whatever `body` throws.
+  /// - Throws: `StorageError` with `closed`, and the errors of `body`.
   public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
     var result: Result?
     try writing.withLock { _ in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An ordered table of byte strings. Copies share all but the chunks that change after the copy, so that a copy
-/// is both a reader's snapshot and a writer's way back.
+/// An ordered table of byte strings. A copy shares all chunks that do not change, so that it serves as a reader's
+/// snapshot and for a writer's rollback.
 struct MemoryTable: Sendable {
   private struct Chunk: Sendable {
     var keys: [Int64] = []

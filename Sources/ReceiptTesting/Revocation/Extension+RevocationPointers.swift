@@ -4,7 +4,7 @@ internal import ReceiptBytes
 package import ReceiptCrypto
 
 extension Certificate.Extension {
-  /// Says where the issuer answers OCSP requests (RFC 5280 section 4.2.2.1).
+  /// The URL of the issuer's OCSP responder (RFC 5280 section 4.2.2.1).
   package static func authorityInformationAccess(ocspURLs: [String]) -> Certificate.Extension {
     // id-ad-ocsp: 1.3.6.1.5.5.7.48.1
     let method: [UInt8] = [0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x01]
@@ -21,7 +21,7 @@ extension Certificate.Extension {
     return Certificate.Extension(oid: "1.3.6.1.5.5.7.1.1", isCritical: false, value: value)
   }
 
-  /// Says where the issuer publishes revocation lists (RFC 5280 section 4.2.1.13).
+  /// The URL of the issuer's revocation list (RFC 5280 section 4.2.1.13).
   package static func crlDistributionPoints(_ urls: [String]) -> Certificate.Extension {
     let value = ASN1Writer.encoding { writer in
       writer.write(.sequence) { points in
@@ -31,7 +31,7 @@ extension Certificate.Extension {
     return Certificate.Extension(oid: "2.5.29.31", isCritical: false, value: value)
   }
 
-  /// Says which certificates a list covers (RFC 5280 section 5.2.5), critically.
+  /// The scope of a revocation list (RFC 5280 section 5.2.5), critical.
   package static func issuingDistributionPoint(
     url: String? = nil, coversUsersAlone: Bool = false, coversAuthoritiesAlone: Bool = false,
     isIndirect: Bool = false

@@ -3,18 +3,18 @@
 internal import ReceiptBytes
 package import ReceiptCrypto
 
-/// What a new OCSP response shall say, right or wrong: for tests and emulators of responders (RFC 6960 section 4.2.1).
+/// The contents of a new OCSP response, valid or not, for tests and emulated responders (RFC 6960 section 4.2.1).
 package struct OCSPResponseTemplate: Sendable {
   /// One answer.
   package struct Answer: Sendable {
     package var certificate: Certificate
     package var issuer: Certificate
-    /// What the certificate is named by.
+    /// The CertID of the certificate.
     package var hash: DigestAlgorithm = .sha1
     package var standing: CertificateStatus.Standing
     /// Seconds since 1970.
     package var thisUpdate: Int64
-    /// Seconds since 1970; `nil` leaves it out.
+    /// Seconds since 1970; `nil` omits it.
     package var nextUpdate: Int64?
 
     package init(
@@ -30,10 +30,10 @@ package struct OCSPResponseTemplate: Sendable {
   }
 
   package var answers: [Answer]
-  /// Whom the response names as its signer.
+  /// The responder's name.
   package var signer: Certificate
   package var key: PrivateKey
-  /// Whether the signer's certificate is put into the response, as a delegate's must be.
+  /// Whether the response contains the signer's certificate, as a delegate's must.
   package var includesSigner = false
   package var digest: DigestAlgorithm = .sha256
   package var nonce: [UInt8]?
@@ -73,8 +73,8 @@ package struct OCSPResponseTemplate: Sendable {
     }
   }
 
-  /// A response that says why there is no answer. ``OCSPError/Code/malformedResponse`` and others that no
-  /// responder can say become `internalError`.
+  /// A response with an error status. Codes without a status, such as ``OCSPError/Code/malformedResponse``, become
+  /// `internalError`.
   package static func refusal(_ code: OCSPError.Code) -> [UInt8] {
     let status: UInt8 =
       switch code {

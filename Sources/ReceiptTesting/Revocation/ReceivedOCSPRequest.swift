@@ -3,11 +3,11 @@
 internal import ReceiptBytes
 package import ReceiptCrypto
 
-/// An OCSP request as a responder reads it (RFC 6960 section 4.1.1).
+/// A parsed OCSP request (RFC 6960 section 4.1.1).
 package struct ReceivedOCSPRequest: Sendable {
-  /// The nonce in it; `nil` for none.
+  /// The nonce, if any.
   package private(set) var nonce: [UInt8]?
-  /// The CertIDs that are asked about.
+  /// The requested CertIDs.
   private var identifiers: [[UInt8]] = []
 
   /// Reads a request.
@@ -18,8 +18,8 @@ package struct ReceivedOCSPRequest: Sendable {
     for part in try Self.elements(of: request.encoded) {
       switch part.tag {
       case ASN1Tag.sequence:
-        for question in try Self.elements(of: part.encoded) {
-          guard let identifier = try Self.elements(of: question.encoded).first else { throw Self.malformed }
+        for element in try Self.elements(of: part.encoded) {
+          guard let identifier = try Self.elements(of: element.encoded).first else { throw Self.malformed }
           identifiers.append(identifier.encoded)
         }
       case ASN1Tag.contextSpecificConstructed(2):
@@ -37,7 +37,7 @@ package struct ReceivedOCSPRequest: Sendable {
     guard !identifiers.isEmpty else { throw Self.malformed }
   }
 
-  /// Whether the request asks about this certificate, and no other.
+  /// Whether the request is for this certificate only.
   package func asks(about certificate: Certificate, issuer: Certificate) -> Bool {
     DigestAlgorithm.allCases.contains { hash in
       identifiers == [ASN1Writer.encoding { $0.write(identifierOf: certificate, issuer, hash) }]

@@ -4,9 +4,9 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// What OCSP and revocation lists have in common (RFC 5280, RFC 6960).
+/// Encoding that OCSP and revocation lists share (RFC 5280, RFC 6960).
 extension ASN1Writer {
-  /// An object identifier in dotted form; one that is none writes nothing.
+  /// An object identifier in dotted form; an invalid one writes nothing.
   mutating func write(oid: String) {
     if let identifier = ObjectIdentifier(oid) { write(identifier) }
   }
@@ -49,7 +49,7 @@ extension ASN1Writer {
     write(.enumerated, contents: [UInt8(clamping: reason.rawValue)])
   }
 
-  /// The CertID by which OCSP names a certificate.
+  /// The CertID of a certificate in OCSP.
   mutating func write(identifierOf certificate: Certificate, _ issuer: Certificate, _ hash: DigestAlgorithm) {
     let oid =
       switch hash {

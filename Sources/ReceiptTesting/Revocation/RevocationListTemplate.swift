@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 package import ReceiptCrypto
 
-/// What a new revocation list shall say, right or wrong: for tests and emulators of issuers (RFC 5280 section 5.1).
+/// The contents of a new revocation list, valid or not, for tests and emulated issuers (RFC 5280 section 5.1).
 package struct RevocationListTemplate: Sendable {
   /// One revoked certificate.
   package struct Entry: Sendable {
@@ -22,7 +22,7 @@ package struct RevocationListTemplate: Sendable {
   package var entries: [Entry] = []
   /// Seconds since 1970.
   package var thisUpdate: Int64
-  /// Seconds since 1970; `nil` leaves it out.
+  /// Seconds since 1970; `nil` omits it.
   package var nextUpdate: Int64?
   package var digest: DigestAlgorithm = .sha256
   /// Extensions of the list, encoded by the caller.
@@ -35,7 +35,7 @@ package struct RevocationListTemplate: Sendable {
     self.nextUpdate = nextUpdate
   }
 
-  /// The list in DER, under the issuer's name.
+  /// The list in DER, in the issuer's name.
   package func sign(issuer: Certificate, key: PrivateKey) throws(CryptoError) -> [UInt8] {
     let list = ASN1Writer.encoding { writer in
       writer.write(.sequence) { list in

@@ -4,16 +4,15 @@ internal import ReceiptCrypto
 public import ReceiptSigning
 
 extension TestAuthority {
-  /// An identity whose leaf and intermediate say where their issuers answer about revocation. Its
-  /// certificates are made anew by each call.
+  /// An identity whose leaf and intermediate have URLs for revocation checks. Each call creates new certificates.
   ///
   /// - Parameters:
-  ///   - ocspURL: Where OCSP requests go; `nil` for nowhere.
-  ///   - crlURL: Where the intermediate's revocation list is; `nil` for nowhere.
-  ///   - rootCRLURL: Where the root's revocation list is; `nil` for nowhere.
-  ///   - serialNumber: The leaf's.
-  /// - Returns: The identity, its chain leaf, intermediate, root.
-  /// - Throws: `SigningError` where a URL or number does not fit a certificate.
+  ///   - ocspURL: The URL of the OCSP responder, if any.
+  ///   - crlURL: The URL of the intermediate's revocation list, if any.
+  ///   - rootCRLURL: The URL of the root's revocation list, if any.
+  ///   - serialNumber: The serial number of the leaf.
+  /// - Returns: The identity, with the chain leaf, intermediate, root.
+  /// - Throws: `SigningError` if a URL or number is not valid in a certificate.
   public func identity(
     ocspURL: String?, crlURL: String? = nil, rootCRLURL: String? = nil, serialNumber: [UInt8] = [0x07]
   ) throws(SigningError) -> SigningIdentity {

@@ -3,8 +3,8 @@
 public import ReceiptCodec
 public import ReceiptCrypto
 
-/// The issuers' side of revocation, for tests: answers OCSP requests about a test identity's certificates,
-/// and makes revocation lists, rightly or with a flaw.
+/// The issuer's side of revocation, for tests: it answers OCSP requests about a test identity's certificates, and
+/// creates revocation lists, correct or with a flaw.
 ///
 /// ```swift
 /// let authority = try TestAuthority.es256()
@@ -14,27 +14,27 @@ public import ReceiptCrypto
 /// let response = try responder.response(to: requestBody, at: now)
 /// ```
 public struct TestRevocationResponder: Sendable {
-  /// Who signs responses.
+  /// The signer of responses.
   public enum Signer: Sendable, Hashable {
-    /// The issuer of the certificate that is asked about.
+    /// The issuer of the certificate.
     case issuer
     /// A responder that the issuer certified for OCSP.
     case delegate
   }
 
-  /// One thing that is wrong with a response. A response with a flaw must not be accepted.
+  /// A flaw of a response, which verifiers must refuse.
   public enum Flaw: String, Sendable, Hashable, CaseIterable {
-    /// The nonce is another request's.
+    /// The nonce of another request.
     case wrongNonce = "wrong-nonce"
-    /// A newer response should be there since an hour.
+    /// `nextUpdate` was an hour ago.
     case stale
-    /// It is of tomorrow.
+    /// `thisUpdate` is tomorrow.
     case fromTheFuture = "from-the-future"
-    /// Another key signed under the issuer's name.
+    /// Signed by another key in the issuer's name.
     case wrongSigner = "wrong-signer"
-    /// The issuer certified the responder, but not for OCSP.
+    /// The responder's certificate does not allow OCSP signing.
     case delegateWithoutUsage = "delegate-without-usage"
-    /// The responder was certified by another authority than the issuer.
+    /// Another authority than the issuer certified the responder.
     case delegateOfAnother = "delegate-of-another"
     /// The answer is about another certificate.
     case otherCertificate = "other-certificate"
@@ -42,23 +42,23 @@ public struct TestRevocationResponder: Sendable {
     case weakSignature = "weak-signature"
   }
 
-  /// Who signs responses; the issuer at first.
+  /// The signer of responses; initially the issuer.
   public var signer: Signer = .issuer
-  /// What is wrong with responses; nothing at first.
+  /// The flaw of responses; initially none.
   public var flaw: Flaw?
-  /// Whether responses repeat the nonce; they do at first.
+  /// Whether responses repeat the nonce; initially `true`.
   public var repeatsNonce = true
-  /// Seconds from thisUpdate, which is now, to nextUpdate; `nil` leaves it out. An hour at first.
+  /// Seconds from `thisUpdate`, which is now, to `nextUpdate`; `nil` omits it. Initially an hour.
   public var lifetime: Int64? = 3600
 
   private let keys: TestAuthority.Keys
   private let chain: [Certificate]
   private var standings: [Certificate: CertificateStatus.Standing] = [:]
 
-  /// Creates a responder for the certificates of an identity, all of which are good.
+  /// Creates a responder for the certificates of an identity, with the status good.
   ///
   /// - Parameters:
-  ///   - authority: Whose identity it is.
+  ///   - authority: The authority of the identity.
   ///   - chain: Leaf, intermediate, root.
   public init(_ authority: TestAuthority, chain: [Certificate]) {
     self.keys = authority.keys
@@ -79,7 +79,7 @@ public struct TestRevocationResponder: Sendable {
   ///   - request: The body of the HTTP request.
   ///   - now: The time.
   /// - Returns: The body of the HTTP response: of type `application/ocsp-response`.
-  /// - Throws: `OCSPError` with `malformed-request` where the request is none.
+  /// - Throws: `OCSPError` with `malformed-request` if it is not an OCSP request.
   public func response(to request: [UInt8], at now: Timestamp) throws(OCSPError) -> [UInt8] {
     let request = try ReceivedOCSPRequest(der: request)
     for (certificate, issuer) in zip(chain, chain.dropFirst())
@@ -94,7 +94,7 @@ public struct TestRevocationResponder: Sendable {
     return OCSPResponseTemplate.refusal(.unauthorized)
   }
 
-  /// The list of an issuer of the chain's: what it revoked of it.
+  /// The revocation list of one issuer in the chain.
   public func list(of issuer: Certificate, at now: Timestamp) throws(RevocationListError) -> [UInt8] {
     let now = now.wholeSecondsSince1970 ?? 0
     var template = RevocationListTemplate(thisUpdate: now, nextUpdate: lifetime.map { now + $0 })

@@ -157,7 +157,7 @@ struct SigningChainBuilder {
   }
 
   /// Where the issuer's name is that of a trusted root's organization, the receipt may be genuine, and only the
-  /// issuer's certificate is not at hand.
+  /// issuer's certificate is not available.
   private func missingIssuer(of leaf: Certificate) -> ValidationError {
     let organization = leaf.issuerOrganization
     let namesTrustedOrganization =

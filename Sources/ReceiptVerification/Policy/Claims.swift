@@ -11,7 +11,7 @@ struct Claims {
   let bundleId: String?
   let appAppleId: Int64?
   var signedAt: Timestamp?
-  /// What binds it to a device; `nil` where nothing does.
+  /// What binds it to a device; `nil` if nothing does.
   let device: DeviceBinding?
 }
 

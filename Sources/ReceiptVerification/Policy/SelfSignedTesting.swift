@@ -20,8 +20,8 @@ public enum SelfSignedTesting: Sendable, Hashable {
     .pinned(Set(certificates.map(\.sha256Fingerprint)).union([storeKitTestCertificate]))
   }
 
-  /// SHA-256 of the certificate, the same in every Xcode, that signs app receipts under StoreKit testing
-  /// (subject "StoreKit", 2020 to 2040). Xcode's JWS are signed by another, made anew on each machine.
+  /// SHA-256 of the certificate, the same in every Xcode, that signs app receipts under StoreKit testing (subject
+  /// "StoreKit", 2020 to 2040). Xcode's JWS are signed by another one, which each machine creates.
   public static let storeKitTestCertificate: [UInt8] =
     Hexadecimal.decode("ff0ba36e721d2db741d2aa11e6112ef78bf7131b46c7f035b00891d045c864fe") ?? []
 

@@ -58,7 +58,7 @@ enum RecognizedReceipt {
     }
   }
 
-  /// The receipt; `nil` where the bytes are none.
+  /// The receipt; `nil` if the bytes are none.
   var receipt: UnverifiedReceipt? {
     switch self {
     case .evidence(let evidence): evidence.receipt

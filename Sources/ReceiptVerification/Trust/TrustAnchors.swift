@@ -12,7 +12,7 @@ public struct TrustAnchors: Sendable, Hashable {
   // A handful, searched in a row: a set of byte arrays costs the first receipt of a process more.
   /// SHA-256 fingerprints of the roots, 32 bytes each, in ascending order.
   public private(set) var fingerprints: [[UInt8]]
-  /// The roots whose certificates are at hand; their fingerprints are in ``fingerprints``.
+  /// The roots whose certificates are available; their fingerprints are in ``fingerprints``.
   public private(set) var certificates: [Certificate]
 
   /// Trusts the given roots, in any order and number.

@@ -38,8 +38,8 @@ public enum ReasonCode: String, Sendable, Hashable, CaseIterable {
   case tooOld = "too-old"
   /// The time rule needs the signing time, and the receipt does not state it. Undetermined.
   case signingTimeMissing = "signing-time-missing"
-  /// The issuer's certificate is not at hand: the receipt does not embed it and the caller did not supply
-  /// it. Undetermined.
+  /// The issuer's certificate is not available: the receipt does not embed it and the caller did not supply it.
+  /// Undetermined.
   case issuerMissing = "issuer-missing"
   /// A signed part inside a notification does not agree with the notification.
   case nestedMismatch = "nested-mismatch"

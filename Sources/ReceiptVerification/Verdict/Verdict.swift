@@ -26,7 +26,7 @@ public enum Verdict: Sendable, Hashable {
     }
   }
 
-  /// What remote checkers said, in the order asked; empty where none was asked.
+  /// What remote checkers said, in the order asked; empty if none was asked.
   public var checks: [CheckerReport] {
     switch self {
     case .valid(let receipt): receipt.checks
@@ -148,7 +148,7 @@ public struct InvalidReceipt: Sendable, Hashable {
   public let reason: Reason
   /// The kind that the bytes claim to be, where that could be told. Unverified.
   public let claimedKind: ReceiptKind?
-  /// What remote checkers said, in the order asked; empty where none was asked.
+  /// What remote checkers said, in the order asked; empty if none was asked.
   public internal(set) var checks: [CheckerReport] = []
   /// The receipt whose signature is right, where it was a checker that refused it.
   var refusedByChecker: VerifiedReceipt?
@@ -163,7 +163,7 @@ public struct UndeterminedReceipt: Sendable, Hashable {
   /// The kind that the bytes claim to be. Unverified unless ``reason`` says that only the environment or a
   /// checker's answer is missing.
   public let claimedKind: ReceiptKind?
-  /// What remote checkers said, in the order asked; empty where none was asked.
+  /// What remote checkers said, in the order asked; empty if none was asked.
   public internal(set) var checks: [CheckerReport] = []
 
   /// The receipt whose signature is right, for checkers that can supply what is missing.

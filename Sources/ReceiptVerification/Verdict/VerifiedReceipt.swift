@@ -27,7 +27,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   public let content: Content
   /// The kind.
   public let kind: ReceiptKind
-  /// The environment; `nil` where the receipt states none.
+  /// The environment; `nil` if the receipt states none.
   public let environment: ReceiptEnvironment?
   /// Whether ``environment`` is more than a claim: the signature covers it, or a checker found the purchase in
   /// it. The signature of a transaction receipt does not; and an environment that is absent is not proven.
@@ -61,7 +61,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// The bytes that ``identity`` is the digest of.
   package var signedContent: ArraySlice<UInt8> { source.signedContent }
   let source: Source
-  /// What remote checkers said, in the order asked; empty where none was asked.
+  /// What remote checkers said, in the order asked; empty if none was asked.
   public internal(set) var checks: [CheckerReport] = []
 
   /// The receipt of content that was authenticated and accepted.

@@ -106,7 +106,7 @@ private struct Inquiry {
 
   private var environment: ReceiptEnvironment.Category { client.raw.address.environment }
 
-  /// `nil` where this environment does not know the purchase.
+  /// `nil` if this environment does not know the purchase.
   func answer(_ subject: AppStoreServerChecker.Subject, of receipt: VerifiedReceipt) async -> CheckerAnswer? {
     do throws(AppStoreServerError) {
       switch subject {

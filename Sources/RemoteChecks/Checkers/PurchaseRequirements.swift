@@ -24,7 +24,7 @@ public struct PurchaseRequirements: Sendable, Hashable {
     self.requiresCurrentSubscription = requiresCurrentSubscription
   }
 
-  /// Why a purchase with this `isUpgraded` and `appAccountToken` is refused; `nil` where it is not.
+  /// Why a purchase with this `isUpgraded` and `appAccountToken` is refused; `nil` if it is not.
   func refusal(isUpgraded: Bool? = nil, appAccountToken token: UUIDString?) -> String? {
     if refusesUpgraded, isUpgraded == true { return "The subscription was upgraded to another since." }
     if let appAccountToken, !appAccountToken.isSame(as: token) {

@@ -6,7 +6,7 @@ internal import Synchronization
 /// What is known of one certificate.
 struct KnownStatus: Sendable {
   let status: CertificateStatus
-  /// Seconds since 1970 until which it need not be checked again; `nil` where it must not be cached.
+  /// Seconds since 1970 until which it need not be checked again; `nil` if it must not be cached.
   let freshUntil: Double?
 }
 

@@ -51,7 +51,7 @@ public struct RevocationOptions: Sendable {
       case expired
       /// Revoked, and passed because the receipt is older.
       case revokedLater = "revoked-later"
-      /// The answer at hand is still good, and could not be renewed ahead of time.
+      /// The cached answer is still valid, but could not be renewed in advance.
       case refreshFailed = "refresh-failed"
     }
 

@@ -80,7 +80,7 @@ struct RevocationSource: Sendable {
         return .done(
           try OCSPResponse(der: response.body).status(
             of: question.certificate, issuer: question.issuer, nonce: made.nonce,
-            demandsNonce: options.requiresNonce, at: now))
+            requiresNonce: options.requiresNonce, at: now))
       } catch {
         let failure = RevocationFailure(
           message: "\(url.host) answers what cannot be used: \(error)",

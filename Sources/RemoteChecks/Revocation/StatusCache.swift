@@ -135,7 +135,7 @@ final class StatusCache: Sendable {
     flight.complete(outcome)
   }
 
-  /// Returns when it will be renewed; `nil` where it must not be cached.
+  /// Returns when it will be renewed; `nil` if it must not be cached.
   private func keep(_ status: CertificateStatus, _ key: Key, at now: Double, _ state: inout State) -> Double?
   {
     state.entries[key] = nil

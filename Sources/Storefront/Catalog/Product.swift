@@ -14,8 +14,8 @@ public struct Product: Sendable, Hashable, Identifiable {
   public let localizedDescription: String
   /// The price for one, in the currency of ``priceLocale`` (`price`).
   public let price: Decimal
-  /// How the price is written, and in which currency (`priceLocale`). It is of the store, not of the user: a price is
-  /// never converted.
+  /// The locale and currency that the price is formatted with (`priceLocale`). It is the storefront's, not the user's:
+  /// a price is never converted.
   public let priceLocale: Locale
   /// The currency, by ISO 4217.
   public let currency: String
@@ -50,9 +50,9 @@ public struct Product: Sendable, Hashable, Identifiable {
   }
 }
 
-/// What a store says to a products request (`SKProductsResponse`).
+/// The store's response to a products request (`SKProductsResponse`).
 public struct ProductsResponse: Sendable, Hashable {
-  /// A product for each identifier that is valid (`products`).
+  /// A product for each valid identifier (`products`).
   public let products: [Product]
   /// Identifiers that the store does not know (`invalidProductIdentifiers`); normally none.
   public let invalidProductIdentifiers: [String]

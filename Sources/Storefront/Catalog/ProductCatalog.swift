@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All that a store sells. It is read from JSON of our own, or from an Xcode `.storekit` file.
+/// All products of a store. It is read from our own JSON format, or from an Xcode `.storekit` file.
 public struct ProductCatalog: Sendable, Hashable {
   /// The products, in the order of the file.
   public var products: [CatalogProduct]
-  /// The groups that auto-renewable subscriptions are in: of one group a customer has one subscription at a time.
+  /// The groups of auto-renewable subscriptions. A customer has at most one active subscription per group.
   public var subscriptionGroups: [SubscriptionGroup]
 
   /// Creates a catalogue.

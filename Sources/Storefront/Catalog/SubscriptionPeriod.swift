@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A length of time as subscriptions and offers have it: `P1W`, `P1M`, `P1Y` (ISO 8601).
+/// The length of a subscription's or an offer's period: `P1W`, `P1M`, `P1Y` (ISO 8601).
 public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
   /// What is counted.
   public enum Unit: String, Sendable, Hashable, CaseIterable {
-    /// Of 24 hours.
+    /// 24 hours.
     case day = "D"
-    /// Of seven days.
+    /// Seven days.
     case week = "W"
     /// Of the Gregorian calendar.
     case month = "M"
@@ -16,7 +16,7 @@ public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
 
   /// What is counted.
   public let unit: Unit
-  /// How many of them, 1 to 999.
+  /// The number of units, 1 to 999.
   public let count: Int
 
   /// A period; `nil` for a count outside 1 to 999.

@@ -3,12 +3,12 @@
 public import FoundationEssentials
 public import ReceiptCodec
 
-/// What an auto-renewable subscription promises.
+/// The terms of an auto-renewable subscription.
 public struct SubscriptionTerms: Sendable, Hashable {
   /// The group that it is in (`subscriptionGroupIdentifier`).
   public var groupIdentifier: String
-  /// Its rank in the group (`groupNumber`): 1 is the highest service. To a lower number is an upgrade, to a higher one a
-  /// downgrade, to the same a crossgrade.
+  /// Its rank in the group (`groupNumber`): 1 is the highest level of service. A change to a lower number is an
+  /// upgrade, to a higher one a downgrade, to the same a crossgrade.
   public var level: Int
   /// How long it is paid for at a time.
   public var period: SubscriptionPeriod
@@ -26,9 +26,9 @@ public struct SubscriptionTerms: Sendable, Hashable {
   }
 }
 
-/// A price below the usual one, for some periods.
+/// A reduced price for a number of periods.
 public struct SubscriptionOffer: Sendable, Hashable {
-  /// Who may have it: introductory, promotional, by code, win-back.
+  /// The type: introductory, promotional, offer code or win-back.
   public var type: OfferType
   /// The identifier agreed upon with the store; `nil` for an introductory offer.
   public var identifier: String?
@@ -38,7 +38,7 @@ public struct SubscriptionOffer: Sendable, Hashable {
   public var period: SubscriptionPeriod
   /// How many of them there are.
   public var periodCount: Int
-  /// What one of them costs, or for `PAY_UP_FRONT` all of them; 0 for a free trial.
+  /// The price of one period, or for `PAY_UP_FRONT` of all periods; 0 for a free trial.
   public var price: Decimal
   /// The codes that redeem it; for offers by code only. Each may be used once by each customer.
   public var codes: Set<String>
@@ -57,7 +57,7 @@ public struct SubscriptionOffer: Sendable, Hashable {
     public static let new = Eligibility(rawValue: "new")
     /// Subscribed now.
     public static let existing = Eligibility(rawValue: "existing")
-    /// Subscribed once.
+    /// Subscribed before, but not now.
     public static let expired = Eligibility(rawValue: "expired")
   }
 

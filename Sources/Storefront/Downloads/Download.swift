@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Content of a purchase, on its way (`SKDownload`). A store hosts it; it comes with a transaction that is purchased or
+/// A download of content that the store hosts (`SKDownload`). It belongs to a transaction that is purchased or
 /// restored, and not finished.
 ///
-/// It is a snapshot: ask the queue for the present one.
+/// It is a snapshot: ask the queue for the current state.
 public struct Download: Sendable, Hashable, Identifiable {
   /// Which download of a queue. It stays the same across relaunches.
   public struct ID: RawRepresentable, Sendable, Hashable {
@@ -16,36 +16,36 @@ public struct Download: Sendable, Hashable, Identifiable {
     init(_ transaction: PaymentTransaction.ID, _ index: Int) { rawValue = "\(transaction.rawValue)/\(index)" }
   }
 
-  /// Where it stands, by StoreKit's numbers (`SKDownloadState`).
+  /// The state, with StoreKit's numbers (`SKDownloadState`).
   public enum State: Int, Sendable, Hashable, CaseIterable {
     /// Not started, or waiting for its turn (`SKDownloadStateWaiting`).
     case waiting = 0
     /// Being fetched (`SKDownloadStateActive`).
     case active = 1
-    /// Stopped until it is resumed; what has come is kept (`SKDownloadStatePaused`).
+    /// Stopped until it is resumed; received bytes are kept (`SKDownloadStatePaused`).
     case paused = 2
-    /// All there, and what it should be: see ``Download/contentPath`` (`SKDownloadStateFinished`).
+    /// Complete, with the right digest: see ``Download/contentPath`` (`SKDownloadStateFinished`).
     case finished = 3
     /// Stopped by a fault: see ``Download/error`` (`SKDownloadStateFailed`).
     case failed = 4
-    /// Given up; what had come is gone (`SKDownloadStateCancelled`).
+    /// Cancelled; received bytes were removed (`SKDownloadStateCancelled`).
     case cancelled = 5
   }
 
   /// The transaction that it belongs to (`transaction`).
   public let transaction: PaymentTransaction.ID
-  /// Which of the transaction's contents, from 0.
+  /// The index among the transaction's contents.
   public let index: Int
-  /// What is fetched, from where.
+  /// The content, with its address, length and digest.
   public let content: DownloadableContent
-  /// Where it stands (`state`, `downloadState`).
+  /// The state (`state`, `downloadState`).
   public let state: State
-  /// How many bytes have come.
+  /// The number of received bytes.
   public let receivedByteCount: Int64
-  /// How long it will still take at the pace so far (`timeRemaining`); `nil` where that is not known.
+  /// The estimated time to completion at the rate so far (`timeRemaining`); `nil` if it is not known.
   public let timeRemaining: Duration?
-  /// The file with the content (`contentURL`): defined only in ``State/finished``. Its name is the queue's own and says
-  /// nothing. Move it to its place before you finish the transaction.
+  /// The file with the content (`contentURL`): defined only in ``State/finished``. The queue chooses its name. Move the
+  /// file before you finish the transaction.
   public let contentPath: String?
   /// What went wrong (`error`): defined only in ``State/failed``.
   public let error: DownloadError?
@@ -79,7 +79,7 @@ extension Download {
   /// The content's length in bytes (`contentLength`).
   public var contentLength: Int64 { content.contentLength }
 
-  /// How much has come, from 0 to 1 (`progress`). What has come is only known to be right in ``State/finished``.
+  /// The fraction that was received, from 0 to 1 (`progress`). The bytes are verified only in ``State/finished``.
   public var progress: Double {
     if state == .finished { return 1 }
     guard content.contentLength > 0 else { return 0 }

@@ -2,11 +2,11 @@
 
 public import ReceiptBytes
 
-/// Why content was not fetched, or a queue refused to fetch it.
+/// Why content was not downloaded.
 public struct DownloadError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is, in a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The queue was not told where downloads go.
+    /// Downloads were not enabled for the queue.
     case notEnabled = "not-enabled"
     /// The transaction is not purchased or restored, or is finished, or has no such content.
     case notPurchased = "not-purchased"
@@ -14,27 +14,27 @@ public struct DownloadError: PlacedError, Error, Sendable, Hashable, CustomStrin
     case unknownDownload = "unknown-download"
     /// The store's description of the content cannot be used: its URL, length or digest.
     case invalidContent = "invalid-content"
-    /// The server did not answer, or not usefully. What has come is kept.
+    /// The server did not answer, or answered that it cannot serve the request now. Received bytes are kept.
     case unreachable
-    /// The server will not give it. What has come is kept.
+    /// The server refused the request. Received bytes are kept.
     case refused
-    /// What the server said of its answer does not fit the answer.
+    /// The response's headers contradict its body or the request.
     case malformedResponse = "malformed-response"
-    /// The content changed while it was fetched, again and again. What had come is gone.
+    /// The content changed repeatedly while it was fetched. Received bytes were removed.
     case contentChanged = "content-changed"
-    /// The content has not the length that the store says. What had come is gone.
+    /// The content's length is not what the store stated. Received bytes were removed.
     case lengthMismatch = "length-mismatch"
-    /// The content has not the digest that the store says. What had come is gone.
+    /// The content's digest is not what the store stated. Received bytes were removed.
     case checksumMismatch = "checksum-mismatch"
-    /// The content is too long for a server that only gives all of it at once.
+    /// The content is too long for a server without support for range requests.
     case rangesUnsupported = "ranges-unsupported"
-    /// The disk is full. What has come is kept.
+    /// The disk is full. Received bytes are kept.
     case diskFull = "disk-full"
-    /// A file could not be read or written. What has come is kept.
+    /// A file could not be read or written. Received bytes are kept.
     case inputOutput = "input-output"
     /// The storage of the queue failed.
     case storage
-    /// A record cannot be what was written: restore the storage from a backup.
+    /// A record is damaged: restore the storage from a backup.
     case corrupt
     /// The task was cancelled.
     case cancelled
@@ -59,8 +59,8 @@ public struct DownloadError: PlacedError, Error, Sendable, Hashable, CustomStrin
   /// The code, the place and the message, on one line.
   public var description: String { line }
 
-  /// Whether what has come is of no use after it.
-  var spoilsPartialFile: Bool {
+  /// Whether the partial file must be discarded after this error.
+  var invalidatesPartialFile: Bool {
     switch code {
     case .contentChanged, .lengthMismatch, .checksumMismatch: true
     default: false

@@ -4,17 +4,17 @@ public import ReceiptHTTP
 
 /// How a queue downloads.
 public struct DownloadOptions: Sendable {
-  /// The directory for the files, which is made if it is not there. Nothing else belongs in it.
+  /// The directory for the files. It is created if it does not exist, and must hold nothing else.
   public var directory: String
-  /// What sends the requests. It stays the caller's, who shuts it down.
+  /// Sends the requests. The caller owns it and shuts it down.
   public var transport: any HTTPTransport
-  /// How much is asked for at a time, and so how much of a download is in memory.
+  /// The size of one range request, and so of the part of a download that is in memory.
   public let chunkByteCount: Int
-  /// The longest content that is read into memory as a whole, from servers that do not give parts.
+  /// The longest content that is read into memory as a whole, from servers without support for range requests.
   public let maximumWholeByteCount: Int
   /// How many downloads are active at a time; others wait.
   public let maximumActiveCount: Int
-  /// How often and how long each part is tried before the download fails.
+  /// The retry policy of each range request.
   public var retry: RetryPolicy
   /// The clocks.
   public var time: RemoteTime
@@ -22,12 +22,12 @@ public struct DownloadOptions: Sendable {
   /// Creates options.
   ///
   /// - Parameters:
-  ///   - directory: Where the files are.
-  ///   - transport: What sends the requests.
-  ///   - chunkByteCount: How much is asked for at a time; 4 MiB, at least 1 KiB and at most 64 MiB.
-  ///   - maximumWholeByteCount: The longest content from servers that do not give parts; 64 MiB.
-  ///   - maximumActiveCount: How many are active at a time; two.
-  ///   - retry: How each part is tried; six times within five minutes.
+  ///   - directory: The directory for the files.
+  ///   - transport: Sends the requests.
+  ///   - chunkByteCount: The size of one range request; 4 MiB, at least 1 KiB and at most 64 MiB.
+  ///   - maximumWholeByteCount: The longest content from servers without support for range requests; 64 MiB.
+  ///   - maximumActiveCount: The number of active downloads; two.
+  ///   - retry: The retry policy of each request; six attempts within five minutes.
   ///   - time: The clocks.
   public init(
     directory: String, transport: any HTTPTransport, chunkByteCount: Int = 4 << 20,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Content that the store hosts for what was bought. Start downloads when a transaction is purchased or restored, move
-/// what came to its place, and then finish the transaction.
+/// Downloads of content that the store hosts. Start them when a transaction is purchased or restored, move the files,
+/// and then finish the transaction.
 extension PaymentQueue {
-  /// Says where downloads go, and lets those go on that were begun before. Call it at launch. Calling it again does
-  /// nothing.
+  /// Enables downloads, and continues those that were started before. Call it at launch. Calling it again has no
+  /// effect.
   ///
-  /// - Parameter options: The directory, the transport, how much at a time.
+  /// - Parameter options: The directory, the transport and the limits.
   /// - Throws: ``DownloadError`` with `storage`, `corrupt`, `input-output`, `disk-full` or `closed`.
   public func enableDownloads(_ options: DownloadOptions) async throws(DownloadError) {
     guard downloadQueue == nil else { return }
     try await enableDownloads(options, files: try DownloadFolder(options.directory))
   }
 
-  /// The same with files of the caller's, which tests have fail.
+  /// The same with the caller's own files, for fault injection.
   package func enableDownloads(
     _ options: DownloadOptions, files: any DownloadFiles
   ) async throws(DownloadError) {
@@ -44,36 +44,37 @@ extension PaymentQueue {
     try await requireDownloads().downloads(of: transaction)
   }
 
-  /// Starts downloads (`startDownloads:`), all of them or none. They are fetched at once or when it is their turn, and
-  /// go on after a relaunch. Those that were started before stay what they are; those that failed start again.
+  /// Starts downloads (`startDownloads:`), all of them or none. They are fetched as soon as fewer than
+  /// ``DownloadOptions/maximumActiveCount`` are active, and continue after a relaunch. Downloads that were started
+  /// before are not changed; those that failed start again.
   ///
   /// - Parameter downloads: From ``downloads(of:)``.
-  /// - Throws: ``DownloadError`` with `not-purchased` where one belongs to a transaction that is not purchased or
+  /// - Throws: ``DownloadError`` with `not-purchased` if one belongs to a transaction that is not purchased or
   ///   restored, or is finished; `invalid-content`, `storage`, `not-enabled` or `closed`. Then none was started.
   public func startDownloads(_ downloads: [Download]) async throws(DownloadError) {
     try await requireDownloads().start(downloads)
   }
 
-  /// Stops downloads until they are resumed (`pauseDownloads:`). What has come is kept.
+  /// Stops downloads until they are resumed (`pauseDownloads:`). Received bytes are kept.
   ///
-  /// - Parameter downloads: Those that are neither waiting nor active stay what they are.
+  /// - Parameter downloads: The downloads; those that are neither waiting nor active are not changed.
   /// - Throws: ``DownloadError`` with `unknown-download`, `storage`, `not-enabled` or `closed`.
   public func pauseDownloads(_ downloads: [Download]) async throws(DownloadError) {
     try await requireDownloads().pause(downloads.map(\.id))
   }
 
-  /// Lets downloads go on that were paused or failed (`resumeDownloads:`), from where they stopped.
+  /// Resumes downloads that were paused or failed (`resumeDownloads:`), where they stopped.
   ///
-  /// - Parameter downloads: Those that are neither paused nor failed stay what they are.
+  /// - Parameter downloads: The downloads; those that are neither paused nor failed are not changed.
   /// - Throws: ``DownloadError`` as ``startDownloads(_:)``, or `unknown-download`.
   public func resumeDownloads(_ downloads: [Download]) async throws(DownloadError) {
     try await requireDownloads().resume(downloads.map(\.id))
   }
 
-  /// Gives downloads up (`cancelDownloads:`): removes what has come, and takes them off the list. They may be started
-  /// again.
+  /// Cancels downloads (`cancelDownloads:`): removes received bytes and takes the downloads off the list. They may be
+  /// started again.
   ///
-  /// - Parameter downloads: Those that are finished stay what they are.
+  /// - Parameter downloads: The downloads; finished ones are not changed.
   /// - Throws: ``DownloadError`` with `unknown-download`, `storage`, `not-enabled` or `closed`.
   public func cancelDownloads(_ downloads: [Download]) async throws(DownloadError) {
     try await requireDownloads().cancel(downloads.map(\.id))
@@ -87,22 +88,22 @@ extension PaymentQueue {
     return downloadQueue
   }
 
-  // MARK: What the queue tells its downloads
+  // MARK: Notifying the downloads
 
-  /// A transaction was finished.
+  /// Removes the downloads of a finished transaction.
   func endDownloads(of transaction: PaymentTransaction.ID) {
     guard let downloadQueue else { return }
-    // Where the storage fails, the next launch does it.
+    // If the storage fails, the next launch removes them.
     Task { try? await downloadQueue.forget(transaction) }
   }
 
-  /// The queue was closed, or stopped.
+  /// Stops the downloads of a queue that was closed or has stopped.
   func closeDownloads() {
     guard let downloadQueue else { return }
     Task { await downloadQueue.close() }
   }
 
-  /// What is asked for downloads.
+  /// Answers a ``DownloadPermission``.
   fileprivate func content(
     of transaction: PaymentTransaction.ID
   ) throws(DownloadError) -> [DownloadableContent]? {
@@ -114,7 +115,7 @@ extension PaymentQueue {
   }
 }
 
-/// Asks a queue without keeping it.
+/// Asks a queue that it holds weakly.
 private struct QueueDownloadPermission: DownloadPermission {
   weak let queue: PaymentQueue?
 
@@ -125,5 +126,5 @@ private struct QueueDownloadPermission: DownloadPermission {
     return try await queue.content(of: transaction)
   }
 
-  func downloadsChanged(_ downloads: [Download]) async { await queue?.tell(.updatedDownloads(downloads)) }
+  func downloadsChanged(_ downloads: [Download]) async { await queue?.notify(.updatedDownloads(downloads)) }
 }

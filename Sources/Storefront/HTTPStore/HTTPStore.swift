@@ -5,11 +5,11 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptHTTP
 
-/// A store on another machine, over the protocol of <doc:StoreProtocol>. Its other half is ``StoreRequestHandler``.
+/// A store on another machine, over the protocol of <doc:StoreProtocol>. The server side is ``StoreRequestHandler``.
 ///
-/// Only the store itself fails a payment, by an answer that says so. Whatever else comes of a call, from a lost
-/// connection to an error page, is ``StoreUnavailable``: it is not known what the store did, and asking again with the
-/// same identifier does no harm. Receipts stay the bytes that came: nobody has verified them.
+/// Only an explicit answer of the store fails a payment. Every other outcome, from a lost connection to an error page,
+/// is ``StoreUnavailable``: it is not known what the store did, and the request can be repeated with the same
+/// identifier. Receipts are returned as received, unverified.
 public struct HTTPStore: Store {
   private let base: RemoteURL
   private let token: Secret?
@@ -18,10 +18,10 @@ public struct HTTPStore: Store {
   /// Creates a store; nothing is sent yet.
   ///
   /// - Parameters:
-  ///   - base: Where the store is; `v1/purchase` and so on are appended.
-  ///   - transport: What sends the requests. It stays the caller's, who shuts it down.
-  ///   - token: Who the customer is: sent as `Authorization: Bearer …`.
-  ///   - retry: How often and how long a call is tried before it is ``StoreUnavailable``.
+  ///   - base: The base URL of the store; `v1/purchase` and so on are appended.
+  ///   - transport: Sends the requests. The caller owns it and shuts it down.
+  ///   - token: The customer's token, sent as `Authorization: Bearer …`.
+  ///   - retry: The retry policy of each call.
   ///   - time: The clocks.
   public init(
     _ base: RemoteURL, transport: any HTTPTransport, token: Secret? = nil, retry: RetryPolicy = RetryPolicy(),
@@ -69,7 +69,7 @@ public struct HTTPStore: Store {
     }
   }
 
-  /// Asks for sales that were not finished: at most 100 at a time.
+  /// Fetches sales that were not finished, at most 100 at a time.
   public func unfinishedTransactions(
     after position: StorePosition?, limit: Int
   ) async throws(StoreUnavailable) -> StoreTransactionPage {
@@ -83,7 +83,7 @@ public struct HTTPStore: Store {
     }
   }
 
-  /// Says that the customer has what was sold.
+  /// Finishes a transaction.
   public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
     var message = FinishMessage()
     message.transactionIdentifier = transactionIdentifier
@@ -95,7 +95,7 @@ public struct HTTPStore: Store {
     }
   }
 
-  /// Asks for finished purchases again: at most 100 at a time.
+  /// Restores finished purchases, at most 100 at a time.
   public func restore(
     _ request: RestoreRequest, after position: StorePosition?, limit: Int
   ) async throws(StoreError) -> RestoredTransactionPage {
@@ -121,7 +121,7 @@ public struct HTTPStore: Store {
 
   // MARK: Calling
 
-  /// Sends a message until it is answered, and reads the answer. Every call may be repeated: the store recognises it.
+  /// Sends a message, with retries, and decodes the answer. Every call is idempotent.
   private func ask<Answer: JSONObject, Value: Sendable>(
     _ call: StoreCall, _ message: some JSONObject,
     _ read: (Answer) throws(MalformedReceipt) -> Value

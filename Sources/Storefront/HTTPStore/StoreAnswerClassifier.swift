@@ -4,11 +4,11 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptHTTP
 
-/// Says what a response to ``HTTPStore`` means.
+/// Classifies responses and errors for ``HTTPStore``.
 struct StoreAnswerClassifier {
   let now: @Sendable () -> Timestamp
 
-  /// However long a server wants to be left alone, after a day it may be asked again.
+  /// The upper bound on `Retry-After`.
   private static let longestWait: Duration = .seconds(86_400)
 
   func classify<Answer: JSONObject, Value: Sendable>(
@@ -46,7 +46,7 @@ struct StoreAnswerClassifier {
     return .milliseconds(Int64(min(max(milliseconds.rounded(.up), 0), longest)))
   }
 
-  /// What came out of a call, in the terms of a store.
+  /// Converts an error of a call.
   static func unavailability(_ error: any Error) -> StoreUnavailable {
     switch error {
     case let unavailable as StoreUnavailable: unavailable
@@ -57,7 +57,7 @@ struct StoreAnswerClassifier {
       StoreUnavailable(
         "The server redirects (HTTP status \(status)) to \(location.map(ShownText.line) ?? "nowhere"). Use the "
           + "address of the store itself.")
-    // Nothing else is thrown but cancellation.
+    // The only other error is cancellation.
     default: StoreUnavailable("The task was cancelled.")
     }
   }

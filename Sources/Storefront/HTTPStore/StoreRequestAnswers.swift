@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Reads a request, asks the store, and writes what it says.
+/// Decodes a request, calls the store, and encodes its answer.
 struct StoreRequestAnswers {
   let store: any Store
 
@@ -42,7 +42,7 @@ struct StoreRequestAnswers {
 
   private func unfinished(_ message: UnfinishedMessage) async throws(StoreRequestFailure) -> [UInt8] {
     let position = message.after.map { StorePosition(rawValue: $0) }
-    return try await fitting(message.limit) { limit async throws(StoreRequestFailure) in
+    return try await answerWithinLimit(message.limit) { limit async throws(StoreRequestFailure) in
       let page = try await available { () async throws(StoreUnavailable) in
         try await store.unfinishedTransactions(after: position, limit: limit)
       }
@@ -63,7 +63,7 @@ struct StoreRequestAnswers {
     let request = RestoreRequest(
       id: message.requestIdentifier, applicationUsername: message.applicationUsername)
     let position = message.after.map { StorePosition(rawValue: $0) }
-    return try await fitting(message.limit) { limit async throws(StoreRequestFailure) in
+    return try await answerWithinLimit(message.limit) { limit async throws(StoreRequestFailure) in
       do throws(StoreError) {
         let page = try await store.restore(request, after: position, limit: limit)
         return RestoreAnswer(page, to: request.id).encodedJSON()
@@ -96,9 +96,9 @@ struct StoreRequestAnswers {
     }
   }
 
-  /// A page that is no longer than clients read. Where large receipts make it longer, half as many are asked for again:
-  /// the same place and the same request give the same transactions.
-  private func fitting(
+  /// A page that is within the size that clients accept. If large receipts exceed it, the page is requested again with
+  /// half the limit, which is safe: the same position gives the same transactions.
+  private func answerWithinLimit(
     _ limit: WireLimit, _ page: (Int) async throws(StoreRequestFailure) -> [UInt8]
   ) async throws(StoreRequestFailure) -> [UInt8] {
     var count = limit.count

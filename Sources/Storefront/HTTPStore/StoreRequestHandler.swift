@@ -3,8 +3,8 @@
 internal import ReceiptCodec
 public import ReceiptHTTP
 
-/// The server's half of <doc:StoreProtocol>, without a server: it takes what a request consists of and gives the
-/// response. Mount it below any path, and give ``HTTPStore`` the address of that path.
+/// The server side of <doc:StoreProtocol>, independent of any HTTP server: it turns the parts of a request into a
+/// response. Mount it below any path, and pass the URL of that path to ``HTTPStore``.
 ///
 /// ```swift
 /// let handler = StoreRequestHandler { token in await sessions[token] }
@@ -12,22 +12,23 @@ public import ReceiptHTTP
 ///   method: "POST", path: "/v1/purchase", headers: headers, body: body)
 /// ```
 public struct StoreRequestHandler: Sendable {
-  /// The longest body that is read, in bytes. A server may stop reading there.
+  /// The longest accepted body, in bytes. A server may stop reading there.
   public static let maximumRequestByteCount = StoreProtocolLimits.maximumRequestByteCount
 
   private let store: @Sendable (_ token: String?) async -> (any Store)?
 
   /// Creates a handler.
   ///
-  /// - Parameter store: The store as the customer with this token sees it; `nil` if there is no such customer. The token
-  ///   is `nil` where the request has none. Look it up by its digest, so that the time that it takes tells nothing.
+  /// - Parameter store: The store as the customer with this token sees it; `nil` if there is no such customer. The
+  ///   token is `nil` if the request has none. Look it up by its digest, so that the time of the look-up reveals
+  ///   nothing about valid tokens.
   public init(store: @escaping @Sendable (_ token: String?) async -> (any Store)?) { self.store = store }
 
-  /// Answers a request. Nothing that is sent makes it fail.
+  /// Answers a request. Invalid requests are answered with a problem.
   ///
   /// - Parameters:
   ///   - method: The method, such as `POST`.
-  ///   - path: The path below where it is mounted, such as `/v1/purchase`.
+  ///   - path: The path below the mount point, such as `/v1/purchase`.
   ///   - headers: The headers.
   ///   - body: The whole body.
   /// - Returns: Status, headers and body. `Content-Length` is for the server to add.
@@ -92,7 +93,7 @@ public struct StoreRequestHandler: Sendable {
   }
 }
 
-/// A request that the store was not asked about, or that it did not answer.
+/// A request that did not reach the store, or that the store did not answer.
 struct StoreRequestFailure: Error {
   let kind: StoreProblem.Kind
   let problem: StoreProblem
@@ -113,7 +114,7 @@ struct StoreRequestFailure: Error {
   init(_ unavailable: StoreUnavailable) {
     var headers: [HTTPHeader] = []
     if let wait = unavailable.retryAfter {
-      // Whole seconds, rounded up; no client waits for longer than a day.
+      // Whole seconds, rounded up; clients wait at most a day.
       let seconds = min(max((wait / .seconds(1)).rounded(.up), 0), 86_400)
       headers = [HTTPHeader("Retry-After", String(Int(seconds)))]
     }

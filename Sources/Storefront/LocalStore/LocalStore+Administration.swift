@@ -3,12 +3,12 @@
 public import FoundationEssentials
 internal import ReceiptCodec
 
-/// The operator's interface. Each operation returns the notifications that it made; they are in the outbox, too.
+/// The operator's interface. Each operation returns the notifications that it produced; they are also in the outbox.
 extension LocalStore {
-  /// Has the store's own record written though no other was changed: a price is there, for example.
+  /// A change without effect: it makes a commit write the store's own record, which holds prices, for example.
   static let nothing = RecordChange.remove(.storeHeader, key: "nothing")
 
-  /// Lets everything that is due happen, and then an operation, in one commit.
+  /// Performs everything that is due, and then an operation, in one commit.
   func operate(
     sharedFrom shared: String? = nil,
     _ body: (inout SubscriptionEngine, Timestamp) throws(SubscriptionError) -> [StoreEvent]
@@ -29,7 +29,7 @@ extension LocalStore {
   /// - Parameters:
   ///   - isOn: Whether it renews at the end of the period.
   ///   - originalTransactionIdentifier: The subscription.
-  /// - Returns: `DID_CHANGE_RENEWAL_STATUS`; nothing where it is so already.
+  /// - Returns: `DID_CHANGE_RENEWAL_STATUS`; nothing if the state does not change.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
   public func setAutoRenew(
@@ -40,11 +40,11 @@ extension LocalStore {
     }
   }
 
-  /// Chooses the product of the next renewal, or of now where that is an upgrade.
+  /// Changes the product from the next renewal on; an upgrade takes effect at once.
   ///
   /// - Parameters:
   ///   - originalTransactionIdentifier: The subscription.
-  ///   - productIdentifier: Another product of its group, or its own to take a downgrade back.
+  ///   - productIdentifier: Another product of its group, or its own to cancel a downgrade.
   /// - Returns: `DID_CHANGE_RENEWAL_PREF`.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
@@ -56,7 +56,7 @@ extension LocalStore {
     }
   }
 
-  /// Charges for a renewal now: ahead of time, or though it failed before.
+  /// Charges for a renewal now: before it is due, or after it failed.
   ///
   /// - Returns: `DID_RENEW`.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
@@ -82,12 +82,12 @@ extension LocalStore {
     }
   }
 
-  /// Raises or lowers the price of a subscription: for new customers at once, for others from their next renewal on.
+  /// Changes the price of a subscription: for new customers at once, for others from their next renewal on.
   ///
   /// - Parameters:
   ///   - productIdentifier: The product.
-  ///   - price: The new price, to thousandths.
-  ///   - needsConsent: Whether present customers must agree; else they are informed.
+  ///   - price: The new price, with at most three decimal places.
+  ///   - needsConsent: Whether existing customers must agree; otherwise they are only informed.
   /// - Returns: `PRICE_INCREASE` for each.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
@@ -103,7 +103,7 @@ extension LocalStore {
     }
   }
 
-  /// The customer's answer to a higher price.
+  /// Records the customer's answer to a price increase.
   ///
   /// - Returns: `PRICE_INCREASE` `ACCEPTED`, or `DID_CHANGE_RENEWAL_STATUS`.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
@@ -116,7 +116,7 @@ extension LocalStore {
     }
   }
 
-  /// Takes a product from sale, or offers it again. Subscriptions to it expire at their next renewal.
+  /// Removes a product from sale, or offers it again. Subscriptions to a removed product expire at their next renewal.
   ///
   /// - Throws: ``LocalStoreError`` with `not-found`.
   public func setForSale(_ isForSale: Bool, _ productIdentifier: String) throws(LocalStoreError) {
@@ -126,7 +126,7 @@ extension LocalStore {
     }
   }
 
-  /// Says that renewals of an account cannot be charged for, or that they can be again.
+  /// Makes charges for renewals of an account fail, or succeed again.
   ///
   /// - Throws: ``LocalStoreError`` with `storage`.
   public func setBillingIssue(_ isPresent: Bool, of account: String) throws(LocalStoreError) {

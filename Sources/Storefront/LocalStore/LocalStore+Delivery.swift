@@ -2,9 +2,9 @@
 
 internal import ReceiptCodec
 
-/// Handing over what was sold.
+/// Delivery of unfinished transactions.
 extension LocalStore {
-  /// The most that one page holds.
+  /// The greatest number of transactions in one page.
   static let greatestPage = 256
 
   func unfinishedTransactions(

@@ -3,10 +3,10 @@
 internal import ReceiptCodec
 internal import ReceiptSigning
 
-/// What events leave behind: transactions to deliver, and notifications to send.
+/// Stores the results of events: transactions to deliver, and notifications to send.
 extension LocalStore {
-  /// Signs events, and adds what comes of them to a change. The new transaction of `account` answers `payment` and
-  /// `request`; the others answer nobody. Those of the family come of `shared`.
+  /// Signs events, and adds their transactions and notifications to a change. The new transaction of `account` belongs
+  /// to `payment` and `request`; others belong to no request. Those of family members are shared from `shared`.
   func record(
     _ events: [StoreEvent], in change: inout Change, payment: Payment? = nil, request: String? = nil,
     of account: String? = nil, sharedFrom shared: String? = nil
@@ -43,7 +43,7 @@ extension LocalStore {
     }
   }
 
-  /// A new transaction of an account, to be delivered.
+  /// Adds a new transaction of an account, to be delivered.
   func add(_ sale: StoreSaleRecord, to change: inout Change) {
     change.sales[sale.identifier] = sale
     let key = StoreKey.joined(sale.account, sale.identifier)
@@ -59,7 +59,7 @@ extension LocalStore {
     }
   }
 
-  /// The payment of what the store began by itself.
+  /// The payment of a transaction that no request caused, such as a renewal.
   private static func payment(of event: StoreEvent) -> PaymentRecord {
     var payment = PaymentRecord()
     payment.product = event.transaction.productId ?? ""
@@ -103,7 +103,7 @@ extension LocalStore {
     }
   }
 
-  /// As a queue is told of it.
+  /// The transaction as the payment queue receives it.
   func storeTransaction(_ sale: StoreSaleRecord) throws(LocalStoreError) -> StoreTransaction {
     StoreTransaction(
       transactionIdentifier: sale.identifier, originalTransactionIdentifier: sale.originalIdentifier,

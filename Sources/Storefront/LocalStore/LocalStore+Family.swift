@@ -2,13 +2,12 @@
 
 internal import ReceiptCodec
 
-/// Families: what is bought once is shared here, subscriptions by the engine.
+/// Family Sharing of one-time purchases; the engine shares subscriptions.
 extension LocalStore {
-  /// Brings an account into the family of another one: each has what the others bought and the products allow to be
-  /// shared.
+  /// Adds an account to another one's family. Members share all purchases of products that allow Family Sharing.
   ///
   /// - Returns: `SUBSCRIBED` and `ONE_TIME_CHARGE` for what is shared.
-  /// - Throws: ``LocalStoreError`` with `refused` for an account that has a family, or a family of six.
+  /// - Throws: ``LocalStoreError`` with `refused` if the account is in a family, or the family has six members.
   @discardableResult
   public func addToFamily(
     _ account: String, of organizer: String
@@ -16,9 +15,9 @@ extension LocalStore {
     let now = clock()
     try catchUp(to: now)
     let others = (state?.engine.family(of: organizer) ?? []) + [organizer]
-    var gifts: [(sale: StoreSaleRecord, members: [String])] = []
-    for sale in try shareablePurchases(of: account) { gifts.append((sale, others)) }
-    for other in others { for sale in try shareablePurchases(of: other) { gifts.append((sale, [account])) } }
+    var shares: [(sale: StoreSaleRecord, members: [String])] = []
+    for sale in try shareablePurchases(of: account) { shares.append((sale, others)) }
+    for other in others { for sale in try shareablePurchases(of: other) { shares.append((sale, [account])) } }
     return try change { engine, change throws(LocalStoreError) in
       let events: [StoreEvent]
       do throws(SubscriptionError) {
@@ -27,7 +26,7 @@ extension LocalStore {
         throw LocalStoreError(error)
       }
       try record(events, in: &change)
-      for (sale, members) in gifts {
+      for (sale, members) in shares {
         for member in members { try share(sale.transaction, with: member, &engine, in: &change, at: now) }
       }
       if change.records.isEmpty { change.records.append(Self.nothing) }
@@ -35,10 +34,10 @@ extension LocalStore {
     }
   }
 
-  /// Takes an account out of its family: it loses what the others share, and they what it shares.
+  /// Removes an account from its family, which ends sharing in both directions.
   ///
   /// - Returns: `REVOKE` for each.
-  /// - Throws: ``LocalStoreError`` with `refused` for an account without family.
+  /// - Throws: ``LocalStoreError`` with `refused` if the account is in no family.
   @discardableResult
   public func removeFromFamily(_ account: String) throws(LocalStoreError) -> [SignedNotification] {
     let now = clock()
@@ -47,11 +46,13 @@ extension LocalStore {
     var lost: [StoreSaleRecord] = []
     for other in others {
       for sale in try shareablePurchases(of: other) {
-        lost += try line(of: sale.identifier).filter { $0.account == account && $0.sharedFrom != nil }
+        lost += try transactions(ofPurchase: sale.identifier).filter {
+          $0.account == account && $0.sharedFrom != nil
+        }
       }
     }
     for sale in try shareablePurchases(of: account) {
-      lost += try line(of: sale.identifier).filter { $0.sharedFrom != nil }
+      lost += try transactions(ofPurchase: sale.identifier).filter { $0.sharedFrom != nil }
     }
     return try operate { engine, now throws(SubscriptionError) in
       var events = try engine.removeFromFamily(account, at: now)
@@ -62,11 +63,11 @@ extension LocalStore {
     }
   }
 
-  /// Takes from a member of a family what another one shares.
+  /// Ends the sharing of one purchase with one member.
   ///
   /// - Parameter transactionIdentifier: The member's transaction.
   /// - Returns: `REVOKE`.
-  /// - Throws: ``LocalStoreError`` with `not-found`, or `refused` where it is not shared.
+  /// - Throws: ``LocalStoreError`` with `not-found`, or `refused` if it is not shared.
   @discardableResult
   public func revoke(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification] {
     let sale = try knownSale(transactionIdentifier)
@@ -81,7 +82,7 @@ extension LocalStore {
     }
   }
 
-  /// Shares what was just bought once.
+  /// Shares a new one-time purchase.
   func shareWithFamily(
     _ transaction: JWSTransaction, of account: String, engine: inout SubscriptionEngine,
     in change: inout Change, at now: Timestamp
@@ -108,7 +109,7 @@ extension LocalStore {
     return product?.type == .nonConsumable && product?.isFamilyShareable == true
   }
 
-  /// What an account bought once itself, that stands and that the family may have.
+  /// The one-time purchases of an account that its family may have: its own, and not revoked.
   private func shareablePurchases(of account: String) throws(LocalStoreError) -> [StoreSaleRecord] {
     var found: [StoreSaleRecord] = []
     for product in products.values.sorted(by: { $0.id < $1.id })

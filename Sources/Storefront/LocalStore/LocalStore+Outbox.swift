@@ -2,16 +2,16 @@
 
 public import ReceiptCodec
 
-/// Notifications, and the time that makes them.
+/// Notifications, and the passing of time that produces them.
 extension LocalStore {
   private static let deliveredKey = "delivered"
 
-  /// The notifications that were made, oldest first. They are kept.
+  /// The notifications, oldest first. They are never removed.
   ///
   /// - Parameters:
-  ///   - number: Only those after this one.
-  ///   - limit: At most so many.
-  /// - Returns: Some of them.
+  ///   - number: The number before the first one.
+  ///   - limit: The greatest number of notifications.
+  /// - Returns: At most `limit` notifications.
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func notifications(
     after number: Int64 = 0, limit: Int = 256
@@ -30,11 +30,11 @@ extension LocalStore {
     return found
   }
 
-  /// Has the sink told of what it was not told yet; one task at a time, so that the order is kept.
+  /// Delivers pending notifications to the sink. At most one task does so at a time, to keep their order.
   func deliver() {
     guard let sink = options.sink, !isDelivering else { return }
     isDelivering = true
-    // What fails here is tried again with the next notification, and at the next launch.
+    // Delivery is retried with the next notification, and at the next launch.
     Task { try? await deliverAll(to: sink) }
   }
 
@@ -53,18 +53,18 @@ extension LocalStore {
     }
   }
 
-  /// When something is due next: a renewal, the end of a grace period; `nil` if nothing is.
+  /// The date of the next due event, such as a renewal or the end of a grace period; `nil` if there is none.
   ///
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func nextDueDate() throws(LocalStoreError) -> Timestamp? { try loaded().engine.nextDueDate }
 
-  /// Does what is due until an instant, each at its own. Every call does so by itself until the present; this is for
-  /// simulated time. What is signed for the future does not verify before.
+  /// Performs everything that is due up to an instant, each event at its own time. Every call does so up to the
+  /// present; this one is for simulated time. Receipts signed for a future time do not verify before it.
   ///
   /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
   public func advance(to instant: Timestamp) throws(LocalStoreError) { try catchUp(to: instant) }
 
-  /// Does what is due when it is due, until the task is cancelled. A store without it catches up at the next call.
+  /// Performs events when they are due, until the task is cancelled. Otherwise a store catches up at the next call.
   ///
   /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
   public func run() async throws(LocalStoreError) {
@@ -72,7 +72,7 @@ extension LocalStore {
     while !Task.isCancelled {
       let now = clock()
       try catchUp(to: now)
-      // An hour at most: clocks are set.
+      // At most an hour: the clock may be changed meanwhile.
       let wait = try nextDueDate().map { $0.millisecondsSince1970 - now.millisecondsSince1970 } ?? 3_600_000
       let sleep = options.sleep
       let sleeper = Task<Void, Never> {

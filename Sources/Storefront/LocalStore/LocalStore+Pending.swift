@@ -2,25 +2,25 @@
 
 public import ReceiptCodec
 
-/// A payment that waits for somebody's approval.
+/// A payment that is waiting for approval.
 public struct PendingPurchase: Sendable, Hashable {
-  /// Who wants to buy.
+  /// The account of the buyer.
   public let account: String
   /// The ``PurchaseRequest/id``.
   public let requestIdentifier: String
-  /// What.
+  /// The payment.
   public let payment: Payment
-  /// Since when.
+  /// The date of the request.
   public let date: Timestamp
 }
 
 extension LocalStore {
-  /// The payments that wait, by account and request.
+  /// The pending payments, in the order of account and request.
   ///
   /// - Parameters:
-  ///   - purchase: Only those after this one.
-  ///   - limit: At most so many.
-  /// - Returns: Some of them.
+  ///   - purchase: The purchase before the first one.
+  ///   - limit: The greatest number of payments.
+  /// - Returns: At most `limit` payments.
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func pendingPurchases(
     after purchase: PendingPurchase? = nil, limit: Int = 256
@@ -37,9 +37,9 @@ extension LocalStore {
     return found
   }
 
-  /// Approves a payment that waits: it is sold now, and delivered with the unfinished transactions.
+  /// Approves a pending payment: the product is sold now, and delivered with the unfinished transactions.
   ///
-  /// - Returns: What came of it: it may fail still, when the product was taken from sale.
+  /// - Returns: The outcome; the payment fails if the product is no longer for sale.
   /// - Throws: ``LocalStoreError`` with `not-found` where nothing waits.
   @discardableResult
   public func approve(
@@ -52,12 +52,12 @@ extension LocalStore {
     return try sell(request, account: account, at: now)
   }
 
-  /// Declines a payment that waits.
+  /// Declines a pending payment.
   ///
   /// - Parameters:
   ///   - requestIdentifier: The request.
-  ///   - account: Who wants to buy.
-  ///   - error: What the customer is told.
+  ///   - account: The account of the buyer.
+  ///   - error: The error that the customer receives.
   /// - Throws: ``LocalStoreError`` with `not-found` where nothing waits.
   public func decline(
     _ requestIdentifier: String, account: String,

@@ -3,33 +3,33 @@
 public import ReceiptCodec
 internal import ReceiptSigning
 
-/// A transaction in the record of everything that an account bought.
+/// A transaction in the purchase history of an account.
 public struct RecordedPurchase: Sendable, Hashable {
-  /// As it was sold.
+  /// The transaction at the time of the sale.
   public let transaction: StoreTransaction
-  /// As it is now: refunded or revoked, for example.
+  /// Its current state, such as refunded or revoked.
   public let current: JWSTransaction
-  /// Whether the customer's queue has finished it.
+  /// Whether the customer's queue finished it.
   public let isFinished: Bool
-  /// Whether it gives again what was bought before.
+  /// Whether it restores an earlier purchase.
   public let isRestoration: Bool
-  /// What was charged, times 1000, in the currency of the transaction: the price of all that the payment bought; 0 for what
-  /// the customer had already, and for what the family shares.
+  /// The charged amount in thousandths of the transaction's currency: price times quantity; 0 for a repurchase and for
+  /// a shared purchase.
   public var charged: Int64 {
     let (total, isTooGreat) = (current.price ?? 0).multipliedReportingOverflow(by: current.quantity ?? 1)
     return isTooGreat ? .max : total
   }
 }
 
-/// The record: what StoreKit does not restore, a vendor's server restores from it.
+/// The purchase history, from which a vendor's server restores what StoreKit does not.
 extension LocalStore {
-  /// Everything that an account ever bought, oldest first: consumables and subscriptions, too.
+  /// All transactions of an account, oldest first, including consumables and subscriptions.
   ///
   /// - Parameters:
-  ///   - account: Whose.
-  ///   - transactionIdentifier: Only what came after this one.
-  ///   - limit: At most so many, and never more than 256.
-  /// - Returns: Some of it.
+  ///   - account: The account.
+  ///   - transactionIdentifier: The transaction before the first one.
+  ///   - limit: The greatest number of transactions, at most 256.
+  /// - Returns: At most `limit` transactions.
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func purchaseRecord(
     of account: String, after transactionIdentifier: String? = nil, limit: Int = 256
@@ -44,7 +44,7 @@ extension LocalStore {
     return found
   }
 
-  /// One transaction of the record; `nil` if the store never sold it.
+  /// One transaction; `nil` if the store does not know it.
   ///
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func purchase(_ transactionIdentifier: String) throws(LocalStoreError) -> RecordedPurchase? {
@@ -59,7 +59,7 @@ extension LocalStore {
       isRestoration: sale.isRestoration)
   }
 
-  /// A transaction as it is now, signed now: what a server is told that asks for it.
+  /// The current state of a transaction, newly signed, as in the answer to a server.
   ///
   /// - Returns: The compact JWS.
   /// - Throws: ``LocalStoreError`` with `not-found`.
@@ -73,7 +73,7 @@ extension LocalStore {
     }
   }
 
-  /// The subscription of an original transaction, as it is now.
+  /// The current state of the subscription of an original transaction.
   ///
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func subscription(
@@ -83,7 +83,7 @@ extension LocalStore {
     return try loaded().engine[originalTransactionIdentifier]
   }
 
-  /// The subscriptions of an account, its own and those that the family shares.
+  /// The subscriptions of an account, its own and shared ones.
   ///
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func subscriptions(of account: String) throws(LocalStoreError) -> [Subscription] {

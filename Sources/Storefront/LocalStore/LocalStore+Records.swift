@@ -5,7 +5,7 @@ internal import ReceiptSigning
 
 /// Reading and writing records.
 extension LocalStore {
-  /// What one operation changes: it is committed as a whole.
+  /// The changes of one operation, which are committed together.
   struct Change {
     var records: [RecordChange] = []
     /// Transactions that are new or changed, by identifier.
@@ -13,7 +13,7 @@ extension LocalStore {
     var notifications: [SignedNotification] = []
   }
 
-  /// Reads the state of a whole store, or makes the state of a new one.
+  /// Reads the state of a store, or creates that of a new one.
   static func read(
     catalog: ProductCatalog, options: Options, storage: any RecordStorage
   ) throws(LocalStoreError) -> (State, isNew: Bool) {
@@ -66,14 +66,14 @@ extension LocalStore {
     return .put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())
   }
 
-  /// Does something that changes the store, and commits all of it or nothing.
+  /// Runs an operation and commits all of its changes, or none.
   ///
-  /// - Throws: ``LocalStoreError``; with `not-found` and `refused` nothing was changed, after any other what is stored
-  ///   is read again.
+  /// - Throws: ``LocalStoreError``. After `not-found` and `refused` the state is unchanged; after any other error it is
+  ///   read from the storage again.
   func change<Result>(
     _ body: (inout SubscriptionEngine, inout Change) throws(LocalStoreError) -> Result
   ) throws(LocalStoreError) -> Result {
-    // Taken out, so that it is changed in place; and gone, should anything fail half-way.
+    // Moved out, so that it is mutated without a copy, and lost if the operation fails half-way.
     var working: State
     if let state {
       working = state
@@ -86,7 +86,7 @@ extension LocalStore {
     do throws(LocalStoreError) {
       result = try body(&working.engine, &change)
     } catch {
-      // Those are thrown before anything is touched.
+      // These errors are thrown before anything is changed.
       if error.code == .refused || error.code == .notFound { state = working }
       throw error
     }
@@ -112,12 +112,12 @@ extension LocalStore {
     }
     state = working
     if !change.notifications.isEmpty { deliver() }
-    // Something may be due earlier than before.
+    // The next due date may be earlier than before.
     sleeper?.cancel()
     return result
   }
 
-  /// Lets the store's own time pass until now, in commits of some events each.
+  /// Performs all events that are due, in several commits.
   func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) {
     let now = instant ?? clock()
     while true {
@@ -141,9 +141,9 @@ extension LocalStore {
     try Self.value(of: key, in: collection, of: storage)
   }
 
-  /// The keys of an account in a collection, from a position on.
+  /// The keys of an account in a collection, after a position.
   ///
-  /// - Returns: What follows the account in the keys.
+  /// - Returns: The part of each key after the account.
   func keys(
     in collection: RecordCollection, with part: String, after position: String?, limit: Int
   ) throws(LocalStoreError) -> [String] {

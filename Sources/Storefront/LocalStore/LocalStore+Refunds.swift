@@ -4,19 +4,19 @@ public import ReceiptCodec
 
 /// Refunds.
 extension LocalStore {
-  /// Pays a purchase back. With what was bought once go its restorations, and what the family has of it.
+  /// Refunds a purchase. For a one-time purchase, its restorations and the family's shares are revoked with it.
   ///
   /// - Parameters:
-  ///   - transactionIdentifier: Any transaction of the purchase; of a subscription, of the period.
-  ///   - reason: Why.
-  ///   - amount: How much of the price.
+  ///   - transactionIdentifier: Any transaction of the purchase; for a subscription, of the period.
+  ///   - reason: The reason.
+  ///   - amount: The refunded part of the price.
   /// - Returns: `REFUND`, and `REVOKE` for members of the family.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
   public func refund(
     _ transactionIdentifier: String, reason: RevocationReason = .other, amount: RefundAmount = .full
   ) throws(LocalStoreError) -> [SignedNotification] {
-    try withLine(of: transactionIdentifier) { engine, sales, now throws(SubscriptionError) in
+    try changePurchase(of: transactionIdentifier) { engine, sales, now throws(SubscriptionError) in
       var events: [StoreEvent] = []
       for (index, sale) in sales.enumerated() {
         if index > 0, sale.transaction.revocationDate != nil { continue }
@@ -32,13 +32,13 @@ extension LocalStore {
     }
   }
 
-  /// Undoes a refund.
+  /// Reverses a refund.
   ///
-  /// - Returns: `REFUND_REVERSED`; what the family has of it comes again.
+  /// - Returns: `REFUND_REVERSED`, and the notifications of sharing it again.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
   public func reverseRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification] {
-    try withLine(of: transactionIdentifier) { engine, sales, now throws(SubscriptionError) in
+    try changePurchase(of: transactionIdentifier) { engine, sales, now throws(SubscriptionError) in
       var events: [StoreEvent] = []
       for (index, sale) in sales.enumerated() {
         if index > 0, sale.sharedFrom != nil || sale.transaction.revocationDate == nil { continue }
@@ -56,7 +56,7 @@ extension LocalStore {
     }
   }
 
-  /// Says that a refund that was asked for is not granted.
+  /// Declines a requested refund.
   ///
   /// - Returns: `REFUND_DECLINED`.
   /// - Throws: ``LocalStoreError`` with `not-found`.
@@ -68,7 +68,7 @@ extension LocalStore {
     }
   }
 
-  /// Says that the customer asked for a refund, and asks what was consumed.
+  /// Records that the customer requested a refund, and requests consumption information.
   ///
   /// - Returns: `CONSUMPTION_REQUEST`.
   /// - Throws: ``LocalStoreError`` with `not-found`.
@@ -90,33 +90,34 @@ extension LocalStore {
     return sale
   }
 
-  /// An operation on a purchase and all that came of it: of what was bought once, repurchases, restorations and what
-  /// the family has. The first is the one that was asked for.
-  private func withLine(
+  /// Runs an operation on the transactions of a purchase: the given one first and, for a one-time purchase, its
+  /// repurchases, restorations and shares.
+  private func changePurchase(
     of identifier: String,
     _ body: (inout SubscriptionEngine, [StoreSaleRecord], Timestamp) throws(SubscriptionError) -> [StoreEvent]
   ) throws(LocalStoreError) -> [SignedNotification] {
     let sale = try knownSale(identifier)
     var sales = [sale]
     if sale.transaction.type != .autoRenewableSubscription, sale.sharedFrom == nil {
-      for other in try line(of: sale.originalIdentifier) where other.identifier != identifier {
+      for other in try transactions(ofPurchase: sale.originalIdentifier) where other.identifier != identifier
+      {
         sales.append(other)
       }
     }
     return try operate(sharedFrom: sale.originalIdentifier) { engine, now throws(SubscriptionError) in
-      // After all that was signed of the line.
+      // Later than every signed transaction of the purchase.
       let last = sales.compactMap(\.transaction.signedDate).max() ?? now
       return try body(&engine, sales, max(now, Self.later(last, by: 1)))
     }
   }
 
-  /// Of one line nothing is signed in the same millisecond.
+  /// No two transactions of one purchase are signed in the same millisecond.
   private static func later(_ now: Timestamp, by milliseconds: Int) -> Timestamp {
     Timestamp(millisecondsSince1970: now.millisecondsSince1970 + Double(milliseconds))
   }
 
-  /// The transactions of what was bought once.
-  func line(of originalIdentifier: String) throws(LocalStoreError) -> [StoreSaleRecord] {
+  /// The transactions of a one-time purchase.
+  func transactions(ofPurchase originalIdentifier: String) throws(LocalStoreError) -> [StoreSaleRecord] {
     var sales: [StoreSaleRecord] = []
     var position: String?
     while true {

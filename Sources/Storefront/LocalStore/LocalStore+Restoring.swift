@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 internal import ReceiptSigning
 
-/// Giving finished purchases again.
+/// Restoration of finished purchases.
 extension LocalStore {
   func restore(
     _ request: RestoreRequest, account: String, after position: StorePosition?, limit: Int
@@ -64,7 +64,7 @@ extension LocalStore {
       next: end < restoration.originals.count ? StorePosition(rawValue: String(end)) : nil)
   }
 
-  /// Makes the transactions of a page, and of those before it that nobody asked for.
+  /// Creates the transactions of a page, and of earlier pages that were never requested.
   private func make(
     upTo end: Int, of restoration: StoreRestorationRecord, account: String, key: String, at now: Timestamp
   ) throws(LocalStoreError) -> StoreRestorationRecord {
@@ -95,7 +95,7 @@ extension LocalStore {
     }
   }
 
-  /// One finished purchase of each line, if the product is restorable and the purchase stands: of what was bought once
+  /// One finished transaction per purchase, if its product is restorable and it is not revoked: of a one-time purchase
   /// the first, of a subscription the latest.
   private func restorablePurchases(
     of account: String, applicationUsername: String?

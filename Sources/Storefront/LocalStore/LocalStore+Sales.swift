@@ -3,7 +3,7 @@
 internal import FoundationEssentials
 internal import ReceiptCodec
 
-/// What customers ask of the store.
+/// The calls of customers.
 extension LocalStore {
   func products(
     for identifiers: Set<String>, preferredLocales: [Locale]
@@ -44,7 +44,7 @@ extension LocalStore {
         throw StoreUnavailable("Nobody waited for the answer.")
       }
     }
-    // From here on nothing waits, so that nobody can come between.
+    // No suspension from here on, so that no other call interleaves.
     let outcome: PurchaseOutcome
     do throws(LocalStoreError) {
       var authorization = options.authorization
@@ -87,7 +87,7 @@ extension LocalStore {
     }
   }
 
-  /// Why a payment must be refused before it is authorised; `nil` if it is acceptable.
+  /// The error of a payment that must be refused before authorisation; `nil` if it is acceptable.
   func refusal(of payment: Payment) -> StoreError? {
     guard payment.requestData == nil else {
       return StoreError(.paymentInvalid, "requestData is reserved. Leave it nil.")
@@ -112,7 +112,7 @@ extension LocalStore {
     return nil
   }
 
-  /// What is known of a request that was decided.
+  /// The stored outcome of a request.
   private func answer(_ record: StoreRequestRecord) throws(LocalStoreError) -> PurchaseOutcome {
     guard let identifier = record.transactionIdentifier else {
       return .failed(
@@ -124,7 +124,7 @@ extension LocalStore {
     return .purchased(try storeTransaction(sale))
   }
 
-  /// The payment is not taken, for good.
+  /// Fails a payment permanently.
   func fail(
     _ request: PurchaseRequest, account: String, _ error: StoreError
   ) throws(LocalStoreError) -> PurchaseOutcome {
@@ -132,12 +132,12 @@ extension LocalStore {
       var record = StoreRequestRecord()
       record.errorCode = Int64(error.code.rawValue)
       record.errorMessage = error.message
-      Self.settle(request, account: account, as: record, in: &change)
+      Self.complete(request, account: account, as: record, in: &change)
     }
     return .failed(error)
   }
 
-  private static func settle(
+  private static func complete(
     _ request: PurchaseRequest, account: String, as record: StoreRequestRecord, in change: inout Change
   ) {
     let key = StoreKey.joined(account, request.id)
@@ -145,8 +145,8 @@ extension LocalStore {
     change.records.append(.remove(.storePending, key: key))
   }
 
-  /// Takes the payment: sale, receipt, notification and answer in one commit. Until `now` everything that is due must
-  /// have been done.
+  /// Sells the product: sale, receipt, notification and answer in one commit. All events due before `now` must have
+  /// been performed.
   func sell(
     _ request: PurchaseRequest, account: String, at now: Timestamp
   ) throws(LocalStoreError) -> PurchaseOutcome {
@@ -169,7 +169,7 @@ extension LocalStore {
         record.errorCode = Int64(error.code.rawValue)
         record.errorMessage = error.message
       }
-      Self.settle(request, account: account, as: record, in: &change)
+      Self.complete(request, account: account, as: record, in: &change)
       return record
     }
     return try answer(record)
@@ -208,8 +208,8 @@ extension LocalStore {
     }
   }
 
-  /// The purchase of a non-consumable that still stands: of the product itself, or of the same purchase in another of
-  /// the vendor's apps.
+  /// A purchase of a non-consumable that is not revoked: of the product itself, or of a related product in another app
+  /// of the vendor.
   private func ownedPurchase(
     of productIdentifier: String, by account: String
   ) throws(LocalStoreError) -> JWSTransaction? {

@@ -4,8 +4,8 @@ public import FoundationEssentials
 public import ReceiptCodec
 public import ReceiptSigning
 
-/// A whole store in this process: it authorises payments, sells, signs the receipts, keeps subscriptions going, and
-/// notifies.
+/// A complete store in this process: it authorises payments, sells, signs receipts, renews subscriptions, and sends
+/// notifications.
 ///
 /// ```swift
 /// let store = try LocalStore(
@@ -15,10 +15,10 @@ public import ReceiptSigning
 /// let outcome = try await alice.purchase(PurchaseRequest(id: "1", payment: Payment(productIdentifier: "coins")))
 /// ```
 ///
-/// Everything is on disk before it is answered, in one commit: sale, receipt, notification, subscription. Requests
-/// are idempotent: the same identifiers get the same answer, across crashes and relaunches. A storage serves one store.
+/// Sale, receipt, notification and subscription are on disk, in one commit, before the answer is sent. Requests are
+/// idempotent: the same identifiers get the same answer, across crashes and relaunches. A storage serves one store.
 ///
-/// What subscriptions do is in <doc:Subscriptions>.
+/// The rules of subscriptions are in <doc:Subscriptions>.
 public actor LocalStore {
   /// How it does its business.
   public nonisolated let options: Options
@@ -30,7 +30,7 @@ public actor LocalStore {
   let signer: StoreEventSigner
   let receiptSigner: TransactionReceiptSigner?
   var faults: [Fault]
-  /// `nil` after a commit failed: what is stored is then read again.
+  /// `nil` after a failed commit: the next call reads the storage again.
   var state: State?
   var sleeper: Task<Void, Never>?
   var isDelivering = false
@@ -44,10 +44,10 @@ public actor LocalStore {
   ///
   /// - Parameters:
   ///   - catalog: What it sells.
-  ///   - identity: Who signs: a P-256 identity whose chain is leaf, intermediate, root. Verifiers of its
-  ///     receipts trust its root.
-  ///   - storage: Where it is kept.
-  ///   - options: How it does its business. Seed and prices that are stored count, not those given.
+  ///   - identity: The signing identity: on P-256, with the chain leaf, intermediate, root. Verifiers of its receipts
+  ///     trust its root.
+  ///   - storage: Where the store is kept.
+  ///   - options: The options. A stored seed and stored prices take precedence over those given.
   ///   - clock: The current time.
   /// - Throws: ``LocalStoreError`` with `signing` for an identity that does not suit, `storage`, `corrupt` or
   ///   `invalid-option`.
@@ -77,7 +77,7 @@ public actor LocalStore {
     let isNew: Bool
     (state, isNew) = try Self.read(catalog: catalog, options: options, storage: storage)
     if isNew, let state {
-      // At once, so that identifiers come of the same seed whenever the first sale is.
+      // The seed must be stored before the first identifier is derived from it.
       do throws(RecordStorageError) {
         try storage.commit([Self.header(of: state)])
       } catch {
@@ -92,10 +92,10 @@ public actor LocalStore {
   /// - Returns: The store as a queue takes it.
   public nonisolated func session(account: String) -> Session { Session(store: self, account: account) }
 
-  /// Has calls go wrong, after those that are to go wrong already.
+  /// Adds a fault, which applies after those added before.
   public func add(_ fault: Fault) { faults.append(fault) }
 
-  /// The fault of a call, if it is to go wrong.
+  /// The next fault of a call, if any.
   func nextFault(of call: Fault.Call) -> Fault.Failure? {
     guard let index = faults.firstIndex(where: { $0.call == call && $0.count > 0 }) else { return nil }
     faults[index].count -= 1
@@ -124,19 +124,19 @@ extension LocalStore {
       try await store.purchase(request, account: account)
     }
 
-    /// Sales of this customer that were not finished, oldest first.
+    /// The unfinished sales of this customer, oldest first.
     public func unfinishedTransactions(
       after position: StorePosition?, limit: Int
     ) async throws(StoreUnavailable) -> StoreTransactionPage {
       try await store.unfinishedTransactions(of: account, after: position, limit: limit)
     }
 
-    /// Says that the customer has what was sold. A transaction of somebody else is left alone.
+    /// Finishes a transaction. That of another customer is left unchanged.
     public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
       try await store.finish(transactionIdentifier, account: account)
     }
 
-    /// Gives finished purchases of restorable products again.
+    /// Restores finished purchases of restorable products.
     public func restore(
       _ request: RestoreRequest, after position: StorePosition?, limit: Int
     ) async throws(StoreError) -> RestoredTransactionPage {

@@ -4,17 +4,17 @@ public import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptSigning
 
-/// Why a store in this process did not do what its operator asked.
+/// Why a local store did not perform an operation.
 public struct LocalStoreError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// A stable code.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// There is no such transaction, subscription, product or waiting purchase.
+    /// There is no such transaction, subscription, product or pending purchase.
     case notFound = "not-found"
     /// The rules of the store do not allow it. Nothing was changed.
     case refused
-    /// The storage failed. What was not acknowledged may be asked for again.
+    /// The storage failed. An operation that was not acknowledged may be repeated.
     case storage
-    /// What is stored is not what a store has written.
+    /// The stored records are damaged.
     case corrupt
     /// The identity cannot sign what the store issues.
     case signing
@@ -58,6 +58,6 @@ public struct LocalStoreError: PlacedError, Error, Sendable, Hashable, CustomStr
     self.init(.corrupt, at: place, "The record is not what a store has written: \(error.description)")
   }
 
-  /// As a customer is told: nothing is known but that it did not work.
+  /// The error as the customer receives it.
   var unavailable: StoreUnavailable { StoreUnavailable(description) }
 }

@@ -4,27 +4,27 @@ public import FoundationEssentials
 public import ReceiptSigning
 
 extension LocalStore {
-  /// How a store in this process does its business.
+  /// Options of a local store.
   public struct Options: Sendable {
-    /// Whose store it is, how periods are counted and renewals billed.
+    /// The app, the calendar of periods and the billing of renewals.
     public var engine: SubscriptionEngine.Options
-    /// The app's identifier that notifications state; `nil`: none.
+    /// The app's identifier that notifications state, if any.
     public var appAppleId: Int64?
-    /// The locale that prices are formatted by: that of the storefront, not of the customer.
+    /// The locale that prices are formatted by: the storefront's, not the customer's.
     public var storefrontLocale: Locale
     /// Whether payments are authorised.
     public var authorization: AuthorizationPolicy
-    /// How long an answer to a payment takes.
+    /// The delay of the answer to a payment.
     public var delay: Duration
-    /// What goes wrong.
+    /// Injected faults.
     public var faults: [Fault]
     /// What a receipt is.
     public var receipts: ReceiptFormat
-    /// The most of a consumable or non-renewing subscription that one payment may buy.
+    /// The greatest quantity of a consumable or non-renewing subscription in one payment.
     public var maximumQuantity: Int
-    /// Is told of each notification, in order, once it is in the outbox; after a crash maybe again.
+    /// Receives each notification, in order, once it is in the outbox; after a crash possibly again.
     public var sink: (@Sendable (SignedNotification) async -> Void)?
-    /// Waits. Tests pass their own.
+    /// Suspends for a duration; tests replace it.
     public var sleep: @Sendable (Duration) async throws -> Void
 
     /// Creates options.
@@ -59,11 +59,11 @@ extension LocalStore {
 
   /// Whether payments are authorised.
   public enum AuthorizationPolicy: Sendable, Hashable {
-    /// All are.
+    /// All are approved.
     case approve
-    /// None is.
+    /// All are declined with this error.
     case decline(StoreError)
-    /// Somebody is asked: a payment waits until it is approved or declined.
+    /// A payment waits until the operator approves or declines it.
     case ask
   }
 
@@ -75,9 +75,9 @@ extension LocalStore {
     case transactionReceipt(SigningIdentity)
   }
 
-  /// A call that goes wrong, for tests.
+  /// A call that fails, for tests.
   public struct Fault: Sendable, Hashable {
-    /// What is asked of the store.
+    /// A call to the store.
     public enum Call: String, Sendable, Hashable, CaseIterable {
       /// ``Store/products(for:preferredLocales:)``.
       case products
@@ -93,11 +93,11 @@ extension LocalStore {
 
     /// How it goes wrong.
     public enum Failure: Sendable, Hashable {
-      /// The store says no. A payment has failed for good; of calls that cannot fail the store is unavailable.
+      /// The store refuses: the payment fails permanently. In calls without such a result the store is unavailable.
       case error(StoreError)
-      /// The store does nothing, and gives no answer.
+      /// The store does nothing and does not answer.
       case unavailable(retryAfter: Duration?)
-      /// The store does what it is asked, and its answer is lost.
+      /// The store performs the call, and its answer is lost.
       case answerLost
     }
 
@@ -105,7 +105,7 @@ extension LocalStore {
     public var call: Call
     /// How it goes wrong.
     public var failure: Failure
-    /// How many of the next calls.
+    /// The number of calls that fail.
     public var count: Int
 
     /// Creates a fault.

@@ -4,23 +4,23 @@ public import ReceiptCodec
 
 /// A notification in a store's outbox.
 public struct SignedNotification: Sendable, Hashable, Identifiable {
-  /// 1, 2, 3 and so on, in the order in which they were made: without gaps.
+  /// 1, 2, 3 and so on, without gaps, in the order of the events.
   public internal(set) var number: Int64 = 0
-  /// Whose purchase it is about.
+  /// The account of the purchase.
   public internal(set) var account = ""
   /// The event.
   public internal(set) var type = NotificationType(rawValue: "")
   /// More about the event.
   public internal(set) var subtype: NotificationSubtype?
-  /// The same for each attempt to deliver it.
+  /// The same for every attempt to deliver the notification.
   public internal(set) var uuid = UUIDString(rawValue: "")
   /// When it was signed.
   public internal(set) var signedDate = Timestamp(millisecondsSince1970: 0)
   /// The transaction that it is about.
   public internal(set) var transactionIdentifier = ""
-  /// The first transaction of that one's line.
+  /// The original transaction of that one.
   public internal(set) var originalTransactionIdentifier = ""
-  /// The notification: a JWS, as a server is sent it.
+  /// The notification as sent to a server: a JWS.
   public internal(set) var signedPayload = ""
   package var unknownFields: [JSONMember] = []
 

@@ -3,42 +3,42 @@
 internal import ReceiptCodec
 
 extension RecordCollection {
-  /// What is not of one account: one record, `store`, and how many notifications were delivered.
+  /// State of the whole store: one record, `store`, and the number of delivered notifications.
   static let storeHeader = RecordCollection(rawValue: "store-header")
-  /// What was answered to a payment, by account and request.
+  /// The answers to payments, by account and request.
   static let storeRequests = RecordCollection(rawValue: "store-requests")
-  /// Payments that wait for an approval, by account and request.
+  /// Payments that are waiting for approval, by account and request.
   static let storePending = RecordCollection(rawValue: "store-pending")
   /// Every transaction, by its identifier.
   static let storeSales = RecordCollection(rawValue: "store-sales")
-  /// Which transactions are an account's.
+  /// The transactions of each account.
   static let storeAccounts = RecordCollection(rawValue: "store-accounts")
-  /// Which of them are not finished.
+  /// The unfinished transactions of each account.
   static let storeUnfinished = RecordCollection(rawValue: "store-unfinished")
-  /// Which transactions belong to one that was bought once: restorations, repurchases, those of the family.
+  /// The transactions of each one-time purchase: repurchases, restorations and shares.
   static let storeLines = RecordCollection(rawValue: "store-lines")
-  /// Which non-consumables an account owns.
+  /// The non-consumables that each account owns.
   static let storeOwned = RecordCollection(rawValue: "store-owned")
   /// Restorations, by account and request.
   static let storeRestorations = RecordCollection(rawValue: "store-restorations")
   /// Subscriptions, by original transaction.
   static let storeSubscriptions = RecordCollection(rawValue: "store-subscriptions")
-  /// Nonces of promotional offers, and until when they could be used again.
+  /// Redeemed nonces of promotional offers, with the date from which they may be forgotten.
   static let storeNonces = RecordCollection(rawValue: "store-nonces")
   /// Notifications, by number.
   static let storeOutbox = RecordCollection(rawValue: "store-outbox")
 }
 
-/// Keys of several parts.
+/// Compound keys.
 enum StoreKey {
-  /// The parts with a slash between; whatever is not a letter, digit, hyphen, dot or underscore is escaped, so that no
-  /// part can pass for two.
+  /// The parts, separated by slashes. Everything but letters, digits, hyphens, dots and underscores is escaped, so that
+  /// different parts never give the same key.
   static func joined(_ parts: String...) -> String { parts.map { escaped($0) }.joined(separator: "/") }
 
-  /// What all keys with these first parts begin with.
+  /// The prefix of all keys with this first part.
   static func prefix(_ part: String) -> String { escaped(part) + "/" }
 
-  /// 16 digits, so that keys sort as the numbers do.
+  /// 16 digits, so that keys sort by number.
   static func number(_ number: Int64) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 16 - digits.utf8.count)) + digits
@@ -63,11 +63,11 @@ enum StoreKey {
 /// The one record of a whole store.
 struct StoreHeader: JSONObject, Sendable, Hashable {
   static let key = "store"
-  /// Of the records' format.
+  /// The version of the records' format.
   static let currentVersion: Int64 = 1
 
   var version = currentVersion
-  /// In decimal: a JSON number would not hold it everywhere.
+  /// In decimal: a JSON number cannot represent every 64-bit integer exactly.
   var seed = ""
   var ledger = EngineLedger()
   var unknownFields: [JSONMember] = []
@@ -83,20 +83,20 @@ struct StoreHeader: JSONObject, Sendable, Hashable {
   }
 }
 
-/// A transaction and what became of it.
+/// A transaction and its current state.
 struct StoreSaleRecord: JSONObject, Sendable {
   var account = ""
   var payment = PaymentRecord()
-  /// The request that it answers; absent for what the store began by itself.
+  /// The request that it answers; absent for transactions without a request, such as renewals.
   var requestIdentifier: String?
-  /// As it is now: revoked, for example.
+  /// Its current state, such as revoked.
   var transaction = JWSTransaction()
-  /// As it was issued, byte for byte.
+  /// The receipt exactly as issued.
   var receipt = ""
   var isFinished = false
-  /// A finished purchase that was given again.
+  /// Whether it restores an earlier purchase.
   var isRestoration = false
-  /// The other member's transaction that is shared with this account.
+  /// The family member's transaction that it is shared from.
   var sharedFrom: String?
   var unknownFields: [JSONMember] = []
 
@@ -123,9 +123,9 @@ struct StoreSaleRecord: JSONObject, Sendable {
 
 /// What was answered to a payment.
 struct StoreRequestRecord: JSONObject, Sendable, Hashable {
-  /// If it was sold.
+  /// The transaction, if the product was sold.
   var transactionIdentifier: String?
-  /// If it was not.
+  /// The error, if it was not.
   var errorCode: Int64?
   var errorMessage: String?
   var unknownFields: [JSONMember] = []
@@ -141,7 +141,7 @@ struct StoreRequestRecord: JSONObject, Sendable, Hashable {
   }
 }
 
-/// A payment that waits for an approval.
+/// A payment that is waiting for approval.
 struct StorePendingRecord: JSONObject, Sendable {
   var account = ""
   var requestIdentifier = ""
@@ -161,7 +161,7 @@ struct StorePendingRecord: JSONObject, Sendable {
   }
 }
 
-/// Which purchases a restoration gives again, and the transactions that were made for them so far.
+/// The purchases that a restoration covers, and the transactions that were created for them so far.
 struct StoreRestorationRecord: JSONObject, Sendable, Hashable {
   var originals: [String] = []
   var made: [String] = []

@@ -2,9 +2,9 @@
 
 /// A payment under construction (`SKMutablePayment`): needed for a quantity above 1, a username or an offer.
 ///
-/// A queue takes the ``Payment`` that it describes when it is added; later changes are harmless.
+/// Adding it to a queue adds a copy, a ``Payment``; later changes have no effect.
 public struct MutablePayment: Sendable, Hashable {
-  /// The product to buy, by the string agreed upon with the store (`productIdentifier`).
+  /// The identifier of the product to buy (`productIdentifier`).
   public var productIdentifier: String
   /// How many to buy (`quantity`), above 0.
   public var quantity: Int
@@ -24,7 +24,7 @@ public struct MutablePayment: Sendable, Hashable {
   /// A payment for one of a product.
   public init(product: Product) { self.init(productIdentifier: product.productIdentifier) }
 
-  /// A payment like another one, to be changed (`mutableCopy`).
+  /// A mutable copy of a payment (`mutableCopy`).
   public init(_ payment: Payment) {
     productIdentifier = payment.productIdentifier
     quantity = payment.quantity

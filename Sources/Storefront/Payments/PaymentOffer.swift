@@ -4,7 +4,7 @@
 public enum PaymentOffer: Sendable, Hashable {
   /// A promotional offer (`SKPaymentDiscount`), which the developer signs.
   case promotional(PromotionalOfferRedemption)
-  /// An offer code, as the customer has it.
+  /// An offer code.
   case code(String)
   /// A win-back offer for a lapsed subscriber, by its identifier.
   case winBack(String)
@@ -12,15 +12,15 @@ public enum PaymentOffer: Sendable, Hashable {
 
 /// A promotional offer and the developer's signature that allows it.
 public struct PromotionalOfferRedemption: Sendable, Hashable {
-  /// The offer, by the identifier agreed upon with the store (`identifier`).
+  /// The identifier of the offer (`identifier`).
   public let identifier: String
-  /// Which key signed (`keyIdentifier`).
+  /// The identifier of the signing key (`keyIdentifier`).
   public let keyIdentifier: String
-  /// A UUID that is used once (`nonce`).
+  /// A UUID for one use (`nonce`).
   public let nonce: String
-  /// ECDSA on P-256 with SHA-256 in DER (`signature`).
+  /// The signature: ECDSA on P-256 with SHA-256, in DER (`signature`).
   public let signature: [UInt8]
-  /// When it was signed, in milliseconds since 1970 (`timestamp`). It is good for 24 hours.
+  /// The signing time, in milliseconds since 1970 (`timestamp`). The signature is valid for 24 hours.
   public let timestamp: Int64
 
   /// Creates one from its parts.

@@ -2,12 +2,12 @@
 
 public import ReceiptCodec
 
-/// What has become of a payment in a queue (`SKPaymentTransaction`). One is made for each payment that is added, and
+/// A transaction in a payment queue (`SKPaymentTransaction`). The queue creates one for each payment that is added, and
 /// for each purchase that the store restores or renews.
 ///
-/// It is a snapshot: ask the queue for the present one.
+/// It is a snapshot: ask the queue for the current state.
 public struct PaymentTransaction: Sendable, Hashable, Identifiable {
-  /// Which transaction of a queue. It stays the same across relaunches; the store does not know it.
+  /// The identifier of a transaction in its queue. It is the same after a relaunch; the store does not know it.
   public struct ID: RawRepresentable, Sendable, Hashable {
     /// The text.
     public let rawValue: String
@@ -16,7 +16,7 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
     public init(rawValue: String) { self.rawValue = rawValue }
   }
 
-  /// The state, by StoreKit's numbers (`SKPaymentTransactionState`).
+  /// The state, with StoreKit's numbers (`SKPaymentTransactionState`).
   public enum State: Int, Sendable, Hashable, CaseIterable {
     /// Being processed (`SKPaymentTransactionStatePurchasing`).
     case purchasing = 0
@@ -24,12 +24,11 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
     case purchased = 1
     /// Failed or cancelled: read ``PaymentTransaction/error`` (`SKPaymentTransactionStateFailed`).
     case failed = 2
-    /// A purchase of before: read ``PaymentTransaction/originalTransaction``
-    /// (`SKPaymentTransactionStateRestored`).
+    /// A restored purchase: read ``PaymentTransaction/originalTransaction`` (`SKPaymentTransactionStateRestored`).
     case restored = 3
   }
 
-  /// The state with what is defined in it, and nothing else.
+  /// The state with its associated values.
   public indirect enum Outcome: Sendable, Hashable {
     /// The store has not decided.
     case purchasing
@@ -37,18 +36,18 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
     case purchased(StoreTransaction)
     /// Not sold.
     case failed(StoreError)
-    /// Sold before, and given again as a transaction of its own.
+    /// Restored, as a new transaction.
     case restored(StoreTransaction, original: PaymentTransaction)
   }
 
-  /// Which transaction of the queue.
+  /// The identifier in the queue.
   public let id: ID
-  /// The payment that made it (`payment`).
+  /// The payment (`payment`).
   public let payment: Payment
-  /// The state with what is defined in it.
+  /// The state with its associated values.
   public let outcome: Outcome
 
-  /// Creates a snapshot. Queues do; others for tests of their own.
+  /// Creates a snapshot. Queues do; others need it only for tests.
   public init(id: ID, payment: Payment, outcome: Outcome) {
     self.id = id
     self.payment = payment
@@ -73,13 +72,13 @@ extension PaymentTransaction {
     return error
   }
 
-  /// The purchase of before (`originalTransaction`): defined only in ``State/restored``.
+  /// The original purchase (`originalTransaction`): defined only in ``State/restored``.
   public var originalTransaction: PaymentTransaction? {
     guard case .restored(_, let original) = outcome else { return nil }
     return original
   }
 
-  /// What the store sold: defined only in ``State/purchased`` and ``State/restored``.
+  /// The store's transaction: defined only in ``State/purchased`` and ``State/restored``.
   public var storeTransaction: StoreTransaction? {
     switch outcome {
     case .purchased(let sold), .restored(let sold, _): sold
@@ -95,8 +94,8 @@ extension PaymentTransaction {
   /// ``State/restored``.
   public var transactionDate: Timestamp? { storeTransaction?.transactionDate }
 
-  /// The signed receipt (`transactionReceipt`): defined only in ``State/purchased``. Unverified bytes: have them
-  /// verified before they unlock anything. It is `nil`, too, of a snapshot without receipts, such as those of
+  /// The signed receipt (`transactionReceipt`): defined only in ``State/purchased``. It is unverified: verify it before
+  /// you unlock content. It is also `nil` in a snapshot without receipts, such as those of
   /// ``PaymentQueue/transactions``.
   public var transactionReceipt: [UInt8]? {
     guard case .purchased(let sold) = outcome, !sold.receipt.isEmpty else { return nil }

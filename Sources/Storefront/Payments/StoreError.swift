@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the store did not do what was asked: final, and nothing was charged (`SKError`).
+/// A final error of the store; nothing was charged (`SKError`).
 public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure, by the number that StoreKit gives it. Numbers that are not named here are kept.
+  /// The kind of failure, with StoreKit's number. Unknown numbers are kept.
   public struct Code: RawRepresentable, Sendable, Hashable {
     /// StoreKit's number.
     public let rawValue: Int
@@ -30,11 +30,11 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let missingOfferParameters = Code(rawValue: 13)
     /// The offer costs more than the product (`SKErrorInvalidOfferPrice`).
     public static let invalidOfferPrice = Code(rawValue: 14)
-    /// The offer is not for this customer (`SKErrorIneligibleForOffer`).
+    /// The customer is not eligible for the offer (`SKErrorIneligibleForOffer`).
     public static let ineligibleForOffer = Code(rawValue: 18)
   }
 
-  /// The domain of these errors' numbers (`SKErrorDomain`).
+  /// The domain of these error numbers (`SKErrorDomain`).
   public static let domain = "SKErrorDomain"
 
   /// The kind of failure.
@@ -52,12 +52,11 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(Self.domain) \(code.rawValue): \(message)" }
 }
 
-/// The store gave no answer, or none for now. Nothing is known of what it did: ask again with the same identifiers,
-/// which it recognises.
+/// The store did not answer. It is not known what it did: repeat the request with the same identifier.
 public struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened, in a sentence.
   public let message: String
-  /// How long the store wants to be left alone; `nil` if it did not say.
+  /// The delay before the next request that the store asked for, if any.
   public let retryAfter: Duration?
 
   /// Creates an error.

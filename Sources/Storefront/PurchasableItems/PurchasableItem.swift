@@ -2,8 +2,8 @@
 
 public import FoundationEssentials
 
-/// Something with an in-app purchase of its own (`CalStorePageItemPurchasable`): content, a page of content, a
-/// subscription. ``PurchasableItems`` makes them.
+/// Something that is sold as an in-app purchase (`CalStorePageItemPurchasable`): content, a page of content, a
+/// subscription. ``PurchasableItems`` creates them.
 ///
 /// ```swift
 /// for await identifier in await items.orderStatusChanges where identifier == item.identifier {
@@ -11,15 +11,15 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// To sell one: observe it, look whether it is purchased or being purchased, ``purchase()`` only if it is neither, look
-/// again whether it is purchased, and install it.
+/// To sell one: observe it, call ``purchase()`` if it is neither purchased nor being purchased, and install it once it
+/// is purchased.
 public actor PurchasableItem: Identifiable {
-  /// Which item: what notifications name (`identifier`).
+  /// The identifier, which notifications state (`identifier`).
   public nonisolated let identifier: String
-  /// The in-app purchase that it belongs to (`productIdentifier`); `nil` if none.
+  /// The product identifier of its in-app purchase (`productIdentifier`), if any.
   public nonisolated let productIdentifier: String?
-  /// The same purchase in the vendor's sibling apps (`relatedProductIdentifiers`): bought in one, it is bought in all.
-  /// `nil` if there are none.
+  /// The product identifiers of the same purchase in the vendor's sibling apps (`relatedProductIdentifiers`), if any: a
+  /// purchase in one counts in all.
   public nonisolated let relatedProductIdentifiers: Set<String>?
   /// The items that a page shows; none for any other item.
   public nonisolated let linkedItems: [PurchasableItem]
@@ -27,7 +27,7 @@ public actor PurchasableItem: Identifiable {
   /// ``identifier``.
   public nonisolated var id: String { identifier }
 
-  /// What it costs (`priceInfo`); `nil` until it was fetched.
+  /// The price (`priceInfo`); `nil` until it was fetched.
   public private(set) var priceInformation: PriceInformation?
 
   private let items: PurchasableItems
@@ -48,7 +48,7 @@ public actor PurchasableItem: Identifiable {
     self.items = items
   }
 
-  /// The purchase under all the names that it has.
+  /// All product identifiers of the purchase.
   nonisolated var allProductIdentifiers: Set<String> {
     Set([productIdentifier].compactMap { $0 }).union(relatedProductIdentifiers ?? [])
   }
@@ -56,14 +56,14 @@ public actor PurchasableItem: Identifiable {
   // MARK: State
 
   /// Whether it can be bought by itself (`canBePurchased`): it has a valid product identifier. A page has one only if
-  /// all items that it shows share one purchase.
+  /// all of its items share one purchase.
   public nonisolated var canBePurchased: Bool {
     guard let productIdentifier else { return false }
     return 1...255 ~= productIdentifier.utf8.count
       && productIdentifier.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
   }
 
-  /// Whether it is bought (`isPurchased`), here or in a sibling app: then install it.
+  /// Whether it is purchased (`isPurchased`), here or in a sibling app.
   ///
   /// - Throws: What keeps the record from knowing.
   public var isPurchased: Bool {
@@ -73,12 +73,13 @@ public actor PurchasableItem: Identifiable {
     }
   }
 
-  /// Whether it is being bought (`isBeingPurchased`), also by a payment that has been waiting since an earlier launch.
+  /// Whether it is being purchased (`isBeingPurchased`), also by a payment from an earlier launch.
   public var isBeingPurchased: Bool {
     get async { await items.isBeingPurchased(allProductIdentifiers) }
   }
 
-  /// Fetches the content (`calendarBundleRequest`); `nil` if it cannot be purchased or has no content of its own.
+  /// The request for the content (`calendarBundleRequest`); `nil` if the item cannot be purchased or has no content of
+  /// its own.
   public nonisolated var bundleRequest: BundleRequest? {
     guard canBePurchased, let content else { return nil }
     return BundleRequest(content, items: items)
@@ -86,22 +87,21 @@ public actor PurchasableItem: Identifiable {
 
   // MARK: Purchasing
 
-  /// Buys it (`purchaseWithCompletionHandler:`). This cannot be cancelled: the payment is in the queue, and even when
-  /// the task is cancelled this waits for what becomes of it, which may take days where somebody must approve.
+  /// Buys it (`purchaseWithCompletionHandler:`). This cannot be cancelled: the payment is in the queue, and the call
+  /// waits for its outcome even if the task is cancelled. Where approval is needed, that may take days.
   ///
-  /// A failed transaction is finished here. One that is purchased is the caller's: install the content, then finish it.
+  /// This finishes a failed transaction. The caller finishes a purchased one after installing the content.
   ///
-  /// - Returns: The transaction, and whether the item is purchased now: the store may have sold what the record does not
-  ///   accept.
-  /// - Throws: ``PurchasableItemError`` with `not-purchasable`, `already-purchased`, `being-purchased`, and then nothing
-  ///   was bought, or `not-sold`; ``PaymentQueueError``; what keeps the record from knowing.
+  /// - Returns: The transaction, and whether the item is purchased now: the record may refuse the receipt.
+  /// - Throws: ``PurchasableItemError`` with `not-purchasable`, `already-purchased` or `being-purchased`, if nothing
+  ///   was bought, or with `not-sold`; ``PaymentQueueError``; errors of the record.
   @discardableResult
   public func purchase() async throws -> ItemPurchase {
     guard canBePurchased, let productIdentifier else {
       throw PurchasableItemError(.notPurchasable, at: identifier, "It is not for sale by itself.")
     }
     let order = ItemOrder(item: identifier, product: productIdentifier, allProducts: allProductIdentifiers)
-    // A task of its own does not hear of the caller's cancellation.
+    // An unstructured task does not inherit the caller's cancellation.
     return try await Task { [items] in try await items.purchase(order) }.value
   }
 
@@ -116,11 +116,11 @@ public actor PurchasableItem: Identifiable {
   /// Whether the price is being fetched (`isFetchingPriceInfo`).
   public var isFetchingPriceInformation: Bool { fetch != nil }
 
-  /// Asks the store for the price (`fetchPriceInfoWithCompletionHandler:`), and sets ``priceInformation``. Call it while
-  /// that is `nil`. It always ends, in success or not; cancelling the task ends it, too.
+  /// Fetches the price from the store (`fetchPriceInfoWithCompletionHandler:`) and sets ``priceInformation``. Call it
+  /// while that is `nil`. Cancelling the task cancels the fetch.
   ///
   /// - Returns: The price.
-  /// - Throws: ``PurchasableItemError`` with `already-fetching`, and then the fetch that goes on is not disturbed;
+  /// - Throws: ``PurchasableItemError`` with `already-fetching`, which does not affect the fetch in progress;
   ///   `not-purchasable`, `unknown-product`, `not-fetched` or `cancelled`.
   @discardableResult
   public func fetchPriceInformation() async throws(PurchasableItemError) -> PriceInformation {
@@ -150,7 +150,7 @@ public actor PurchasableItem: Identifiable {
 
   /// The same with a completion handler on the main actor, called on success and on failure.
   ///
-  /// - Parameter completion: Is called once, with the price, or with what ``fetchPriceInformation()`` throws.
+  /// - Parameter completion: Called once, with the price or the error of ``fetchPriceInformation()``.
   public nonisolated func fetchPriceInformation(
     completion: @escaping @MainActor @Sendable (Result<PriceInformation, PurchasableItemError>) -> Void
   ) {
@@ -165,8 +165,8 @@ public actor PurchasableItem: Identifiable {
     }
   }
 
-  /// Ends the fetch that goes on (`cancelFetchingPriceInfo`), which throws `cancelled`. What it brings later is dropped.
-  /// Without one it does nothing.
+  /// Cancels the fetch in progress (`cancelFetchingPriceInfo`), which throws `cancelled`. Its late result is ignored.
+  /// Without a fetch this has no effect.
   public func cancelFetchingPriceInformation() {
     if let fetch { cancelFetch(fetch.number) }
   }
@@ -186,15 +186,15 @@ public actor PurchasableItem: Identifiable {
   }
 }
 
-/// What became of an item's purchase.
+/// The result of an item's purchase.
 public struct ItemPurchase: Sendable, Hashable {
   /// The transaction, purchased and not finished.
   public let transaction: PaymentTransaction
-  /// Whether the item is purchased now, by what the record says.
+  /// Whether the item is purchased now according to the record.
   public let isPurchased: Bool
 }
 
-/// What an item costs (`CalStorePriceInfo`), and all else that the store says of its product.
+/// The price of an item (`CalStorePriceInfo`), and the store's other information about its product.
 public struct PriceInformation: Sendable, Hashable {
   /// The product.
   public let product: Product
@@ -202,7 +202,7 @@ public struct PriceInformation: Sendable, Hashable {
   /// The price for one, in ``currency``.
   public var price: Decimal { product.price }
 
-  /// How the price is written: the store's way, not the user's.
+  /// The locale that the price is formatted by: the storefront's, not the user's.
   public var priceLocale: Locale { product.priceLocale }
 
   /// The currency, by ISO 4217.

@@ -2,11 +2,11 @@
 
 /// Why an item was not purchased, or its price not fetched.
 public struct PurchasableItemError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of refusal it is, in a word that stays stable.
+  /// A stable code.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The item is not for sale by itself.
     case notPurchasable = "not-purchasable"
-    /// It is bought already, here or in a sibling app.
+    /// It is purchased already, here or in a sibling app.
     case alreadyPurchased = "already-purchased"
     /// It is being purchased.
     case beingPurchased = "being-purchased"
@@ -16,7 +16,7 @@ public struct PurchasableItemError: Error, Sendable, Hashable, CustomStringConve
     case alreadyFetching = "already-fetching"
     /// The store does not know the product.
     case unknownProduct = "unknown-product"
-    /// The store did not say what it costs; ``PurchasableItemError/storeError`` says why.
+    /// The store did not return a price; ``PurchasableItemError/storeError`` says why.
     case notFetched = "not-fetched"
     /// Fetching was cancelled.
     case cancelled
@@ -24,11 +24,11 @@ public struct PurchasableItemError: Error, Sendable, Hashable, CustomStringConve
 
   /// The kind of refusal.
   public let code: Code
-  /// Which item.
+  /// The identifier of the item.
   public let place: String
   /// What happened and what to do, on one line.
   public let message: String
-  /// What the store said, for ``Code/notSold`` and ``Code/notFetched``.
+  /// The store's error, for ``Code/notSold`` and ``Code/notFetched``.
   public let storeError: StoreError?
 
   /// Creates an error.

@@ -4,8 +4,8 @@ public import FoundationEssentials
 internal import ReceiptCodec
 public import ReceiptHTTP
 
-/// Makes the items of an app, sells them through its queue, and tells when the status of an order changes. Of one queue
-/// make one.
+/// Creates the items of an app, sells them through its queue, and reports changes of their order status. Create one per
+/// queue.
 public actor PurchasableItems {
   private let queue: PaymentQueue
   private let store: any Store
@@ -16,7 +16,7 @@ public actor PurchasableItems {
 
   /// The identifiers of items by their products, for status notifications.
   private var itemsOfProduct: [String: Set<String>] = [:]
-  /// The products of orders that go on here.
+  /// The number of orders in progress, by product.
   private var ordered: [String: Int] = [:]
   private var listeners: [UInt64: AsyncStream<String>.Continuation] = [:]
   private var listenerCount: UInt64 = 0
@@ -26,12 +26,12 @@ public actor PurchasableItems {
   ///
   /// - Parameters:
   ///   - queue: Where payments go.
-  ///   - store: What knows the prices: the store behind the queue.
-  ///   - record: Knows what is owned, from verified purchases.
+  ///   - store: The store behind the queue, for prices.
+  ///   - record: The verified purchases.
   ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - transport: What fetches bundles. It stays the caller's, who shuts it down.
-  ///   - retry: How often and how long each part of a bundle is tried.
-  ///   - time: The clocks. The time of day says which subscriptions have expired.
+  ///   - transport: Fetches bundles. The caller owns it and shuts it down.
+  ///   - retry: The retry policy of each range of a bundle.
+  ///   - time: The clocks. The wall clock decides which subscriptions have expired.
   public init(
     queue: PaymentQueue, store: any Store, record: any PurchaseRecord, preferredLocales: [Locale] = [],
     transport: any HTTPTransport, retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
@@ -55,9 +55,9 @@ public actor PurchasableItems {
   ///
   /// - Parameters:
   ///   - identifier: Which item.
-  ///   - productIdentifier: The in-app purchase that it belongs to.
-  ///   - relatedProductIdentifiers: The same purchase in sibling apps.
-  ///   - content: What its bundle request fetches.
+  ///   - productIdentifier: The product identifier of its in-app purchase.
+  ///   - relatedProductIdentifiers: The product identifiers of the same purchase in sibling apps.
+  ///   - content: The content that its bundle request fetches.
   /// - Returns: The item.
   public func item(
     _ identifier: String, productIdentifier: String?, relatedProductIdentifiers: Set<String>? = nil,
@@ -69,12 +69,12 @@ public actor PurchasableItems {
         relatedProductIdentifiers: relatedProductIdentifiers, content: content, linkedItems: [], items: self))
   }
 
-  /// Makes an item that shows others (`CalStorePageItemPage`). It can be purchased only if all of them share one
+  /// Creates an item that shows others (`CalStorePageItemPage`). It can be purchased only if all of them share one
   /// purchase, which is then its own.
   ///
   /// - Parameters:
   ///   - identifier: Which item.
-  ///   - items: What it shows.
+  ///   - items: The items that it shows.
   /// - Returns: The item.
   public func page(_ identifier: String, linking items: [PurchasableItem]) -> PurchasableItem {
     let shared = items.first?.productIdentifier
@@ -93,8 +93,8 @@ public actor PurchasableItems {
 
   // MARK: Status of orders
 
-  /// The identifiers of items whose order status changed (`kCalStoreOrderStatusChangedNotification`): look at the
-  /// item anew. Each sequence is of its own. While there is one, the queue is watched, which has it speak with the store.
+  /// The identifiers of items whose order status changed (`kCalStoreOrderStatusChangedNotification`). Each sequence is
+  /// independent. It observes the queue, so that the queue synchronizes with the store.
   public var orderStatusChanges: AsyncStream<String> {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
     listenerCount += 1
@@ -131,7 +131,7 @@ public actor PurchasableItems {
     }
   }
 
-  // MARK: What items ask
+  // MARK: Calls of items
 
   func isOwned(_ products: Set<String>) async throws -> Bool {
     let purchases = try await record.purchases(of: products)
@@ -172,7 +172,7 @@ public actor PurchasableItems {
   }
 
   func purchase(_ order: ItemOrder) async throws -> ItemPurchase {
-    // Taken before anything is waited for, so that of two orders at the same time one is refused.
+    // Reserved before the first suspension, so that one of two simultaneous orders is refused.
     guard order.allProducts.allSatisfy({ ordered[$0] == nil }) else { throw order.beingPurchased }
     for product in order.allProducts { ordered[product, default: 0] += 1 }
     defer { end(order) }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PaymentQueue {
-  /// Adds a payment (`addPayment:`). It is stored when this returns, and is sent to the store once, however often it
-  /// has to be tried.
+  /// Adds a payment (`addPayment:`). It is stored when this returns. The request to the store is idempotent, so that
+  /// retries buy once.
   ///
-  /// The same payment may be added repeatedly: each time is a purchase of its own. Somebody should be watching the
-  /// queue; see ``addObserver(_:)``.
+  /// The same payment may be added repeatedly; each time is a separate purchase. The queue needs an observer; see
+  /// ``addObserver(_:)``.
   ///
   /// - Parameter payment: What to buy.
   /// - Returns: Which transaction it made.
   /// - Throws: ``PaymentQueueError`` with `invalid-quantity`, `request-data-reserved`, `unknown-product`,
-  ///   `payments-not-allowed`, `storage` or `closed`; then nothing was added. After a `storage` error whose storage
-  ///   error is `sync-failed`, opening the queue anew shows whether it was.
+  ///   `payments-not-allowed`, `storage` or `closed`; then nothing was added. Only after the storage error
+  ///   `sync-failed` that is unknown until the queue is opened again.
   @discardableResult
   public func add(_ payment: Payment) throws(PaymentQueueError) -> PaymentTransaction.ID {
     try requireOpen()
@@ -19,7 +19,7 @@ extension PaymentQueue {
     return try enqueue([payment])[0].id
   }
 
-  /// Adds the payment that a mutable one describes now. Later changes of that one do not reach it.
+  /// Adds a copy of a mutable payment.
   ///
   /// - Parameter payment: What to buy.
   /// - Returns: Which transaction it made.
@@ -69,10 +69,10 @@ extension PaymentQueue {
     return added
   }
 
-  /// Stores changes, and tells everybody.
+  /// Stores changes, and notifies all observers.
   func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
     try requireOpen()
-    let changed = try ending { () throws(PaymentQueueError) in
+    let changed = try stoppingIfFatal { () throws(PaymentQueueError) in
       try ledger.commit(changes)
     }
     for id in mailboxes.keys {
@@ -88,12 +88,12 @@ extension PaymentQueue {
 // MARK: Purchasing
 
 extension PaymentQueue {
-  /// Adds a payment and waits for what becomes of it: a transaction that was purchased or failed. It must be finished
-  /// in either case, once what was bought is delivered.
+  /// Adds a payment and waits for its outcome: a transaction that was purchased or failed. Finish it in either case,
+  /// after delivering what was bought.
   ///
-  /// Observers, if there are any, hear of the transaction, too: either they or the caller deliver what was bought. A
-  /// payment that needs somebody's approval may take days. Cancelling the task ends the waiting and nothing else: the
-  /// payment stays in the queue, and observers will hear of it.
+  /// Observers, if there are any, receive the transaction too: either they or the caller deliver what was bought. A
+  /// payment that needs approval may take days. Cancelling the task only ends the waiting: the payment stays in the
+  /// queue, and observers receive its outcome.
   ///
   /// - Parameter payment: What to buy.
   /// - Returns: The transaction, with its receipt.
@@ -116,7 +116,7 @@ extension PaymentQueue {
     }
   }
 
-  /// The same for the payment that a mutable one describes now.
+  /// The same with a copy of a mutable payment.
   ///
   /// - Parameter payment: What to buy.
   /// - Returns: The transaction, with its receipt.
@@ -135,12 +135,12 @@ struct PurchaseWait {
   private var result: Result<PaymentTransaction, any Error>?
   private var continuation: CheckedContinuation<PaymentTransaction, any Error>?
 
-  /// Takes the end, now or when it comes.
+  /// Resumes the continuation with the result, now or when it is known.
   mutating func wait(_ continuation: CheckedContinuation<PaymentTransaction, any Error>) {
     if let result { continuation.resume(with: result) } else { self.continuation = continuation }
   }
 
-  /// Takes the first end; there is one for everybody.
+  /// Sets the result, unless there is one already.
   mutating func end(_ result: Result<PaymentTransaction, any Error>) {
     guard self.result == nil else { return }
     self.result = result

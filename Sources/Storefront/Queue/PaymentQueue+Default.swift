@@ -10,8 +10,8 @@ extension PaymentQueue {
 
   private static let shared = Mutex(Default())
 
-  /// The queue that the whole app shares (`defaultQueue`); `nil` until ``configureDefault(_:)`` has said which. Asking
-  /// before that is a mistake in the order of the app's launch, and gives a warning.
+  /// The shared queue of the app (`defaultQueue`); `nil` until ``configureDefault(_:)`` sets it. Reading it earlier is
+  /// a mistake in the launch order, and logs a warning.
   public static var `default`: PaymentQueue? {
     let state = shared.withLock { $0 }
     if state.queue == nil {
@@ -20,14 +20,14 @@ extension PaymentQueue {
     return state.queue
   }
 
-  /// Says which queue the whole app shares. Libraries make queues of their own, or take one.
+  /// Sets the shared queue of the app. Libraries should create their own or take one as a parameter.
   ///
   /// - Parameter queue: The queue; `nil` for none.
   public static func configureDefault(_ queue: PaymentQueue?) { shared.withLock { $0.queue = queue } }
 
-  /// Says who takes the warning that the default queue was asked for before there was one.
+  /// Sets the log for the warning that the default queue was read before it was set.
   ///
-  /// - Parameter log: Takes a line for people.
+  /// - Parameter log: Receives the warning.
   public static func logDefaultWarnings(to log: @escaping @Sendable (String) -> Void) {
     shared.withLock { $0.warn = log }
   }

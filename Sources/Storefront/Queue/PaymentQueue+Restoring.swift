@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PaymentQueue {
-  /// Has the store give finished purchases again (`restoreCompletedTransactions`,
-  /// `restoreCompletedTransactionsWithApplicationUsername:`). Apps that sell what is bought once or subscribed to must
+  /// Restores finished purchases (`restoreCompletedTransactions`,
+  /// `restoreCompletedTransactionsWithApplicationUsername:`). Apps that sell non-consumables or subscriptions must
   /// offer it.
   ///
-  /// Which products are restored is the store's decision: as a rule non-consumable ones, neither consumables nor
-  /// subscriptions, which one restores from a record of one's own. Each purchase makes a new transaction in
-  /// ``PaymentTransaction/State/restored``, with a copy of the original. Observers hear of them all, and then, exactly
-  /// once, that the restoration finished or failed. One that was restored before and is not finished is not given
-  /// again.
+  /// The store decides which products are restored: as a rule non-consumables. Consumables and subscriptions are
+  /// restored from a vendor's own record. Each purchase makes a new transaction in
+  /// ``PaymentTransaction/State/restored``, with a copy of the original. Observers receive all of them and then,
+  /// exactly once, that the restoration finished or failed. A purchase that is already in the queue, restored and not
+  /// finished, is not restored again.
   ///
-  /// What a restoration gave before it failed or was cancelled stays.
+  /// Transactions that were restored before a failure or cancellation stay.
   ///
   /// - Parameter applicationUsername: Only purchases with this ``Payment/applicationUsername``; `nil` for all.
-  /// - Throws: ``StoreError``: the store's; `unknown` where the store could not be reached or the queue not be
-  ///   changed; `paymentCancelled` when the task was cancelled.
+  /// - Throws: ``StoreError`` of the store; `unknown` if the store could not be reached or the queue could not be
+  ///   changed; `paymentCancelled` if the task was cancelled.
   public func restoreCompletedTransactions(
     applicationUsername: String? = nil
   ) async throws(StoreError) {
@@ -23,20 +23,20 @@ extension PaymentQueue {
       try await restore(
         RestoreRequest(id: options.makeIdentifier(), applicationUsername: applicationUsername))
     } catch {
-      tell(.restoreFailed(error))
+      notify(.restoreFailed(error))
       throw error
     }
-    tell(.restoreFinished)
+    notify(.restoreFinished)
   }
 
   private func restore(_ request: RestoreRequest) async throws(StoreError) {
-    // What the store does not know to be finished it does not restore.
+    // The store restores only what it knows to be finished.
     do {
       try requireOpen()
     } catch {
       throw StoreError(.unknown, error.description)
     }
-    do { try await tellFinishes { !Task.isCancelled } } catch { throw error.storeError }
+    do { try await sendFinishes { !Task.isCancelled } } catch { throw error.storeError }
     var position: StorePosition?
     while true {
       guard !Task.isCancelled else {
@@ -56,8 +56,8 @@ extension PaymentQueue {
   ) async throws(StoreError) -> RestoredTransactionPage {
     let answer: Result<RestoredTransactionPage, StoreError>
     do {
-      answer = try await inTurn { () async throws(SynchronizationFault) in
-        try await askForRestored(request, after: position)
+      answer = try await withRequestLock { () async throws(SynchronizationFault) in
+        try await fetchRestored(request, after: position)
       }
     } catch {
       throw error.storeError
@@ -65,7 +65,7 @@ extension PaymentQueue {
     return try answer.get()
   }
 
-  private func askForRestored(
+  private func fetchRestored(
     _ request: RestoreRequest, after position: StorePosition?
   ) async throws(SynchronizationFault) -> Result<RestoredTransactionPage, StoreError> {
     let page: RestoredTransactionPage

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Payments on their way to a store, and what has become of them (`SKPaymentQueue`).
+/// A queue of payments to a store and their transactions (`SKPaymentQueue`).
 ///
-/// A queue lasts: everything in it is stored and synced before anybody hears of it, and is there after a crash or a
-/// relaunch. Each payment makes one transaction, which stays until it is finished.
+/// A queue is durable: every change is stored and synced before it is reported, and survives a crash or relaunch. Each
+/// payment makes one transaction, which stays until it is finished.
 ///
 /// ```swift
 /// let queue = try PaymentQueue(store: store, storage: storage)
@@ -14,39 +14,39 @@
 /// }
 /// ```
 ///
-/// Nothing is sent to the store, and nothing is fetched from it, while nobody watches: neither an observer, nor a
-/// sequence of ``updates``, nor a ``purchase(_:)-(Payment)`` that waits. Only ``synchronize()`` and
-/// ``restoreCompletedTransactions(applicationUsername:)`` do what they say at any time.
+/// The queue contacts the store only while it is observed: by an observer, by a sequence of ``updates``, or by a
+/// pending ``purchase(_:)-(Payment)``. ``synchronize()`` and ``restoreCompletedTransactions(applicationUsername:)``
+/// work at any time.
 ///
-/// A queue that somebody watches lives until nobody does, or until ``close()``. Of one storage make one queue.
+/// An observed queue stays alive until it has no observers, or until ``close()``. Create one queue per storage.
 public actor PaymentQueue {
   /// How it behaves.
   public nonisolated let options: Options
-  /// What keeps it. Others keep records of their own there, in collections of their own.
+  /// The storage of the queue. Other components use their own collections in it.
   package nonisolated let storage: any RecordStorage
   let store: any Store
 
   var ledger: TransactionLedger
-  /// Why the queue stopped; `nil` while it goes on.
+  /// Why the queue stopped; `nil` while it is running.
   public internal(set) var fault: PaymentQueueError?
 
   var mailboxes: [ObserverMailbox.ID: ObserverMailbox] = [:]
   var mailboxCount: UInt64 = 0
-  /// What those who wait for the end of a payment know, by its transaction.
+  /// The pending calls of `purchase`, by transaction.
   var purchases: [SequenceNumber: PurchaseWait] = [:]
 
-  /// Content of what was bought, on its way; `nil` until it is said where it goes.
+  /// The downloads; `nil` until they are enabled.
   var downloadQueue: DownloadQueue?
 
-  var conversation = StoreConversation()
+  var requestLock = StoreRequestLock()
   var synchronization = SynchronizationState()
 
   /// Opens a queue, and reads its transactions.
   ///
   /// - Parameters:
-  ///   - store: Where payments go.
-  ///   - storage: What keeps the queue. No other queue may use it; the queue closes it.
-  ///   - options: How it behaves.
+  ///   - store: The store that receives payments.
+  ///   - storage: The storage of the queue. No other queue may use it; the queue closes it.
+  ///   - options: The options.
   /// - Throws: ``PaymentQueueError`` with `storage`, `corrupt` or `unsupported`.
   public init(
     store: any Store, storage: any RecordStorage, options: Options = Options()
@@ -61,11 +61,11 @@ public actor PaymentQueue {
 
   // MARK: Reading
 
-  /// Whether the user may authorise payments (`canMakePayments`). Where not, switch what sells off, or hide it.
+  /// Whether the user may authorise payments (`canMakePayments`). If not, disable or hide the store's user interface.
   public nonisolated var canMakePayments: Bool { options.canMakePayments() }
 
-  /// The transactions that are not finished, oldest first (`transactions`), without their receipts. While nobody
-  /// watches the queue they may be behind what the store knows. Usually one waits for updates instead.
+  /// The unfinished transactions, oldest first (`transactions`), without their receipts. They may be outdated while the
+  /// queue is not observed. Prefer ``updates``.
   public var transactions: [PaymentTransaction] { ledger.order.compactMap { ledger.transactions[$0] } }
 
   /// A transaction that is not finished, with its receipt; `nil` if there is none.
@@ -74,23 +74,23 @@ public actor PaymentQueue {
   public func transaction(_ id: PaymentTransaction.ID) throws(PaymentQueueError) -> PaymentTransaction? {
     try requireOpen()
     guard let number = SequenceNumber(key: id.rawValue) else { return nil }
-    return try ending { () throws(PaymentQueueError) in try ledger.withReceipts(number) }
+    return try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.withReceipts(number) }
   }
 
-  /// The receipt of a transaction that was purchased or restored and is not finished; `nil` if there is none. That
-  /// of a restored one is of the new transaction.
+  /// The receipt of an unfinished transaction that was purchased or restored; `nil` if there is none. For a restored
+  /// one it is that of the new transaction.
   ///
   /// - Throws: ``PaymentQueueError``.
   public func receipt(of id: PaymentTransaction.ID) throws(PaymentQueueError) -> [UInt8]? {
     try transaction(id)?.storeTransaction?.receipt
   }
 
-  // MARK: Ending
+  // MARK: Closing
 
-  /// Ends the use: sequences of updates end, purchases that wait throw `closed`, and the storage is closed. Payments
-  /// stay what they are. Closing again does nothing.
+  /// Closes the queue and its storage: sequences of updates end, and pending purchases throw `closed`. Payments are not
+  /// changed. Closing again has no effect.
   ///
-  /// - Throws: ``PaymentQueueError`` with what closing the storage throws.
+  /// - Throws: ``PaymentQueueError`` if the storage cannot be closed.
   public func close() throws(PaymentQueueError) {
     if fault?.code == .closed { return }
     stop(PaymentQueueError(.closed, "The queue was closed."))
@@ -101,17 +101,19 @@ public actor PaymentQueue {
     if let fault { throw fault }
   }
 
-  /// Runs `body`, and stops the queue where it must not go on after its error.
-  func ending<Result>(_ body: () throws(PaymentQueueError) -> Result) throws(PaymentQueueError) -> Result {
+  /// Runs `body`, and stops the queue after a fatal error.
+  func stoppingIfFatal<Result>(_ body: () throws(PaymentQueueError) -> Result) throws(PaymentQueueError)
+    -> Result
+  {
     do {
       return try body()
     } catch {
-      if error.endsTheQueue { stop(error) }
+      if error.isFatal { stop(error) }
       throw error
     }
   }
 
-  /// Lets nobody hear of anything more.
+  /// Ends all observation.
   private func stop(_ error: PaymentQueueError) {
     if error.code != .closed { options.log("The payment queue stopped: \(error)") }
     fault = error

@@ -2,7 +2,7 @@
 
 public import ReceiptBytes
 
-/// Why a queue refused what it was asked, or could not do it. Nothing was changed, unless the code says otherwise.
+/// Why an operation of a queue failed. Nothing was changed, unless the code says otherwise.
 public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is, in a word that stays stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -18,12 +18,12 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
     case stillPurchasing = "still-purchasing"
     /// The queue never had such a transaction.
     case unknownTransaction = "unknown-transaction"
-    /// The store gave no answer. What was asked is still to be done, and is done later.
+    /// The store did not answer. The queue tries again later.
     case storeUnavailable = "store-unavailable"
     /// The storage failed; ``PaymentQueueError/storageError`` says how. After `sync-failed` and `corrupt` the queue
-    /// stops, until the storage and the queue are opened anew.
+    /// stops; open the storage and the queue again.
     case storage
-    /// A record cannot be what was written: restore the storage from a backup. The queue stops.
+    /// A record is damaged: restore the storage from a backup. The queue stops.
     case corrupt
     /// The records are of a later version: use the build that wrote them.
     case unsupported
@@ -37,7 +37,7 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
   public let place: String
   /// What happened and what to do, on one line.
   public let message: String
-  /// What the storage said, for ``Code/storage``.
+  /// The storage's error, for ``Code/storage``.
   public let storageError: RecordStorageError?
 
   /// Creates an error.
@@ -51,7 +51,7 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
   /// The code, the place and the message, on one line.
   public var description: String { line }
 
-  /// Passes a storage's fault on.
+  /// Wraps an error of the storage.
   public init(_ fault: RecordStorageError) {
     code = .storage
     place = fault.place
@@ -59,9 +59,8 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
     storageError = fault
   }
 
-  /// Whether a queue must not go on after it: what is in memory may be another thing than what is stored, or what is
-  /// stored cannot be read.
-  var endsTheQueue: Bool {
+  /// Whether the queue must stop: memory may differ from the storage, or the storage cannot be read.
+  var isFatal: Bool {
     switch (code, storageError?.code) {
     case (.storage, .full), (.storage, .busy), (.storage, .inputOutput): false
     case (.storage, _), (.corrupt, _), (.unsupported, _), (.closed, _): true

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Records that live as long as the process: for tests, and for what need not outlive it.
+/// Records in memory, for tests and for data that need not survive the process.
 public final class MemoryRecordStorage: RecordStorage {
   private let state = Mutex(State())
 
@@ -11,7 +11,7 @@ public final class MemoryRecordStorage: RecordStorage {
     var isClosed = false
   }
 
-  /// Compared by bytes: Swift calls some texts equal although their bytes differ.
+  /// Compared by bytes: Swift strings with different bytes can be equal.
   private struct Key: Hashable, Comparable {
     let bytes: [UInt8]
 
@@ -23,7 +23,7 @@ public final class MemoryRecordStorage: RecordStorage {
   /// Creates an empty storage.
   public init() {}
 
-  /// The records of a collection in the order of their keys. It sorts them at every call.
+  /// The records of a collection in the order of their keys, sorted at every call.
   public func records(
     in collection: RecordCollection, after key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord] {
@@ -55,10 +55,10 @@ public final class MemoryRecordStorage: RecordStorage {
     }
   }
 
-  /// Forgets nothing: what was stored is there for the next one that is made with ``reopened()``.
+  /// Closes the storage. The records are kept for ``reopened()``.
   public func close() throws(RecordStorageError) { state.withLock { $0.isClosed = true } }
 
-  /// A storage with the same records, as a file has them after a relaunch.
+  /// A storage with the same records, like a file opened after a relaunch.
   public func reopened() -> MemoryRecordStorage {
     let other = MemoryRecordStorage()
     let collections = state.withLock { $0.collections }

@@ -2,17 +2,17 @@
 
 public import ReceiptBytes
 
-/// What keeps a queue or a store: records in collections, changed in batches that are whole and durable.
+/// The storage of a queue or a store: records in collections, changed in atomic and durable batches.
 ///
-/// `StorefrontSQLite` keeps them in a file; ``MemoryRecordStorage`` forgets them with the process. One conformance suite
-/// runs on all of them.
+/// `StorefrontSQLite` keeps them in a file, ``MemoryRecordStorage`` in memory. One conformance suite runs on all
+/// implementations.
 public protocol RecordStorage: Sendable {
   /// The records of a collection in the order of their keys, compared byte for byte.
   ///
   /// - Parameters:
-  ///   - collection: Which collection.
-  ///   - key: Only keys after this one; `nil` for all.
-  ///   - limit: At most so many.
+  ///   - collection: The collection.
+  ///   - key: The key before the first one; `nil` for the first page.
+  ///   - limit: The greatest number of records.
   /// - Returns: The records.
   /// - Throws: ``RecordStorageError``.
   func records(
@@ -28,11 +28,11 @@ public protocol RecordStorage: Sendable {
 
   /// Makes all of the changes, in order, or none. When it returns they are on disk: written and synced.
   ///
-  /// - Throws: ``RecordStorageError``. After `sync-failed` nobody knows what is stored, and every later call throws it
-  ///   again until the storage is opened anew; after any other nothing was changed.
+  /// - Throws: ``RecordStorageError``. After `sync-failed` it is not known what is stored, and every later call throws
+  ///   the same error until the storage is opened again. After any other error nothing was changed.
   func commit(_ changes: [RecordChange]) throws(RecordStorageError)
 
-  /// Lets go of the file. Later calls throw `closed`; closing again does nothing.
+  /// Closes the storage. Later calls throw `closed`; closing again has no effect.
   func close() throws(RecordStorageError)
 }
 
@@ -61,33 +61,33 @@ public struct StoredRecord: Sendable, Hashable {
 
 /// A change to a record.
 public enum RecordChange: Sendable, Hashable {
-  /// Sets the value of a key, whether there is one or not.
+  /// Sets the value of a key.
   case put(RecordCollection, key: String, value: [UInt8])
-  /// Removes a key; one that is absent is no error.
+  /// Removes a key, if it exists.
   case remove(RecordCollection, key: String)
 }
 
-/// Why a storage could not do what it was asked.
+/// Why an operation of a storage failed.
 public struct RecordStorageError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of fault it is.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// There is nothing at this place.
+    /// The file does not exist.
     case notFound = "not-found"
-    /// Something else is at this place.
+    /// The file is not a storage.
     case notAStorage = "not-a-storage"
-    /// The disk is full. Nothing was stored; it may be tried again when there is space.
+    /// The disk is full. Nothing was stored; try again when there is space.
     case full
-    /// Another process holds the storage. It may be tried again.
+    /// Another process holds the storage. Try again later.
     case busy
     /// Reading failed, or writing failed before the commit: nothing was stored.
     case inputOutput = "input-output"
-    /// The commit or its sync failed. It is not known what is stored; the storage must be opened anew.
+    /// The commit or its sync failed. It is not known what is stored; open the storage again.
     case syncFailed = "sync-failed"
-    /// What is stored cannot be what was written.
+    /// The storage is damaged.
     case corrupt
     /// The storage was closed.
     case closed
-    /// This build cannot use such a storage.
+    /// This build does not support the storage.
     case unsupported
   }
 

@@ -5,13 +5,13 @@ public import FoundationEssentials
 /// The store behind a queue, as one signed-in customer sees it: in this process (``LocalStore``), or over HTTP
 /// (``HTTPStore``).
 ///
-/// Everything may be asked again. A store recognises what it has done already by the identifiers, and answers as it did
-/// then; so that neither a lost answer nor a crash of either side sells anything twice.
+/// Every call is idempotent. A store recognises a repeated request by its identifier and gives the same answer, so that
+/// neither a lost answer nor a crash of either side sells anything twice.
 public protocol Store: Sendable {
   /// Looks products up.
   ///
   /// - Parameters:
-  ///   - identifiers: The products wanted.
+  ///   - identifiers: The requested products.
   ///   - preferredLocales: The languages that the customer reads, best first.
   /// - Returns: The products of the valid identifiers, and the other identifiers.
   /// - Throws: ``StoreError``, with `unknown` when the store cannot be reached.
@@ -19,36 +19,35 @@ public protocol Store: Sendable {
     for identifiers: Set<String>, preferredLocales: [Locale]
   ) async throws(StoreError) -> ProductsResponse
 
-  /// Processes a payment. A request with an identifier that the store knows is answered as the first time.
+  /// Processes a payment. A request with a known identifier gets the same answer as the first time.
   ///
-  /// - Throws: ``StoreUnavailable`` when it is not known what the store did.
+  /// - Throws: ``StoreUnavailable`` if it is not known what the store did.
   func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome
 
-  /// Sales of this customer that were not finished, oldest first: those that were waiting for an approval, those whose
-  /// answer was lost, renewals.
+  /// The unfinished sales of this customer, oldest first: approved payments, sales whose answer was lost, renewals.
   ///
   /// - Parameters:
   ///   - position: Where the page before ended; `nil` for the first page.
-  ///   - limit: At most so many sales; a store may give fewer.
-  /// - Returns: Some of the sales, and where to go on.
+  ///   - limit: The greatest number of sales; a store may return fewer.
+  /// - Returns: A page of sales, and the position of the next one.
   /// - Throws: ``StoreUnavailable``.
   func unfinishedTransactions(
     after position: StorePosition?, limit: Int
   ) async throws(StoreUnavailable) -> StoreTransactionPage
 
-  /// Says that the customer has what was sold. Finished again is finished; an unknown identifier is no error.
+  /// Finishes a transaction. Finishing it again, or an unknown one, has no effect.
   ///
-  /// - Throws: ``StoreUnavailable`` when it must be said again.
+  /// - Throws: ``StoreUnavailable`` if the call must be repeated.
   func finish(transactionIdentifier: String) async throws(StoreUnavailable)
 
-  /// Gives finished purchases again, each as a new transaction. Which ones is the store's decision, by product. A
-  /// request with an identifier that the store knows gives the same transactions as the first time.
+  /// Restores finished purchases, each as a new transaction. The store decides which products are restored. A request
+  /// with a known identifier gives the same transactions as the first time.
   ///
   /// - Parameters:
-  ///   - request: Whose purchases.
+  ///   - request: The request.
   ///   - position: Where the page before ended; `nil` for the first page.
-  ///   - limit: At most so many purchases.
-  /// - Returns: Some of the purchases, and where to go on.
+  ///   - limit: The greatest number of purchases.
+  /// - Returns: A page of purchases, and the position of the next one.
   /// - Throws: ``StoreError``, with `unknown` when the store cannot be reached.
   func restore(
     _ request: RestoreRequest, after position: StorePosition?, limit: Int
@@ -57,7 +56,7 @@ public protocol Store: Sendable {
 
 /// A payment that is sent to a store.
 public struct PurchaseRequest: Sendable, Hashable {
-  /// Unique for each payment that is added to a queue; the same however often it is sent.
+  /// Unique for each payment that is added to a queue; the same in every retry.
   public let id: String
   /// The payment.
   public let payment: Payment
@@ -69,18 +68,18 @@ public struct PurchaseRequest: Sendable, Hashable {
   }
 }
 
-/// What a store says to a payment.
+/// The store's answer to a payment.
 public enum PurchaseOutcome: Sendable, Hashable {
   /// Sold.
   case purchased(StoreTransaction)
-  /// Waiting for somebody's approval. If it is given, the sale is among ``Store/unfinishedTransactions(after:limit:)``;
-  /// asking for it again tells, too.
+  /// Waiting for approval. Once approved, the sale is among ``Store/unfinishedTransactions(after:limit:)``, and a
+  /// repeated request returns it.
   case pending
-  /// Not sold, for good.
+  /// Failed permanently.
   case failed(StoreError)
 }
 
-/// A place in a store's list, as the store spells it.
+/// An opaque position in a store's list.
 public struct StorePosition: RawRepresentable, Sendable, Hashable {
   /// The store's text.
   public let rawValue: String
@@ -89,7 +88,7 @@ public struct StorePosition: RawRepresentable, Sendable, Hashable {
   public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// Some of the sales that are not finished.
+/// A page of unfinished sales.
 public struct StoreTransactionPage: Sendable, Hashable {
   /// The sales.
   public let transactions: [StoreTransaction]
@@ -103,11 +102,11 @@ public struct StoreTransactionPage: Sendable, Hashable {
   }
 }
 
-/// A wish to have finished purchases again.
+/// A request to restore finished purchases.
 public struct RestoreRequest: Sendable, Hashable {
-  /// Unique for each restoration that is asked for.
+  /// Unique for each restoration.
   public let id: String
-  /// Only purchases that were made with this ``Payment/applicationUsername``; `nil` for all of the customer.
+  /// Only purchases with this ``Payment/applicationUsername``; `nil` for all of the customer.
   public let applicationUsername: String?
 
   /// Creates a request.
@@ -117,11 +116,11 @@ public struct RestoreRequest: Sendable, Hashable {
   }
 }
 
-/// A purchase that is given again.
+/// A restored purchase.
 public struct RestoredTransaction: Sendable, Hashable {
   /// The new transaction, with an identifier and receipt of its own.
   public let transaction: StoreTransaction
-  /// The one that was finished.
+  /// The finished transaction.
   public let original: StoreTransaction
 
   /// Creates one from its parts.
@@ -131,7 +130,7 @@ public struct RestoredTransaction: Sendable, Hashable {
   }
 }
 
-/// Some of the purchases that are given again.
+/// A page of restored purchases.
 public struct RestoredTransactionPage: Sendable, Hashable {
   /// The purchases.
   public let transactions: [RestoredTransaction]

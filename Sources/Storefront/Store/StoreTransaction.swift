@@ -6,13 +6,14 @@ public import ReceiptCodec
 public struct StoreTransaction: Sendable, Hashable {
   /// Unique per sale, restoration and renewal.
   public var transactionIdentifier: String
-  /// The first of the line of renewals or restorations; the same as ``transactionIdentifier`` for the first.
+  /// The first transaction of the renewals or restorations of a purchase; for the first, ``transactionIdentifier``
+  /// itself.
   public var originalTransactionIdentifier: String
-  /// When the store took it up.
+  /// When it was added to the store's own queue.
   public var transactionDate: Timestamp
-  /// The payment that it answers. For a renewal one that nobody added: same product, quantity 1.
+  /// The payment. For a renewal, a generated one: the same product, quantity 1.
   public var payment: Payment
-  /// The ``PurchaseRequest/id`` that it answers; `nil` for what the store began by itself, such as a renewal.
+  /// The ``PurchaseRequest/id`` that it answers; `nil` for a transaction without a request, such as a renewal.
   public var requestIdentifier: String?
   /// The signed receipt, unverified: a JWS, or the property list of a transaction receipt.
   public var receipt: [UInt8]
@@ -35,13 +36,13 @@ public struct StoreTransaction: Sendable, Hashable {
   }
 }
 
-/// A file that a store hosts for a product: what a `Download` fetches.
+/// A file that a store hosts for a product; a ``Download`` fetches it.
 public struct DownloadableContent: Sendable, Hashable {
-  /// Which content (`contentIdentifier`).
+  /// The identifier (`contentIdentifier`).
   public var contentIdentifier: String
   /// Its version (`contentVersion`), such as `1.0`.
   public var contentVersion: String
-  /// Where it is, an absolute URL.
+  /// The absolute URL.
   public var url: String
   /// Its length in bytes (`contentLength`).
   public var contentLength: Int64

@@ -2,25 +2,25 @@
 
 public import ReceiptCodec
 
-/// A renewal that is about to be charged for.
+/// An attempt to charge for a renewal.
 public struct BillingAttempt: Sendable, Hashable {
-  /// Whose subscription it is.
+  /// The account of the subscription.
   public let account: String
-  /// The subscription, by its first transaction.
+  /// The original transaction of the subscription.
   public let originalTransactionIdentifier: String
   /// The product that it renews to.
   public let productIdentifier: String
-  /// The price times 1000.
+  /// The price in thousandths.
   public let price: Int64
-  /// 0 for the renewal itself, then the attempts of billing retry.
+  /// 0 for the renewal itself; then the number of the billing retry.
   public let number: Int
   /// When.
   public let date: Timestamp
-  /// A number of 0 up to, but not including, 1, which the seed decides.
+  /// A random number from 0 up to, but not including, 1, derived from the seed.
   public let chance: Double
 }
 
-/// Whether renewals can be charged for.
+/// Decides whether charges for renewals succeed.
 public struct BillingPolicy: Sendable {
   /// Whether an attempt succeeds.
   public let accepts: @Sendable (BillingAttempt) -> Bool
@@ -36,8 +36,8 @@ public struct BillingPolicy: Sendable {
   /// Some renewals fail, and some of the failed ones are recovered.
   ///
   /// - Parameters:
-  ///   - failures: How many of the renewals fail, 0 to 1.
-  ///   - recoveries: How many of the attempts of billing retry succeed, 0 to 1. There is one a day.
+  ///   - failures: The share of renewals that fail, 0 to 1.
+  ///   - recoveries: The share of billing retries that succeed, 0 to 1. There is one retry a day.
   /// - Returns: The policy.
   public static func random(failures: Double, recoveries: Double) -> BillingPolicy {
     BillingPolicy { $0.chance >= ($0.number == 0 ? failures : 1 - recoveries) }

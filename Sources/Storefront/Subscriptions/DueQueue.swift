@@ -2,8 +2,8 @@
 
 internal import ReceiptCodec
 
-/// What is due when: a binary heap. Of two at the same instant the lower identifier comes first, so that the order is
-/// always the same.
+/// A priority queue of due dates, as a binary heap. At the same instant the lower identifier comes first, so that the
+/// order is deterministic.
 struct DueQueue: Sendable {
   struct Entry: Sendable, Hashable {
     let date: Timestamp
@@ -47,7 +47,7 @@ struct DueQueue: Sendable {
     }
   }
 
-  /// Begins anew: entries that no longer hold are only skipped when their time comes.
+  /// Rebuilds the queue without stale entries, which are otherwise removed only when they are due.
   mutating func replace(with entries: [Entry]) {
     heap = []
     for entry in entries.sorted(by: { $0.precedes($1) }) { heap.append(entry) }

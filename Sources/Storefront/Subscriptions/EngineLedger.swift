@@ -2,13 +2,13 @@
 
 package import ReceiptCodec
 
-/// What an engine keeps beside its subscriptions.
+/// The state of an engine besides its subscriptions.
 package struct EngineLedger: Sendable, Hashable {
-  /// Nothing before it is changed any more.
+  /// The engine's current time; nothing happens before it.
   package var time = Timestamp(millisecondsSince1970: 0)
-  /// How many transactions were made: identifiers count on.
+  /// The number of transactions, from which identifiers are derived.
   package var transactionCount: Int64 = 0
-  /// How many events there were.
+  /// The number of events.
   package var eventCount: Int64 = 0
   /// Prices that differ from the catalogue's.
   package var prices: [ProductPrice] = []
@@ -16,7 +16,7 @@ package struct EngineLedger: Sendable, Hashable {
   package var removedProducts: [String] = []
   /// The families.
   package var families: [Family] = []
-  /// Accounts whose renewals cannot be charged for, whatever the billing policy says.
+  /// Accounts whose charges fail, regardless of the billing policy.
   package var declinedAccounts: [String] = []
   package var unknownFields: [JSONMember] = []
 

@@ -2,7 +2,7 @@
 
 internal import ReceiptCrypto
 
-/// Random numbers that a seed decides: SplitMix64 (Steele, Lea, Flood 2014). For simulations, never for secrets.
+/// A deterministic random number generator: SplitMix64 (Steele, Lea, Flood 2014). For simulations, never for secrets.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -19,9 +19,9 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
-/// Draws that depend on the seed and on what they are for, and not on how many were made before: the order in which a
-/// store deals with its customers does not matter to any of them.
-struct KeyedDraw: Sendable {
+/// A random source whose values depend only on the seed, a purpose and a number, and not on earlier values. So the
+/// order in which a store processes its customers does not change their results.
+struct KeyedRandomSource: Sendable {
   let seed: UInt64
 
   /// The first 16 bytes of SHA-256 over the seed, the purpose and a number.
@@ -37,13 +37,13 @@ struct KeyedDraw: Sendable {
     return Digest.hash(message, using: .sha256).prefix(16)
   }
 
-  /// A number of 0 up to, but not including, 1.
+  /// A number from 0 up to, but not including, 1.
   func chance(_ purpose: String, _ number: UInt64) -> Double {
     let word = bytes(purpose, number).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return Double(word >> 11) / Double(UInt64(1) << 53)
   }
 
-  /// A UUID of version 8, RFC 9562: all but version and variant are of the maker's choice.
+  /// A UUID of version 8 (RFC 9562): all bits but version and variant are free.
   func uuid(_ purpose: String, _ number: UInt64) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []

@@ -2,23 +2,23 @@
 
 public import ReceiptCodec
 
-/// Something that happened to a purchase: the transaction and renewal information as they then were, and the
-/// notification that tells of it. What Apple's store would sign; ``StoreEventSigner`` does.
+/// An event of a purchase: the transaction and renewal information at that time, and the fields of its notification.
+/// ``StoreEventSigner`` signs what Apple's store would sign.
 public struct StoreEvent: Sendable, Hashable {
-  /// 1, 2, 3 and so on, in the order in which things happened in the store.
+  /// 1, 2, 3 and so on, in the order of the store's events.
   public var number: Int64
-  /// Whose purchase it is.
+  /// The account of the purchase.
   public var account: String
-  /// The account's name with the app, as the payment for the subscription gave it.
+  /// The application username of the payment for the subscription.
   public var applicationUsername: String?
-  /// When it happened, and was signed. No two events of one original transaction share a millisecond, so that their
-  /// order can be told from what is signed.
+  /// When it happened and was signed. No two events of one original transaction share a millisecond, so that the signed
+  /// dates determine their order.
   public var signedDate: Timestamp
   /// The event.
   public var type: NotificationType
   /// More about the event.
   public var subtype: NotificationSubtype?
-  /// The same for each attempt to deliver the notification, and different for any other.
+  /// The identifier of the notification, the same for every attempt to deliver it.
   public var uuid: UUIDString
   /// The transaction concerned.
   public var transaction: JWSTransaction
@@ -28,11 +28,11 @@ public struct StoreEvent: Sendable, Hashable {
   public var status: SubscriptionStatus?
   /// Why the customer asked for a refund.
   public var consumptionRequestReason: ConsumptionRequestReason?
-  /// Whether ``transaction`` was made by this event, and must be delivered to the customer.
+  /// Whether this event created ``transaction``, which must then be delivered to the customer.
   public var isNewTransaction: Bool
-  /// The transaction before this one, where the event changed it, too: an upgrade marks it. No notification tells of it.
+  /// The previous transaction, if the event changed it: an upgrade marks it. There is no notification about it.
   public var replacedTransaction: JWSTransaction?
 
-  /// The original transaction that it is about.
+  /// The original transaction of the purchase.
   public var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }
 }

@@ -9,16 +9,15 @@ public struct SignedStoreEvent: Sendable, Hashable {
   public let transaction: String
   /// The signed renewal information; subscriptions only.
   public let renewalInfo: String?
-  /// The signed notification with both in it: what a server is sent as `signedPayload`.
+  /// The signed notification that contains both: the `signedPayload` that is sent to a server.
   public let notification: String
 }
 
-/// Signs what a store says of its events: transaction, renewal information, and the notification around them.
+/// Signs events: the transaction, the renewal information, and the notification that contains them.
 ///
-/// The same event gives the same payloads byte for byte; the signatures differ, because ECDSA draws a random number
-/// for each.
+/// The same event gives the same payloads byte for byte. Signatures differ, because ECDSA uses a random number.
 public struct StoreEventSigner: Sendable {
-  /// The app's identifier that notifications state; production's verifiers may demand one.
+  /// The app's identifier that notifications state. Verifiers of production notifications may require it.
   public let appAppleId: Int64?
   private let signer: JWSSigner
 
@@ -35,7 +34,7 @@ public struct StoreEventSigner: Sendable {
 
   /// Signs an event.
   ///
-  /// - Returns: Its signed parts and the notification.
+  /// - Returns: The signed parts and the notification.
   /// - Throws: `SigningError` with `crypto-failure`.
   public func sign(_ event: StoreEvent) throws(SigningError) -> SignedStoreEvent {
     let transaction = try signer.sign(.transaction(event.transaction))

@@ -2,14 +2,14 @@
 
 public import ReceiptCodec
 
-/// A subscription of a customer, as the store keeps it: one for each original transaction. Of one group a customer has
-/// one, whatever products of the group it renews to, and however often it lapsed.
+/// A customer's subscription, one per original transaction. A customer has one per group, whichever product of the
+/// group it renews to, and however often it lapsed.
 public struct Subscription: Sendable, Hashable, Identifiable {
-  /// Whose it is.
+  /// The account of the customer.
   public internal(set) var account = ""
-  /// What is kept of the account with the app, to be stated in renewals.
+  /// The application username that renewals state.
   public internal(set) var applicationUsername: String?
-  /// The latest purchase or renewal, as it is now.
+  /// The current state of the latest purchase or renewal.
   public internal(set) var transaction = JWSTransaction()
   /// The product that renews at the end of the period.
   public internal(set) var autoRenewProductIdentifier = ""
@@ -21,47 +21,47 @@ public struct Subscription: Sendable, Hashable, Identifiable {
   public internal(set) var isInBillingRetry = false
   /// When service ends while the store tries to charge.
   public internal(set) var gracePeriodExpiresDate: Timestamp?
-  /// Whether the customer agreed to a higher price; `nil` where there is none.
+  /// Whether the customer agreed to a higher price; `nil` if there is none.
   public internal(set) var priceIncreaseStatus: PriceIncreaseStatus?
-  /// The price of the next period after the offers, times 1000.
+  /// The price of the next period without offers, in thousandths.
   public internal(set) var renewalPrice: Int64 = 0
   /// The offer of the next renewals.
   public internal(set) var renewalOffer: RenewalOffer?
   /// When the subscription began, gaps of up to 60 days ignored.
   public internal(set) var recentStartDate = Timestamp(millisecondsSince1970: 0)
-  /// When something is due: the renewal, an attempt to charge, the end of a grace period.
+  /// The date of the next due event: the renewal, a billing retry, or the end of the grace period.
   public internal(set) var dueDate: Timestamp?
-  /// The member of the family who pays, by the original transaction of that one's subscription.
+  /// The original transaction of the paying family member's subscription.
   public internal(set) var sharedFrom: String?
-  /// The subscriptions of the family's members that follow this one.
+  /// The subscriptions of family members that follow this one.
   public internal(set) var sharedTo: [String] = []
 
-  /// Until when no other event may be signed.
+  /// The date of the last signed event; later events must have a later date.
   var lastSignedDate = Timestamp(millisecondsSince1970: 0)
-  /// The price of the present product, which a downgrade that is taken back returns to.
+  /// The price of the current product, to which a cancelled downgrade returns.
   var productPrice: Int64 = 0
-  /// The higher price of the next period, once the customer has agreed.
+  /// The increased price of the next period, once the customer has agreed.
   var increasedPrice: Int64?
   /// Whether the customer refused the higher price.
   var hasRefusedPrice = false
   /// The day of the month on which periods end.
   var anchorDay: Int64 = 1
-  /// Attempts of billing retry.
+  /// The number of billing retries.
   var retryCount: Int64 = 0
-  /// Whether an introductory offer of the group was redeemed.
+  /// Whether the customer redeemed an introductory offer of the group.
   var hasHadIntroductoryOffer = false
-  /// Whether anything was ever charged for it.
+  /// Whether a charge for it ever succeeded.
   var hasPaid = false
-  /// Identifiers of offers, and codes, that may be redeemed once.
+  /// Redeemed identifiers and codes of offers that may be redeemed once.
   var redeemedOffers: [String] = []
-  /// When renewals were extended.
+  /// The dates of extensions.
   var extensionDates: [Timestamp] = []
   /// Members that this version does not know.
   package var unknownFields: [JSONMember] = []
 
-  /// The offer that renewals are charged by.
+  /// The offer that applies to renewals.
   public struct RenewalOffer: Sendable, Hashable {
-    /// The product that it is for: it waits while the subscription is to renew to another.
+    /// The product of the offer, which is kept unused while the subscription renews to another product.
     public internal(set) var productIdentifier = ""
     /// The kind.
     public internal(set) var type = OfferType.introductory
@@ -69,9 +69,9 @@ public struct Subscription: Sendable, Hashable, Identifiable {
     public internal(set) var identifier: String?
     /// How it is paid for.
     public internal(set) var paymentMode = OfferDiscountType.freeTrial
-    /// How long one renewal by it lasts.
+    /// The length of one renewal with the offer.
     public internal(set) var period = ""
-    /// The price of one renewal by it, times 1000.
+    /// The price of one renewal with the offer, in thousandths.
     public internal(set) var price: Int64 = 0
     /// How many renewals are left.
     public internal(set) var remaining: Int64 = 1
@@ -79,13 +79,13 @@ public struct Subscription: Sendable, Hashable, Identifiable {
     package init() {}
   }
 
-  /// What it grants.
+  /// The state of service.
   public enum Status: String, Sendable, Hashable, CaseIterable {
     /// Paid for.
     case active
-    /// The renewal could not be charged for; service goes on.
+    /// The charge for the renewal failed; service continues.
     case inGracePeriod = "in-grace-period"
-    /// The renewal could not be charged for; the store keeps trying, without service.
+    /// The charge for the renewal failed; the store retries, without service.
     case inBillingRetry = "in-billing-retry"
     /// It expired.
     case expired
@@ -99,20 +99,20 @@ public struct Subscription: Sendable, Hashable, Identifiable {
 }
 
 extension Subscription {
-  /// The first transaction of the line.
+  /// The original transaction.
   public var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }
   /// ``originalTransactionIdentifier``.
   public var id: String { originalTransactionIdentifier }
   /// The group.
   public var groupIdentifier: String { transaction.subscriptionGroupIdentifier ?? "" }
-  /// The product of the present period.
+  /// The product of the current period.
   public var productIdentifier: String { transaction.productId ?? "" }
-  /// When the present period ends.
+  /// The end of the current period.
   public var expiresDate: Timestamp { transaction.expiresDate ?? Timestamp(millisecondsSince1970: 0) }
   /// Whether a member of the family pays for it.
   public var isFamilyShared: Bool { sharedFrom != nil }
 
-  /// What it grants at an instant, if nothing more happens to it.
+  /// The state of service at an instant, if no further event happens.
   public func status(at instant: Timestamp) -> Status {
     if let revocationDate = transaction.revocationDate, instant >= revocationDate {
       return transaction.revocationType == .familyRevoke ? .revoked : .refunded
@@ -123,7 +123,7 @@ extension Subscription {
     return .inBillingRetry
   }
 
-  /// Whether it is neither expired nor taken away at an instant: active, in grace period or billing retry.
+  /// Whether it is active, in grace period or in billing retry at an instant.
   func isCurrent(at instant: Timestamp) -> Bool {
     switch status(at: instant) {
     case .active, .inGracePeriod, .inBillingRetry: true
@@ -131,7 +131,7 @@ extension Subscription {
     }
   }
 
-  /// The number that notifications state.
+  /// The status that notifications state.
   func statusCode(at instant: Timestamp) -> SubscriptionStatus {
     switch status(at: instant) {
     case .active: .active

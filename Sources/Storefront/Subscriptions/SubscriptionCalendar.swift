@@ -2,32 +2,32 @@
 
 public import ReceiptCodec
 
-/// When periods end: by the Gregorian calendar in UTC, or quicker, for tests.
+/// Computes the ends of periods by the Gregorian calendar in UTC, or faster, for tests.
 public struct SubscriptionCalendar: Sendable, Hashable {
-  /// How long a day takes: 86,400 seconds, or less, and everything else that takes days in proportion.
+  /// The length of a day: 86,400 seconds or less. All periods scale with it.
   public let secondsPerDay: Double
 
   /// Creates a calendar.
   ///
-  /// - Parameter secondsPerDay: How long a day takes, 1 to 86,400 seconds; what lies outside is moved to the bound.
+  /// - Parameter secondsPerDay: The length of a day, clamped to 1 to 86,400 seconds.
   public init(secondsPerDay: Double = 86_400) {
     self.secondsPerDay = secondsPerDay.isFinite ? min(max(secondsPerDay, 1), 86_400) : 86_400
   }
 
-  /// An instant, moved by days.
+  /// An instant plus a number of days.
   public func adding(days: Double, to start: Timestamp) -> Timestamp {
     Timestamp(millisecondsSince1970: (start.millisecondsSince1970 + days * secondsPerDay * 1000).rounded())
   }
 
-  /// The end of periods that follow one another.
+  /// The end of consecutive periods.
   ///
   /// - Parameters:
-  ///   - period: How long one is.
-  ///   - count: How many.
-  ///   - start: When the first begins.
-  ///   - anchorDay: The day of the month on which months end, 1 to 31, or the month's last where it is shorter: what
-  ///     began on 31 January ends on 28 February and then on 31 March. `nil`: the day of `start`.
-  /// - Returns: When the last one ends.
+  ///   - period: The length of one period.
+  ///   - count: The number of periods.
+  ///   - start: The beginning of the first one.
+  ///   - anchorDay: The day of the month on which periods end, 1 to 31, or the last day of a shorter month: a period
+  ///     that began on 31 January ends on 28 February, the next one on 31 March. `nil`: the day of `start`.
+  /// - Returns: The end of the last one.
   public func end(
     of period: SubscriptionPeriod, count: Int = 1, from start: Timestamp, anchorDay: Int? = nil
   ) -> Timestamp {
@@ -41,7 +41,7 @@ public struct SubscriptionCalendar: Sendable, Hashable {
     }
     let milliseconds = start.millisecondsSince1970
     let seconds = (milliseconds / 1000).rounded(.down)
-    // Beyond all calendars; a clock that shows this is broken, and must not be a crash.
+    // Beyond the calendar's range: a broken clock must not cause a crash.
     guard abs(seconds) < 8e12 else { return adding(days: Double(months) * 30, to: start) }
     let civil = CivilDateTime(secondsSince1970: Int64(seconds))
     let month = civil.year * 12 + civil.month - 1 + months
@@ -58,7 +58,7 @@ public struct SubscriptionCalendar: Sendable, Hashable {
       millisecondsSince1970: (milliseconds + (exact - milliseconds) * secondsPerDay / 86_400).rounded())
   }
 
-  /// The day of the month on which a line of periods is anchored that begins at an instant.
+  /// The anchor day of periods that begin at an instant.
   func anchorDay(of start: Timestamp) -> Int {
     let seconds = (start.millisecondsSince1970 / 1000).rounded(.down)
     return abs(seconds) < 8e12 ? CivilDateTime(secondsSince1970: Int64(seconds)).day : 1

@@ -2,9 +2,9 @@
 
 public import ReceiptCodec
 
-/// What customers and the vendor change about a subscription.
+/// Changes of subscriptions by customers and the vendor.
 extension SubscriptionEngine {
-  /// The subscription, if it is the customer's own and not over.
+  /// The subscription, if it is the customer's own and current.
   func current(_ originalTransactionIdentifier: String, at now: Timestamp) throws(SubscriptionError)
     -> Subscription
   {
@@ -26,7 +26,7 @@ extension SubscriptionEngine {
     return subscription
   }
 
-  /// The subscription, if it is the customer's own and its present period has been paid for.
+  /// The subscription, if it is the customer's own and its current period is paid for.
   private func paid(_ originalTransactionIdentifier: String, at now: Timestamp) throws(SubscriptionError)
     -> Subscription
   {
@@ -38,9 +38,9 @@ extension SubscriptionEngine {
     return subscription
   }
 
-  /// Switches renewal on or off. Off while the store still tries to charge, the subscription expires.
+  /// Switches renewal on or off. Switching it off during billing retry expires the subscription.
   ///
-  /// - Returns: `DID_CHANGE_RENEWAL_STATUS`; nothing where it is so already.
+  /// - Returns: `DID_CHANGE_RENEWAL_STATUS`; nothing if the state does not change.
   /// - Throws: ``SubscriptionError`` with `unknown-subscription`, `family-shared` or `not-active`.
   public mutating func setAutoRenew(
     _ isOn: Bool, of originalTransactionIdentifier: String, at instant: Timestamp
@@ -57,11 +57,11 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Chooses the product of the next renewal, or of now where that is an upgrade: as a payment does.
+  /// Changes the product from the next renewal on; an upgrade takes effect at once. The rules are those of a payment.
   ///
-  /// - Returns: `DID_CHANGE_RENEWAL_PREF`, of the subtype that the change has.
+  /// - Returns: `DID_CHANGE_RENEWAL_PREF` with the subtype of the change.
   /// - Throws: ``SubscriptionError`` with `unknown-subscription`, `family-shared`, `not-active`, or `not-eligible` for
-  ///   a product that is not for sale or of another group.
+  ///   a product that is not for sale or in another group.
   public mutating func changeRenewal(
     of originalTransactionIdentifier: String, to productIdentifier: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -75,7 +75,7 @@ extension SubscriptionEngine {
     }
     if productIdentifier == subscription.productIdentifier {
       if subscription.autoRenewProductIdentifier != productIdentifier {
-        takeDowngradeBack(of: &subscription, at: now)
+        cancelDowngrade(of: &subscription, at: now)
       }
       return finish()
     }
@@ -86,14 +86,15 @@ extension SubscriptionEngine {
     }
   }
 
-  /// Raises or lowers the price of a product. New customers pay it at once, present ones from their next renewal on.
+  /// Changes the price of a product. New customers pay it at once, existing ones from their next renewal on.
   ///
   /// - Parameters:
   ///   - productIdentifier: An auto-renewable subscription.
-  ///   - price: The new price, times 1000.
-  ///   - needsConsent: Whether present customers must agree; else they are informed.
+  ///   - price: The new price, in thousandths.
+  ///   - needsConsent: Whether existing customers must agree; otherwise they are only informed.
   ///   - instant: When.
-  /// - Returns: `PRICE_INCREASE` for each that renews to the product: `PENDING` or `ACCEPTED`. None for a lower price.
+  /// - Returns: `PRICE_INCREASE` for each subscription that renews to the product: `PENDING` or `ACCEPTED`. None for a
+  ///   lower price.
   /// - Throws: ``SubscriptionError`` with `unknown-product` or `invalid-value`.
   public mutating func changePrice(
     of productIdentifier: String, to price: Int64, needsConsent: Bool, at instant: Timestamp
@@ -110,7 +111,7 @@ extension SubscriptionEngine {
     changed.productIdentifier = productIdentifier
     changed.price = price
     ledger.prices.append(changed)
-    // In order of their identifiers: a dictionary's own order is another each time.
+    // Sorted, because the order of a dictionary is not deterministic.
     for id in all.keys.sorted() {
       guard var subscription = all[id], subscription.autoRenewProductIdentifier == productIdentifier,
         !subscription.isFamilyShared, subscription.autoRenews, subscription.isCurrent(at: now)
@@ -130,11 +131,11 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// The customer's answer to a higher price. Who refuses keeps the subscription to the end of the period.
+  /// Records the customer's answer to a price increase. After a refusal the subscription ends with the current period.
   ///
   /// - Returns: `PRICE_INCREASE` `ACCEPTED`, or `DID_CHANGE_RENEWAL_STATUS` `AUTO_RENEW_DISABLED`.
-  /// - Throws: ``SubscriptionError`` with `unknown-subscription`, `family-shared`, `not-active`, or `not-eligible` when
-  ///   no answer is wanted.
+  /// - Throws: ``SubscriptionError`` with `unknown-subscription`, `family-shared`, `not-active`, or `not-eligible` if
+  ///   no answer is pending.
   public mutating func answerPriceIncrease(
     of originalTransactionIdentifier: String, consents: Bool, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -155,7 +156,7 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Moves the end of the present period, as the vendor's compensation.
+  /// Extends the current period, as the vendor's compensation.
   ///
   /// - Parameters:
   ///   - originalTransactionIdentifier: The subscription.
@@ -194,7 +195,7 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Charges for the renewal now: ahead of time, or though it failed before. The billing policy is not asked.
+  /// Charges for the renewal now: before it is due, or after it failed. The billing policy does not apply.
   ///
   /// - Returns: `DID_RENEW`.
   /// - Throws: ``SubscriptionError`` with `unknown-subscription`, `family-shared`, `not-active`, or `not-eligible` when
@@ -219,7 +220,7 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Takes a product from sale, or offers it again. Subscriptions to it expire at their next renewal.
+  /// Removes a product from sale, or offers it again. Subscriptions to a removed product expire at their next renewal.
   ///
   /// - Throws: ``SubscriptionError`` with `unknown-product`.
   public mutating func setForSale(_ isForSale: Bool, _ productIdentifier: String) throws(SubscriptionError) {
@@ -230,7 +231,7 @@ extension SubscriptionEngine {
     if !isForSale { ledger.removedProducts.append(productIdentifier) }
   }
 
-  /// Says that nothing can be charged to an account, or that it can be again.
+  /// Makes charges to an account fail, or succeed again.
   public mutating func setBillingIssue(_ isPresent: Bool, of account: String) {
     ledger.declinedAccounts.removeAll { $0 == account }
     if isPresent { ledger.declinedAccounts.append(account) }

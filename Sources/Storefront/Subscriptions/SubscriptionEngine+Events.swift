@@ -2,17 +2,17 @@
 
 internal import ReceiptCodec
 
-/// How events are made.
+/// Time and the creation of events.
 extension SubscriptionEngine {
-  /// An instant in whole milliseconds, and not before anything that was done already: clocks go back, stores do not.
-  /// What is due by then is done first.
+  /// Begins an operation: performs everything that is due by then, and returns the engine's time, in whole
+  /// milliseconds. It never goes back, even if the clock does.
   mutating func begin(at instant: Timestamp) -> Timestamp {
     events = []
     passTime(until: instant, atMost: .max)
     return ledger.time
   }
 
-  /// Does what is due, and sets the time; stops after some events.
+  /// Performs everything that is due and advances the time. Returns `false` if it stopped at the limit of events.
   @discardableResult
   mutating func passTime(until instant: Timestamp, atMost limit: Int) -> Bool {
     let milliseconds = instant.millisecondsSince1970.rounded(.down)
@@ -31,7 +31,7 @@ extension SubscriptionEngine {
     return true
   }
 
-  /// The year 9999, after which dates are written otherwise, and no period ends.
+  /// The year 9999: later dates have another format, and no period ends after it.
   private static let endOfTime: Double = 253_370_764_800_000
 
   mutating func finish() -> [StoreEvent] {
@@ -40,16 +40,16 @@ extension SubscriptionEngine {
     return finished
   }
 
-  /// Identifiers are decimal numbers of one length, so that they sort.
+  /// Identifiers are decimal numbers of equal length, so that they sort.
   mutating func nextTransactionIdentifier() -> String {
     ledger.transactionCount += 1
     return String(2_000_000_000_000_000 + ledger.transactionCount)
   }
 
-  /// The identifier of the period that a transaction pays for.
+  /// The identifier of the period (`webOrderLineItemId`) of a transaction.
   static func lineItem(of transactionIdentifier: String) -> String { "3" + transactionIdentifier.dropFirst() }
 
-  /// An instant at which nothing of this subscription was signed before.
+  /// An unused signing date of this subscription.
   static func stamp(_ subscription: inout Subscription, at now: Timestamp) -> Timestamp {
     let next = Timestamp(
       millisecondsSince1970: max(
@@ -58,8 +58,8 @@ extension SubscriptionEngine {
     return next
   }
 
-  /// Emits what happened to a subscription as it is now, and stores it; `past` is the transaction concerned where it is
-  /// not the present one.
+  /// Emits an event with the current state of a subscription, and stores it; `past` is the transaction concerned, if it
+  /// is not the current one.
   mutating func emit(
     _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription,
     at stamp: Timestamp, about past: JWSTransaction? = nil, isNewTransaction: Bool = false,
@@ -81,17 +81,18 @@ extension SubscriptionEngine {
   mutating func nextUUID() -> UUIDString {
     ledger.eventCount += 1
     return UUIDString(
-      rawValue: KeyedDraw(seed: options.seed).uuid("notification", UInt64(bitPattern: ledger.eventCount)))
+      rawValue: KeyedRandomSource(seed: options.seed).uuid(
+        "notification", UInt64(bitPattern: ledger.eventCount)))
   }
 
-  /// Keeps a subscription, and notes when it is due.
+  /// Stores a subscription, and schedules its due date.
   mutating func store(_ subscription: Subscription) {
     let id = subscription.id
     let previous = all.updateValue(subscription, forKey: id)
     changed.insert(id)
     if previous == nil {
-      lines[
-        LineKey(
+      identifiersByOwner[
+        OwnerKey(
           account: subscription.account, group: subscription.groupIdentifier,
           sharedFrom: subscription.sharedFrom)] = id
     }

@@ -2,25 +2,24 @@
 
 public import ReceiptCodec
 
-/// Families: what one member pays for and the product allows to be shared, the others have, too, each with an original
-/// transaction of their own.
+/// Family Sharing: the other members share what one member pays for, if the product allows it, each with their own
+/// original transaction.
 extension SubscriptionEngine {
   /// The other members of an account's family.
   public func family(of account: String) -> [String] {
     families[account]?.filter { $0 != account } ?? []
   }
 
-  /// By member, so that nobody is searched for at every renewal.
+  /// Builds the index by member, which avoids a search at every renewal.
   mutating func indexFamilies() {
     families = [:]
     for family in ledger.families { for member in family.members { families[member] = family.members } }
   }
 
-  /// Brings an account into the family of another one. Each has what the others share, from now on.
+  /// Adds an account to another one's family. From now on, members share each other's subscriptions.
   ///
   /// - Returns: `SUBSCRIBED` for each subscription that is shared.
-  /// - Throws: ``SubscriptionError`` with `not-eligible` for an account that has a family already, or a family of more
-  ///   than six.
+  /// - Throws: ``SubscriptionError`` with `not-eligible` if the account is in a family, or the family has six members.
   public mutating func addToFamily(
     _ account: String, of organizer: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -49,10 +48,10 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Takes an account out of its family: it loses what the others share, and they what it shares.
+  /// Removes an account from its family, which ends sharing in both directions.
   ///
   /// - Returns: `REVOKE` for each subscription that is no longer shared.
-  /// - Throws: ``SubscriptionError`` with `not-eligible` for an account without family.
+  /// - Throws: ``SubscriptionError`` with `not-eligible` if the account is in no family.
   public mutating func removeFromFamily(
     _ account: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -67,8 +66,8 @@ extension SubscriptionEngine {
     for id in all.keys.sorted() {
       guard var subscription = all[id], !subscription.isFamilyShared, others.contains(subscription.account)
       else { continue }
-      let isOfLeaver = subscription.account == account
-      stopSharing(&subscription, at: now) { isOfLeaver || $0.account == account }
+      let isLeaving = subscription.account == account
+      stopSharing(&subscription, at: now) { isLeaving || $0.account == account }
     }
     return finish()
   }
@@ -76,7 +75,7 @@ extension SubscriptionEngine {
   /// Ends the sharing of one subscription with one member.
   ///
   /// - Returns: `REVOKE`.
-  /// - Throws: ``SubscriptionError`` with `unknown-subscription`, or `not-eligible` where it is not shared.
+  /// - Throws: ``SubscriptionError`` with `unknown-subscription`, or `not-eligible` if it is not shared.
   public mutating func revokeSharing(
     _ originalTransactionIdentifier: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -103,7 +102,7 @@ extension SubscriptionEngine {
     }
   }
 
-  /// Has the members follow what happened to a subscription that is shared, or may be.
+  /// Applies an event of a subscription to the members that share it, or now begin to.
   mutating func followFamily(
     of subscription: inout Subscription, _ type: NotificationType, _ subtype: NotificationSubtype?,
     isNewTransaction: Bool
@@ -119,29 +118,29 @@ extension SubscriptionEngine {
     share(&subscription, type, subtype, isNewTransaction: isNewTransaction, at: now)
   }
 
-  /// Brings the members' subscriptions in line with the payer's.
+  /// Updates the members' subscriptions from the payer's.
   private mutating func share(
     _ subscription: inout Subscription, _ type: NotificationType, _ subtype: NotificationSubtype?,
     isNewTransaction: Bool, at now: Timestamp
   ) {
     let mayBegin = isShared(subscription, at: now)
     for account in family(of: subscription.account) {
-      let key = LineKey(
+      let key = OwnerKey(
         account: account, group: subscription.groupIdentifier, sharedFrom: subscription.id)
-      let present = lines[key].flatMap { all[$0] }
-      if var member = present, subscription.sharedTo.contains(member.id) {
+      let current = identifiersByOwner[key].flatMap { all[$0] }
+      if var member = current, subscription.sharedTo.contains(member.id) {
         guard type != .subscribed || isNewTransaction else { continue }
         follow(subscription, &member, at: now, withTransaction: isNewTransaction)
         emit(
           type, subtype, of: &member, at: member.lastSignedDate, isNewTransaction: isNewTransaction)
       } else if mayBegin {
-        var member = present ?? Subscription()
+        var member = current ?? Subscription()
         member.account = account
         member.sharedFrom = subscription.id
         follow(subscription, &member, at: now, withTransaction: true)
         subscription.sharedTo.append(member.id)
         emit(
-          .subscribed, present == nil ? .initialBuy : .resubscribe, of: &member, at: member.lastSignedDate,
+          .subscribed, current == nil ? .initialBuy : .resubscribe, of: &member, at: member.lastSignedDate,
           isNewTransaction: true)
       }
     }
@@ -181,7 +180,7 @@ extension SubscriptionEngine {
     member.recentStartDate = owner.recentStartDate
   }
 
-  /// Members lose what is no longer shared.
+  /// Revokes the members' subscriptions.
   mutating func stopSharing(
     _ subscription: inout Subscription, at now: Timestamp,
     with isMeant: (Subscription) -> Bool = { _ in true }
@@ -189,7 +188,7 @@ extension SubscriptionEngine {
     for id in subscription.sharedTo {
       guard let member = all[id], isMeant(member) else { continue }
       subscription.sharedTo.removeAll { $0 == id }
-      // What expired before is not taken away a second time.
+      // An expired one is not revoked again.
       guard member.transaction.revocationDate == nil else { continue }
       revoke(
         member.transaction, account: member.account, at: now, reason: .other, type: .familyRevoke,

@@ -3,30 +3,30 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Who may redeem which offer.
+/// Redemption of offers.
 extension SubscriptionEngine {
-  /// For how many days the signature of a promotional offer is good.
+  /// The validity of a promotional offer's signature, in days.
   static let signatureDays: Double = 1
-  /// How far in the future a promotional offer may have been signed, in milliseconds: clocks differ.
+  /// The tolerated clock skew of a promotional offer's signing date, in milliseconds.
   static let signatureSkew: Double = 5 * 60 * 1000
 
-  /// The offer that a payment redeems, if its customer may; `nil` for none.
+  /// The offer that a payment redeems, if the customer is eligible; `nil` without an offer.
   func redeem(
     _ offer: PaymentOffer?, of product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64,
-    by present: Subscription?, applicationUsername: String?, at now: Timestamp
+    by current: Subscription?, applicationUsername: String?, at now: Timestamp
   ) throws(StoreError) -> RedeemedOffer? {
     let found: SubscriptionOffer
     var token: String?
     switch offer {
     case nil:
       // An introductory offer is applied without a request, if the customer is eligible.
-      guard present?.isCurrent(at: now) != true, present?.hasHadIntroductoryOffer != true else { return nil }
+      guard current?.isCurrent(at: now) != true, current?.hasHadIntroductoryOffer != true else { return nil }
       return terms.offers.first { $0.type == .introductory }.flatMap { RedeemedOffer($0) }
     case .promotional(let redemption):
       found = try promotional(
         redemption, of: product, terms, applicationUsername: applicationUsername, at: now)
-      guard present != nil else {
-        throw StoreError(.ineligibleForOffer, "Promotional offers are for present and former subscribers.")
+      guard current != nil else {
+        throw StoreError(.ineligibleForOffer, "Promotional offers are for current and former subscribers.")
       }
     case .code(let code):
       guard let coded = terms.offers.first(where: { $0.type == .offerCode && $0.codes.contains(code) }) else {
@@ -35,8 +35,8 @@ extension SubscriptionEngine {
       found = coded
       token = "code:" + code
       let kind: SubscriptionOffer.Eligibility =
-        present.map { $0.isCurrent(at: now) ? .existing : .expired } ?? .new
-      guard found.eligibility.contains(kind), present?.redeemedOffers.contains("code:" + code) != true else {
+        current.map { $0.isCurrent(at: now) ? .existing : .expired } ?? .new
+      guard found.eligibility.contains(kind), current?.redeemedOffers.contains("code:" + code) != true else {
         throw StoreError(.ineligibleForOffer, "The code was redeemed already, or is not for this customer.")
       }
     case .winBack(let identifier):
@@ -44,7 +44,7 @@ extension SubscriptionEngine {
       else { throw StoreError(.invalidOfferIdentifier, "The product has no such win-back offer.") }
       found = winBack
       token = "win-back:" + identifier
-      guard let present, winBackOffers(for: present).contains(identifier), !present.isCurrent(at: now) else {
+      guard let current, winBackOffers(for: current).contains(identifier), !current.isCurrent(at: now) else {
         throw StoreError(.ineligibleForOffer, "Win-back offers are for former subscribers who paid.")
       }
     }
@@ -73,7 +73,7 @@ extension SubscriptionEngine {
       options.bundleIdentifier, redemption.keyIdentifier, product.productIdentifier, redemption.identifier,
       (applicationUsername ?? "").lowercased(), nonce, String(redemption.timestamp),
     ]
-    // A separator inside would let one text pass for two fields.
+    // A separator within a field would make the signed text ambiguous.
     guard let key = options.offerKeys[redemption.keyIdentifier],
       !fields.contains(where: { $0.unicodeScalars.contains("\u{2063}") }),
       (try? key.isValidSignature(
@@ -92,8 +92,8 @@ extension SubscriptionEngine {
     return offer
   }
 
-  /// A nonce is good once; after a day its signature is not good either, and it is forgotten.
-  mutating func noteNonce(of offer: PaymentOffer?, at now: Timestamp) {
+  /// Marks a nonce as used. It can be forgotten once the signature has expired.
+  mutating func recordNonce(of offer: PaymentOffer?, at now: Timestamp) {
     guard case .promotional(let redemption) = offer,
       let nonce = UUIDString(rawValue: redemption.nonce).uuid.map({ UUIDString($0).rawValue })
     else { return }

@@ -2,16 +2,16 @@
 
 public import ReceiptCodec
 
-/// What is bought once: consumables, non-consumables, non-renewing subscriptions. The engine keeps nothing of them.
+/// One-time purchases: consumables, non-consumables and non-renewing subscriptions. The engine does not store them.
 extension SubscriptionEngine {
   /// Charges for a product other than an auto-renewable subscription.
   ///
   /// - Parameters:
   ///   - product: The product.
-  ///   - account: Who buys it.
+  ///   - account: The account of the buyer.
   ///   - quantity: How many.
   ///   - applicationUsername: The customer's account with the app; a UUID becomes the `appAccountToken`.
-  ///   - original: A purchase of the same non-consumable that the customer has already: it is not charged for again.
+  ///   - original: The customer's earlier purchase of the same non-consumable, if any: it is then not charged again.
   ///   - instant: When.
   /// - Returns: `ONE_TIME_CHARGE`, with the new transaction.
   /// - Throws: ``SubscriptionError`` with `invalid-value` for a price that cannot be stated.
@@ -47,9 +47,9 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Gives a member of the family what another one bought once.
+  /// Shares a one-time purchase with a family member.
   ///
-  /// - Returns: `ONE_TIME_CHARGE`, with a transaction of the member's own.
+  /// - Returns: `ONE_TIME_CHARGE`, with the member's own transaction.
   public mutating func share(
     _ shared: JWSTransaction, with account: String, at instant: Timestamp
   ) -> [StoreEvent] {
@@ -72,7 +72,7 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Takes from a member of the family what another one bought once.
+  /// Ends the sharing of a one-time purchase with a family member.
   ///
   /// - Returns: `REVOKE`.
   public mutating func unshare(
@@ -83,7 +83,7 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// A new transaction for a finished purchase, with an identifier of its own. Nothing is charged, and nobody notified.
+  /// A new transaction that restores a finished purchase. There is no charge and no notification.
   mutating func restoration(of original: JWSTransaction, at now: Timestamp) -> JWSTransaction {
     var transaction = original
     transaction.transactionId = nextTransactionIdentifier()

@@ -2,17 +2,17 @@
 
 internal import ReceiptCodec
 
-/// An offer as a purchase redeems it, its price known.
+/// A redeemed offer with its price.
 struct RedeemedOffer: Sendable, Hashable {
   let type: OfferType
   let identifier: String?
   let paymentMode: OfferDiscountType
-  /// How long one charge lasts: free trials and what is paid up front are one long period.
+  /// The period of one charge: a free trial or an offer that is paid up front has a single long one.
   let period: SubscriptionPeriod
-  /// How many charges there are.
+  /// The number of charges.
   let count: Int
   let price: Int64
-  /// What is noted with the subscription, because it can be redeemed once.
+  /// The identifier or code to record with the subscription, if it can be redeemed only once.
   let token: String?
 
   init?(_ offer: SubscriptionOffer, token: String? = nil) {
@@ -34,7 +34,7 @@ struct RedeemedOffer: Sendable, Hashable {
     self.token = token
   }
 
-  /// What is left for renewals.
+  /// The part of the offer that applies to renewals.
   func renewals(_ remaining: Int, of productIdentifier: String) -> Subscription.RenewalOffer? {
     guard remaining > 0 else { return nil }
     var offer = Subscription.RenewalOffer()
@@ -49,9 +49,9 @@ struct RedeemedOffer: Sendable, Hashable {
   }
 }
 
-/// How periods begin.
+/// The beginning of periods.
 extension SubscriptionEngine {
-  /// What one period costs, and how long it lasts.
+  /// The price and length of one period.
   struct PeriodTerms {
     var productIdentifier: String
     var period: SubscriptionPeriod
@@ -61,7 +61,7 @@ extension SubscriptionEngine {
     var paymentMode: OfferDiscountType?
   }
 
-  /// A period that a customer buys: a subscription begins, begins anew, or changes at once to another product.
+  /// Begins a purchased period: a new subscription, a resubscription, or an immediate change to another product.
   mutating func buy(
     _ product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64, offer: RedeemedOffer?,
     for subscription: inout Subscription, at stamp: Timestamp
@@ -91,7 +91,7 @@ extension SubscriptionEngine {
       reason: .purchase)
   }
 
-  /// Puts the next period in place: a new transaction, and nothing left of failures of before.
+  /// Begins a period: creates its transaction, and clears the state of failed renewals.
   mutating func begin(
     _ period: PeriodTerms, of subscription: inout Subscription, product: CatalogProduct,
     terms: SubscriptionTerms, from start: Timestamp, purchasedAt purchaseDate: Timestamp,

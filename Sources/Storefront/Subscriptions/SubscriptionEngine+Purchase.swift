@@ -2,37 +2,37 @@
 
 public import ReceiptCodec
 
-/// What came of a payment for an auto-renewable subscription.
+/// The result of a payment for an auto-renewable subscription.
 public struct SubscriptionPurchase: Sendable, Hashable {
-  /// The transaction that answers the payment: a new one, or that of the present period where the payment changes only
-  /// what comes after it.
+  /// The transaction of the payment: a new one, or that of the current period if the payment only affects later
+  /// periods.
   public let transaction: JWSTransaction
-  /// Whether ``transaction`` was made by this payment.
+  /// Whether this payment created ``transaction``.
   public let isNew: Bool
   /// What happened.
   public let events: [StoreEvent]
 }
 
 extension SubscriptionEngine {
-  /// Takes a payment for a subscription.
+  /// Processes a payment for a subscription.
   ///
   /// | The customer's subscription in the group | What happens |
   /// |---|---|
-  /// | none, expired, refunded | it begins, or begins anew |
+  /// | none, expired, refunded | a new subscription, or a resubscription |
   /// | in grace period or billing retry, same product | the renewal is paid |
-  /// | in grace period or billing retry, another product | it begins anew |
+  /// | in grace period or billing retry, another product | a resubscription |
   /// | active, same product | nothing is charged: the answer is the present transaction. A downgrade is taken back; an offer applies from the next renewal on |
   /// | active, higher product, or same level and period | it changes at once |
   /// | active, any other product of the group | it changes at the next renewal; the answer is the present transaction |
   ///
   /// - Parameters:
   ///   - productIdentifier: The product.
-  ///   - account: Who pays.
+  ///   - account: The account of the buyer.
   ///   - applicationUsername: The customer's account with the app; a UUID becomes the `appAccountToken`.
-  ///   - offer: The offer to redeem. An introductory one is given without being asked for.
+  ///   - offer: The offer to redeem. Introductory offers are applied automatically.
   ///   - instant: When.
-  /// - Returns: The transaction and what happened.
-  /// - Throws: ``StoreError``; nothing was changed.
+  /// - Returns: The transaction and the events.
+  /// - Throws: ``StoreError``; then nothing was changed.
   public mutating func subscribe(
     _ productIdentifier: String, account: String, applicationUsername: String? = nil,
     offer: PaymentOffer? = nil, at instant: Timestamp
@@ -46,20 +46,19 @@ extension SubscriptionEngine {
       throw StoreError(.storeProductNotAvailable, "\"\(productIdentifier)\" is not for sale.")
     }
     let now = begin(at: instant)
-    let line = lines[LineKey(account: account, group: terms.groupIdentifier, sharedFrom: nil)]
-    let present = line.flatMap { all[$0] }
+    let current = self.subscription(of: account, inGroup: terms.groupIdentifier)
     let redeemed = try redeem(
-      offer, of: product, terms, price: price, by: present, applicationUsername: applicationUsername, at: now)
-    noteNonce(of: offer, at: now)
+      offer, of: product, terms, price: price, by: current, applicationUsername: applicationUsername, at: now)
+    recordNonce(of: offer, at: now)
 
-    guard var subscription = present else {
+    guard var subscription = current else {
       var subscription = Subscription()
       subscription.account = account
       subscription.applicationUsername = applicationUsername
       let stamp = Self.stamp(&subscription, at: now)
       subscription.recentStartDate = stamp
       buy(product, terms, price: price, offer: redeemed, for: &subscription, at: stamp)
-      return settle(.subscribed, .initialBuy, &subscription, at: stamp)
+      return completePurchase(.subscribed, .initialBuy, &subscription, at: stamp)
     }
     if let applicationUsername { subscription.applicationUsername = applicationUsername }
     let isSame = subscription.productIdentifier == productIdentifier
@@ -78,10 +77,10 @@ extension SubscriptionEngine {
     let lapse = options.calendar.adding(days: 60, to: subscription.expiresDate)
     if stamp > lapse { subscription.recentStartDate = stamp }
     buy(product, terms, price: price, offer: redeemed, for: &subscription, at: stamp)
-    return settle(.subscribed, .resubscribe, &subscription, at: stamp)
+    return completePurchase(.subscribed, .resubscribe, &subscription, at: stamp)
   }
 
-  private mutating func settle(
+  private mutating func completePurchase(
     _ type: NotificationType, _ subtype: NotificationSubtype?, _ subscription: inout Subscription,
     at stamp: Timestamp, replacing replaced: JWSTransaction? = nil
   ) -> SubscriptionPurchase {
@@ -90,11 +89,11 @@ extension SubscriptionEngine {
     return SubscriptionPurchase(transaction: subscription.transaction, isNew: true, events: finish())
   }
 
-  private func present(_ subscription: Subscription, _ events: [StoreEvent]) -> SubscriptionPurchase {
+  private func unchanged(_ subscription: Subscription, _ events: [StoreEvent]) -> SubscriptionPurchase {
     SubscriptionPurchase(transaction: subscription.transaction, isNew: false, events: events)
   }
 
-  /// The product that is subscribed to already.
+  /// A payment for the current product.
   private mutating func keep(
     _ subscription: inout Subscription, redeeming offer: RedeemedOffer?, at now: Timestamp
   ) -> SubscriptionPurchase {
@@ -108,12 +107,12 @@ extension SubscriptionEngine {
       let stamp = Self.stamp(&subscription, at: now)
       emit(.offerRedeemed, of: &subscription, at: stamp)
     } else if subscription.autoRenewProductIdentifier != productIdentifier {
-      takeDowngradeBack(of: &subscription, at: now)
+      cancelDowngrade(of: &subscription, at: now)
     }
-    return present(subscription, finish())
+    return unchanged(subscription, finish())
   }
 
-  mutating func takeDowngradeBack(of subscription: inout Subscription, at now: Timestamp) {
+  mutating func cancelDowngrade(of subscription: inout Subscription, at now: Timestamp) {
     subscription.autoRenewProductIdentifier = subscription.productIdentifier
     subscription.renewalPrice = subscription.productPrice
     subscription.increasedPrice = nil
@@ -128,15 +127,15 @@ extension SubscriptionEngine {
     _ subscription: inout Subscription, to product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64,
     redeeming offer: RedeemedOffer?, at now: Timestamp
   ) throws(StoreError) -> SubscriptionPurchase {
-    let presentTerms = products[subscription.productIdentifier]?.subscription
-    let isUpgrade = presentTerms.map { terms.level < $0.level } ?? true
-    let isAlike = presentTerms.map { terms.level == $0.level && terms.period == $0.period } ?? false
+    let currentTerms = products[subscription.productIdentifier]?.subscription
+    let isUpgrade = currentTerms.map { terms.level < $0.level } ?? true
+    let isEquivalent = currentTerms.map { terms.level == $0.level && terms.period == $0.period } ?? false
     let type: NotificationType = offer == nil ? .didChangeRenewalPref : .offerRedeemed
-    guard isUpgrade || isAlike else {
+    guard isUpgrade || isEquivalent else {
       enableRenewal(of: &subscription, at: now)
-      // Chosen already.
+      // The downgrade was chosen before.
       if offer == nil, subscription.autoRenewProductIdentifier == product.productIdentifier {
-        return present(subscription, finish())
+        return unchanged(subscription, finish())
       }
       subscription.autoRenewProductIdentifier = product.productIdentifier
       subscription.renewalPrice = price
@@ -149,16 +148,16 @@ extension SubscriptionEngine {
       let stamp = Self.stamp(&subscription, at: now)
       emit(type, .downgrade, of: &subscription, at: stamp)
       followFamily(of: &subscription, .didChangeRenewalPref, .downgrade, isNewTransaction: false)
-      return present(subscription, finish())
+      return unchanged(subscription, finish())
     }
     let stamp = Self.stamp(&subscription, at: now)
-    // What is left of the old period is paid back, which is no refund: it ends here.
+    // The rest of the old period is credited. That is not a refund; the period just ends.
     var replaced = subscription.transaction
     replaced.isUpgraded = true
     replaced.expiresDate = stamp
     replaced.signedDate = stamp
     buy(product, terms, price: price, offer: offer, for: &subscription, at: stamp)
-    return settle(type, .upgrade, &subscription, at: stamp, replacing: replaced)
+    return completePurchase(type, .upgrade, &subscription, at: stamp, replacing: replaced)
   }
 
   mutating func enableRenewal(of subscription: inout Subscription, at now: Timestamp) {

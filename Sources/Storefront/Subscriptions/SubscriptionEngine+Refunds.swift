@@ -2,47 +2,46 @@
 
 public import ReceiptCodec
 
-/// How much of a price is paid back.
+/// The refunded part of a price.
 public enum RefundAmount: Sendable, Hashable {
   /// All.
   case full
-  /// So much, in thousandths of a per cent: 1 to 99,999.
+  /// A part, in thousandths of a per cent: 1 to 99,999.
   case prorated(Int64)
 }
 
-/// Refunds. The caller keeps the transactions and passes them in; of a subscription the engine knows only the latest,
-/// and a refund of an earlier one does not change its state.
+/// Refunds. The caller stores the transactions and passes them in: the engine knows only the latest one of a
+/// subscription. A refund of an earlier one does not change its state.
 extension SubscriptionEngine {
-  /// The customer asked for a refund, and the store wants to know what was consumed.
+  /// Requests consumption information, because the customer requested a refund.
   ///
   /// - Returns: `CONSUMPTION_REQUEST`.
   public mutating func requestConsumption(
     for transaction: JWSTransaction, account: String, reason: ConsumptionRequestReason, at instant: Timestamp
   ) -> [StoreEvent] {
     let now = begin(at: instant)
-    tell(.consumptionRequest, about: transaction, account: account, at: now, reason: reason)
+    notify(.consumptionRequest, about: transaction, account: account, at: now, reason: reason)
     return finish()
   }
 
-  /// The refund was declined.
+  /// Declines a refund.
   ///
   /// - Returns: `REFUND_DECLINED`.
   public mutating func declineRefund(
     of transaction: JWSTransaction, account: String, at instant: Timestamp
   ) -> [StoreEvent] {
     let now = begin(at: instant)
-    tell(.refundDeclined, about: transaction, account: account, at: now)
+    notify(.refundDeclined, about: transaction, account: account, at: now)
     return finish()
   }
 
-  /// Pays a purchase back. Of a subscription, the latest purchase: service ends now, renewal with it, and members of
-  /// the family lose it.
+  /// Refunds a purchase. If it is the latest one of a subscription, service, renewal and sharing end now.
   ///
   /// - Parameters:
   ///   - transaction: The purchase, as it is now.
-  ///   - account: Whose it is.
-  ///   - reason: Why.
-  ///   - amount: How much of the price.
+  ///   - account: The account of the purchase.
+  ///   - reason: The reason.
+  ///   - amount: The refunded part of the price.
   ///   - instant: When.
   /// - Returns: `REFUND`, and `REVOKE` for members of the family.
   /// - Throws: ``SubscriptionError`` with `already-refunded`, `family-shared` or `invalid-value`.
@@ -74,7 +73,7 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Undoes a refund: the customer has the purchase again, and of a subscription what is left of the period, without
+  /// Reverses a refund: the customer gets the purchase back; a subscription continues to the end of its period, without
   /// renewal.
   ///
   /// - Returns: `REFUND_REVERSED`.
@@ -125,7 +124,7 @@ extension SubscriptionEngine {
         now.millisecondsSince1970, (signedDate?.millisecondsSince1970 ?? 0) + 1))
   }
 
-  /// Takes a purchase away.
+  /// Revokes a purchase.
   mutating func revoke(
     _ transaction: JWSTransaction, account: String, at now: Timestamp, reason: RevocationReason,
     type: RevocationType, percentage: Int64?
@@ -159,8 +158,8 @@ extension SubscriptionEngine {
     if !isSharing { stopSharing(&subscription, at: now) }
   }
 
-  /// Says something about a purchase that leaves it as it is.
-  private mutating func tell(
+  /// Emits a notification about a purchase without changing it.
+  private mutating func notify(
     _ type: NotificationType, about transaction: JWSTransaction, account: String, at now: Timestamp,
     reason: ConsumptionRequestReason? = nil
   ) {

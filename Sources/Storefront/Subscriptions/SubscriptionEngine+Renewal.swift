@@ -4,15 +4,15 @@ public import ReceiptCodec
 
 /// Renewal, billing retry and expiry.
 extension SubscriptionEngine {
-  /// For how many days the store tries to charge for a renewal.
+  /// The length of billing retry, in days.
   public static let billingRetryDays: Double = 60
 
-  /// Lets time pass: everything that is due is done, in order, at its own instant.
+  /// Advances the time: performs everything that is due, in order, each event at its own time.
   ///
   /// - Parameters:
-  ///   - instant: Until when. An instant that has passed changes nothing.
-  ///   - emit: Is given each event. When it throws, the engine has gone on: discard it.
-  /// - Throws: What `emit` throws.
+  ///   - instant: The new time. An instant in the past has no effect.
+  ///   - emit: Receives each event. If it throws, discard the engine, which has advanced further.
+  /// - Throws: The error of `emit`.
   public mutating func advance<Failure>(
     to instant: Timestamp, _ emit: (StoreEvent) throws(Failure) -> Void
   ) throws(Failure) {
@@ -23,9 +23,9 @@ extension SubscriptionEngine {
     }
   }
 
-  /// The same in steps.
+  /// The same with a limit on the number of events.
   ///
-  /// - Returns: Some events, and whether these were all.
+  /// - Returns: The events, and whether these were all.
   package mutating func advance(to instant: Timestamp, atMost limit: Int) -> ([StoreEvent], isDone: Bool) {
     events = []
     let isDone = passTime(until: instant, atMost: limit)
@@ -78,7 +78,7 @@ extension SubscriptionEngine {
     followFamily(of: &subscription, .didFailToRenew, subtype, isNewTransaction: false)
   }
 
-  /// Apple gives 3, 16 or 28 days, and at most 6 for weekly subscriptions.
+  /// The App Store has 3, 16 or 28 days, and at most 6 for weekly subscriptions.
   private func graceDays(of subscription: Subscription) -> Double? {
     guard let days = options.gracePeriodDays, days > 0 else { return nil }
     let period = products[subscription.productIdentifier]?.subscription?.period
@@ -99,7 +99,7 @@ extension SubscriptionEngine {
     ].compactMap(\.self).min() ?? subscription.expiresDate
   }
 
-  /// The offer of the next renewal; one for another product waits.
+  /// The offer that applies to the next renewal, if it is for the right product.
   func currentOffer(of subscription: Subscription) -> Subscription.RenewalOffer? {
     guard let offer = subscription.renewalOffer,
       offer.productIdentifier == subscription.autoRenewProductIdentifier
@@ -107,23 +107,23 @@ extension SubscriptionEngine {
     return offer
   }
 
-  /// Whether the next period can be charged for.
+  /// Whether the charge for the next period succeeds.
   private func isCharged(_ subscription: Subscription, at now: Timestamp) -> Bool {
     let price =
       currentOffer(of: subscription)?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
     if price == 0 { return true }
     if ledger.declinedAccounts.contains(subscription.account) { return false }
-    // The transaction that failed and the attempt: nothing that other customers do changes the draw.
-    let draw = KeyedDraw(seed: options.seed).chance(
+    // Keyed by transaction and attempt, so that other customers do not change the result.
+    let chance = KeyedRandomSource(seed: options.seed).chance(
       subscription.transaction.transactionId ?? "", UInt64(bitPattern: subscription.retryCount))
     return options.billing.accepts(
       BillingAttempt(
         account: subscription.account, originalTransactionIdentifier: subscription.id,
         productIdentifier: subscription.autoRenewProductIdentifier, price: price,
-        number: Int(subscription.retryCount), date: now, chance: draw))
+        number: Int(subscription.retryCount), date: now, chance: chance))
   }
 
-  /// The renewal that failed is paid for. Within the grace period nothing moves; later the period begins now.
+  /// Recovers a failed renewal. Within the grace period the dates stay; later, the period begins now.
   mutating func recover(_ subscription: inout Subscription, at now: Timestamp) {
     let isInGrace = subscription.status(at: now) == .inGracePeriod
     if !isInGrace { subscription.anchorDay = Int64(options.calendar.anchorDay(of: now)) }
@@ -131,7 +131,7 @@ extension SubscriptionEngine {
       &subscription, from: isInGrace ? subscription.expiresDate : now, at: now, subtype: .billingRecovery)
   }
 
-  /// The next period, paid for.
+  /// Begins the next period after a successful charge.
   mutating func renew(
     _ subscription: inout Subscription, from start: Timestamp, at now: Timestamp,
     subtype: NotificationSubtype? = nil
@@ -158,7 +158,7 @@ extension SubscriptionEngine {
     }
     let stamp = Self.stamp(&subscription, at: now)
     let end = options.calendar.end(of: period.period, from: start, anchorDay: Int(subscription.anchorDay))
-    // Not a period that is over before it was paid for.
+    // A period must not end before it was paid for.
     begin(
       period, of: &subscription, product: product, terms: terms, from: end > stamp ? start : stamp,
       purchasedAt: stamp, reason: .renewal)

@@ -4,11 +4,11 @@ internal import FoundationEssentials
 public import ReceiptCodec
 public import ReceiptCrypto
 
-/// What happens to purchases as time passes and customers change their minds: renewals, failures to charge, offers,
-/// upgrades, refunds, families. It emits a ``StoreEvent`` for each, as Apple's store would notify.
+/// Simulates the life of purchases: renewals, billing failures, offers, upgrades, refunds and Family Sharing. It emits
+/// a ``StoreEvent`` for each notification that Apple's store would send.
 ///
-/// It is a value, and pure: it reads no clock, does no I/O and draws no random numbers but those of its seed. The same
-/// operations at the same instants give the same events, byte for byte.
+/// It is a value type without side effects: it reads no clock, does no I/O, and derives random numbers from its seed.
+/// The same operations at the same instants give the same events, byte for byte.
 ///
 /// ```swift
 /// var engine = SubscriptionEngine(catalog: catalog, options: options)
@@ -18,7 +18,7 @@ public import ReceiptCrypto
 ///
 /// The rules are in <doc:Subscriptions>.
 public struct SubscriptionEngine: Sendable {
-  /// Whose store it is, and how it bills.
+  /// The app, the storefront and the billing rules.
   public struct Options: Sendable {
     /// The app.
     public var bundleIdentifier: String
@@ -26,16 +26,15 @@ public struct SubscriptionEngine: Sendable {
     public var environment: ReceiptEnvironment
     /// The storefront that transactions state, three letters of ISO 3166-1.
     public var storefront: String
-    /// Decides identifiers of notifications, and which renewals fail.
+    /// Determines the identifiers of notifications, and which renewals fail.
     public var seed: UInt64
-    /// When periods end.
+    /// The calendar of periods.
     public var calendar: SubscriptionCalendar
-    /// For how many days service goes on when a renewal cannot be charged for, at most 6 for periods of a week or
-    /// less; `nil`: not at all.
+    /// The grace period of a failed renewal in days, at most 6 for periods of a week or less; `nil` for none.
     public var gracePeriodDays: Int?
-    /// Whether renewals can be charged for.
+    /// Decides whether charges for renewals succeed.
     public var billing: BillingPolicy
-    /// The keys that promotional offers are signed with, by their identifiers.
+    /// The public keys of promotional offers, by their identifiers.
     public var offerKeys: [String: PublicKey]
 
     /// Creates options.
@@ -55,27 +54,28 @@ public struct SubscriptionEngine: Sendable {
     }
   }
 
-  /// Whose store it is, and how it bills.
+  /// The app, the storefront and the billing rules.
   public let options: Options
-  /// The state that is not of one subscription.
+  /// The state besides the subscriptions.
   package internal(set) var ledger = EngineLedger()
   var products: [String: CatalogProduct] = [:]
-  /// By original transaction.
+  /// The subscriptions, by original transaction.
   var all: [String: Subscription] = [:]
-  /// The line of an account in a group; of a member of a family, beside the line that it follows.
-  var lines: [LineKey: String] = [:]
-  /// All members of the family of each that has one.
+  /// The original transactions of subscriptions, by account and group, and for a shared one by the subscription that it
+  /// is shared from.
+  var identifiersByOwner: [OwnerKey: String] = [:]
+  /// All members of a family, by each member.
   var families: [String: [String]] = [:]
   var due = DueQueue()
-  /// Nonces of promotional offers that were redeemed, and until when they could be used again.
+  /// Redeemed nonces of promotional offers, with the dates from which they may be forgotten.
   var nonces: [String: Timestamp] = [:]
   var changedNonces: Set<String> = []
-  /// What was changed since somebody asked: what must be stored.
+  /// The subscriptions that changed since the last ``takeChanges()``.
   var changed: Set<String> = []
-  /// Events of the operation at hand.
+  /// The events of the current operation.
   var events: [StoreEvent] = []
 
-  struct LineKey: Sendable, Hashable {
+  struct OwnerKey: Sendable, Hashable {
     let account: String
     let group: String
     let sharedFrom: String?
@@ -84,13 +84,13 @@ public struct SubscriptionEngine: Sendable {
   /// Creates an engine without subscriptions.
   public init(catalog: ProductCatalog, options: Options) {
     self.options = options
-    // The first of two wins; a catalogue that was read has no duplicates.
+    // Only a catalogue built in code can have duplicates; the first one counts.
     for product in catalog.products where products[product.productIdentifier] == nil {
       products[product.productIdentifier] = product
     }
   }
 
-  /// An engine as it was stored.
+  /// Restores a stored engine.
   package init(
     catalog: ProductCatalog, options: Options, ledger: EngineLedger, subscriptions: [Subscription],
     nonces: [String: Timestamp]
@@ -103,13 +103,13 @@ public struct SubscriptionEngine: Sendable {
     changed = []
   }
 
-  /// The subscriptions that were changed since this was asked: what must be stored.
+  /// The subscriptions that changed since the last call, to be stored.
   package mutating func takeChanges() -> [Subscription] {
     defer { changed = [] }
     return changed.sorted().compactMap { all[$0] }
   }
 
-  /// The same of nonces: until when each could be used again; `nil` when that is over.
+  /// The same for nonces: the date from which each may be forgotten; `nil` for one to remove.
   package mutating func takeNonces() -> [(nonce: String, expires: Timestamp?)] {
     defer { changedNonces = [] }
     return changedNonces.sorted().map { ($0, nonces[$0]) }
@@ -123,27 +123,27 @@ public struct SubscriptionEngine: Sendable {
   /// All subscriptions, in no particular order.
   public var subscriptions: some Collection<Subscription> { all.values }
 
-  /// The subscriptions of an account, its own and those that the family shares, by original transaction.
+  /// The subscriptions of an account, its own and shared ones, by original transaction.
   public func subscriptions(of account: String) -> [Subscription] {
     all.values.filter { $0.account == account }.sorted { $0.id < $1.id }
   }
 
   /// The account's own subscription in a group, expired or not.
   public func subscription(of account: String, inGroup group: String) -> Subscription? {
-    lines[LineKey(account: account, group: group, sharedFrom: nil)].flatMap { all[$0] }
+    identifiersByOwner[OwnerKey(account: account, group: group, sharedFrom: nil)].flatMap { all[$0] }
   }
 
-  /// When something is due next; `nil` if nothing ever is.
+  /// The date of the next due event, if any.
   public var nextDueDate: Timestamp? { due.first?.date }
 
-  /// The product, with prices and sale as they are now.
+  /// The product with its current price and availability.
   public func product(_ productIdentifier: String) -> CatalogProduct? {
     guard var product = products[productIdentifier] else { return nil }
     if ledger.removedProducts.contains(productIdentifier) { product.isForSale = false }
     return product
   }
 
-  /// The price of a product for new customers, times 1000.
+  /// The price of a product for new customers, in thousandths.
   public func price(of productIdentifier: String) -> Int64? {
     if let increased = ledger.prices.first(where: { $0.productIdentifier == productIdentifier }) {
       return increased.price
@@ -154,10 +154,10 @@ public struct SubscriptionEngine: Sendable {
 
 /// Prices as signed transactions state them: thousandths of the currency's unit.
 enum Milliunits {
-  /// A price times 1000, what is finer cut off; `nil` for one that is negative or does not fit.
+  /// A price in thousandths, truncated; `nil` if it is negative or too large.
   static func of(_ price: Decimal) -> Int64? {
     guard price >= 0, price <= 9_000_000_000_000 else { return nil }
-    // In plain digits: never binary floating point.
+    // From the decimal digits, to avoid binary floating point.
     let text = (price * 1000).description
     return Int64(text.prefix { $0 != "." })
   }

@@ -2,9 +2,9 @@
 
 public import ReceiptBytes
 
-/// Why a subscription or purchase was not changed.
+/// Why an operation on a subscription or purchase failed.
 public struct SubscriptionError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in a word that stays stable.
+  /// A stable code.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// No subscription of this original transaction.
     case unknownSubscription = "unknown-subscription"

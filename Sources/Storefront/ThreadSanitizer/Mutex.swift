@@ -3,8 +3,8 @@
 #if THREAD_SANITIZER
   internal import ThreadSanitizing
 
-  /// Stands in for Synchronization's `Mutex`; see `SanitizedMutex`. A type of this module, whose members are at hand in
-  /// every file of it.
+  /// Stands in for Synchronization's `Mutex`; see `SanitizedMutex`. A type of this module, so that its members are
+  /// visible in every file.
   struct Mutex<Value>: ~Copyable, Sendable {
     private let mutex: SanitizedMutex<Value>
 

@@ -23,7 +23,7 @@ public struct Cosignature: Sendable, Hashable {
     Array("cosignature/v1\ntime \(timestamp)\n".utf8) + text
   }
 
-  /// Verifies the signature line of a witness; `nil` where it is not that key's.
+  /// Verifies the signature line of a witness; `nil` if it is not that key's.
   init?(_ signature: NoteSignature, by key: NoteVerifierKey, of text: [UInt8]) {
     // u64 timestamp, opaque ed25519_signature[64]
     guard key.kind == .cosignature, key.isNamed(by: signature),

@@ -11,7 +11,7 @@ public struct GroupedTile: Sendable, Hashable {
 
   /// The hashes of the tile.
   public let hashes: [TreeHash]
-  /// The root of each full group, in order; empty where they are not known.
+  /// The root of each full group, in order; empty if they are not known.
   public let groupRoots: [TreeHash]
 
   /// Puts a tile together.
@@ -24,7 +24,7 @@ public struct GroupedTile: Sendable, Hashable {
     self.groupRoots = groupRoots
   }
 
-  /// The roots of the full groups of a tile, hashed anew.
+  /// The roots of the full groups of a tile, hashed again.
   package static func groupRoots(of hashes: [TreeHash]) -> [TreeHash] {
     (0..<hashes.count / groupWidth).map {
       TreeHash.root(ofComplete: hashes[$0 * groupWidth..<($0 + 1) * groupWidth])

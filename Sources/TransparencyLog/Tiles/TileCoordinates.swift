@@ -38,7 +38,7 @@ public struct TileCoordinates: Sendable, Hashable {
   /// The tile with all its hashes, of which this one holds the first.
   public var full: TileCoordinates { TileCoordinates(level, number, Self.fullWidth) }
 
-  /// The tile as it is in a tree of `size` entries; `nil` where that tree has no such tile.
+  /// The tile as it is in a tree of `size` entries; `nil` if that tree has no such tile.
   public init?(level: Int, number: UInt64, inTreeOfSize size: UInt64) {
     guard (0..<8).contains(level) else { return nil }
     let hashes = size >> (8 * UInt64(level))

@@ -16,7 +16,7 @@ public struct AddCheckpointRequest: Sendable, Hashable {
   /// The most hashes of a consistency proof.
   public static let maximumHashCount = 63
 
-  /// The size of the last checkpoint that the witness cosigned; 0 where there is none.
+  /// The size of the last checkpoint that the witness cosigned; 0 if there is none.
   public let oldSize: UInt64
   /// The consistency proof from there to the checkpoint.
   public let consistencyProof: [TreeHash]

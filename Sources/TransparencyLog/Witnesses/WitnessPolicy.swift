@@ -18,7 +18,7 @@ public struct WitnessPolicy: Sendable, Hashable {
   public struct Log: Sendable, Hashable {
     /// Its key, whose name is its origin.
     public let key: NoteVerifierKey
-    /// Where it is; `nil` where the policy does not say.
+    /// Where it is; `nil` if the policy does not say.
     public let url: [UInt8]?
   }
 
@@ -28,7 +28,7 @@ public struct WitnessPolicy: Sendable, Hashable {
     public let name: [UInt8]
     /// Its key.
     public let key: NoteVerifierKey
-    /// Where it is, by convention its submission prefix; `nil` where the policy does not say.
+    /// Where it is, by convention its submission prefix; `nil` if the policy does not say.
     public let url: [UInt8]?
   }
 
@@ -51,7 +51,7 @@ public struct WitnessPolicy: Sendable, Hashable {
   public let witnesses: [Witness]
   /// The groups, each after its members.
   public let groups: [Group]
-  /// The witness or group that is needed; `nil` where no cosignature is (`quorum none`).
+  /// The witness or group that is needed; `nil` if no cosignature is (`quorum none`).
   public let quorum: [UInt8]?
 
   init(logs: [Log], witnesses: [Witness], groups: [Group], quorum: [UInt8]?) {
@@ -123,7 +123,7 @@ public struct WitnessPolicy: Sendable, Hashable {
 }
 
 extension WitnessPolicy.Witness {
-  /// Where requests go: the submission prefix and `/add-checkpoint`; `nil` where the policy has no URL.
+  /// Where requests go: the submission prefix and `/add-checkpoint`; `nil` if the policy has no URL.
   package var submissionURL: String? {
     guard let url else { return nil }
     let end = url.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? 0

@@ -31,7 +31,7 @@ public struct WitnessRules: Sendable {
   ///
   /// - Parameters:
   ///   - body: The body.
-  ///   - latest: Gives the last checkpoint that was cosigned of the log with an origin; `nil` where there is none.
+  ///   - latest: Gives the last checkpoint that was cosigned of the log with an origin; `nil` if there is none.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: What to do.
   /// - Throws: What `latest` throws, and `CryptoError` where OpenSSL cannot sign.
@@ -50,7 +50,7 @@ public struct WitnessRules: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - latest: The last checkpoint that was cosigned of the log with this origin; `nil` where there is none.
+  ///   - latest: The last checkpoint that was cosigned of the log with this origin; `nil` if there is none.
   ///   - timestamp: The time, in seconds since 1970.
   /// - Returns: What to do.
   /// - Throws: `CryptoError` where OpenSSL cannot sign, ``LogFormatError`` for a time beyond 2^63 - 1.

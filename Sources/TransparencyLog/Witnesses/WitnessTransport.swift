@@ -14,7 +14,7 @@ public protocol WitnessTransport: Sendable {
   ///   - timeout: From the start until the last byte of the response.
   ///   - maximumByteCount: The longest body that is read; a longer one is a failure.
   /// - Returns: The response, whatever its status.
-  /// - Throws: ``WitnessTransportError`` where there is none.
+  /// - Throws: ``WitnessTransportError`` if there is none.
   func post(
     _ body: [UInt8], to url: String, timeout: Duration, maximumByteCount: Int
   ) async throws(WitnessTransportError) -> WitnessResponse
@@ -24,9 +24,9 @@ public protocol WitnessTransport: Sendable {
 public struct WitnessResponse: Sendable, Hashable {
   /// The status code (RFC 9110 section 15).
   public let status: Int
-  /// The `Content-Type`; `nil` where there is none.
+  /// The `Content-Type`; `nil` if there is none.
   public let contentType: String?
-  /// The body; empty where there is none.
+  /// The body; empty if there is none.
   public let body: [UInt8]
 
   /// Creates a response.

@@ -3,11 +3,11 @@
 #if SwiftNIO
   import ReceiptCrypto
 
-  /// The certificates of the server: an authority made at start, and what it issues, right and wrong.
+  /// The certificates of the server, valid and flawed, issued by an authority that is created at start.
   struct ServerCertificates {
-    /// What is wrong with a server's certificate.
+    /// The flaw of a server certificate.
     enum Kind: String, CaseIterable {
-      /// Nothing: it is for `localhost`, `127.0.0.1` and `::1`.
+      /// None: it is for `localhost`, `127.0.0.1` and `::1`.
       case trusted
       /// Another authority issued it.
       case untrusted

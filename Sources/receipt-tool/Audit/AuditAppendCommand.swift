@@ -10,17 +10,18 @@ import ReceiptVerification
 struct AuditAppendCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "append",
-    abstract: "Enter records that others made, from JSON lines.",
+    abstract: "Append records from JSON lines.",
     discussion: """
-      Verdicts of this tool are entered by receipt-tool verify --audit TRAIL. This is for those of other systems: each
-      line is an object as audit show --json prints it. Only kind is required; time is now unless given; index,
-      previous, commitment and erasable are the trail's and are passed over. Digests are in hexadecimal or base64.
-      In the part that can be erased: customer, and receiptData, the receipt in base64.
+      receipt-tool verify --audit TRAIL records this tool's verdicts. This command is for verdicts of other systems:
+      each line is an object in the format of audit show --json. Only kind is required; time defaults to now; index,
+      previous, commitment and erasable are set by the trail and ignored. Digests are in hexadecimal or base64.
+      The erasable part has customer, and receiptData, the receipt in base64.
 
-      A record with the same kind and id as an entry is not entered again, whatever else it says. Nor is one without id
-      that says the same verdict of the same receipt under the same policy. What is printed is the index of the first.
-      Give an id to every record without a receipt that may be sent twice; or append with --resume, which makes ids of the
-      input itself: where the command is cut off, give it the same input again, which may have grown at its end.
+      A record with the same kind and id as an entry is not appended again, whatever its other members. Nor is a
+      record without id with the same verdict on the same receipt under the same policy. The index of the existing
+      entry is printed. Give an id to every record without a receipt that may be sent twice, or append with --resume,
+      which derives ids from the input. After an interruption, run the command again with the same input, to which
+      lines may have been added.
 
       EXAMPLES:
         echo '{"kind":"verdict","verdict":"valid","transaction":"2000000001"}' | receipt-tool audit append verdicts.audit -
@@ -29,9 +30,9 @@ struct AuditAppendCommand: AsyncParsableCommand {
         receipt-tool audit append verdicts.audit ledger.jsonl --acknowledge witnessed --witnesses policy.txt
 
       EXIT CODES:
-        0 all entered; 2 not now, or entered and not witnessed, try again; 64 wrong command line; 66 an input or
-        key cannot be used; 74 they could not be stored, or the output not written. Lines before the one that is
-        wrong are entered.
+        0 all appended; 2 not now, or appended but not witnessed, try again; 64 wrong command line; 66 an input or key
+        cannot be used; 74 they could not be stored, or the output not written. Lines before an invalid one are
+        appended.
       """)
 
   @OptionGroup var options: TrailOptions
@@ -41,15 +42,15 @@ struct AuditAppendCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("acknowledge"),
     help: ArgumentHelp(
-      "When an entry counts as entered: when it is on disk; when a signed checkpoint includes it as well; or when "
-        + "enough witnesses have cosigned that too.",
+      "When an entry is acknowledged: once it is on disk; once a signed checkpoint includes it; or once "
+        + "enough witnesses have cosigned that checkpoint.",
       valueName: "durable|checkpointed|witnessed"))
   var mode = "durable"
 
   @Flag(
     help: ArgumentHelp(
-      "Enter a line that has neither id nor receipt once for this input, however often the input is given.",
-      discussion: "Its id is then made of its number and of all lines up to it."))
+      "Append a line with neither id nor receipt only once, even if the same input is given again.",
+      discussion: "Its id is then derived from its number and all lines up to it."))
   var resume = false
 
   @Argument(help: ArgumentHelp("JSON lines; - is standard input.", valueName: "path"))
@@ -64,7 +65,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
     }
   }
 
-  /// Records that are stored together.
+  /// A batch of records that are stored together.
   private static let batchCount = 1024
 
   func run() async throws {
@@ -107,7 +108,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
     }
   }
 
-  /// Names a record that nothing else tells from a second one.
+  /// Identifies a record without an identifier and receipt of its own.
   private func identify(_ record: inout AuditRecord, _ lineNumber: Int, _ input: SHA256Digest) {
     guard record.facts.id == nil, record.facts.receipt == nil else { return }
     record.facts.id = "line \(lineNumber) of \(input.hexadecimal)"

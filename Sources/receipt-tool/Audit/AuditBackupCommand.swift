@@ -9,17 +9,17 @@ import ReceiptCodec
 struct AuditBackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract: "Copy a trail that is in use, without the keys of what can be erased.",
+    abstract: "Copy a trail that is in use, without the keys of its erasable parts.",
     discussion: """
-      The copy is the trail as it is now, complete and on disk when the command ends. It holds no keys of erasable parts:
-      receipts and customers cannot be read from it, and what is erased in the trail later is erased in it as well.
-      Entries, proofs and searches by transaction work in it; nothing can be appended. Neither TRAIL.key nor
-      TRAIL.checkpoint is copied: keep them apart.
+      The copy is the current state of the trail, complete and on disk when the command ends. It holds no keys of
+      erasable parts: receipts and customers cannot be read from it, and a later erasure in the trail also applies to
+      it. Entries, proofs and searches by transaction work in it; nothing can be appended. TRAIL.key and
+      TRAIL.checkpoint are not copied: store them separately.
 
-      With --keys FILE the keys are written to a file of their own, for audit restore-keys. Copy and keys together bring
-      back what was erased since: keep the file apart from the copy, and only for as long as that is allowed.
+      With --keys FILE the keys are written to a separate file, for audit restore-keys. Copy and keys together restore
+      parts that are erased later: store the file separately from the copy, and only for as long as that is allowed.
 
-      A trail on a PostgreSQL server is copied with the server's own tools, without the rows of the table keys:
+      Copy a trail on a PostgreSQL server with the server's own tools, without the rows of the table keys:
         pg_dump --schema=SCHEMA --exclude-table-data=SCHEMA.keys DATABASE
 
       EXAMPLES:
@@ -36,7 +36,7 @@ struct AuditBackupCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The trail: a path.", valueName: "trail"))
   var trail: String
 
-  @Argument(help: ArgumentHelp("The copy: a path that is free.", valueName: "destination"))
+  @Argument(help: ArgumentHelp("The copy: a path that does not exist.", valueName: "destination"))
   var destination: String
 
   @Option(help: ArgumentHelp("Also write the keys of erasable parts, to a new file.", valueName: "FILE"))
@@ -50,7 +50,7 @@ struct AuditBackupCommand: ParsableCommand {
       throw ToolExit.failure(
         ToolExit.usage,
         "\(location.name): a trail on a server is copied with pg_dump --schema=SCHEMA --exclude-table-data=SCHEMA.keys: "
-          + "the copy must not have the keys of what can be erased")
+          + "the copy must not have the keys of erasable parts")
     }
     if let taken = [destination, keys].compactMap(\.self).first(where: NewFile.exists) {
       throw ToolExit.failure(ToolExit.cannotCreate, "\(taken) is there already")
@@ -77,7 +77,7 @@ struct AuditBackupCommand: ParsableCommand {
       if let keys {
         guard let left else {
           throw AuditError(
-            .keysMissing, "The copy is made; there are no keys to write: the trail holds none.")
+            .keysMissing, "The copy is complete, but the trail has no keys to write.")
         }
         try NewFile.write(left.encoded, to: keys, mode: 0o600)
       }

@@ -10,11 +10,11 @@ import TransparencyLog
 struct AuditCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Check proofs offline, with nothing but the trail's public key.",
+    abstract: "Check proofs offline, with only the trail's public key.",
     discussion: """
-      Shows the entry that each proof is of. With --receipt the entry must be about that receipt, in
-      whatever spelling; the receipt's own signature is not checked. Several proofs of one
-      original transaction, an anchor among them, prove more: that none was left out (see audit history --proofs).
+      Shows the entry of each proof. With --receipt the entry must be about that receipt, in any encoding; the
+      receipt's own signature is not checked. The proofs of all entries of an original transaction, with an anchor,
+      also prove that no entry is missing (see audit history --proofs).
 
       EXAMPLES:
         receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
@@ -35,7 +35,7 @@ struct AuditCheckCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Where keys of the trail were replaced: the file that audit keys writes, or keys in an export.",
+      "If keys of the trail were replaced: the file that audit keys writes, or keys in an export.",
       valueName: "FILE"))
   var keys: String?
 
@@ -48,7 +48,10 @@ struct AuditCheckCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The receipt that the entry must be about.", valueName: "FILE"))
   var receipt: String?
 
-  @Flag(help: "The proofs must be of all entries of an original transaction, and of an anchor that says so.")
+  @Flag(
+    help:
+      "Require proofs of all entries of an original transaction, and of an anchor that confirms their number."
+  )
   var complete = false
 
   @OptionGroup var output: JSONOption

@@ -9,13 +9,13 @@ import TransparencyLog
 struct AuditCheckpointCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "checkpoint",
-    abstract: "Sign the present state of the trail and print it: a checkpoint to keep or to hand out.",
+    abstract: "Sign the current state of the trail and print it: a checkpoint to keep or to publish.",
     discussion: """
-      With a checkpoint one can tell later whether anything before it was changed. It is a signed note (C2SP
+      A checkpoint shows later whether anything before it was changed. It is a signed note (C2SP
       tlog-checkpoint) of the trail's name, the number of entries and the root.
 
-      With --witnesses those that the policy names are asked to cosign it (C2SP tlog-witness), and the cosigned one is
-      kept as the trail's last checkpoint. Who refused, and why, goes to standard error.
+      With --witnesses the witnesses in the policy are asked to cosign it (C2SP tlog-witness), and the cosigned
+      checkpoint is stored as the trail's last one. Refusals and their reasons are written to standard error.
 
       EXAMPLES:
         receipt-tool audit checkpoint verdicts.audit > 2025-10-01.checkpoint
@@ -32,12 +32,13 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
   @OptionGroup(title: "Witnesses") var witnesses: AuditWitnessOptions
   @OptionGroup var output: JSONOption
 
-  @Flag(help: "Print the last checkpoint; sign none.")
+  @Flag(help: "Print the last checkpoint without signing a new one.")
   var last = false
 
   func validate() throws {
     guard !last || witnesses.policyFile == nil else {
-      throw ValidationError("--last prints what is there; --witnesses has it cosigned. Give one of them.")
+      throw ValidationError(
+        "--last only prints a checkpoint; --witnesses has a new one cosigned. Give one of them.")
     }
   }
 

@@ -6,7 +6,7 @@ import ArgumentParser
 struct AuditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "audit",
-    abstract: "Record verdicts so that nothing can be changed or left out, and prove what was recorded.",
+    abstract: "Record verdicts so that no entry can be changed or removed, and prove what was recorded.",
     discussion: """
       A trail is a file, or a schema of a PostgreSQL database (postgresql://user@host/database?schema=name). Beside it
       are TRAIL.key (private: it signs), TRAIL.pub (public: give it to auditors) and TRAIL.checkpoint (the last

@@ -8,14 +8,14 @@ import ReceiptCodec
 struct AuditEraseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "erase",
-    abstract: "Erase the receipt and the customer of entries, for good; every proof stays valid.",
+    abstract: "Erase the receipt and the customer of entries permanently; every proof stays valid.",
     discussion: """
-      The entries themselves stay: they name neither the customer nor hold the receipt. That they were erased, and when,
-      is entered. What is erased is encrypted under a key of its own, and that key is forgotten: copies of the trail \
+      The entries themselves stay: they contain neither the customer nor the receipt. The erasure is recorded as an
+      entry. An erasable part is encrypted under its own key, and erasing destroys that key: copies of the trail \
       that hold no keys (see audit backup) need not be erased.
 
-      An entry that was erased before is reported again. Entries of the same receipt or customer that are left are named
-      on standard error.
+      An entry that was erased before is reported again. Other entries of the same receipt or customer are listed on
+      standard error.
 
       EXAMPLES:
         receipt-tool audit erase verdicts.audit 17 18
@@ -54,7 +54,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
         throw ToolExit.failure(
           ToolExit.invalid, "nothing is recorded of this, or nothing that could be erased")
       }
-      // Asked before: afterwards nobody can tell who the customer was.
+      // Look this up first: it is lost after the erasure.
       let others = try await log.read { try $0.entriesSharingErasableParts(with: indexes) }
       let progress = EntryProgress("erased")
       let erasures: [AuditAcknowledgement]
@@ -83,7 +83,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
       return try view.entries(customer: token).map(\.index).reversed()
     }
     guard let original else { return indexes }
-    // An anchor, or a record without receipt and customer, has nothing to erase.
+    // An anchor, or a record without receipt and customer, has no erasable part.
     return try view.history(original: original).filter { $0.entry.commitment != nil }.map(\.index).reversed()
   }
 

@@ -10,22 +10,22 @@ import TransparencyLog
 struct AuditExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write a trail as static files that any web server can offer (C2SP tlog-tiles), or as a table.",
+    abstract: "Write a trail as static files for any web server (C2SP tlog-tiles), or as a table.",
     discussion: """
-      What the newest checkpoint covers is written: checkpoint, tile/… and tile/entries/…. Files that an earlier export
-      of this trail has finished are left alone, so that doing it again costs only what is new.
+      Writes everything that the newest checkpoint covers: checkpoint, tile/… and tile/entries/…. Complete files of an
+      earlier export are not written again, so that a repeated export costs only the new entries.
 
-      Receipts and customers are left out, unless --with-erasable: then they are in erasable/…, for audit import. Never
-      put that folder on a web server. An export removes what earlier ones have left there and it does not write itself:
-      without --with-erasable the folder erasable, with it the parts that were erased since. Export again after audit
-      erase. Partial tiles go when the full one is there.
+      Receipts and customers are only written with --with-erasable: to erasable/…, for audit import. Never put that
+      folder on a web server. An export removes obsolete files of earlier ones: without --with-erasable the folder
+      erasable, with it the parts that were erased since. Export again after audit erase. Partial tiles are removed
+      when the full one exists.
 
-      A folder with the export of another log, or with files in tile or erasable that no export writes, is refused, and
-      nothing in it is changed. Files beside these are left alone.
+      A folder with the export of another log, or with foreign files in tile or erasable, is refused and not changed.
+      Other files in the folder are not touched.
 
-      With --table all entries are written into one file instead, a row for each with the names of audit show --json: CSV
-      (RFC 4180), JSON Lines, or a SQLite database with the table entries. Each entry is verified. The file appears when
-      it is complete.
+      With --table all entries are written to one file instead, one row each, with the names of audit show --json: CSV
+      (RFC 4180), JSON Lines, or a SQLite database with the table entries. Each entry is verified. The file is written
+      atomically.
 
       EXAMPLES:
         receipt-tool audit export verdicts.audit /var/www/verdicts
@@ -41,7 +41,7 @@ struct AuditExportCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("The folder; it is made if absent.", valueName: "folder"))
+  @Argument(help: ArgumentHelp("The folder; it is created if it does not exist.", valueName: "folder"))
   var folder: String?
 
   @Flag(name: .customLong("with-erasable"), help: "Also write receipts and customers: for moving the trail.")
@@ -50,7 +50,7 @@ struct AuditExportCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write a table into this file instead.", valueName: "FILE.csv|.jsonl|.sqlite"))
   var table: String?
 
-  @Flag(help: "Replace the file of the table if it is there.")
+  @Flag(help: "Replace an existing file of the table.")
   var overwrite = false
 
   func validate() throws {

@@ -10,8 +10,8 @@ struct AuditFindCommand: ParsableCommand {
     commandName: "find",
     abstract: "Find entries by identifier, transaction, receipt, product, customer or time.",
     discussion: """
-      The newest come first, but for a range of time the oldest. For more than --limit entries go on with --before,
-      for a range of time with --after.
+      The newest entries come first; for a range of time, the oldest. For more than --limit entries continue with
+      --before, for a range of time with --after.
 
       EXAMPLES:
         receipt-tool audit find verdicts.audit --transaction 2000000001
@@ -37,14 +37,14 @@ struct AuditFindCommand: ParsableCommand {
   var receipt: String?
   @Option(
     name: .customLong("receipt-file"),
-    help: ArgumentHelp("The receipt itself, in any spelling.", valueName: "FILE"))
+    help: ArgumentHelp("The receipt itself, in any encoding.", valueName: "FILE"))
   var receiptFile: String?
   @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String?
   @Option(help: ArgumentHelp("The customer: appAccountToken or your own identifier.", valueName: "TOKEN"))
   var customer: String?
   @Option(help: ArgumentHelp("Entries of this instant and later.", valueName: "ISO8601")) var from: String?
   @Option(help: ArgumentHelp("Entries of this instant and earlier.", valueName: "ISO8601")) var to: String?
-  @Option(help: ArgumentHelp("At most so many entries.", valueName: "N")) var limit = 100
+  @Option(help: ArgumentHelp("The greatest number of entries.", valueName: "N")) var limit = 100
   @Option(help: ArgumentHelp("Only entries with a smaller index.", valueName: "INDEX")) var before: UInt64?
   @Option(
     help: ArgumentHelp(
@@ -70,7 +70,7 @@ struct AuditFindCommand: ParsableCommand {
     }
   }
 
-  /// So many entries are read together.
+  /// The number of entries that are read together.
   private static let pageCount = 256
 
   func run() throws {

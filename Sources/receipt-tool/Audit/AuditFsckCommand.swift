@@ -11,17 +11,17 @@ import TransparencyLog
 struct AuditFsckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fsck",
-    abstract: "Check a whole trail from the entries up; or one that was exported, as a stranger would.",
+    abstract: "Check a whole trail, starting from its entries; or an export, without access to the trail.",
     discussion: """
-      Recomputes everything from the entries: each hash, the tree, the lines of each original transaction, what was
-      erased, the index, the checkpoints. What was altered, left out, reordered or forked is named with its index. It
-      changes nothing and needs no private key.
+      Recomputes everything from the entries: each hash, the tree, the history of each original transaction, the
+      erasures, the index and the checkpoints. Altered, missing, reordered or forked entries are reported with their
+      index. It changes nothing and needs no private key.
 
-      For a folder that audit export wrote the files, the public key and, with --since, a checkpoint that was kept are
-      enough.
+      For a folder that audit export wrote, it needs only the files, the public key and, with --since, an earlier
+      checkpoint.
 
-      A backup holds no keys of erasable parts (audit backup): with --without-keys that is not a fault, and everything
-      but those parts and the index of customers is checked.
+      A backup has no keys of erasable parts (audit backup): with --without-keys that is not a fault, and everything
+      except those parts and the index of customers is checked.
 
       EXAMPLES:
         receipt-tool audit fsck verdicts.audit
@@ -42,7 +42,7 @@ struct AuditFsckCommand: ParsableCommand {
   var since: String?
 
   @Flag(
-    name: .customLong("without-keys"), help: "For a backup: it is meant to hold no keys of erasable parts.")
+    name: .customLong("without-keys"), help: "For a backup, which has no keys of erasable parts.")
   var withoutKeys = false
 
   func run() throws {

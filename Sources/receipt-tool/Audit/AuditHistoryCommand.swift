@@ -14,9 +14,9 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     abstract:
       "Show everything that was recorded of an original transaction, and prove that it is everything.",
     discussion: """
-      One line an entry, the newest first. With --proofs an anchor is entered: it says which entry is the newest and how
-      many there are. The proofs of the entries and of the anchor are written to a folder; together they show that none
-      was left out, to anybody who has the public key.
+      Prints one line per entry, the newest first. With --proofs an anchor is appended: an entry that states the
+      newest entry and the number of entries. The proofs of the entries and of the anchor are written to a folder.
+      Together they prove to anyone with the public key that no entry is missing.
 
       EXAMPLES:
         receipt-tool audit history verdicts.audit 2000000001
@@ -42,7 +42,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write a proof of each entry to this folder.", valueName: "DIR"))
   var proofs: String?
 
-  @Option(help: ArgumentHelp("At most so many entries are shown.", valueName: "N"))
+  @Option(help: ArgumentHelp("The greatest number of entries to show.", valueName: "N"))
   var limit: Int?
 
   func validate() throws {

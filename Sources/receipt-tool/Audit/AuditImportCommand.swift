@@ -9,11 +9,11 @@ import TransparencyLog
 struct AuditImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Make a trail of one that was exported with its erasable parts.",
+    abstract: "Create a trail from an export with erasable parts.",
     discussion: """
-      Every entry is checked first, and what is stored has the root of the export's checkpoint. The private key of the
-      exported trail is needed. Where the place of the last checkpoint holds one, the export must be as new: an old one
-      would make a second history.
+      Every entry is checked first, and the new trail has the root of the export's checkpoint. The private key of the
+      exported trail is needed. If the store of the last checkpoint has one, the export must not be older: it would
+      make a second history.
 
       EXAMPLES:
         receipt-tool audit export verdicts.audit folder --with-erasable
@@ -33,7 +33,7 @@ struct AuditImportCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "For how long the same verdict of the same receipt under the same policy is entered only once.",
+      "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
       valueName: "forever|SECONDS"))
   var once = "forever"
 
@@ -76,7 +76,7 @@ struct AuditImportCommand: ParsableCommand {
         checkpoints: checkpoints
       ) { progress.show($0, of: $1) }
     } catch {
-      // Half a trail is none; a file of one's own is never here, for it was made just now.
+      // An incomplete trail is removed. The file was created by this command, so it cannot be anything else.
       if !location.isServer {
         try? storage.close()
         for suffix in ["", "-wal", "-shm"] { NewFile.remove(location.trail + suffix) }
@@ -85,7 +85,7 @@ struct AuditImportCommand: ParsableCommand {
     }
   }
 
-  /// The name in the export's checkpoint, which the signature then has to confirm.
+  /// The name in the export's checkpoint; the signature is verified later.
   private func origin() throws -> String {
     let bytes = try InputFile.contents(of: "\(folder)/checkpoint", limit: 1 << 20)
     do {

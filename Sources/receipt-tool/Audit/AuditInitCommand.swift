@@ -10,10 +10,10 @@ import TransparencyLog
 struct AuditInitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Create a trail, and the keys that it is signed and checked with.",
+    abstract: "Create a trail, and the keys that sign and verify it.",
     discussion: """
-      Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last TRAIL.pub (one line). A private key
-      that is there is used; then none is made. A creation that was cut off is finished by the same command.
+      Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last TRAIL.pub (one line). An existing
+      private key is used; otherwise one is created. The same command finishes an interrupted creation.
 
       EXAMPLES:
         receipt-tool audit init verdicts.audit
@@ -30,13 +30,13 @@ struct AuditInitCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The name of the log and of its key: by custom a URL without scheme. Default: HOST/TRAIL.",
+      "The name of the log and of its key: by convention a URL without scheme. Default: HOST/TRAIL.",
       valueName: "NAME"))
   var origin: String?
 
   @Option(
     help: ArgumentHelp(
-      "For how long the same verdict of the same receipt under the same policy is entered only once.",
+      "The period in which the same verdict on the same receipt under the same policy is recorded only once.",
       valueName: "forever|SECONDS"))
   var once = "forever"
 
@@ -53,8 +53,8 @@ struct AuditInitCommand: ParsableCommand {
     Int64(once).map(TrailConfiguration.OnceWindow.seconds) ?? .forever
   }
 
-  /// The public key is written last: where it is, the trail was created, and where it is not, a creation that was cut
-  /// off goes on with what it made.
+  /// The public key is written last: it exists only for a complete trail. Without it, an interrupted creation is
+  /// resumed.
   func run() throws {
     let location = options.location
     let origin = origin ?? Self.defaultOrigin(location)
@@ -75,7 +75,7 @@ struct AuditInitCommand: ParsableCommand {
       do throws(AuditError) {
         try create(in: storage, configuration, signer, checkpoints)
       } catch {
-        // A key made for a trail that others had made is of no use; one that may have signed a trail is.
+        // Remove a new key if another process created the trail, but never one that may have signed the trail.
         if !hasKey, error.code == .alreadyExists { NewFile.remove(location.privateKeyFile) }
         throw error
       }
@@ -103,7 +103,7 @@ struct AuditInitCommand: ParsableCommand {
         in: storage, configuration: configuration, signer: signer, checkpoints: checkpoints
       ).close()
     } catch {
-      // Only the public key may be missing: then this is the trail that was asked for, and nothing is in it yet.
+      // If only the public key is missing, this is the interrupted trail, still empty.
       guard error.code == .alreadyExists,
         let log = try? AuditLog.open(
           storage, verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints),
@@ -113,7 +113,7 @@ struct AuditInitCommand: ParsableCommand {
     }
   }
 
-  /// Where a new trail is to be made, something else in its place is no unusable input.
+  /// Something else at the path of a new trail is the error `cannotCreate`, not an unusable input.
   static func failure(_ error: any Error, _ location: TrailLocation) -> any Error {
     if let error = error as? StorageError, error.code == .notATrail {
       return ToolExit.failure(ToolExit.cannotCreate, "\(location.name): \(error)")
@@ -147,7 +147,7 @@ struct AuditInitCommand: ParsableCommand {
       "checkpoint   \(location.checkpointFile)  (keep it out of backups)")
   }
 
-  /// The machine and the trail's name; only what a key's name may hold.
+  /// The host and the trail's name, with only the characters that a key's name may contain.
   private static func defaultOrigin(_ location: TrailLocation) -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     let isKnown = unsafe gethostname(&buffer, buffer.count - 1) == 0

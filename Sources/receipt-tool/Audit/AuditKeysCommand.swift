@@ -9,9 +9,9 @@ import TransparencyLog
 struct AuditKeysCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keys",
-    abstract: "Show the public keys of a trail, from the one that is trusted to the one that signs now.",
+    abstract: "Show the public keys of a trail, from the trusted one to the current one.",
     discussion: """
-      With -o the entries by which keys were replaced are written to a file, proven: for audit check --keys.
+      With -o the entries that replaced keys are written to a file with their proofs, for audit check --keys.
 
       EXAMPLES:
         receipt-tool audit keys verdicts.audit
@@ -27,7 +27,7 @@ struct AuditKeysCommand: ParsableCommand {
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("Where the entries go by which keys were replaced: a new file.", valueName: "FILE"))
+    help: ArgumentHelp("Write the entries that replaced keys to this new file.", valueName: "FILE"))
   var output: String?
 
   func run() throws {

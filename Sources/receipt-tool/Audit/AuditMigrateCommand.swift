@@ -12,10 +12,10 @@ struct AuditMigrateCommand: ParsableCommand {
     abstract: "Move a trail to another storage: from a file to PostgreSQL, or back.",
     discussion: """
       Copies entries, erasable parts and configuration, and compares the copy with the original: it has the same root.
-      Nobody can write meanwhile. Keys and public key are copied as well, where they are files beside the trail and none
-      are beside the target. One that was cut off goes on where it stood when it is started again.
+      Writes are blocked meanwhile. Private and public key are also copied if they are files beside the trail, unless
+      the target has its own. An interrupted migration is resumed when it is started again.
 
-      From then on only the target may be written to; remove the original, or keep it where nothing writes to it.
+      Afterwards only the target may be written to; remove the original, or make sure that nothing writes to it.
 
       EXAMPLES:
         receipt-tool audit migrate verdicts.audit "postgresql://auditor@db.example.com/receipts?schema=verdicts"
@@ -29,13 +29,13 @@ struct AuditMigrateCommand: ParsableCommand {
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("Where to: a path, or postgresql://….", valueName: "target"))
+  @Argument(help: ArgumentHelp("The new storage: a path, or postgresql://….", valueName: "target"))
   var target: String
 
   @Option(
     name: .customLong("target-checkpoint"),
     help: ArgumentHelp(
-      "Where the last checkpoint is kept from now on: a file, or postgresql://…. Default: TARGET.checkpoint.",
+      "The store of the last checkpoint from now on: a file, or postgresql://…. Default: TARGET.checkpoint.",
       valueName: "FILE|URL"))
   var targetCheckpoint: String?
 
@@ -87,6 +87,6 @@ struct AuditMigrateCommand: ParsableCommand {
     }
     try writeLine(
       "\(target.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)",
-      "write to this one from now on, and no more to \(options.location.name)")
+      "from now on write to this one, and no longer to \(options.location.name)")
   }
 }

@@ -9,7 +9,7 @@ import ReceiptCrypto
 struct AuditPolicyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "policy",
-    abstract: "Show what a policy says that entries name by its digest.",
+    abstract: "Show the policy whose digest entries state.",
     discussion: """
       receipt-tool verify --audit keeps the text of its policy in the trail, once. The digest in an entry is SHA-256 of the
       text.

@@ -10,10 +10,10 @@ import TransparencyLog
 struct AuditProveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prove",
-    abstract: "Write a proof that an entry is in the trail, to be checked offline.",
+    abstract: "Write a proof that an entry is in the trail, for offline checks.",
     discussion: """
-      The proof (C2SP tlog-proof) holds the entry, the way to the root and the signed checkpoint. Where the entry is
-      newer than the last checkpoint, another is signed first; that needs the private key.
+      The proof (C2SP tlog-proof) contains the entry, its inclusion proof and the signed checkpoint. If the entry is
+      newer than the last checkpoint, a new one is signed first, which needs the private key.
 
       EXAMPLES:
         receipt-tool audit prove verdicts.audit 17 -o verdict.tlog-proof
@@ -35,7 +35,7 @@ struct AuditProveCommand: ParsableCommand {
     help: ArgumentHelp("Where the proof is written; standard output by default.", valueName: "FILE"))
   var path: String?
 
-  @Flag(name: .customLong("overwrite"), help: "Replace a file that is there.")
+  @Flag(name: .customLong("overwrite"), help: "Replace an existing file.")
   var overwrites = false
 
   func validate() throws {
@@ -68,11 +68,11 @@ struct AuditProveCommand: ParsableCommand {
 
   private func proof(_ location: TrailLocation) throws -> LogProof {
     let verifier = try location.verifierKey()
-    // Not asked for where the checkpoint suffices.
+    // The key is only needed if the checkpoint does not include the entry.
     let log = try location.open(writing: false)
     do {
       let isCovered = try log.withView { view in
-        // Says so where there is no such entry.
+        // Throws if there is no such entry.
         _ = try view.entry(at: index)
         return view.checkpoint.map { index < $0.checkpoint.size } ?? false
       }

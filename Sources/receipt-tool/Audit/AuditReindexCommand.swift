@@ -9,11 +9,11 @@ struct AuditReindexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reindex",
     abstract:
-      "Make the index of a trail anew from its entries, also where a damaged one keeps it from opening.",
+      "Rebuild the index of a trail from its entries, even if a damaged index prevents opening it.",
     discussion: """
-      Each entry is held against the signed tree before its records are entered. Others may read and write meanwhile: the
-      new index takes the place of the old one in one step at the end. Where the command is cut off, nothing has
-      changed; start it again, which removes what was left. It needs the private key, and free space for a second index.
+      Each entry is verified against the signed tree before it is indexed. Reads and writes are possible meanwhile:
+      the new index replaces the old one atomically at the end. An interrupted command changes nothing; start it
+      again, which also removes the unfinished index. It needs the private key, and free space for a second index.
 
       EXAMPLES:
         receipt-tool audit reindex verdicts.audit
@@ -42,7 +42,7 @@ struct AuditReindexCommand: ParsableCommand {
       throw TrailLocation.failure(error, location.name)
     }
     guard output.json else {
-      return try writeLine("\(location.name)  the index of \(indexed) entries was made anew")
+      return try writeLine("\(location.name)  the index of \(indexed) entries was rebuilt")
     }
     var object = JSONWriter()
     object.beginObject()

@@ -10,10 +10,10 @@ struct AuditRestoreKeysCommand: ParsableCommand {
     commandName: "restore-keys",
     abstract: "Put the keys of erasable parts into a copy that was made without them.",
     discussion: """
-      For a copy that audit backup made, or that pg_dump made without the rows of the table keys: from then on its
-      receipts and customers can be read again, those included that were erased in the trail since, and it can be
-      written to. A copy that is older than the last checkpoint still refuses to open. Where the trail has keys, or
-      these are not the ones of this copy, nothing is changed.
+      For a copy by audit backup, or by pg_dump without the rows of the table keys: its receipts and customers can
+      then be read again, including those that were erased in the trail since, and it can be written to. A copy that
+      is older than the last checkpoint still refuses to open. If the copy has keys already, or the file has those of
+      another trail, nothing is changed.
 
       EXAMPLES:
         receipt-tool audit restore-keys restored.audit /vault/today.keys
@@ -39,7 +39,9 @@ struct AuditRestoreKeysCommand: ParsableCommand {
       defer { try? storage.close() }
       try keys.restore(to: storage)
     } catch { throw TrailLocation.failure(error, location.name) }
-    guard output.json else { return try writeLine("\(location.name)  the keys of erasable parts are back") }
+    guard output.json else {
+      return try writeLine("\(location.name)  the keys of erasable parts were restored")
+    }
     var object = JSONWriter()
     object.beginObject()
     object.member("trail", location.name)

@@ -10,18 +10,18 @@ import TransparencyLog
 struct AuditRotateKeyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate-key",
-    abstract: "Have a new private key take over, by an entry that the one in use signs.",
+    abstract: "Replace the private key by a new one, in an entry that the old one signs.",
     discussion: """
-      TRAIL.pub stays: those who trust the first key follow the entries to the new one, and what a replaced key signs
-      afterwards is not accepted any more. The new key takes the place of TRAIL.key; the one before is kept as
-      TRAIL.key.replaced-INDEX, for backups that are older, until you destroy it. A key of your own is used where it lies at
-      TRAIL.key.new. Where the command is cut off, it goes on when it is started again.
+      TRAIL.pub stays valid: verifiers that trust the first key follow the entries to the new one. Later signatures by
+      a replaced key are refused. The new key replaces TRAIL.key; the old one is kept as TRAIL.key.replaced-INDEX, for
+      older backups, until you destroy it. To use your own key, put it at TRAIL.key.new. An interrupted command is
+      resumed when it is started again.
 
-      Other processes that write to the trail must be started again. Witnesses, and those who check single proofs, have to
-      be told the new key: audit keys writes what leads to it.
+      Restart other processes that write to the trail. Witnesses, and verifiers of single proofs, need the new key:
+      audit keys writes the entries that lead to it.
 
-      A private key that is lost cannot be replaced: what was recorded can be read and checked with the public key for
-      good, and a new trail goes on.
+      A lost private key cannot be replaced: the trail can still be read and checked with the public key, but new
+      entries need a new trail.
 
       EXAMPLES:
         receipt-tool audit rotate-key verdicts.audit
@@ -52,7 +52,7 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     try report(succession, location)
   }
 
-  /// The key that lies ready, as one does that a try before has made; else one that is made.
+  /// The new key that an interrupted rotation created; otherwise a new one.
   private func newKey(named name: String, in file: String) throws -> NoteSignerKey {
     if NewFile.exists(file) { return try TrailLocation.signer(named: name, in: file) }
     let key = try NoteSignerKey.generate(name: name)
@@ -61,7 +61,7 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
   }
 
   private func takeOver(by new: NoteSignerKey, _ location: TrailLocation) async throws -> KeySuccession {
-    // A try before may have got so far.
+    // An interrupted rotation may have done this already.
     let reading = try location.open(writing: false)
     let done = reading.keys.successions.last { $0.key == new.verifierKey }
     try? reading.close()

@@ -29,10 +29,10 @@ struct AuditShowCommand: ParsableCommand {
   @Flag(name: .customLong("raw"), help: "Print the entries byte for byte: the leaves of the tree.")
   var raw = false
 
-  @Flag(name: .customLong("receipt"), help: "Print the receipt that was kept, as it was verified.")
+  @Flag(name: .customLong("receipt"), help: "Print the stored receipt, as it was verified.")
   var receipt = false
 
-  @Flag(name: .customLong("customer"), help: "Also say who the customer is, as far as that was not erased.")
+  @Flag(name: .customLong("customer"), help: "Also show the customer, unless that was erased.")
   var customer = false
 
   func validate() throws {
@@ -43,7 +43,7 @@ struct AuditShowCommand: ParsableCommand {
     try refuse(["--customer": customer], unless: !raw && !receipt, "has no effect with --raw or --receipt")
   }
 
-  /// So many entries are read together.
+  /// The number of entries that are read together.
   private static let pageCount = 256
 
   func run() throws {

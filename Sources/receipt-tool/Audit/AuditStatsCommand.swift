@@ -11,7 +11,7 @@ import TransparencyLog
 struct AuditStatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
-    abstract: "Say how large a trail is, what it is called and what its last checkpoint covers.",
+    abstract: "Show the size of a trail, its name and its last checkpoint.",
     discussion: """
       EXAMPLE:
         receipt-tool audit stats verdicts.audit --json

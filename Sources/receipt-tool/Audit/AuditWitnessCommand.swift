@@ -10,12 +10,13 @@ import TransparencyLog
 struct AuditWitnessCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "witness",
-    abstract: "Be a witness for others' trails: cosign each checkpoint that continues the last one.",
+    abstract:
+      "Act as a witness of other trails: cosign each checkpoint that is consistent with the last one.",
     discussion: """
-      Reads the body of one add-checkpoint request (C2SP tlog-witness) on standard input, and prints the answer as CGI
-      (RFC 3875), so that it runs behind any web server that runs programs. The last checkpoint of each log is kept in
-      FOLDER and on disk before a cosignature is printed; any number may run at once. Why a request was refused goes to
-      standard error, which web servers write to their log.
+      Reads the body of one add-checkpoint request (C2SP tlog-witness) on standard input, and prints a CGI response
+      (RFC 3875), so that it works with any web server that supports CGI. The last checkpoint of each log is on disk
+      in FOLDER before a cosignature is printed; processes can run concurrently. The reason of a refusal is written to
+      standard error, which web servers log.
 
       EXAMPLES:
         receipt-tool audit witness /srv/witness --create witness.example.com/w1      (once: makes the key)
@@ -26,7 +27,7 @@ struct AuditWitnessCommand: ParsableCommand {
 
         busybox httpd -f -p 8080 -h /srv/www         (or lighttpd, Apache, nginx with fcgiwrap)
 
-        # the policy file of the trail: its URL is what comes before /add-checkpoint
+        # the policy file of the trail: its URL without /add-checkpoint
         witness w1 witness.example.com/w1+… https://witness.example.com/cgi-bin
         quorum w1
 
@@ -45,7 +46,7 @@ struct AuditWitnessCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Make the folder and a key of this name, by custom a URL without scheme, and print the public key.",
+      "Create the folder and a key of this name, by convention a URL without scheme, and print the public key.",
       valueName: "NAME"))
   var create: String?
 
@@ -90,7 +91,7 @@ struct AuditWitnessCommand: ParsableCommand {
     try Self.print(answer.response)
   }
 
-  /// The body of the request: as long as the web server says, which need not close the stream.
+  /// The body of the request, of the length that the web server states, because it need not close the stream.
   private static func body() throws -> [UInt8] {
     let limit = CheckpointWitness.maximumRequestByteCount
     let length = variable("CONTENT_LENGTH").flatMap { Int($0) }

@@ -6,14 +6,15 @@ import ReceiptCodec
 import ReceiptCrypto
 import TransparencyLog
 
-/// What a witness keeps: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint it cosigned.
+/// The files of a witness: `witness.key`, `witness.pub`, and for each log a file with the last checkpoint that it
+/// cosigned.
 struct AuditWitnessFolder {
   let path: String
 
   private var privateKeyFile: String { "\(path)/witness.key" }
   private var publicKeyFile: String { "\(path)/witness.pub" }
 
-  /// Makes the folder, if it is not there, and a key.
+  /// Creates the folder, if it does not exist, and a key.
   ///
   /// - Returns: The public key.
   func create(name: String) throws -> NoteVerifierKey {
@@ -34,7 +35,7 @@ struct AuditWitnessFolder {
     return key.cosignatureVerifierKey
   }
 
-  /// The witness, for logs with these keys; several of one name are of one log.
+  /// The witness for logs with these keys; keys with the same name belong to the same log.
   func witness(of logs: [NoteVerifierKey]) throws -> CheckpointWitness {
     let publicKey = try publicKey()
     let pem = try InputFile.contents(of: privateKeyFile, limit: 1 << 16)

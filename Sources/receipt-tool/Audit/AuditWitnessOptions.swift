@@ -6,7 +6,7 @@ import ReceiptHTTP
 import ReceiptHTTPCurl
 import TransparencyLog
 
-/// Who is to cosign the trail's checkpoints.
+/// The witnesses of the trail's checkpoints.
 struct AuditWitnessOptions: ParsableArguments {
   @Option(
     name: .customLong("witnesses"),
@@ -17,14 +17,15 @@ struct AuditWitnessOptions: ParsableArguments {
 
   @Option(
     name: .customLong("witness-timeout"),
-    help: ArgumentHelp("How long the witnesses have to answer. Default: 10.", valueName: "SECONDS"))
+    help: ArgumentHelp("The deadline for the witnesses' answers. Default: 10.", valueName: "SECONDS"))
   var timeout: Double?
 
   @Option(
     name: .customLong("witness-patience"),
     help: ArgumentHelp(
-      "How long the others are waited for once enough have cosigned. Default: 1.", valueName: "SECONDS"))
-  var patience: Double?
+      "How long to wait for the other witnesses once enough have cosigned. Default: 1.", valueName: "SECONDS")
+  )
+  var gracePeriod: Double?
 
   @Option(
     name: .customLong("ca-file"),
@@ -41,18 +42,18 @@ struct AuditWitnessOptions: ParsableArguments {
   func validate() throws {
     try refuse(
       [
-        "--witness-timeout": timeout != nil, "--witness-patience": patience != nil,
+        "--witness-timeout": timeout != nil, "--witness-patience": gracePeriod != nil,
         "--ca-file": certificateAuthorities != nil, "--allow-plain-http": allowsPlainHTTP,
       ], unless: policyFile != nil, "needs --witnesses FILE")
     guard timeout ?? 1 > 0, timeout ?? 1 <= 3600 else {
       throw ValidationError("--witness-timeout takes seconds, more than 0 and at most 3600.")
     }
-    guard patience ?? 0 >= 0, patience ?? 0 <= 3600 else {
+    guard gracePeriod ?? 0 >= 0, gracePeriod ?? 0 <= 3600 else {
       throw ValidationError("--witness-patience takes seconds, at most 3600.")
     }
   }
 
-  /// How the trail is opened.
+  /// The options to open the trail with.
   func logOptions() throws -> AuditLog.Options {
     var options = AuditLog.Options()
     guard let policyFile else { return options }
@@ -77,13 +78,13 @@ struct AuditWitnessOptions: ParsableArguments {
         transport: CurlTransport(certificateAuthorities: certificateAuthorities),
         allowsPlainHTTP: allowsPlainHTTP),
       timeout: .milliseconds(Int64((timeout ?? 10) * 1000)))
-    witnesses.gracePeriod = .milliseconds(Int64((patience ?? 1) * 1000))
+    witnesses.gracePeriod = .milliseconds(Int64((gracePeriod ?? 1) * 1000))
     options.witnesses = witnesses
     return options
   }
 }
 
-/// Asks witnesses over the tool's own HTTP client.
+/// Sends requests to witnesses by the tool's HTTP client.
 private struct RemoteWitnessTransport: WitnessTransport {
   let transport: CurlTransport
   let allowsPlainHTTP: Bool

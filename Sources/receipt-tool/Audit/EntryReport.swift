@@ -5,11 +5,11 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
-/// One entry of a trail, as it is printed.
+/// Prints an entry of a trail.
 struct EntryReport {
   typealias Erasable = TrailRow.Erasable
 
-  /// A value as programs read it.
+  /// A value in machine-readable form.
   enum Value {
     case text(String)
     case number(UInt64)
@@ -139,7 +139,7 @@ struct EntryReport {
     object.endArray()
   }
 
-  /// What is recorded, by name: always the same names in the same order.
+  /// The recorded values by name, always with the same names in the same order.
   var columns: [(name: String, value: Value?)] {
     [
       ("index", .number(index)), ("time", .instant(entry.time)), ("kind", .text(entry.kind.rawValue)),
@@ -170,7 +170,7 @@ extension JSONWriter {
   mutating func member(_ name: String, _ value: UInt64?) {
     guard let value else { return }
     self.name(name)
-    // Beyond what others read as a number without loss, it is text.
+    // Larger integers are strings, because JSON readers would lose precision.
     if let small = Int64(exactly: value), small < 1 << 53 { integer(small) } else { string(String(value)) }
   }
 }

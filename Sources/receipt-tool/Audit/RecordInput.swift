@@ -5,13 +5,13 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
-/// A record in JSON, with the members that ``EntryReport`` prints.
+/// Reads a record in JSON, with the members that ``EntryReport`` prints.
 enum RecordInput {
   struct Failure: Error {
     let message: String
   }
 
-  /// Members that belong to the trail, or are read apart.
+  /// Members that the trail sets, or that are read separately.
   private static let passedOver: Set = ["index", "previous", "commitment", "erasable"]
 
   static func record(_ line: [UInt8], now: Timestamp) throws(Failure) -> AuditRecord {
@@ -31,12 +31,12 @@ enum RecordInput {
     guard !record.kind.rawValue.isEmpty else {
       throw Failure(message: "The record has no \"kind\", such as \"verdict\".")
     }
-    // Time never runs backwards along a trail: after such an entry none could have its own.
+    // Times never decrease along a trail: after such an entry, later ones could not have their own time.
     guard record.facts.time <= Int64(now.millisecondsSince1970) + 3_600_000 else {
       throw Failure(message: "\"time\" lies in the future.")
     }
     do throws(MalformedEntry) {
-      // As long as it can become in a trail.
+      // The greatest length of an entry in a trail.
       let longest = AuditEntry(record.facts, previous: .max, commitment: SHA256Digest(of: []))
       _ = try longest.encoded()
     } catch {
@@ -45,8 +45,8 @@ enum RecordInput {
     return record
   }
 
-  /// Names the receipt as recording its verdict does, where the record does not name it itself: by its identity if the
-  /// record says that the signature was found valid, by stating the verdict or the signer, else by its bytes.
+  /// Sets the receipt digest as recording a verdict does, if the record has none: the digest of the signed content if
+  /// the record states a valid signature (by its verdict or its signer), otherwise that of the receipt's bytes.
   private static func name(_ receipt: [UInt8], in facts: inout EntryFacts) {
     let digests = ReceiptDigests(of: receipt)
     let isSignatureValid = facts.verdict == .valid || facts.signer != nil
@@ -93,13 +93,13 @@ enum RecordInput {
       }
       record.receiptBytes = bytes
     default:
-      throw Failure(message: "No entry has \"\(ShownText.plain(member.name))\".")
+      throw Failure(message: "Entries have no member \"\(ShownText.plain(member.name))\".")
     }
   }
 
   private static func text(_ member: JSONMember) throws(Failure) -> String {
     guard let text = member.value.string, !text.isEmpty else {
-      throw Failure(message: "\"\(member.name)\" takes a string that is not empty.")
+      throw Failure(message: "\"\(member.name)\" takes a non-empty string.")
     }
     return text
   }
@@ -115,7 +115,7 @@ enum RecordInput {
   private static func instant(_ member: JSONMember) throws(Failure) -> Int64 {
     if let milliseconds = member.value.int64 {
       guard milliseconds.magnitude <= UInt64(Timestamp.greatestMagnitude) else {
-        throw Failure(message: "\"\(member.name)\" is beyond the dates that there are.")
+        throw Failure(message: "\"\(member.name)\" is out of the range of dates.")
       }
       return milliseconds
     }
@@ -134,7 +134,7 @@ enum RecordInput {
     return digest
   }
 
-  /// A digest in either of its spellings.
+  /// A digest in hexadecimal or base64.
   static func digest(_ text: String) -> SHA256Digest? {
     SHA256Digest(hexadecimal: text) ?? SHA256Digest(base64: text)
   }

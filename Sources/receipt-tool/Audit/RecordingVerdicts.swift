@@ -7,23 +7,23 @@ import ReceiptCrypto
 import ReceiptVerification
 
 extension ReplayRule: ExpressibleByArgument {
-  /// A rule by its name.
+  /// The rule with a name.
   public init?(argument: String) {
     guard let rule = ReplayRule.all.first(where: { $0.rawValue == argument }) else { return nil }
     self = rule
   }
 
-  /// The names.
+  /// The names of all rules.
   public static var allValueStrings: [String] { all.map(\.rawValue) }
 }
 
-/// Where the verdicts of a verification are recorded.
+/// The audit trail that records the verdicts of a verification.
 struct RecordingVerdictOptions: ParsableArguments {
   @Option(
     name: .customLong("audit"),
     help: ArgumentHelp(
       "Record every verdict in this audit trail before it is printed: a path, or postgresql://….",
-      discussion: "Make one with: receipt-tool audit init TRAIL", valueName: "TRAIL"))
+      discussion: "Create one with: receipt-tool audit init TRAIL", valueName: "TRAIL"))
   var trail: String?
 
   @Option(
@@ -40,13 +40,13 @@ struct RecordingVerdictOptions: ParsableArguments {
   @Option(
     name: .customLong("audit-checkpoint"),
     help: ArgumentHelp(
-      "Where the trail's last checkpoint is kept. Default: TRAIL.checkpoint.", valueName: "FILE"))
+      "The store of the trail's last checkpoint. Default: TRAIL.checkpoint.", valueName: "FILE"))
   var checkpoint: String?
 
   @Option(
     name: .customLong("customer"),
     help: ArgumentHelp(
-      "Who presents the receipts, to be recorded in the erasable part. Default: their appAccountToken.",
+      "The customer who presents the receipts, recorded in the erasable part. Default: their appAccountToken.",
       valueName: "TOKEN"))
   var customer: String?
 
@@ -84,7 +84,7 @@ struct RecordingVerdictOptions: ParsableArguments {
       "needs --refuse-replay consumable-again")
   }
 
-  /// Opens the trail; `nil` where none was named.
+  /// Opens the trail; `nil` if none is given.
   func recorder(_ policy: VerificationPolicy) throws -> VerdictRecorder? {
     guard let trail else { return nil }
     let location = TrailLocation(trail, privateKey: privateKey, publicKey: publicKey, checkpoint: checkpoint)
@@ -98,7 +98,7 @@ struct RecordingVerdictOptions: ParsableArguments {
       options: RecordingOptions(keepsReceipt: !discardsReceipts, customer: customer))
   }
 
-  /// The checker that refuses replays early; `nil` where none is asked for. What decides is the recorder.
+  /// The checker that refuses replays early; `nil` without rules. The recorder makes the final decision.
   func replayChecker(_ recorder: VerdictRecorder?) -> ReplayChecker? {
     guard let recorder, !replayRules.isEmpty else { return nil }
     return ReplayChecker(
@@ -115,11 +115,11 @@ struct VerdictRecorder: Sendable {
   let consumables: Set<String>
   let options: RecordingOptions
 
-  /// A verdict as it was recorded, and where.
+  /// A recorded verdict with its entry.
   typealias Recorded = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
 
-  /// Records verdicts together. With rules against replays, it is decided in the same step which of them are granted; the
-  /// others are invalid then. It waits while the trail is busy.
+  /// Records verdicts in one step, which also applies the replay rules: refused receipts become invalid. It waits while
+  /// the trail is busy.
   func record(_ verdicts: [(verdict: Verdict, receipt: [UInt8])]) async throws(AuditError) -> [Recorded] {
     let now = SystemClock.now()
     guard rules.isEmpty else {
@@ -147,12 +147,12 @@ struct VerdictRecorder: Sendable {
     }
   }
 
-  /// Signs a checkpoint of what was recorded and closes the trail.
+  /// Signs a checkpoint that includes the recorded verdicts, and closes the trail.
   func close() throws {
     do throws(AuditError) { try log.close() } catch { throw TrailLocation.checkpointFailure(error, name) }
   }
 
-  /// Whatever is wrong with the trail must not look like the exit code of an invalid receipt.
+  /// An error of the trail must not have the exit code of an invalid receipt.
   static func failure(_ error: AuditError, _ name: String) -> ExitCode {
     ToolExit.failure(
       ToolExit.inputOutput, "the verdict could not be recorded in \(name): \(error.description)")

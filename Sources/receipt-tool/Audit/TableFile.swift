@@ -5,7 +5,7 @@ import AuditTrail
 import AuditTrailSQLite
 import ReceiptCodec
 
-/// A file with a row for each entry of a trail, in the form that its name ends with.
+/// A file with a row for each entry of a trail. The file name extension selects the format.
 struct TableFile {
   enum Form: String, CaseIterable {
     case csv, jsonl, sqlite
@@ -14,7 +14,7 @@ struct TableFile {
   let path: String
   let form: Form
 
-  /// `nil` where the name ends otherwise.
+  /// `nil` for another extension.
   init?(path: String) {
     guard let dot = path.lastIndex(of: "."),
       let form = Form(rawValue: String(path[path.index(after: dot)...]))
@@ -23,10 +23,10 @@ struct TableFile {
     self.form = form
   }
 
-  /// Writes the file whole, or nothing of it.
+  /// Writes the file atomically.
   ///
-  /// - Throws: Exit code 73 where the file is there or cannot be made, 74 where it cannot be written; what reading the
-  ///   trail throws.
+  /// - Throws: Exit code 73 if the file exists or cannot be created, 74 if it cannot be written; errors of reading the
+  ///   trail.
   func write(_ view: TrailView, overwriting: Bool, progress: EntryProgress) throws {
     let file = try PendingFile(path, overwriting: overwriting)
     let writer: any RowWriter =
@@ -60,7 +60,7 @@ private protocol RowWriter: AnyObject {
 }
 
 extension EntryReport.Value {
-  /// As a cell has it: checks in JSON.
+  /// The text of a cell; checks are JSON.
   fileprivate var cell: String {
     switch self {
     case .text(let text): return text
@@ -73,7 +73,7 @@ extension EntryReport.Value {
   }
 }
 
-/// Gathers bytes, so that each write has many rows.
+/// Buffers many rows for each write.
 private struct BufferedFile {
   private static let byteCount = 1 << 16
   let file: PendingFile
@@ -92,7 +92,7 @@ private struct BufferedFile {
   }
 }
 
-/// RFC 4180, with a header. An absent value is an empty cell; no value is empty.
+/// RFC 4180, with a header. An empty cell is an absent value; there are no empty values.
 private final class CSVWriter: RowWriter {
   private var file: BufferedFile
   private var hasHeader = false
@@ -137,7 +137,7 @@ private final class JSONLinesWriter: RowWriter {
   func finish() throws { try file.flush() }
 }
 
-/// The table `entries`, with indexes on what entries are looked up by.
+/// The table `entries`, with indexes on the columns for look-ups.
 private final class DatabaseWriter: RowWriter {
   private let table: SQLiteTable
   private let path: String

@@ -7,14 +7,14 @@ import AuditTrailSQLite
 import Glibc
 import TransparencyLog
 
-/// Where a trail is, with the files that belong to it: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.
+/// The location of a trail and of its files: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.
 struct TrailLocation {
   /// A path, or a `postgresql://` URL.
   let trail: String
   let privateKeyFile: String
   let publicKey: String
   let checkpointFile: String
-  /// Whether the private key was named, so that it must be there.
+  /// Whether the private key was given as an option, and must exist.
   let namesPrivateKey: Bool
 
   init(_ trail: String, privateKey: String?, publicKey: String?, checkpoint: String?) {
@@ -28,7 +28,7 @@ struct TrailLocation {
 
   var isServer: Bool { Self.isURL(trail) }
 
-  /// The trail without the password that its URL may hold.
+  /// The trail, without a password in its URL.
   var name: String {
     guard isServer, let scheme = trail.firstRange(of: "://"), let at = trail.lastIndex(of: "@"),
       scheme.upperBound < at, let colon = trail[scheme.upperBound..<at].firstIndex(of: ":")
@@ -40,8 +40,8 @@ struct TrailLocation {
     trail.hasPrefix("postgresql://") || trail.hasPrefix("postgres://")
   }
 
-  /// What the names of the other files begin with: for a trail on a server its database, and its schema if it names
-  /// one, in the current directory.
+  /// The prefix of the other files' names. For a trail on a server: its database, and its schema if given, in the
+  /// current directory.
   private static func base(of trail: String) -> String {
     guard isURL(trail) else { return trail }
     let parts = trail.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -56,7 +56,7 @@ struct TrailLocation {
 
   func verifierKey() throws -> NoteVerifierKey { try Self.verifierKey(publicKey) }
 
-  /// The key that a text is, or that a file holds.
+  /// The key in a text, or in the file that it names.
   static func verifierKey(_ text: String) throws -> NoteVerifierKey {
     if let key = try? NoteVerifierKey(text) { return key }
     let contents = try InputFile.contents(of: text, limit: 1 << 16)
@@ -70,13 +70,13 @@ struct TrailLocation {
     }
   }
 
-  /// The private key; `nil` where there is none beside the trail and none was named.
+  /// The private key; `nil` if none is beside the trail and none was given.
   func signer(named name: String) throws -> NoteSignerKey? {
     guard namesPrivateKey || NewFile.exists(privateKeyFile) else { return nil }
     return try Self.signer(named: name, in: privateKeyFile)
   }
 
-  /// The private key that a file holds.
+  /// The private key in a file.
   static func signer(named name: String, in file: String) throws -> NoteSignerKey {
     let pem = try InputFile.contents(of: file, limit: 1 << 16)
     var status = stat()
@@ -91,7 +91,7 @@ struct TrailLocation {
     }
   }
 
-  /// The private key, which must be there.
+  /// The private key, which is required.
   func requiredSigner() throws -> NoteSignerKey {
     guard let signer = try signer(named: verifierKey().name) else {
       throw ToolExit.failure(
@@ -103,7 +103,7 @@ struct TrailLocation {
 
   // MARK: Storage
 
-  /// The place of the last checkpoint: a file, or a table of a PostgreSQL server, which has those of many trails.
+  /// The store of the last checkpoint: a file, or a table on a PostgreSQL server, which holds those of many trails.
   func checkpoints(of origin: String) throws -> any CheckpointStore {
     guard Self.isURL(checkpointFile) else { return FileCheckpointStore(path: checkpointFile) }
     #if PostgreSQL
@@ -118,7 +118,7 @@ struct TrailLocation {
       ToolExit.usage, "this build has no PostgreSQL; build it with: swift build --traits PostgreSQL")
   }
 
-  /// The storage of a trail that is there, for a command that changes nothing: also where nothing may be changed.
+  /// The storage of an existing trail, for a command that only reads. It may be write-protected.
   func storageForReading() throws -> any TrailStorage {
     let folder = trail.lastIndex(of: "/").map { String(trail[...$0]) } ?? "."
     let mayWrite = unsafe access(trail, W_OK) == 0 && access(folder, W_OK) == 0
@@ -139,7 +139,7 @@ struct TrailLocation {
     return try creating ? SQLiteStorage(creatingAt: trail) : SQLiteStorage(openingAt: trail)
   }
 
-  /// The storage that is there, or a new one.
+  /// The existing storage, or a new one.
   func storageOrNew() throws -> any TrailStorage {
     do {
       return try storage(creating: false)
@@ -173,11 +173,11 @@ struct TrailLocation {
     ToolExit.failure(code(for: error.code), "\(name): \(error.description)")
   }
 
-  /// What was entered is there, and was said to be; only that no checkpoint covers it yet is new.
+  /// The entries are stored and acknowledged; only the checkpoint is missing.
   static func checkpointFailure(_ error: AuditError, _ name: String) -> ExitCode {
     ToolExit.failure(
       ToolExit.inputOutput,
-      "\(name): what was entered is stored, but no signed checkpoint covers it: \(error.description); when that is "
+      "\(name): the entries are stored, but no signed checkpoint covers them: \(error.description); when that is "
         + "mended: receipt-tool audit checkpoint \(name)")
   }
 
@@ -185,7 +185,7 @@ struct TrailLocation {
     ToolExit.failure(code(for: error.code), "\(name): \(error.description)")
   }
 
-  /// The exit code and message for whatever a use of the trail threw.
+  /// The exit code and message for an error of the trail.
   static func failure(_ error: any Error, _ name: String) -> any Error {
     switch error {
     case let error as AuditError: failure(error, name)

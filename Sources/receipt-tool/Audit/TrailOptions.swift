@@ -4,7 +4,7 @@ import ArgumentParser
 import AuditTrail
 import TransparencyLog
 
-/// Where the files are that belong to a trail.
+/// The files of a trail.
 struct TrailFileOptions: ParsableArguments {
   @Option(
     name: .customLong("private-key"),
@@ -20,7 +20,7 @@ struct TrailFileOptions: ParsableArguments {
   @Option(
     name: .customLong("checkpoint"),
     help: ArgumentHelp(
-      "Where the last signed checkpoint is kept: a file, or postgresql://…. Default: TRAIL.checkpoint.",
+      "The store of the last signed checkpoint: a file, or postgresql://…. Default: TRAIL.checkpoint.",
       discussion: """
         A trail that is older than this checkpoint refuses to open. Keep the file out of backups, best on another \
         disk: a restored copy is then noticed.
@@ -28,7 +28,7 @@ struct TrailFileOptions: ParsableArguments {
   var checkpoint: String?
 }
 
-/// The trail that a command is about.
+/// The trail of a command.
 struct TrailOptions: ParsableArguments {
   @Argument(help: ArgumentHelp("The trail: a path, or postgresql://….", valueName: "trail"))
   var trail: String
@@ -47,7 +47,7 @@ struct TrailOptions: ParsableArguments {
     return location
   }
 
-  /// Looks something up in one state of the trail; without its private key.
+  /// Reads a snapshot of the trail, without its private key.
   func read<Result>(_ body: (TrailView) throws -> Result) throws -> Result {
     let location = try readOnlyLocation()
     let log = try location.open(writing: false)
@@ -83,8 +83,7 @@ struct TrailOptions: ParsableArguments {
 }
 
 extension TrailView {
-  /// Warns of entries that are shown before a signed checkpoint covers them: the signed head has them, but nobody could
-  /// hold it against the trail if they were gone.
+  /// Warns about entries that no signed checkpoint covers yet: without one, their removal cannot be proven to others.
   func warnOfUncheckpointed(_ indexes: some Sequence<UInt64>) {
     let size = checkpoint?.checkpoint.size ?? 0
     guard let first = indexes.lazy.filter({ $0 >= size }).min() else { return }
@@ -92,7 +91,7 @@ extension TrailView {
   }
 }
 
-/// Whether the output is for programs.
+/// Whether the output is machine-readable.
 struct JSONOption: ParsableArguments {
   @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
   var json = false

@@ -22,8 +22,8 @@ struct IdentityCreateCommand: ParsableCommand {
     abstract: "Create a root, an intermediate and a signing certificate, and the signing key.",
     discussion: """
       Writes root.cer (DER; give it to those who verify), chain.pem (leaf, intermediate, root) and key.pem
-      (PKCS#8, mode 0600). The keys of root and intermediate are used once and forgotten: nobody can issue
-      another signer under this root.
+      (PKCS#8, mode 0600). The keys of root and intermediate are destroyed after use: nobody can issue another
+      certificate under this root.
 
       The certificates are valid from 2008, so that receipts of past purchases verify at their own dates;
       --valid-from sets another beginning.
@@ -37,7 +37,8 @@ struct IdentityCreateCommand: ParsableCommand {
         be written; 74 the output cannot be written.
       """)
 
-  @Argument(help: ArgumentHelp("The directory to write to; it is made if absent.", valueName: "dir"))
+  @Argument(
+    help: ArgumentHelp("The directory to write to; it is created if it does not exist.", valueName: "dir"))
   var directory: String
 
   @Option(help: "es256 for JWS kinds; rsa2048 for app receipts and transaction receipts.")
@@ -62,7 +63,7 @@ struct IdentityCreateCommand: ParsableCommand {
       valueName: "LEAF-OID,INTERMEDIATE-OID"))
   var marker: String?
 
-  @Flag(name: .customLong("overwrite"), help: "Replace files that are there.")
+  @Flag(name: .customLong("overwrite"), help: "Replace existing files.")
   var overwrites = false
 
   @Flag(name: .customLong("json"), help: "Print one JSON object.")

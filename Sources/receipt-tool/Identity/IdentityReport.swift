@@ -4,7 +4,7 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
-/// The certificates of an identity, as they are printed.
+/// Prints the certificates of an identity.
 struct IdentityReport {
   let directory: String
   let chain: [Certificate]

@@ -4,8 +4,8 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
-/// How an attribute of an app receipt is shown: by number, by name where it has one, and its value as text or
-/// number where it is one, otherwise in hexadecimal.
+/// Shows an attribute of an app receipt: its number, its name if known, and its value as text or number, otherwise in
+/// hexadecimal.
 enum AttributeReport {
   static func value(_ attribute: AppReceiptAttribute) -> JSONValue {
     var members = [JSONMember(name: "type", value: .integer(Int64(attribute.type)))]
@@ -21,7 +21,7 @@ enum AttributeReport {
     let octets = Array(attribute.value)
     var reader = ReceiptASN1Reader(0..<octets.count, part: "attribute")
     let hexadecimal = JSONMember(name: "hex", value: .string(Hexadecimal.encode(octets)))
-    // Opaque octets may look like a value by chance.
+    // Opaque bytes may look like a value by chance.
     guard ![4, 5, 6, 7].contains(attribute.type) else { return hexadecimal }
     do throws(MalformedReceipt) {
       switch try reader.nextTag(octets.span) {

@@ -3,7 +3,7 @@
 import ReceiptBytes
 import ReceiptCodec
 
-/// Shows a JSON value as indented lines, for people. Dates in milliseconds are shown as ISO 8601 beside.
+/// Shows a JSON value as indented, human-readable lines. Dates in milliseconds are also shown in ISO 8601.
 enum IndentedText {
   static func text(of value: JSONValue) -> String {
     var lines: [String] = []

@@ -3,14 +3,14 @@
 import ArgumentParser
 import ReceiptCodec
 
-/// `receipt-tool inspect`: what do these bytes say? Nothing is checked.
+/// `receipt-tool inspect`: shows the contents of receipts without verification.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Show everything inside receipts, unverified.",
     discussion: """
-      Shows every field and attribute, unknown ones too, and the certificates. Nothing is checked: use
-      'receipt-tool verify' to learn whether it is genuine.
+      Shows every field and attribute, including unknown ones, and the certificates. Nothing is verified: use
+      'receipt-tool verify' to check whether a receipt is genuine.
 
       EXAMPLES:
         receipt-tool inspect receipt.b64

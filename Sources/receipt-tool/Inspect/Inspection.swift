@@ -4,7 +4,7 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 
-/// Everything inside a receipt as one JSON value, which is printed as it is or as indented text.
+/// The contents of a receipt as one JSON value, which is printed as JSON or as indented text.
 struct Inspection {
   let source: String
 
@@ -39,7 +39,7 @@ struct Inspection {
 
   // MARK: - JWS
 
-  /// Signed parts of a notification are opened too; nothing nests deeper in a genuine one.
+  /// Also decodes the signed parts of a notification, which have no signed parts themselves.
   private func members(of jws: UnverifiedJWS, depth: Int) -> [JSONMember] {
     var members: [JSONMember] = []
     do throws(MalformedReceipt) {
@@ -137,7 +137,7 @@ struct Inspection {
       JSONMember(name: "certificates", value: certificates([receipt.leafCertificate])),
     ]
     members += entries(of: receipt.encoded, named: "outer").map { member in
-      // The two large values are shown taken apart, below and above.
+      // The two large values are shown decoded instead.
       guard case .object(let entries) = member.value else { return member }
       return JSONMember(
         name: member.name,

@@ -7,7 +7,7 @@ import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
-/// `receipt-tool api`: calls of the App Store Server API that people make by hand.
+/// `receipt-tool api`: calls of the App Store Server API for manual use.
 struct APICommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "api",
@@ -29,7 +29,7 @@ struct APICommand: ParsableCommand {
     subcommands: [APITransactionsCommand.self, APISubscriptionsCommand.self, APINotificationsCommand.self])
 }
 
-/// What every call needs.
+/// The options of every call.
 struct APIOptions: ParsableArguments {
   @OptionGroup(title: "Credentials") var credentials: CredentialOptions
   @OptionGroup(title: "Servers") var servers: ServerOptions
@@ -43,7 +43,7 @@ struct APIOptions: ParsableArguments {
   @Option(name: .customLong("environment"), help: "production or sandbox.")
   var environment: ReceiptEnvironment.Category = .production
 
-  @Flag(name: .customLong("raw"), help: "Print signed parts as they came, compact, after verifying them.")
+  @Flag(name: .customLong("raw"), help: "Print signed parts in compact form after verifying them.")
   var raw = false
 
   @Flag(
@@ -62,7 +62,7 @@ struct APIOptions: ParsableArguments {
       ["--admit-xcode": trust.admitsXcode], unless: false, "has no effect: the App Store sends no test data")
   }
 
-  /// Makes a client, runs calls with it, and shuts down what it stands on.
+  /// Creates a client, runs calls with it, and shuts down its transport.
   func withClient(_ calls: (AppStoreServerClient) async throws -> Void) async throws {
     let signer = try credentials.signer(bundleId: bundleId)
     let resolved = try trust.resolve()
@@ -120,7 +120,7 @@ struct APITransactionsCommand: ParsableCommand {
     @Argument(help: "Any transaction of the customer.") var transactionId: String
     @Option(name: .customLong("product"), help: "Only this product. May be repeated.") var productIds:
       [String] = []
-    @Flag(help: "Only what was refunded or revoked.") var revoked = false
+    @Flag(help: "Only refunded or revoked transactions.") var revoked = false
     @Flag(help: "The latest change first.") var descending = false
 
     func run() async throws {
@@ -225,7 +225,7 @@ struct APISubscriptionsCommand: ParsableCommand {
 
 struct APINotificationsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "notifications", abstract: "Notifications: those that were sent, and tests.",
+    commandName: "notifications", abstract: "Sent notifications, and tests.",
     subcommands: [History.self, Test.self, TestStatus.self])
 
   struct History: AsyncParsableCommand {
@@ -278,7 +278,7 @@ struct APINotificationsCommand: ParsableCommand {
 
   struct TestStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "test-status", abstract: "Show what became of a test notification.")
+      commandName: "test-status", abstract: "Show the delivery of a test notification.")
     @OptionGroup var options: APIOptions
     @Argument(help: "The token that \"test\" printed.") var token: String
 

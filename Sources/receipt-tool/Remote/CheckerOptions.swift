@@ -8,7 +8,7 @@ import ReceiptHTTPCurl
 import ReceiptSigning
 import ReceiptVerification
 
-/// Which sources are asked after the local checks.
+/// The remote sources that are asked after the local checks.
 struct CheckerOptions: ParsableArguments {
   @Option(
     name: .customLong("check"),
@@ -25,29 +25,29 @@ struct CheckerOptions: ParsableArguments {
 
   @Flag(
     name: .customLong("offline-suffices"),
-    help: "Take the signature for enough while a source of --check cannot be reached.")
+    help: "Accept the signature alone while a source of --check cannot be reached.")
   var offlineSuffices = false
 
   @Option(
     name: .customLong("account-token"),
     help: ArgumentHelp(
-      "The account (appAccountToken) that must own the purchase: by app-store's answer where that is asked, or else "
-        + "by what the receipt states. A receipt that states none is invalid.", valueName: "UUID"))
+      "The account (appAccountToken) that must own the purchase, according to the answer of app-store, if asked, or "
+        + "to the receipt itself. A receipt without an account is invalid.", valueName: "UUID"))
   var accountToken: String?
 
   @Flag(
     name: .customLong("require-current"),
     help: ArgumentHelp(
-      "A subscription must be active or in its grace period, and nothing be revoked.",
+      "Require that a subscription is active or in its grace period, and that nothing is revoked.",
       discussion: """
-        By app-store's answer where that is asked, or else by the dates that the receipt states, at the instant of \
+        According to the answer of app-store, if asked, or to the dates in the receipt, at the instant of \
         --time or now.
         """))
   var requiresCurrent = false
 
   @Flag(
     name: .customLong("soft-ocsp"),
-    help: "With ocsp: confirm though a responder cannot be reached, and say so in the verdict.")
+    help: "With ocsp: confirm even if a responder cannot be reached, and state that in the verdict.")
   var softOCSP = false
 
   @OptionGroup(title: "Credentials") var credentials: CredentialOptions
@@ -97,7 +97,8 @@ struct CheckerOptions: ParsableArguments {
       requiresCurrentSubscription: requiresCurrent)
   }
 
-  /// Checks the receipt itself against the requirements that the App Store is not asked about; `nil` where there are none.
+  /// Checks the receipt's own content against the requirements, if the App Store is not asked; `nil` without
+  /// requirements.
   func signedContentChecker(_ policy: VerificationPolicy) -> SignedContentChecker? {
     guard !asks("app-store"), accountToken != nil || requiresCurrent else { return nil }
     return SignedContentChecker(requirements: requirements, clock: Self.clock(policy))

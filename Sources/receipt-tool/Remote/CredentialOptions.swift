@@ -7,9 +7,9 @@ import ReceiptCrypto
 import ReceiptHTTP
 import ReceiptSigning
 
-/// Who asks the App Store: an API key of App Store Connect, and the older shared secret.
+/// The credentials for the App Store: an API key of App Store Connect, and the older shared secret.
 ///
-/// A flag goes before a file, a file before an environment variable.
+/// A flag has precedence over a file, and a file over an environment variable.
 struct CredentialOptions: ParsableArguments {
   @Option(
     name: .customLong("api-key"),
@@ -33,12 +33,12 @@ struct CredentialOptions: ParsableArguments {
     help: ArgumentHelp(
       "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, all optional.",
       discussion: """
-        Nobody but its owner may read it (mode 0600). The shared secret is taken from here or from
-        RECEIPTKIT_SHARED_SECRET, never from a flag: command lines can be seen by others.
+        Only its owner may read it (mode 0600). The shared secret is read from this file or from
+        RECEIPTKIT_SHARED_SECRET, never from a flag, because others can see command lines.
         """, valueName: "FILE"))
   var credentialsFile: String?
 
-  /// What the credentials file says.
+  /// The contents of the credentials file.
   private struct File {
     var keyFile: String?
     var key: String?
@@ -48,7 +48,7 @@ struct CredentialOptions: ParsableArguments {
     var sharedSecret: String?
   }
 
-  /// Signs tokens of the app that a flag names, or else of the one in the credentials.
+  /// Signs tokens for the app that a flag names, or for the one in the credentials.
   func signer(bundleId: String?) throws -> DeveloperSigner {
     let file = try readFile()
     let keyPath =
@@ -80,7 +80,7 @@ struct CredentialOptions: ParsableArguments {
     }
   }
 
-  /// The app's shared secret, where there is one.
+  /// The app's shared secret, if any.
   func sharedSecret() throws -> Secret? {
     (try readFile().sharedSecret ?? Self.environment("RECEIPTKIT_SHARED_SECRET")).map { Secret($0) }
   }

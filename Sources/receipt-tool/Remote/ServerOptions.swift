@@ -6,23 +6,23 @@ import AppStoreServer
 import RemoteChecks
 import ReceiptHTTPCurl
 
-/// Which servers are asked, and for how long.
+/// The servers and the deadline of requests.
 struct ServerOptions: ParsableArguments {
   @Option(
     name: .customLong("base-url"),
     help: ArgumentHelp(
-      "Ask this server in place of Apple's: an emulator, a proxy, a compatible service.", valueName: "URL"))
+      "Use this server instead of Apple's: an emulator, a proxy, a compatible service.", valueName: "URL"))
   var base: String?
 
   @Option(
     name: .customLong("sandbox-base-url"),
-    help: ArgumentHelp("The same for the sandbox alone; by default --base-url.", valueName: "URL"))
+    help: ArgumentHelp("The same for the sandbox only. Default: --base-url.", valueName: "URL"))
   var sandboxBase: String?
 
   @Flag(
     name: .customLong("allow-plain-http"),
     help:
-      "Accept http:// for other hosts than this one. What is sent, secrets included, can then be read by others."
+      "Accept http:// for other hosts than this one. Others can then read the requests, including secrets."
   )
   var allowsPlainHTTP = false
 
@@ -36,7 +36,7 @@ struct ServerOptions: ParsableArguments {
   @Option(
     name: .customLong("deadline"),
     help: ArgumentHelp(
-      "The longest that one question may take, retries included. Default: 30.", valueName: "SECONDS"))
+      "The deadline of one request, including retries. Default: 30.", valueName: "SECONDS"))
   var deadline: Double?
 
   func validate() throws {
@@ -79,7 +79,7 @@ struct ServerOptions: ParsableArguments {
     return endpoints
   }
 
-  /// The server that is asked in place of the certificates' OCSP responders.
+  /// The server that replaces the certificates' OCSP responders.
   func responder() throws -> RemoteURL? { try base.map { try url($0).appending(pathSegments: ["ocsp"]) } }
 
   private func overridden(_ environment: ReceiptEnvironment.Category) throws -> RemoteURL? {

@@ -39,7 +39,7 @@ struct SignCommand: ParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("Write to this file, replacing what it held.", valueName: "FILE"))
+    help: ArgumentHelp("Write to this file, replacing its contents.", valueName: "FILE"))
   var output: String?
 
   @Flag(

@@ -4,7 +4,7 @@ import FoundationEssentials
 import ReceiptCodec
 import Storefront
 
-/// What a new store sells when nothing else is said.
+/// The default catalogue of a new store.
 enum SampleCatalog {
   static func json() throws -> [UInt8] {
     let group = SubscriptionGroup(id: "plans", referenceName: "Plans")

@@ -9,10 +9,10 @@ import Storefront
 struct StoreAdvanceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "advance",
-    abstract: "Let time pass in the store: renewals, failures, expiries happen when they are due.",
+    abstract: "Advance the store's clock: renewals, billing failures and expiries happen when they are due.",
     discussion: """
-      What a store signs ahead of the time of day does not verify before that day. To have time to let pass, create the
-      store with its clock set back: receipt-tool store init --clock 2025-01-01T00:00:00Z
+      Receipts that are signed for a future date do not verify before it. To simulate time, create the store with its
+      clock set back: receipt-tool store init --clock 2025-01-01T00:00:00Z
 
       EXAMPLES:
         receipt-tool store advance --store shop --by P1M
@@ -28,7 +28,7 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How long: P3D, P1W, P1M, P1Y.", valueName: "PERIOD")) var by: String?
   @Option(help: ArgumentHelp("Until when.", valueName: "ISO8601")) var to: String?
   @Flag(
-    name: .customLong("billing-issue"), help: "Meanwhile the customer's renewals cannot be charged for.")
+    name: .customLong("billing-issue"), help: "Let charges for the customer's renewals fail meanwhile.")
   var hasBillingIssue = false
 
   func validate() throws {
@@ -86,9 +86,9 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
 struct StoreNotificationsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notifications",
-    abstract: "Show the signed notifications that the store has made for the app's server.",
+    abstract: "Show the store's signed notifications for the app's server.",
     discussion: """
-      With --json each line has the signed payload, as it is posted: {"signedPayload": …}.
+      With --json each line has the body of a notification request: {"signedPayload": …}.
 
       EXAMPLES:
         receipt-tool store notifications --store shop
@@ -100,7 +100,8 @@ struct StoreNotificationsCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
-  @Option(help: ArgumentHelp("Only those with a greater number.", valueName: "NUMBER")) var after: Int64 = 0
+  @Option(help: ArgumentHelp("Only notifications with a greater number.", valueName: "NUMBER")) var after:
+    Int64 = 0
 
   func run() async throws {
     try await OpenStore.with(options.folder) { open in

@@ -27,7 +27,7 @@ struct StoreBuyCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("What to buy.", valueName: "product")) var product: String
+  @Argument(help: ArgumentHelp("The product to buy.", valueName: "product")) var product: String
   @Option(help: ArgumentHelp("How many.", valueName: "N")) var quantity = 1
   @Option(
     help: ArgumentHelp(
@@ -59,7 +59,8 @@ struct StoreBuyCommand: AsyncParsableCommand {
       return try await queue.transaction(id)
     }
     guard let transaction else {
-      throw ToolExit.failure(ToolExit.internalFault, "the queue does not know what was just added")
+      throw ToolExit.failure(
+        ToolExit.internalFault, "the queue does not have the payment that was just added")
     }
     let receipt = transaction.storeTransaction?.receipt
     if let file, let receipt {
@@ -70,7 +71,8 @@ struct StoreBuyCommand: AsyncParsableCommand {
     case .purchased, .restored: break
     case .failed: throw ToolExit.invalid
     case .purchasing:
-      note("receipt-tool: it waits for an approval: receipt-tool store pending --store \(options.directory)")
+      note(
+        "receipt-tool: it is waiting for approval: receipt-tool store pending --store \(options.directory)")
       throw ToolExit.undetermined
     }
   }

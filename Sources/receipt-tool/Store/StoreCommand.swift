@@ -8,9 +8,9 @@ struct StoreCommand: ParsableCommand {
     commandName: "store",
     abstract: "Sell from a store of your own: buy, finish, restore, refund, renew.",
     discussion: """
-      A store is a folder: what it sells (products.json or products.storekit), who signs (root.cer, chain.pem, key.pem),
-      its books (store.sqlite), and the payment queue of each customer (queue-NAME.sqlite). What it sells is signed, and
-      passes: receipt-tool verify --trust DIR/root.cer
+      A store is a folder with its products (products.json or products.storekit), its identity (root.cer, chain.pem,
+      key.pem), its records (store.sqlite), and the payment queue of each customer (queue-NAME.sqlite). Its receipts
+      are valid for: receipt-tool verify --trust DIR/root.cer
 
       EXAMPLES:
         receipt-tool store init --store shop                       (sells some samples)
@@ -37,7 +37,7 @@ struct StoreCommand: ParsableCommand {
     ])
 }
 
-/// Which store.
+/// The store.
 struct StoreFolderOptions: ParsableArguments {
   @Option(name: .customLong("store"), help: ArgumentHelp("The store's folder.", valueName: "DIR"))
   var directory: String
@@ -45,7 +45,7 @@ struct StoreFolderOptions: ParsableArguments {
   var folder: StoreFolder { StoreFolder(directory) }
 }
 
-/// Which store, and whose purchases.
+/// The store and the customer.
 struct StoreOptions: ParsableArguments {
   @OptionGroup var store: StoreFolderOptions
 

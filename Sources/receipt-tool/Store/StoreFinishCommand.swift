@@ -9,7 +9,7 @@ import Storefront
 struct StoreFinishCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "finish",
-    abstract: "Say that the customer has what was bought: the transaction leaves the queue.",
+    abstract: "Finish transactions after delivering what was bought; they leave the queue.",
     discussion: """
       EXAMPLES:
         receipt-tool store finish --store shop 2000000000000001

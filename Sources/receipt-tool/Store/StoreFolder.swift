@@ -71,7 +71,7 @@ struct StoreFolder {
       ? try SQLiteRecordStorage(at: path) : try SQLiteRecordStorage(openingAt: path)
   }
 
-  /// The exit code and message for whatever a use of the store threw.
+  /// The exit code and message for an error of the store.
   static func failure(_ error: any Error) -> any Error {
     switch error {
     case let error as LocalStoreError:
@@ -98,14 +98,14 @@ struct StoreFolder {
   }
 }
 
-/// A store that is open.
+/// An open store.
 struct OpenStore {
   let folder: StoreFolder
   let settings: StoreSettings
   let store: LocalStore
   let storage: any RecordStorage
 
-  /// The payment queue of a customer; made when it is first of use.
+  /// The payment queue of a customer, created on first use.
   func queue(_ account: String) throws -> PaymentQueue {
     do {
       return try PaymentQueue(
@@ -116,7 +116,7 @@ struct OpenStore {
     }
   }
 
-  /// Opens a store, does something and closes it.
+  /// Opens a store, runs an operation and closes it.
   static func with<Result>(
     _ folder: StoreFolder, _ body: (OpenStore) async throws -> Result
   ) async throws -> Result {
@@ -131,7 +131,7 @@ struct OpenStore {
     }
   }
 
-  /// The same with the customer's queue, which knows what the store knows.
+  /// The same with the customer's queue, after synchronizing it.
   static func withQueue<Result>(
     _ options: StoreOptions, _ body: (OpenStore, PaymentQueue) async throws -> Result
   ) async throws -> Result {
@@ -139,7 +139,7 @@ struct OpenStore {
       let queue = try open.queue(options.account)
       do {
         let result = try await body(open, queue)
-        // The store hears of what was finished.
+        // Send finishes to the store.
         try await queue.synchronize()
         try await queue.close()
         return result

@@ -10,12 +10,12 @@ import Storefront
 struct StoreInitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Create a store: its identity, its products, its books.",
+    abstract: "Create a store: its identity, its products and its records.",
     discussion: """
       Without --catalog it sells samples: com.example.coins (consumable), com.example.pro (non-consumable),
       com.example.plan.monthly and com.example.plan.yearly (subscriptions of one group).
 
-      --clock sets the store's clock back, so that there is time to let pass: see receipt-tool store advance.
+      --clock sets the store's clock back, to simulate time: see receipt-tool store advance.
 
       EXAMPLES:
         receipt-tool store init --store shop
@@ -27,31 +27,33 @@ struct StoreInitCommand: AsyncParsableCommand {
         could not be stored, or the output not written.
       """)
 
-  @Option(name: .customLong("store"), help: ArgumentHelp("The folder to make.", valueName: "DIR"))
+  @Option(name: .customLong("store"), help: ArgumentHelp("The folder to create.", valueName: "DIR"))
   var directory: String
 
   @Option(
-    help: ArgumentHelp("What it sells: JSON, or an Xcode file that ends in .storekit.", valueName: "FILE"))
+    help: ArgumentHelp("The catalogue: JSON, or an Xcode .storekit file.", valueName: "FILE"))
   var catalog: String?
 
-  @Option(help: ArgumentHelp("The app that is sold for.", valueName: "ID")) var bundle = "com.example.app"
+  @Option(help: ArgumentHelp("The bundle identifier of the app.", valueName: "ID")) var bundle =
+    "com.example.app"
 
   @Option(help: "The environment that receipts name.") var environment = ReceiptEnvironment.Category.sandbox
 
-  @Option(help: ArgumentHelp("The country, by three letters.", valueName: "CODE")) var storefront = "USA"
+  @Option(help: ArgumentHelp("The three-letter country code.", valueName: "CODE")) var storefront = "USA"
 
   @Option(
     name: .customLong("grace-period"),
     help: ArgumentHelp(
-      "For how many days service goes on when a renewal cannot be charged for.", valueName: "DAYS"))
+      "The grace period of failed renewals in days.", valueName: "DAYS"))
   var gracePeriod: Int?
 
-  @Flag(name: .customLong("ask"), help: "Have every purchase wait until it is approved.") var asks = false
+  @Flag(name: .customLong("ask"), help: "Let every purchase wait for approval.") var asks = false
 
-  @Option(help: ArgumentHelp("What the store's clock shows now.", valueName: "ISO8601")) var clock: String?
+  @Option(help: ArgumentHelp("The current time of the store's clock.", valueName: "ISO8601")) var clock:
+    String?
 
   @Option(
-    help: ArgumentHelp("What identifiers come of, for the same ones each time.", valueName: "N"))
+    help: ArgumentHelp("The seed of identifiers, for reproducible ones.", valueName: "N"))
   var seed: Int64?
 
   @OptionGroup var output: JSONOption
@@ -76,7 +78,7 @@ struct StoreInitCommand: AsyncParsableCommand {
     let settings = try settings()
     var authority = CertificateAuthority.Options(
       organization: bundle, algorithm: .es256, start: SystemClock.now(), days: 3650)
-    // Like 'identity create': what a clock that was set back signs verifies, too.
+    // Like 'identity create': valid from an earlier date, so that receipts verify even if the clock is set back.
     authority.validFrom = Timestamp(secondsSince1970: 1_199_145_600)
     do throws(SigningError) {
       let identity = try SigningIdentity.create(authority)
@@ -90,7 +92,7 @@ struct StoreInitCommand: AsyncParsableCommand {
     } catch {
       throw StoreFolder.failure(error)
     }
-    // Last: a folder without it is no store.
+    // Written last: a folder without it is not a store.
     try NewFile.write(settings.encoded(), to: folder.settingsFile)
     try await report(folder)
   }

@@ -9,7 +9,7 @@ struct StorePendingCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pending",
     abstract:
-      "Show the transactions of the customer's queue that are not finished, and what waits for approval.",
+      "Show the unfinished transactions of the customer's queue, and the purchases that are waiting for approval.",
     discussion: """
       EXAMPLES:
         receipt-tool store pending --store shop
@@ -62,7 +62,7 @@ struct StorePendingCommand: AsyncParsableCommand {
 /// `receipt-tool store approve`.
 struct StoreApproveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "approve", abstract: "Approve a purchase that waits.",
+    commandName: "approve", abstract: "Approve a pending purchase.",
     discussion: """
       EXAMPLE:
         receipt-tool store approve --store shop REQUEST
@@ -90,7 +90,7 @@ struct StoreApproveCommand: AsyncParsableCommand {
 /// `receipt-tool store decline`.
 struct StoreDeclineCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "decline", abstract: "Decline a purchase that waits.",
+    commandName: "decline", abstract: "Decline a pending purchase.",
     discussion: """
       EXAMPLE:
         receipt-tool store decline --store shop REQUEST

@@ -24,7 +24,7 @@ struct StoreProductsCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
 
   @Argument(
-    help: ArgumentHelp("The products asked for; all that the store has if none is named.", valueName: "id"))
+    help: ArgumentHelp("The products to show. Default: all products of the store.", valueName: "id"))
   var identifiers: [String] = []
 
   @Option(help: ArgumentHelp("A language of the customer, best first. May be repeated.", valueName: "LOCALE"))

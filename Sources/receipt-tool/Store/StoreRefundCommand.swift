@@ -8,7 +8,7 @@ import Storefront
 struct StoreRefundCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "refund",
-    abstract: "Refund a purchase, or take a refund back; prints the notifications that this makes.",
+    abstract: "Refund a purchase, or reverse a refund; prints the resulting notifications.",
     discussion: """
       EXAMPLES:
         receipt-tool store refund --store shop 2000000000000001
@@ -24,8 +24,8 @@ struct StoreRefundCommand: AsyncParsableCommand {
 
   @Argument(help: ArgumentHelp("The transaction.", valueName: "transaction")) var transaction: String
   @Flag(name: .customLong("issue"), help: "Give an issue with the app as the reason.") var hasIssue = false
-  @Flag(name: .customLong("reverse"), help: "Take the refund back.") var reverses = false
-  @Flag(name: .customLong("decline"), help: "Say that a refund that was asked for is not granted.")
+  @Flag(name: .customLong("reverse"), help: "Reverse the refund.") var reverses = false
+  @Flag(name: .customLong("decline"), help: "Decline a requested refund.")
   var declines = false
 
   func validate() throws {

@@ -8,10 +8,10 @@ import Storefront
 struct StoreRestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Have finished purchases given again: each as a new transaction in the queue.",
+    abstract: "Restore finished purchases, each as a new transaction in the queue.",
     discussion: """
-      Which products can be restored is chosen when they are made: by default non-consumables. Everything that was ever
-      bought is shown by: receipt-tool store purchases
+      The catalogue determines which products can be restored: by default non-consumables. To show all purchases:
+      receipt-tool store purchases
 
       EXAMPLES:
         receipt-tool store restore --store shop
@@ -25,7 +25,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Option(help: ArgumentHelp("Only what was bought with this username.", valueName: "TEXT"))
+  @Option(help: ArgumentHelp("Only purchases with this username.", valueName: "TEXT"))
   var username: String?
 
   func run() async throws {
@@ -43,9 +43,9 @@ struct StoreRestoreCommand: AsyncParsableCommand {
 struct StorePurchasesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "purchases",
-    abstract: "Show everything that the customer ever bought, as the store's books have it.",
+    abstract: "Show all purchases of the customer in the store's records.",
     discussion: """
-      With --receipt it prints the present signed transaction of one purchase: after a refund it says so.
+      With --receipt it prints the current signed transaction of one purchase, which states a refund.
 
       EXAMPLES:
         receipt-tool store purchases --store shop
@@ -60,7 +60,7 @@ struct StorePurchasesCommand: AsyncParsableCommand {
   @OptionGroup var output: JSONOption
 
   @Option(
-    help: ArgumentHelp("Print the present signed transaction of this purchase.", valueName: "TRANSACTION"))
+    help: ArgumentHelp("Print the current signed transaction of this purchase.", valueName: "TRANSACTION"))
   var receipt: String?
 
   func validate() throws {

@@ -5,20 +5,20 @@ import ReceiptCodec
 import ReceiptVerification
 import Storefront
 
-/// What a store's folder says of it: `store.json`.
+/// The settings of a store in its folder: `store.json`.
 struct StoreSettings: JSONObject {
-  /// The app that is sold for.
+  /// The app.
   var bundleId = "com.example.app"
   var environment = ReceiptEnvironment.sandbox
-  /// A country by three letters.
+  /// The three-letter country code.
   var storefront = "USA"
-  /// Whether somebody has to approve each purchase.
+  /// Whether each purchase needs approval.
   var asks = false
-  /// For how many days service goes on when a renewal cannot be charged for; `nil` for none.
+  /// The grace period of failed renewals in days; `nil` for none.
   var gracePeriodDays: Int64?
-  /// What identifiers come of.
+  /// The seed of identifiers.
   var seed: Int64 = 0
-  /// How far the store's clock is ahead of the time of day, in milliseconds; behind it where negative.
+  /// The offset of the store's clock from the wall clock, in milliseconds.
   var clockOffset: Double = 0
   var unknownFields: [JSONMember] = []
 

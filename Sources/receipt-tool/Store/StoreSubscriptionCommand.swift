@@ -23,16 +23,17 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
 
-  @Argument(help: ArgumentHelp("One of them, by its original transaction.", valueName: "original"))
+  @Argument(help: ArgumentHelp("The original transaction of one subscription.", valueName: "original"))
   var original: String?
-  @Flag(name: .customLong("cancel"), help: "Let it end with its period.") var cancels = false
-  @Flag(name: .customLong("resume"), help: "Let it renew after all.") var resumes = false
+  @Flag(name: .customLong("cancel"), help: "Switch renewal off.") var cancels = false
+  @Flag(name: .customLong("resume"), help: "Switch renewal on again.") var resumes = false
   @Option(
     name: .customLong("change-to"),
-    help: ArgumentHelp("Another product of its group: at once for a higher service.", valueName: "PRODUCT"))
+    help: ArgumentHelp(
+      "Change to another product of its group; an upgrade takes effect at once.", valueName: "PRODUCT"))
   var change: String?
   @Option(
-    name: .customLong("extend-by"), help: ArgumentHelp("Move the end of its period.", valueName: "DAYS"))
+    name: .customLong("extend-by"), help: ArgumentHelp("Extend its period.", valueName: "DAYS"))
   var extensionDays: Int?
 
   func validate() throws {
@@ -43,7 +44,7 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
     }
     try refuse(
       ["--account": options.namedAccount != nil], unless: original == nil,
-      "has no effect where the subscription is named")
+      "has no effect if the subscription is given")
   }
 
   func run() async throws {
@@ -104,7 +105,7 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
 struct StoreRenewCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "renew",
-    abstract: "Charge for a subscription's next period now; prints the notifications that this makes.",
+    abstract: "Charge for a subscription's next period now; prints the resulting notifications.",
     discussion: """
       The new transaction is in the customer's queue: receipt-tool store pending
 
@@ -118,8 +119,8 @@ struct StoreRenewCommand: AsyncParsableCommand {
 
   @OptionGroup var options: StoreFolderOptions
   @OptionGroup var output: JSONOption
-  @Argument(help: ArgumentHelp("Which, by its original transaction.", valueName: "original")) var original:
-    String
+  @Argument(help: ArgumentHelp("The original transaction of the subscription.", valueName: "original"))
+  var original: String
 
   func run() async throws {
     let notifications = try await OpenStore.with(options.folder) { try await $0.store.renewNow(original) }

@@ -4,7 +4,7 @@ import ReceiptBytes
 import ReceiptCodec
 import Storefront
 
-/// A transaction of a queue, as it is printed.
+/// Prints a transaction of a queue.
 struct TransactionReport {
   let transaction: PaymentTransaction
 
@@ -69,7 +69,7 @@ struct TransactionReport {
   }
 }
 
-/// Notifications that an operation made, as they are printed.
+/// Prints the notifications of an operation.
 enum NotificationReport {
   static func write(_ notifications: [SignedNotification], json: Bool, signed: Bool = false) throws {
     for notification in notifications {

@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import ReceiptSigning
 
-/// Where a passphrase comes from: never from the command line, which others can see.
+/// The source of a passphrase: never the command line, which other users can see.
 struct PassphraseOptions: ParsableArguments {
   @Option(
     name: .customLong("passphrase-file"),
@@ -32,7 +32,7 @@ struct PassphraseOptions: ParsableArguments {
   }
 }
 
-/// Which key and certificates sign.
+/// The signing key and its certificates.
 struct IdentityOptions: ParsableArguments {
   @Option(
     name: .customLong("identity"),
@@ -80,7 +80,7 @@ struct IdentityOptions: ParsableArguments {
 }
 
 extension ToolExit {
-  /// The exit code for an error of signing.
+  /// The exit code for a signing error.
   static func code(for error: SigningError) -> ExitCode {
     switch error.code {
     case .fileExists, .unwritableFile: cannotCreate

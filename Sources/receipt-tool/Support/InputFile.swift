@@ -6,7 +6,7 @@ import Glibc
 /// A file named on the command line, or standard input for `-`, read in pieces.
 struct InputFile: ~Copyable {
   let name: String
-  /// Length in bytes where it is known beforehand: a regular file.
+  /// The length in bytes; `nil` unless it is a regular file.
   let byteCount: Int?
   private let descriptor: Int32
   private let isOwned: Bool
@@ -54,13 +54,13 @@ struct InputFile: ~Copyable {
     }
   }
 
-  /// Whether reading would not wait: there are bytes, or it is the end.
+  /// Whether a read would not block: bytes are available, or it is the end.
   var hasMoreNow: Bool {
     var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&state, 1, 0) > 0
   }
 
-  /// All bytes, or the first `limit + 1` when there are more: enough to tell that it is too large.
+  /// All bytes, or the first `limit + 1`, which is enough to detect a file that is too large.
   func readAll(limit: Int) throws(ReadFailure) -> [UInt8] {
     var all: [UInt8] = []
     if let byteCount { all.reserveCapacity(min(byteCount, limit) + 1) }
@@ -72,7 +72,7 @@ struct InputFile: ~Copyable {
     return all
   }
 
-  /// Reads a small file, such as a certificate, whole.
+  /// Reads a small file, such as a certificate.
   static func contents(of path: String, limit: Int = 16 << 20) throws -> [UInt8] {
     do throws(ReadFailure) {
       return try InputFile(path).readAll(limit: limit)
@@ -89,7 +89,7 @@ struct ReadFailure: Error, CustomStringConvertible {
   var description: String { "cannot read \(path): \(message)" }
 }
 
-/// The system's words for an error number.
+/// The system's message for an error number.
 func systemMessage(_ number: Int32) -> String {
   var buffer = [CChar](repeating: 0, count: 256)
   guard unsafe strerror_r(number, &buffer, buffer.count) == 0 else { return "error \(number)" }

@@ -2,7 +2,7 @@
 
 import ReceiptCodec
 
-/// Members whose value may be absent: those are left out.
+/// Optional members, which are omitted if absent.
 extension JSONWriter {
   mutating func member(_ name: String, _ value: String?) {
     guard let value else { return }

@@ -3,19 +3,18 @@
 import ArgumentParser
 import ReceiptBytes
 
-/// Files that commands write: each is on disk as a whole when the call returns, or what was at its path stays.
+/// Atomic file writes: when the call returns, the file is complete on disk; after an error the old file is unchanged.
 enum NewFile {
-  /// Writes a file with these permissions from the first byte on. One that is there is only replaced when
-  /// `overwriting`; then it keeps its permissions, a symbolic link still leads to it, and a device or pipe is written
-  /// to.
+  /// Writes a file, which has these permissions from the beginning. An existing file is only replaced if `overwriting`.
+  /// It then keeps its permissions, a symbolic link is followed, and a device or pipe is written to.
   ///
-  /// - Throws: Exit code 73 where the file cannot be made, or is there already; 74 where it cannot be written.
+  /// - Throws: Exit code 73 if the file cannot be created or exists already; 74 if it cannot be written.
   static func write(
     _ contents: [UInt8], to path: String, mode: UInt16 = 0o644, overwriting: Bool = false
   ) throws(ExitCode) {
     if overwriting, let status = try? FileSystem.status(path), !status.isRegularFile {
-      let file = try doing(path, creating: true) { () throws(SystemError) in try File(path, .existing) }
-      return try doing(path) { () throws(SystemError) in
+      let file = try perform(path, creating: true) { () throws(SystemError) in try File(path, .existing) }
+      return try perform(path) { () throws(SystemError) in
         try file.write(contents)
         try file.synchronize()
       }
@@ -29,8 +28,8 @@ enum NewFile {
 
   static func remove(_ path: String) { try? FileSystem.remove(path) }
 
-  /// Puts a file in the place of another in the same folder, which is kept under a third name. At every moment there is
-  /// a file in the place.
+  /// Replaces a file by another one in the same folder, and keeps the old one under a third name. The path always has a
+  /// file.
   ///
   /// - Throws: Exit code 74.
   static func replace(_ path: String, by new: String, keepingAs old: String) throws(ExitCode) {
@@ -39,14 +38,13 @@ enum NewFile {
     } catch {
       guard error.isExisting || error.isMissing else { throw failure(old, error) }
     }
-    try doing(path) { () throws(SystemError) in
+    try perform(path) { () throws(SystemError) in
       try FileSystem.rename(new, to: path)
       try FileSystem.synchronizeDirectory(FileSystem.directory(of: path))
     }
   }
 
-  /// Keeps other processes from a file for as long as what is returned exists; `nil` where another has it, or has moved
-  /// it.
+  /// Locks a file for as long as the result exists; `nil` if another process has locked or moved it.
   static func lock(_ path: String) -> File? {
     guard let file = try? File(path, .reading), (try? file.lock()) == true,
       let identity = file.status?.identity, identity == (try? FileSystem.status(path))?.identity
@@ -54,7 +52,7 @@ enum NewFile {
     return file
   }
 
-  fileprivate static func doing<Result: ~Copyable>(
+  fileprivate static func perform<Result: ~Copyable>(
     _ path: String, creating: Bool = false, _ body: () throws(SystemError) -> Result
   ) throws(ExitCode) -> Result {
     do { return try body() } catch { throw failure(path, error, creating: creating) }
@@ -72,25 +70,25 @@ enum NewFile {
   }
 }
 
-/// A new file that is filled under a temporary name beside its own, and takes its name when it is finished. Without that
-/// nothing is left of it.
+/// A new file that is written under a temporary name in the same folder, and renamed when it is finished. Otherwise it
+/// is removed.
 final class PendingFile {
   let path: String
-  /// Where it is until it is finished.
+  /// The temporary path.
   let temporary: String
   private let target: String
   private let overwriting: Bool
   private let file: File
 
-  /// Makes the file, empty.
+  /// Creates an empty file.
   ///
-  /// - Throws: As ``NewFile/write(_:to:mode:overwriting:)``; what is at the path and no regular file is not replaced.
+  /// - Throws: As ``NewFile/write(_:to:mode:overwriting:)``; only a regular file is replaced.
   init(_ path: String, mode: UInt16 = 0o644, overwriting: Bool) throws(ExitCode) {
     let status = try? FileSystem.status(path)
     guard status == nil || overwriting && status?.isRegularFile == true else { throw NewFile.isThere(path) }
     let target = status == nil ? path : FileSystem.resolved(path)
     let temporary = "\(target).\(UInt64.random(in: .min ... .max)).new"
-    file = try NewFile.doing(path, creating: true) { () throws(SystemError) in
+    file = try NewFile.perform(path, creating: true) { () throws(SystemError) in
       try File(temporary, .creating, permissions: mode)
     }
     if let status { file.setPermissions(status.permissions & 0o777) }
@@ -101,16 +99,16 @@ final class PendingFile {
   }
 
   func write(_ bytes: [UInt8]) throws(ExitCode) {
-    try NewFile.doing(path) { () throws(SystemError) in try file.write(bytes) }
+    try NewFile.perform(path) { () throws(SystemError) in try file.write(bytes) }
   }
 
-  /// Has the file on disk, under its name.
+  /// Syncs the file and renames it.
   func finish() throws(ExitCode) {
-    try NewFile.doing(path) { () throws(SystemError) in try file.synchronize() }
-    try NewFile.doing(path, creating: true) { () throws(SystemError) in
+    try NewFile.perform(path) { () throws(SystemError) in try file.synchronize() }
+    try NewFile.perform(path, creating: true) { () throws(SystemError) in
       try overwriting ? FileSystem.rename(temporary, to: target) : FileSystem.link(temporary, as: target)
     }
-    try NewFile.doing(path) { () throws(SystemError) in
+    try NewFile.perform(path) { () throws(SystemError) in
       try FileSystem.synchronizeDirectory(FileSystem.directory(of: target))
     }
   }

@@ -6,29 +6,29 @@ import ReceiptBytes
 import ReceiptCodec
 import Synchronization
 
-// The only way by which commands print. What cannot be written ends the command with exit code 74, so that output
-// that was cut short never looks complete: pass the error on.
+// Commands print only by these functions. A failed write ends the command with exit code 74, so that truncated output
+// never looks complete: always propagate the error.
 
-/// Writes bytes to standard output, as they are.
+/// Writes bytes to standard output, unchanged.
 func writeAll(_ bytes: [UInt8]) throws(ExitCode) {
   guard writeAll(bytes, to: STDOUT_FILENO) else { throw StandardStreams.outputFailure() }
 }
 
-/// Writes text to standard output, as it is.
+/// Writes text to standard output, unchanged.
 func writeAll(_ text: String) throws(ExitCode) { try writeAll(Array(text.utf8)) }
 
 /// A line of JSON on standard output.
 func writeLine(_ object: JSONWriter) throws(ExitCode) { try writeAll(object.bytes + [0x0A]) }
 
-/// Lines for people on standard output: what could command a terminal is shown, not sent.
+/// Writes human-readable lines to standard output, with control characters escaped.
 func writeLine(_ lines: String...) throws(ExitCode) {
   try writeAll(lines.map { ShownText.plain($0) + "\n" }.joined())
 }
 
-/// Writes a line to standard error, where notes and progress go. Where that fails, a command that would otherwise have
-/// succeeded does not (``StandardStreams/finish(succeeded:)``); one that fails has its exit code to say so.
+/// Writes a line to standard error, for notes and progress. If that fails, an otherwise successful command fails
+/// (``StandardStreams/finish(succeeded:)``); a failed one keeps its exit code.
 func note(_ line: String) {
-  // Who closed standard error wants to hear nothing.
+  // A closed standard error means that no notes are wanted.
   if !writeAll(Array((line + "\n").utf8), to: STDERR_FILENO), errno != EBADF {
     StandardStreams.isNoteLost.store(true, ordering: .relaxed)
   }
@@ -36,7 +36,7 @@ func note(_ line: String) {
 
 /// Writes all bytes to a file descriptor.
 ///
-/// - Returns: Whether it could; `errno` says why not.
+/// - Returns: Whether it succeeded; otherwise `errno` has the reason.
 func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   var offset = 0
   while offset < bytes.count {
@@ -52,12 +52,12 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   return true
 }
 
-/// The process's standard streams, from its first step to its last.
+/// The process's standard streams.
 enum StandardStreams {
   static let isNoteLost = Atomic(false)
 
-  /// Has a closed pipe and a limit on the size of files reported by the write that meets them, not by a signal; and
-  /// puts something in the place of a stream that is closed, which the next file that is opened would take.
+  /// Makes writes report a closed pipe and an exceeded file size limit, instead of a signal. Opens `/dev/null` for a
+  /// closed stream, whose descriptor the next opened file would get.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
@@ -65,7 +65,7 @@ enum StandardStreams {
     for (descriptor, mode) in uses where fcntl(descriptor, F_GETFD) < 0 { _ = unsafe open("/dev/null", mode) }
   }
 
-  /// Closes standard output, since some file systems say only then that there was no space.
+  /// Closes standard output, because some file systems report a full disk only then.
   static func finish(succeeded: Bool) throws(ExitCode) {
     guard close(STDOUT_FILENO) == 0 else { throw outputFailure() }
     if succeeded, isNoteLost.load(ordering: .relaxed) { throw ToolExit.inputOutput }

@@ -9,7 +9,7 @@ extension ReceiptEnvironment.Category: ExpressibleByArgument {}
 extension ReceiptKind: ExpressibleByArgument {}
 extension ReceiptAlgorithm: ExpressibleByArgument {}
 
-/// What is demanded of a receipt.
+/// The verification policy.
 struct PolicyOptions: ParsableArguments {
   @Option(
     name: .customLong("bundle-id"),
@@ -50,13 +50,13 @@ struct PolicyOptions: ParsableArguments {
 
   @Option(
     name: .customLong("clock-skew"),
-    help: ArgumentHelp("How far in the future a signing time may lie.", valueName: "SECONDS"))
+    help: ArgumentHelp("How far in the future the signing time may be.", valueName: "SECONDS"))
   var allowedClockSkew: Double = 60
 
   @Option(
     name: .customLong("device-id"),
     help: ArgumentHelp(
-      "The device that the receipt must have been made for: a UUID, or bytes in hexadecimal.",
+      "The device that the receipt must be bound to: a UUID, or bytes in hexadecimal.",
       valueName: "UUID|HEX"))
   var deviceId: String?
 
@@ -69,7 +69,7 @@ struct PolicyOptions: ParsableArguments {
 
   @Flag(
     name: .customLong("accept-claimed-environment"),
-    help: "Take the unsigned environment of a transaction receipt for granted, even for production alone.")
+    help: "Accept the unsigned environment of a transaction receipt, even if only production is allowed.")
   var acceptsClaimedEnvironment = false
 
   func validate() throws {

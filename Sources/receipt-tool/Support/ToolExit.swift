@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// The exit codes of `sysexits.h` that the tool uses, besides those of a verification.
+/// The exit codes of `sysexits.h` that the tool uses in addition to those of a verification.
 enum ToolExit {
   static let invalid = ExitCode(1)
   static let undetermined = ExitCode(2)
@@ -10,10 +10,10 @@ enum ToolExit {
   static let unreadableInput = ExitCode(66)
   static let internalFault = ExitCode(70)
   static let cannotCreate = ExitCode(73)
-  /// What was to be printed, written or stored could not be.
+  /// Output, a file or a storage could not be written.
   static let inputOutput = ExitCode(74)
 
-  /// Says on standard error what is wrong, and gives the exit code to throw.
+  /// Writes the error to standard error, and returns the exit code to throw.
   static func failure(_ code: ExitCode, _ message: String) -> ExitCode {
     note("receipt-tool: \(message)")
     return code
@@ -23,9 +23,9 @@ enum ToolExit {
 /// Refuses options that have no effect, since the user relies on them.
 ///
 /// - Parameters:
-///   - options: The options, with whether each is given.
-///   - isUsed: Whether something uses them.
-///   - reason: What follows the option's name, such as `needs --check ocsp`.
+///   - options: The options, each with whether it is given.
+///   - isUsed: Whether they have an effect.
+///   - reason: The message after the option's name, such as `needs --check ocsp`.
 /// - Throws: `ValidationError`, for exit code 64, that names the first option given.
 func refuse(
   _ options: KeyValuePairs<String, Bool>, unless isUsed: Bool, _ reason: String

@@ -4,7 +4,7 @@ import ArgumentParser
 import ReceiptCrypto
 import ReceiptVerification
 
-/// Which roots are trusted, and which certificates help to reach them.
+/// The trusted roots and additional intermediate certificates.
 struct TrustOptions: ParsableArguments {
   @Option(
     name: .customLong("trust"),
@@ -25,8 +25,8 @@ struct TrustOptions: ParsableArguments {
     help: ArgumentHelp(
       "Admit test data that Xcode or a unit test signed with its own certificate.",
       discussion: """
-        Such data proves no purchase: never use this in production. Xcode's app receipts are admitted by the
-        certificate that every Xcode has; its JWS are signed by one made on each machine, which --trust names.
+        Such data does not prove a purchase: never use this in production. Xcode's app receipts have the same
+        certificate on every machine; its JWS have a different one on each machine, which --trust must name.
         """))
   var admitsXcode = false
 
@@ -48,8 +48,8 @@ struct TrustOptions: ParsableArguments {
           ToolExit.usage,
           "--trust \(file): there is no root (self-issued) certificate in it; use --intermediate for others")
       }
-      // Xcode's certificate is self-signed, and may or may not say that it is an authority. Pinned, it counts
-      // for test data alone; as a root, for nothing that it did not issue.
+      // Xcode's certificate is self-signed, and may or may not be a certificate authority. If pinned, it is trusted
+      // only for test data; as a root, only for certificates that it issued.
       let authorities = roots.filter(\.isCertificateAuthority)
       guard admitsXcode || authorities.count == roots.count else {
         throw ToolExit.failure(

@@ -13,7 +13,7 @@ struct LineVerification: Sendable {
   let source: String
   let asJSON: Bool
 
-  /// Lines that go to a core together: enough to make handing over cheap, few enough to bound memory.
+  /// The batch size of one task: large enough to make the task switch cheap, small enough to bound memory.
   private static let linesInBatch = 64
   private static let bytesInBatch = 1 << 20
 
@@ -22,15 +22,15 @@ struct LineVerification: Sendable {
     var tally = VerdictTally()
   }
 
-  /// - Throws: `AuditError` where a verdict could not be recorded, the exit code where one could not be printed: then
-  ///   nothing more is read, recorded or printed, so that what is printed is without gaps. `ReadFailure`, after what was
-  ///   read before it is printed.
+  /// - Throws: `AuditError` if a verdict could not be recorded, an exit code if one could not be printed: then nothing
+  ///   more is read, recorded or printed, so that the output has no gaps. `ReadFailure`, after printing the results of
+  ///   all lines before it.
   func run(_ input: borrowing InputFile, maximumLineLength: Int, _ tally: inout VerdictTally) async throws {
     var pending: [Task<Outcome, any Error>] = []
     do {
       try await run(input, maximumLineLength: maximumLineLength, &tally, &pending)
     } catch {
-      // Nothing is recorded any more when the trail is closed.
+      // All tasks must end before the trail is closed.
       for task in pending { task.cancel() }
       for task in pending { _ = await task.result }
       throw error
@@ -56,7 +56,7 @@ struct LineVerification: Sendable {
       batchByteCount = 0
       pending.append(Task { try await verifyBatch(lines, firstIndex: firstIndex) })
     }
-    func settleFirst() async throws {
+    func writeFirstOutcome() async throws {
       let outcome = try await pending.removeFirst().value
       try writeAll(outcome.output)
       tally.add(outcome.tally)
@@ -67,20 +67,20 @@ struct LineVerification: Sendable {
       var piece: [UInt8] = []
       do throws(ReadFailure) { piece = try input.read(atMost: 1 << 18) } catch { failure = error }
       progress.advance(by: piece.count)
-      // A line that was cut off by the failure is none.
+      // Ignore a line that the failure truncated.
       let lines = !piece.isEmpty ? splitter.split(piece) : failure == nil ? splitter.finish() : []
       for line in lines {
         batch.append(line)
         batchByteCount += line.count
         if batch.count >= Self.linesInBatch || batchByteCount >= Self.bytesInBatch {
           submit()
-          while pending.count >= inFlight { try await settleFirst() }
+          while pending.count >= inFlight { try await writeFirstOutcome() }
         }
       }
       if piece.isEmpty { break }
     }
     submit()
-    while !pending.isEmpty { try await settleFirst() }
+    while !pending.isEmpty { try await writeFirstOutcome() }
     progress.finish()
     if let failure { throw failure }
   }
@@ -88,7 +88,7 @@ struct LineVerification: Sendable {
   private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) async throws -> Outcome {
     var outcome = Outcome()
     let verdicts = checkers.isEmpty ? verifier.verifyTogether(lines[...]) : await verifyAndCheck(lines)
-    // What was asked of others may have been cut off with the task.
+    // The cancellation of the task may have interrupted remote checks.
     try Task.checkCancellation()
     let recorded = try await recorder?.record(zip(verdicts, lines).map { ($0, $1) })
     for (offset, verified) in verdicts.enumerated() {
@@ -101,7 +101,7 @@ struct LineVerification: Sendable {
     return outcome
   }
 
-  /// Checkers wait for others, so the lines of a batch are asked about side by side.
+  /// Remote checks wait for servers, so the lines of a batch are checked concurrently.
   private func verifyAndCheck(_ lines: [[UInt8]]) async -> [Verdict] {
     await withTaskGroup(of: (Int, Verdict).self) { group in
       for (index, line) in lines.enumerated() {
@@ -114,8 +114,8 @@ struct LineVerification: Sendable {
   }
 }
 
-/// Cuts a stream into lines. A line that is too long is cut one byte past the limit, so that its reader
-/// sees that it is too long, and the rest of it is dropped.
+/// Splits a stream into lines. A line that is too long is truncated to one byte more than the limit, which the
+/// verification then refuses as too large.
 struct LineSplitter {
   let maximumLineLength: Int
   private var partial: [UInt8] = []
@@ -136,7 +136,7 @@ struct LineSplitter {
     return lines
   }
 
-  /// The last line, when no line feed ends it.
+  /// The last line, if it has no line feed.
   mutating func finish() -> [[UInt8]] {
     defer { partial = [] }
     return partial.isEmpty ? [] : [partial]

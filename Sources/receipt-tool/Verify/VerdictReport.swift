@@ -5,12 +5,12 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 
-/// One verdict, as it is printed.
+/// Prints a verdict.
 struct VerdictReport {
   let source: String
   let index: Int?
   let verdict: Verdict
-  /// Where it was recorded.
+  /// The entry that records it.
   var recorded: AuditAcknowledgement?
 
   private var word: String {

@@ -6,15 +6,15 @@ import ReceiptCodec
 import ReceiptHTTPCurl
 import ReceiptVerification
 
-/// `receipt-tool verify`: is this receipt genuine, and is it what the policy demands?
+/// `receipt-tool verify`: checks whether receipts are genuine and satisfy the policy.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Say whether receipts are genuine.",
+    abstract: "Verify receipts.",
     discussion: """
       Reads any kind of receipt: signed JWS (transaction, renewal info, app transaction, notification, realtime
       request), app receipt (PKCS#7, binary or base64), transaction receipt (property list), or a JSON object
-      that wraps one. Nothing is fetched from the network, unless --check names whom to ask.
+      that wraps one. The network is only used with --check.
 
       EXAMPLES:
         receipt-tool verify --bundle-id com.example.app --environment production receipt.b64
@@ -50,7 +50,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("max-bytes"),
-    help: ArgumentHelp("The longest receipt that is read.", valueName: "N"))
+    help: ArgumentHelp("The longest accepted receipt, in bytes.", valueName: "N"))
   var maximumByteCount = ReceiptLimits.standard.maximumByteCount
 
   @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
@@ -70,7 +70,7 @@ struct VerifyCommand: AsyncParsableCommand {
     let explain: @Sendable (VerificationDiagnostic) -> Void = { note($0.description) }
     var policy = try policy.policy(resolved)
     if checks.offlineSuffices { policy.offlineRule = .sufficient }
-    // Made for remote checks alone: the rest of the tool knows no network.
+    // Created only for remote checks: other verifications need no network.
     let transport = checks.specifications.isEmpty ? nil : checks.servers.transport()
     defer { transport?.shutdown() }
     var checkers = try transport.map { try checks.checkers(over: $0, policy: policy, trust: resolved) } ?? []
@@ -122,7 +122,7 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 }
 
-/// How many verdicts of each value there were.
+/// The number of verdicts of each value.
 struct VerdictTally: Sendable {
   var valid = 0
   var invalid = 0

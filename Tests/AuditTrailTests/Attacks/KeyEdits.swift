@@ -108,7 +108,7 @@ extension Attack {
     try replace(tables, byThoseOf: before)
   }
 
-  /// Whoever holds the storage holds the keys of erasable parts.
+  /// Access to the storage includes the keys of erasable parts.
   func resealPayload(_ edit: (inout [UInt8]) -> Void) throws {
     let index = pick([450, 900, 2_200].map { trail.places[$0] })
     var keys = ErasureKeys(rows)

@@ -8,7 +8,7 @@ import TransparencyLog
 @testable import AuditTrail
 @testable import FingerprintIndex
 
-/// Whoever holds the storage, but no signing key, can make an operation fail, and never make it lie.
+/// An attacker with the storage, but no signing key, can make an operation fail, but never make its result wrong.
 @Suite struct StorageAttackTests {
   static let isFull = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] != nil
 

@@ -90,7 +90,7 @@ extension TrailQuestion {
     return answers.joined(separator: "\n")
   }
 
-  /// The files of an export, where whoever checks them finds nothing wrong.
+  /// The files of an export without a fault that a check detects.
   private static func export(_ log: AuditLog, includingErasableParts: Bool) throws -> String {
     let path = FileManager.default.temporaryDirectory.path + "/attacked-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -7,8 +7,8 @@ import TransparencyLog
 
 @testable import AuditTrail
 
-/// A key takes over by an entry that the one before it signed. Whoever trusts any of the keys follows the trail from
-/// there on, and what a replaced key signs afterwards is not accepted.
+/// A new key is introduced by an entry that the old one signed. A verifier that trusts any of the keys follows the
+/// trail from there on, and what a replaced key signs afterwards is not accepted.
 @Suite struct KeyRotationTests {
   /// A trail whose key was replaced twice, with entries under each key.
   private struct Rotated {

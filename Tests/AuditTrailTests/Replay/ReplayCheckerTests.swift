@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func aRenewalBelongsToWhoeverHadTheSubscription() async throws {
+  @Test func aRenewalBelongsToTheSubscriptionsOwner() async throws {
     _ = try await present(transaction(), as: "anna", rules: [.anotherCustomer])
     let renewal = try transaction { $0.transactionId = "2000000002" }
     expectRefused(try await present(renewal, as: "bert", rules: [.anotherCustomer]), "transaction 2000000002")
@@ -156,7 +156,7 @@ import Testing
     #expect(try await present(transaction(), as: "bert", rules: [.anotherCustomer]).receipt != nil)
   }
 
-  @Test func thePurchaseIsWhoeversItWasFirst() async throws {
+  @Test func thePurchaseBelongsToItsFirstOwner() async throws {
     _ = try await present(transaction(), as: "anna", rules: [])
     _ = try await present(transaction(), as: "bert", rules: [])
     expectRefused(try await present(transaction(), as: "bert", rules: [.anotherCustomer]), "in entry 0")

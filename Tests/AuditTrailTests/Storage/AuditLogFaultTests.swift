@@ -93,7 +93,7 @@ struct AuditLogFaultTests {
     }
 
     func check(_ log: AuditLog, verifier: NoteVerifierKey) async throws {
-      // Whoever was not told appends again.
+      // A client without an acknowledgement appends again.
       let numbers = 0..<283
       let again = try await log.append(TrailFixture.records(numbers))
       for number in numbers { #expect(acknowledged[number] ?? again[number].index == again[number].index) }

@@ -37,7 +37,7 @@ struct CosignatureCollectionTests {
     #expect(try log.withView { $0.checkpoint?.signed } == cosigned.signed)
     #expect(log.witnessedCheckpoint == cosigned)
     #expect(try faults() == [])
-    // What is cosigned stays so, whoever opens the trail next, and nobody is asked again.
+    // A cosigned checkpoint stays cosigned after reopening, and no witness is asked again.
     try log.close()
     #expect(try stored() == cosigned.signed)
   }
@@ -112,7 +112,7 @@ struct CosignatureCollectionTests {
     #expect(try witnesses.policy.verify(stored(), logKey: trail.signer.verifierKey).cosignatures.count == 3)
   }
 
-  /// Whoever verifies by the policy would refuse the whole checkpoint for it.
+  /// A verifier with the policy would refuse the whole checkpoint because of it.
   @Test func aForgedCosignatureInThePlaceGoes() async throws {
     let log = try trail.create()
     let other = try log.publishCheckpoint().checkpoint

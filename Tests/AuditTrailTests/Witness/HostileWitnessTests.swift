@@ -14,7 +14,7 @@ struct HostileWitnessTests {
   init() throws {
     trail = try TrailFixture()
     witnesses = try WitnessFixture(of: trail.signer.verifierKey)
-    trail.options.witnesses = witnesses.witnesses(patience: .milliseconds(50))
+    trail.options.witnesses = witnesses.witnesses(gracePeriod: .milliseconds(50))
   }
 
   /// Witness 1 does what is said, witness 2 is down: the quorum rests on witness 1.

@@ -59,9 +59,9 @@ final class WitnessFixture: WitnessTransport {
   }
 
   /// The times are long, since tests that block their threads may run beside.
-  func witnesses(timeout: Duration = .seconds(600), patience: Duration = .seconds(600)) -> Witnesses {
+  func witnesses(timeout: Duration = .seconds(600), gracePeriod: Duration = .seconds(600)) -> Witnesses {
     var witnesses = Witnesses(policy: policy, transport: self, timeout: timeout)
-    witnesses.gracePeriod = patience
+    witnesses.gracePeriod = gracePeriod
     return witnesses
   }
 

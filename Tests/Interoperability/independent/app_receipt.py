@@ -135,7 +135,7 @@ def container(
 def indefinite_container(
     content: bytes, certificates: list[bytes], signer_infos: list[bytes], digest: str = "sha256"
 ) -> bytes:
-    """As Xcode writes it: BER, indefinite lengths, the content in a constructed octet string of two parts."""
+    """Xcode's encoding: BER, indefinite lengths, the content in a constructed octet string of two parts."""
     half = len(content) // 2
     pieces = [der.octets(content[:half]), der.octets(content[half:])]
     return der.indefinite(
@@ -160,7 +160,7 @@ def indefinite_container(
 def sign(
     content: bytes, signer: Identity, *, digest: str = "sha256", attributes: bool = False, ber: bool = False
 ) -> bytes:
-    """A receipt as the App Store makes it: whole chain inside, one signerInfo, no signed attributes."""
+    """A receipt like the App Store's: the whole chain, one signerInfo, no signed attributes."""
     signed = signed_attributes(content, digest) if attributes else None
     write = indefinite_container if ber else container
     return write(

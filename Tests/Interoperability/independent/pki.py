@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Certificates: a store's root, intermediate and leaf as Apple shapes them, and every wrong shape."""
+"""Certificates: a store's root, intermediate and leaf like Apple's, and flawed ones of every kind."""
 
 import datetime
 from dataclasses import dataclass, field
@@ -151,7 +151,7 @@ class Store:
 
     @property
     def old_leaf(self) -> Identity:
-        """The shape of 2009 to 2016 that signs transaction receipts of version 2."""
+        """A chain of the form of 2009 to 2016, for transaction receipts of version 2."""
         if "old" not in self._leaves:
             intermediate = self.root.issue(
                 "Old Intermediate",

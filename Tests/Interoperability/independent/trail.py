@@ -29,7 +29,7 @@ def signed_lines(note: bytes, key: str) -> dict[str, str]:
 
 
 class Tree:
-    """Grows leaf by leaf; knows the root of every size that it ever had."""
+    """A Merkle tree that grows by leaves and keeps the root of every size."""
 
     def __init__(self):
         self.roots = [hashlib.sha256().digest()]
@@ -52,10 +52,10 @@ class Tree:
 
 
 class StoredTrail:
-    """All entries of a trail that nobody writes to."""
+    """The entries of a trail that is not being written."""
 
     def __init__(self, path, known: "StoredTrail | None" = None):
-        """Reads the trail; what `known` has read before must be there unchanged."""
+        """Reads the trail; everything that `known` has read before must be unchanged."""
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         (head,) = database.execute("SELECT value FROM head WHERE key = 0").fetchone()
         with open(f"{path}.pub") as file:
@@ -86,7 +86,7 @@ class StoredTrail:
 
     @staticmethod
     def _bundles(database):
-        """Each bundle, put together from its rows: segments of 4,064 bytes, of which the last may be shorter."""
+        """Each bundle, assembled from its rows: segments of 4,064 bytes, the last of which may be shorter."""
         rows = database.execute("SELECT key >> 17, key & 131071, value FROM bundles ORDER BY key").fetchall()
         for number, segments in itertools.groupby(rows, key=lambda row: row[0]):
             parts = []
@@ -117,7 +117,7 @@ class StoredTrail:
 
     @staticmethod
     def _field(entry: bytes, name: str) -> str | None:
-        """What an entry says, in the line that begins with `name`."""
+        """The value of an entry's line that begins with `name`."""
         for line in entry.decode().splitlines()[1:]:
             key, _, value = line.partition(" ")
             if key == name:
@@ -125,7 +125,7 @@ class StoredTrail:
         return None
 
     def check_checkpoint(self, note: str):
-        """A checkpoint that was signed at any time must be of a state that the trail has had."""
+        """Checks that a checkpoint, signed at any time, is of an earlier state of the trail."""
         _, size, root = note.split("\n")[:3]
         assert int(size) <= self.size, f"a checkpoint of {size} entries, and there are {self.size}"
         assert self.tree.roots[int(size)] == base64.b64decode(root), f"the checkpoint of size {size} is of another tree"

@@ -29,7 +29,7 @@ struct AppReceiptPayloadTests {
     #expect(error?.place == place, sourceLocation: sourceLocation)
   }
 
-  @Test("What is written with all fields set is read back")
+  @Test("A payload with all fields is read back")
   func roundTrip() throws {
     let payload = SampleReceipts.payload
     let decoded = try AppReceiptPayload(decoding: payload.encoded()[...])
@@ -69,7 +69,8 @@ struct AppReceiptPayloadTests {
     #expect(purchase == SampleReceipts.purchase)
   }
 
-  @Test("Changing a field keeps the attributes of unknown type, and changing it back does not restore bytes")
+  @Test(
+    "Changing a field keeps attributes of unknown type; changing it back does not restore the original bytes")
   func changedAfterDecoding() throws {
     let content = set([
       AppReceiptAttribute(type: 9999, value: [1]), AppReceiptAttribute(type: 3, value: [0x0C, 0x01, 0x31]),
@@ -118,7 +119,7 @@ struct AppReceiptPayloadTests {
     #expect(payload.inAppPurchases.first?.cancellationDate == nil)
   }
 
-  @Test("Values that are not what their type says are refused at the attribute")
+  @Test("Values of the wrong type are refused, with the attribute")
   func badValues() {
     func place(_ type: Int) -> MalformedReceipt.Place { .attribute(type: type, inAppIndex: nil) }
     let cases: [(Int, [UInt8], MalformedReceipt.Code)] = [
@@ -140,7 +141,7 @@ struct AppReceiptPayloadTests {
       decoding: set([inApp([]), inApp([AppReceiptAttribute(type: 1713, value: [0x02, 0x01, 0x02])])]))
   }
 
-  @Test("A repeated attribute is refused, known or not, save in-app purchases")
+  @Test("A repeated attribute is refused, known or not, except for in-app purchases")
   func duplicates() throws {
     for type in [2, 20, 9999, -5] {
       let attribute = AppReceiptAttribute(type: type, value: [0x0C, 0x00])
@@ -155,7 +156,7 @@ struct AppReceiptPayloadTests {
     #expect(try AppReceiptPayload(decoding: set([inApp([]), inApp([])])[...]).inAppPurchases.count == 2)
   }
 
-  @Test("A set that is broken is refused at the offset")
+  @Test("A malformed set is refused, with the offset")
   func brokenSets() {
     func place(_ offset: Int) -> MalformedReceipt.Place { .byteOffset(offset, within: "app receipt payload") }
     expectFailure(.truncated, at: place(0), decoding: [])
@@ -177,7 +178,7 @@ struct AppReceiptPayloadTests {
       decoding: [0x31, 0x0B, 0x30, 0x09, 0x02, 0x02, 0x00, 0x02, 0x02, 0x01, 0x01, 0x04, 0x00])
   }
 
-  @Test("Attributes beyond the limit are refused, those in purchases counted")
+  @Test("Attributes beyond the limit are refused, including those in purchases")
   func limits() throws {
     let one = AppReceiptAttribute(type: 1702, value: [0x0C, 0x00])
     let content = set([inApp([one]), inApp([one]), inApp([one])])

@@ -182,7 +182,7 @@ struct CMSSignedDataTests {
     try expectRefusal(.invalidValue, at: 17, attributes(twoDigests))
   }
 
-  @Test("Anything after the container is refused, and what is no container as well")
+  @Test("Bytes after the container are refused, and so is anything but a container")
   func surroundings() {
     let bytes = container()
     expectFailure(.trailingData, at: bytes.count, parsing: bytes + [0x0A])

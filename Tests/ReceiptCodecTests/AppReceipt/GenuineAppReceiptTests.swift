@@ -41,7 +41,8 @@ struct GenuineAppReceiptTests {
     }
   }
 
-  @Test("The payload says what the manifest says", arguments: readable.filter { $0.expected.in_app != nil })
+  @Test(
+    "The payload has the values of the manifest", arguments: readable.filter { $0.expected.in_app != nil })
   func payload(entry: GenuineReceiptFolder.Entry) throws {
     let expected = entry.expected
     let payload = try UnverifiedAppReceipt(parsing: entry.binary()).decodePayload()

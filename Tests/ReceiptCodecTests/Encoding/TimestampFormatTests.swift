@@ -45,7 +45,7 @@ struct TimestampFormatTests {
     "2020-08-01T12:00:00+03-00", "2020-08-01T12:00:00Z ", " 2020-08-01T12:00:00Z", "20200801T120000Z",
     "+020-08-01T12:00:00Z", "2020-08-01T12:00:00.1é", "2020-08-01T12:00:00ZZ", "２020-08-01T12:00:00Z",
   ])
-  func `Anything else is refused`(text: String) {
+  func `Any other text is refused`(text: String) {
     do throws(MalformedReceipt) {
       _ = try Timestamp(iso8601: text)
       Issue.record("accepted")

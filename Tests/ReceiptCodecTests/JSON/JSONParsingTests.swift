@@ -70,7 +70,7 @@ struct JSONParsingTests {
     ("01", 1), ("-01", 2), ("00", 1), ("-a", 1), ("1.a", 2), ("1.e5", 2), ("1ea", 2), ("1e+a", 3), ("+1", 0),
     (".5", 0), ("[-]", 2), ("NaN", 0), ("Infinity", 0), ("-Infinity", 1), ("0x10", 1), ("1,", 1), ("1 2", 2),
   ])
-  func `What is no number is refused`(text: String, offset: Int) {
+  func `Malformed numbers are refused`(text: String, offset: Int) {
     let code: MalformedReceipt.Code = ["0x10", "1,", "1 2"].contains(text) ? .trailingData : .unexpected
     expectFailure(code, at: offset, in: Array(text.utf8))
   }
@@ -119,7 +119,7 @@ struct JSONParsingTests {
     ("tru", 0), ("True", 0), ("nul", 0), ("// x\n1", 0), ("[1 /**/]", 3), ("{\"a\":1 \"b\":2}", 7),
     ("[\u{A0}1]", 1), ("\u{FEFF}1", 0), ("undefined", 0), ("[1\u{0C}]", 2),
   ])
-  func `Broken structure is refused`(text: String, offset: Int) {
+  func `Malformed structure is refused`(text: String, offset: Int) {
     expectFailure(.unexpected, at: offset, in: Array(text.utf8))
   }
 
@@ -128,11 +128,11 @@ struct JSONParsingTests {
     "\"\\\"",
     "-", "1.", "1e", "1e+", "[[]", "{\"a\":{}",
   ])
-  func `An early end is refused`(text: String) {
+  func `Truncated JSON is refused`(text: String) {
     expectFailure(.truncated, at: text.utf8.count, in: Array(text.utf8))
   }
 
-  @Test func `No value at all is refused`() {
+  @Test func `An empty document is refused`() {
     expectFailure(.empty, at: 0, in: [])
     expectFailure(.empty, at: 0, in: Array(" \n".utf8))
   }

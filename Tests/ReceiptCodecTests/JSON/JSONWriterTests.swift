@@ -5,13 +5,13 @@ import Testing
 
 @Suite("JSON writing")
 struct JSONWriterTests {
-  @Test func `Only what must be escaped is`() {
+  @Test func `Only characters that require it are escaped`() {
     let text = "\"\\/\u{8}\u{C}\n\r\t\u{1}\u{1F}\u{7F}é€😀<&"
     let expected = #""\"\\/\u0008\u000C\n\r\t\u0001\u001F"# + "\u{7F}é€😀<&\""
     #expect(String(decoding: JSONValue.string(text).encoded(), as: UTF8.self) == expected)
   }
 
-  @Test func `Every character that was escaped is read back`() throws {
+  @Test func `Every escaped character is read back`() throws {
     for value in UInt32(0)..<0x300 {
       guard let scalar = Unicode.Scalar(value) else { continue }
       let text = "a\(scalar)b"
@@ -20,7 +20,7 @@ struct JSONWriterTests {
     }
   }
 
-  @Test func `A document is written piece by piece`() {
+  @Test func `A document is written incrementally`() {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("a")

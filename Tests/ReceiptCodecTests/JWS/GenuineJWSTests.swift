@@ -41,7 +41,7 @@ struct GenuineJWSTests {
   @Test func `The shared folder has JWS files`() { #expect(GenuineJWS.all.count >= 22) }
 
   @Test(arguments: GenuineJWS.all)
-  func `Decodes to what the manifest says`(genuine: GenuineJWS) throws {
+  func `Decodes to the values of the manifest`(genuine: GenuineJWS) throws {
     let jws = try UnverifiedJWS(parsing: genuine.compact())
     try check(jws, genuine.expected)
     guard genuine.expected["type"]?.string != "other" else { return }

@@ -22,7 +22,7 @@ struct HostileJWSTests {
       payload: JWSPayload.transaction(JWSPayload.transactionSample).encoded()),
     signature: [UInt8](repeating: 7, count: 64))
 
-  @Test func `Truncated at every byte, it is refused or not whole`() throws {
+  @Test func `Truncated at every byte, it is refused or incomplete`() throws {
     let whole = try UnverifiedJWS(parsing: Self.sample)
     for count in Self.sample.indices {
       let truncated = Array(Self.sample.prefix(count))
@@ -33,7 +33,7 @@ struct HostileJWSTests {
     }
   }
 
-  @Test func `With any bit flipped it reads differently or not at all`() throws {
+  @Test func `With any bit flipped it is read differently or refused`() throws {
     let whole = try UnverifiedJWS(parsing: Self.sample)
     for index in Self.sample.indices {
       for bit in 0..<8 {
@@ -89,7 +89,7 @@ struct HostileJWSTests {
     }
   }
 
-  @Test func `Large rubbish is refused at once`() {
+  @Test func `Large invalid input is refused at once`() {
     let limits = ReceiptLimits(maximumByteCount: 4 << 20)
     for byte in [UInt8(0), UInt8(ascii: "."), UInt8(ascii: "A"), UInt8(ascii: "["), UInt8(ascii: "\"")] {
       let rubbish = [UInt8](repeating: byte, count: 2 << 20)

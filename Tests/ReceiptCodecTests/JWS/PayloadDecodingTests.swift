@@ -89,7 +89,9 @@ struct PayloadDecodingTests {
       (#""x":[{"y":1,"y":1}]"#, .duplicate, "$.x[0].y"),
       (#""bundleId":"a","\u0062undleId":"b""#, .duplicate, "$.bundleId"),
     ] as [(String, MalformedReceipt.Code, String)])
-  func `Values out of type or range are placed`(members: String, code: MalformedReceipt.Code, path: String) {
+  func `Errors about values of the wrong type or range have their path`(
+    members: String, code: MalformedReceipt.Code, path: String
+  ) {
     expectMalformed(code, at: .jsonPath(path)) { () throws(MalformedReceipt) in
       try JWSPayload(decoding: Array("{\"transactionId\":\"1\",\(members)}".utf8))
     }
@@ -105,7 +107,7 @@ struct PayloadDecodingTests {
     }
   }
 
-  @Test func `ISO 8601 dates are read where they are asked for`() throws {
+  @Test func `ISO 8601 dates are read only on request`() throws {
     let json = Array(
       #"{"transactionId":"1","purchaseDate":"2025-10-01T07:09:12.500+02:00","signedDate":5}"#.utf8)
     let payload = try JWSPayload(decoding: json, lenientDates: true)
@@ -125,7 +127,7 @@ struct PayloadDecodingTests {
     #expect(payload.transactionId == "1" && payload.productId == "café 😀")
   }
 
-  @Test func `Syntax errors are placed by offset in the payload`() {
+  @Test func `Syntax errors have the offset in the payload`() {
     for (text, code, offset) in [
       (#"{"transactionId":"1","#, .truncated, 21), (#"{"transactionId":"1"} {}"#, .trailingData, 22),
       (#"{"transactionId":tru}"#, .unexpected, 17), (#"{"transactionId":"\ud800"}"#, .invalidValue, 18),

@@ -21,7 +21,7 @@ struct PayloadKindTests {
       (#""bundleId":"b","x":{"notificationType":1},"transactionId":"1""#, .signedTransaction),
       (#""\u0074ransactionId":"1""#, .signedTransaction),
     ] as [(String, ReceiptKind)])
-  func `Told by the members`(members: String, kind: ReceiptKind) throws {
+  func `The members determine the kind`(members: String, kind: ReceiptKind) throws {
     let payload = try JWSPayload(decoding: Array("{\(members)}".utf8))
     #expect(payload.kind == kind)
     #expect(try JWSPayload(decoding: Array("{\(members)}".utf8), as: kind) == payload)
@@ -51,7 +51,7 @@ struct PayloadKindTests {
     }
   }
 
-  @Test func `A kind that was asked for must not be contradicted`() throws {
+  @Test func `A payload must not contradict the requested kind`() throws {
     let renewal = Array(#"{"autoRenewStatus":1}"#.utf8)
     expectMalformed(.unexpected, at: .jsonPath("$")) { () throws(MalformedReceipt) in
       try JWSPayload(decoding: renewal, as: .signedTransaction)
@@ -90,7 +90,7 @@ struct PayloadKindTests {
     }
   }
 
-  @Test func `What is no JSON is reported as such`() {
+  @Test func `A payload that is not JSON is reported as such`() {
     expectMalformed(.unexpected, at: .byteOffset(6, within: "JWS payload")) { () throws(MalformedReceipt) in
       try JWSPayload(decoding: Array(#"{"a":[}}"#.utf8))
     }
@@ -99,14 +99,14 @@ struct PayloadKindTests {
     }
   }
 
-  @Test func `A notification is about one thing`() {
+  @Test func `A notification has one subject`() {
     let text = #"{"notificationType":"TEST","data":{},"summary":{}}"#
     expectMalformed(.unexpected, at: .jsonPath("$")) { () throws(MalformedReceipt) in
       try JWSPayload(decoding: Array(text.utf8))
     }
   }
 
-  @Test func `What the kinds have in common is found in each`() throws {
+  @Test func `Every kind has the common fields`() throws {
     let samples = JWSPayload.samples
     #expect(
       samples.map(\.kind) == [

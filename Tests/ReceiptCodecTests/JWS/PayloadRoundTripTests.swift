@@ -91,7 +91,7 @@ struct PayloadRoundTripTests {
         })
   }
 
-  @Test func `No type has more fields than are noted in a word`() {
+  @Test func `No type has more fields than bits in a word`() {
     #expect(JWSTransaction.Field.allCases.count <= 64)
     #expect(JWSRenewalInfo.Field.allCases.count <= 64)
   }

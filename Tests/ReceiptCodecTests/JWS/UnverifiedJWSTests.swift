@@ -25,7 +25,7 @@ struct UnverifiedJWSTests {
     #expect(error?.place == place)
   }
 
-  @Test func `What was written is read`() throws {
+  @Test func `An encoded JWS is read back`() throws {
     let bytes = compact()
     let jws = try UnverifiedJWS(parsing: bytes)
     #expect(jws.compact == bytes)
@@ -60,7 +60,7 @@ struct UnverifiedJWSTests {
     }
   }
 
-  @Test func `An unsigned JWS is taken apart, for the verifier to name what is wrong`() throws {
+  @Test func `An unsigned JWS is parsed, so that the verifier can name the fault`() throws {
     let header = JWSHeader(alg: "none")
     let jws = try UnverifiedJWS(
       parsing: JWSWriter.compact(
@@ -76,7 +76,7 @@ struct UnverifiedJWSTests {
     }
   }
 
-  @Test func `A header that is no base64url is refused when it is read`() throws {
+  @Test func `A header that is not base64url is refused when it is read`() throws {
     let jws = try UnverifiedJWS(parsing: Array("e3*.e30.AA".utf8))
     expectMalformed(.invalidBase64, at: .byteOffset(2, within: "JWS")) { () throws(MalformedReceipt) in
       try jws.header()
@@ -98,7 +98,7 @@ struct UnverifiedJWSTests {
       (#"{"alg":"ES256","kid":1}"#, .wrongType, "$.kid"), (#"["ES256"]"#, .wrongType, "$"),
       (#"{"alg":"ES256","jwk":{"a":1,"a":2}}"#, .duplicate, "$.jwk.a"),
     ] as [(String, MalformedReceipt.Code, String)])
-  func `Header faults are placed`(text: String, code: MalformedReceipt.Code, path: String) {
+  func `Errors in the header have their path`(text: String, code: MalformedReceipt.Code, path: String) {
     expectMalformed(code, at: .jsonPath(path)) { () throws(MalformedReceipt) in
       try JWSHeader(decoding: Array(text.utf8))
     }

@@ -120,7 +120,7 @@ struct UnverifiedReceiptTests {
     }
   }
 
-  @Test("What is no receipt is refused at once, with a clear error")
+  @Test("Data that is not a receipt is refused at once, with a clear error")
   func noReceipt() {
     expectFailure(.empty, at: .whole, [])
     expectFailure(.empty, at: .whole, Array(" \r\n\t".utf8))

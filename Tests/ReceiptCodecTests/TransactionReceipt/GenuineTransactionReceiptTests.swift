@@ -34,7 +34,7 @@ struct GenuineTransactionReceiptTests {
     #expect(receipt.signedBytes == [receipt.signatureVersion] + receipt.purchaseInfo)
   }
 
-  @Test("The purchase is what the manifest says", arguments: readable)
+  @Test("The purchase has the values of the manifest", arguments: readable)
   func purchase(entry: GenuineReceiptFolder.Entry) throws {
     let expected = entry.expected
     let info = try UnverifiedTransactionReceipt(parsing: entry.binary()).decodePurchaseInfo()

@@ -23,7 +23,7 @@ struct TransactionReceiptTests {
     #expect(error?.place == place, sourceLocation: sourceLocation)
   }
 
-  @Test("What is written with all fields set is read back", arguments: [2, 3, 4] as [UInt8])
+  @Test("A payload with all fields is read back", arguments: [2, 3, 4] as [UInt8])
   func roundTrip(version: UInt8) throws {
     let receipt = try UnverifiedTransactionReceipt(
       parsing: SampleReceipts.transactionReceipt(version: version))
@@ -41,7 +41,7 @@ struct TransactionReceiptTests {
     #expect(info.additionalEntries == [PropertyList.Entry(key: "is-trial-period", value: "false")])
   }
 
-  @Test("A receipt of production names no environment")
+  @Test("A production receipt has no environment")
   func production() throws {
     let bytes = try TransactionReceiptWriter.encode(
       signatureVersion: 3, signature: [UInt8](repeating: 0, count: 256),
@@ -53,7 +53,7 @@ struct TransactionReceiptTests {
       receipt.propertyList.entries.map(\.key) == ["signature", "purchase-info", "pod", "signing-status"])
   }
 
-  @Test("The writer refuses what readers would")
+  @Test("The writer refuses values that readers would refuse")
   func writerRefusals() {
     let place = MalformedReceipt.Place.propertyListKey("signature")
     for (version, length, certificate, code) in [

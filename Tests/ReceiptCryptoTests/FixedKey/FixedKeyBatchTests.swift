@@ -74,7 +74,7 @@ struct FixedKeyBatchTests {
     }
   }
 
-  @Test func `lengths that do not go together validate nothing`() throws {
+  @Test func `inconsistent lengths are refused`() throws {
     let sample = good[0]
     let signature = sample.signature
     let digest = sample.digest
@@ -120,7 +120,7 @@ struct FixedKeyBatchTests {
     #expect(failures == 0)
   }
 
-  @Test func `where the table fails, the ordinary call answers`() throws {
+  @Test func `if the table fails, the ordinary call is used`() throws {
     let failing = FixedKeyVerifier(failingFor: key.publicKey)
     let samples = zip(good, bad).flatMap { [$0, $1] }
     let expected = zip(good, bad).flatMap { _ in [true, false] }

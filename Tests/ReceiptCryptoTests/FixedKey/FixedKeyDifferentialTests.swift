@@ -39,7 +39,7 @@ struct FixedKeyDifferentialTests {
     #expect(misjudged.isEmpty)
   }
 
-  @Test func `constructed signatures have the answers that they were constructed for`() throws {
+  @Test func `constructed signatures have the expected results`() throws {
     for sample in try ConstructedSignature.all() {
       let verifier = try #require(FixedKeyVerifier(sample.key))
       let single = try verifier.isValid(sample.signature, forDigest: sample.digest)

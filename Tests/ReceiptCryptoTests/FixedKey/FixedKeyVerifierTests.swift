@@ -5,7 +5,7 @@ import ReceiptCrypto
 import Testing
 
 @Suite struct FixedKeyVerifierTests {
-  @Test func `tables are to be had here, as in every OpenSSL 3 for common processors`() {
+  @Test func `tables are available here, as in every OpenSSL 3 for common processors`() {
     #if arch(x86_64) || arch(arm64)
       #expect(FixedKeyVerifier.isAvailable)
     #endif
@@ -75,7 +75,7 @@ struct FixedKeyWycheproofTests {
   /// The signatures of `name` that are 64 bytes, or are strict DER of numbers that fit; of the others none is
   /// valid.
   @Test(arguments: ["ecdsa_secp256r1_sha256_p1363_test.json", "ecdsa_secp256r1_sha256_test.json"])
-  func `every P-256 vector has the result that it says, alone and together`(name: String) throws {
+  func `every P-256 vector has its stated result, alone and in batches`(name: String) throws {
     let isDER = !name.contains("p1363")
     let data = Data(try SharedData.bytes("vectors/wycheproof/\(name)"))
     var compared = 0

@@ -124,8 +124,8 @@ import Testing
     #expect(fixture.refusal(of: try template.sign()) == .nonceMismatch)
     template.nonce = nil
     #expect(fixture.refusal(of: try template.sign()) == nil)
-    #expect(fixture.refusal(of: try template.sign(), demandsNonce: true) == .nonceMissing)
-    #expect(fixture.refusal(of: try fixture.template().sign(), demandsNonce: true) == nil)
+    #expect(fixture.refusal(of: try template.sign(), requiresNonce: true) == .nonceMissing)
+    #expect(fixture.refusal(of: try fixture.template().sign(), requiresNonce: true) == nil)
   }
 
   @Test func onlyWhatIsOfNowCounts() throws {

@@ -54,7 +54,7 @@ struct OpenSSLCommandTests {
       "response.der")
     let response = try #require(try? command.read("response.der"), "\(output)")
     let found = try OCSPResponse(der: response).status(
-      of: chain.leaf, issuer: chain.intermediate, nonce: request.nonce, demandsNonce: true, at: now)
+      of: chain.leaf, issuer: chain.intermediate, nonce: request.nonce, requiresNonce: true, at: now)
     switch status {
     case "good": #expect(found.standing == .good)
     case "superseded": #expect(found.standing == .revoked(at: 1_750_000_000, reason: .superseded))

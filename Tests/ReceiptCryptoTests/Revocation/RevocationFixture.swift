@@ -62,17 +62,17 @@ struct RevocationFixture {
   }
 
   func status(
-    in der: [UInt8], nonce: [UInt8]? = nil, demandsNonce: Bool = false, at now: Int64 = Self.now
+    in der: [UInt8], nonce: [UInt8]? = nil, requiresNonce: Bool = false, at now: Int64 = Self.now
   ) throws(OCSPError) -> CertificateStatus {
     try OCSPResponse(der: der).status(
-      of: chain.leaf, issuer: chain.intermediate, nonce: nonce ?? self.nonce, demandsNonce: demandsNonce,
+      of: chain.leaf, issuer: chain.intermediate, nonce: nonce ?? self.nonce, requiresNonce: requiresNonce,
       at: now)
   }
 
   /// The code with which a response is refused; `nil` where it is not.
-  func refusal(of der: [UInt8], demandsNonce: Bool = false, at now: Int64 = Self.now) -> OCSPError.Code? {
+  func refusal(of der: [UInt8], requiresNonce: Bool = false, at now: Int64 = Self.now) -> OCSPError.Code? {
     do throws(OCSPError) {
-      _ = try status(in: der, demandsNonce: demandsNonce, at: now)
+      _ = try status(in: der, requiresNonce: requiresNonce, at: now)
       return nil
     } catch {
       return error.code

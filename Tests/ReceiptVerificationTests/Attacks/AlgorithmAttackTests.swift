@@ -149,7 +149,7 @@ import Testing
     expectInvalid(try Fixture.verifier().verify(chains), .malformed, at: "$.x5c")
   }
 
-  @Test("a header that brings its own key in jwk, jku or x5u gains nothing by it")
+  @Test("a key in jwk, jku or x5u of the header is ignored")
   func ownKeyInHeader() throws {
     let forger = try PrivateKey.generateP256()
     let header = try ForgedJWS.header(

@@ -19,7 +19,7 @@ import Testing
       verdict.summary.contains("(byte \(chain.fault))"), "\(verdict.summary)", sourceLocation: sourceLocation)
   }
 
-  @Test("the chain that is forged is valid before")
+  @Test("the chain is valid before it is forged")
   func soundChain() throws {
     for key in [try Fixture.es256.identity.privateKey, try Fixture.rsa.identity.privateKey] {
       let chain = try ForgedChain(leafKey: key)

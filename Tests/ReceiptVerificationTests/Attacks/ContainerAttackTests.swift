@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test("the order of the embedded certificates means nothing")
+  @Test("the order of the embedded certificates does not matter")
   func certificateOrder() throws {
     let identity = try Fixture.rsa.identity
     let chain = identity.chain
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("a digest that the container does not announce is refused")
+  @Test("a digest algorithm that the container does not list is refused")
   func unannouncedDigest() throws {
     let receipt = try ForgedAppReceipt.changing { $0.digestAlgorithms = [CMSSignedData.sha1] }
     expectInvalid(try verdict(receipt), .malformed, at: "digestAlgorithms")

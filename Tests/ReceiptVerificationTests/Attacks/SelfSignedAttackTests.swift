@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "data of a pinned certificate is admitted for Xcode and local testing, and reported as such",
+    "data signed by a pinned certificate is admitted for Xcode and local testing, and reported as such",
     arguments: [ReceiptEnvironment.xcode, .localTesting])
   func admitted(environment: ReceiptEnvironment) throws {
     let testData = try SelfSignedTestData()
@@ -99,7 +99,7 @@ import Testing
     expectInvalid(verifier.verify(receipt), .chainLength, at: "$.x5c of the JWS header")
   }
 
-  @Test("a trusted signer is judged as one, also where test certificates are pinned")
+  @Test("a trusted signer is verified normally even if test certificates are pinned")
   func trustedBesidePinned() throws {
     let testData = try SelfSignedTestData()
     let verifier = try Fixture.verifier {
@@ -110,7 +110,7 @@ import Testing
     #expect(receipt?.assurance == .trustedRoot)
   }
 
-  @Test("an app receipt of a pinned certificate is admitted for Xcode alone")
+  @Test("an app receipt of a pinned certificate is admitted only for Xcode")
   func appReceipt() throws {
     let identity = try Fixture.rsa.identity
     let signer = AppReceiptSigner(

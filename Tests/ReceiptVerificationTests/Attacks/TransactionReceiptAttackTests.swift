@@ -82,7 +82,7 @@ import Testing
       verifier.verify(try receipts.transactionReceipt(environment: .sandbox)), .wrongEnvironment)
   }
 
-  @Test("a policy for the sandbox alone refuses what claims production")
+  @Test("a policy for the sandbox only refuses receipts that claim production")
   func sandboxOnly() throws {
     let receipts = try Fixture.receipts
     let verifier = try Fixture.verifier()
@@ -103,7 +103,7 @@ import Testing
       verifier.verify(try Fixture.sample(.transactionReceipt)), .issuerMissing, at: "certificate 0")
   }
 
-  @Test("the marker of version 2 does not do for versions 3 and 4")
+  @Test("the marker of version 2 is not accepted for versions 3 and 4")
   func markerOfOtherVersion() throws {
     let rsa = try Fixture.rsa
     var options = rsa.authority.options

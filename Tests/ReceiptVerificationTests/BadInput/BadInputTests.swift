@@ -100,7 +100,7 @@ import Testing
 
   // MARK: Lengths
 
-  @Test("lengths that lie are refused")
+  @Test("wrong lengths are refused")
   func lengths() throws {
     for header: [UInt8] in [
       [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], [0x30, 0x88, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test("dates at the ends of what can be written are judged, not trapped on")
+  @Test("the first and last representable dates get a verdict instead of a trap")
   func extremeDates() throws {
     let receipts = try Fixture.receipts
     for milliseconds in [
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  @Test("time grows with the size of hostile input, not faster")
+  @Test("time is linear in the size of hostile input")
   func linearTime() throws {
     let verifier = try Fixture.verifier(limits: Self.raised)
     let shapes: [(String, (Int) -> [UInt8])] = [

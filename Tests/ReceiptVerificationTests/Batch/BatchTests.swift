@@ -47,7 +47,7 @@ import Testing
     for kind in ReceiptKind.allCases { expectValid(verifier.verify(try Fixture.sample(kind))) }
   }
 
-  @Test("a bad signature at any position costs only itself", arguments: [1, 2, 63, 64, 65])
+  @Test("a bad signature at any position affects no other receipt", arguments: [1, 2, 63, 64, 65])
   func everyPosition(size: Int) throws {
     let verifier = try Self.warmVerifier()
     let good = try Self.transactions(size)
@@ -86,7 +86,7 @@ import Testing
     #expect(try await verifier.verify([[UInt8]]()).isEmpty)
   }
 
-  @Test("a signer whose certificates have run out is refused though it is known and has a table")
+  @Test("a signer whose certificates have expired is refused although it is known and has a table")
   func expired() throws {
     let leaf = try #require(try Fixture.es256.identity.leaf)
     let verifier = try Self.warmVerifier(
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("a batch of two signers that have tables gives each receipt its own signer's answer")
+  @Test("in a batch, two signers with tables are not confused")
   func twoSigners() throws {
     let es256 = try Fixture.es256
     let other = try es256.authority.issueLeaf(key: try PrivateKey.generateP256())
@@ -148,7 +148,7 @@ import Testing
       verdicts == (try [good, bad, good, Fixture.sample(.appReceipt), bad]).map { verifier.verify($0) })
   }
 
-  @Test("receipts that arrive one after the other get their verdicts in order", arguments: [1, 3, 64])
+  @Test("an asynchronous sequence of receipts gets its verdicts in order", arguments: [1, 3, 64])
   func sequence(together: Int) async throws {
     let verifier = try Self.warmVerifier()
     var batch = try Self.transactions(10)
@@ -173,7 +173,7 @@ import Testing
     #expect(count == 5)
   }
 
-  @Test("a receipt is verified in whatever collection its bytes are")
+  @Test("a receipt is verified from any collection of bytes")
   func collections() throws {
     let verifier = try Self.warmVerifier()
     let bytes = try Fixture.sample(.signedTransaction)
@@ -188,7 +188,8 @@ import Testing
     #expect(borrowed == verdict)
   }
 
-  @Test("where the signature is wrong, the kind is named by the payload's members, not by decoding all of it")
+  @Test(
+    "if the signature is wrong, the kind is determined by the payload's members, without decoding all of it")
   func claimedKind() throws {
     let verifier = try Self.warmVerifier()
     let payload = Array(#"{"transactionId":"1","purchaseDate":"not a number"}"#.utf8)

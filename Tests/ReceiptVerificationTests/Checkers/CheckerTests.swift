@@ -45,7 +45,7 @@ import Testing
       try await verdict(Self.retryable).verdict, .checkerUnavailable, at: "checker c0", isRetryable: true)
   }
 
-  @Test("what was said is in the reason")
+  @Test("the checker's message is in the reason")
   func messages() async throws {
     #expect(try await verdict(Self.refused).verdict.reason?.message == "unknown")
     #expect(try await verdict(Self.retryable).verdict.reason?.message == "busy")
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("a failure that retrying may mend is reported before one that it cannot")
+  @Test("a retryable failure is reported before a permanent one")
   func twoFailures() async throws {
     expectUndetermined(
       try await verdict(Self.retryable, Self.terminal).verdict, .checkerUnavailable, at: "checker c0",
@@ -92,7 +92,7 @@ import Testing
       try await verdict(Self.terminal, Self.terminal).verdict, .checkerUnavailable, at: "checker c0")
   }
 
-  @Test("a purchase that a checker finds revoked bears that date, and the others stand")
+  @Test("a purchase that a checker finds revoked has that date, and the others stay valid")
   func revokedAmongOthers() async throws {
     let revoked = CheckerResponse.RevokedTransaction(
       transactionId: "2000000002", revocationDate: Self.revokedAt)
@@ -115,7 +115,7 @@ import Testing
     expectUndetermined(verdict, .checkerUnavailable, at: "checker fake")
   }
 
-  @Test("a receipt that is invalid locally stays so, and nobody is asked about it")
+  @Test("a receipt that is invalid locally stays invalid, and no checker is asked")
   func invalidLocally() async throws {
     let forged = try ForgedJWS.replacingSignature(of: Fixture.sample(.signedTransaction)) {
       $0.map { $0 ^ 1 }
@@ -128,7 +128,9 @@ import Testing
     #expect(malformed.asked == [0])
   }
 
-  @Test("what is undetermined for another reason than the environment stays so, and nobody is asked")
+  @Test(
+    "a receipt that is undetermined for another reason than the environment stays so, and no checker is asked"
+  )
   func undeterminedLocally() async throws {
     let undated = try Fixture.receipts.signedTransaction { $0.signedDate = nil }
     let (verdict, asked) = try await verdict(confirmed(in: .sandbox), of: Array(undated.utf8))
@@ -146,7 +148,7 @@ import Testing
   private func production(_ policy: inout VerificationPolicy) { policy.environments = [.production] }
   private func both(_ policy: inout VerificationPolicy) { policy.environments = [.production, .sandbox] }
 
-  @Test("a claimed environment is settled by a checker that names it, and then reported as proven")
+  @Test("a claimed environment is proven by a checker that names it")
   func claimSettled() async throws {
     let receipt = try Fixture.receipts.transactionReceipt(environment: .production)
     let (verdict, _) = try await verdict(confirmed(in: .production), of: receipt, under: production)
@@ -170,7 +172,7 @@ import Testing
     #expect(expectValid(found.verdict)?.environment == .production)
   }
 
-  @Test("a checker that names no environment settles none")
+  @Test("a checker that names no environment proves none")
   func claimOpen() async throws {
     let receipt = try Fixture.receipts.transactionReceipt(environment: .production)
     let (verdict, asked) = try await verdict(Self.confirmed, of: receipt, under: production)
@@ -180,7 +182,7 @@ import Testing
     #expect(expectValid(accepted.verdict)?.isEnvironmentProven == false)
   }
 
-  @Test("a failed or refusing checker settles nothing")
+  @Test("a failed or refusing checker proves no environment")
   func claimUnanswered() async throws {
     let receipt = try Fixture.receipts.transactionReceipt(environment: .production)
     expectUndetermined(
@@ -212,7 +214,7 @@ import Testing
       try await verdict(confirmed(in: .production)).verdict, .wrongEnvironment, at: "checker c0")
   }
 
-  @Test("an absent environment is settled as a claimed one is")
+  @Test("an absent environment is proven like a claimed one")
   func absentSettled() async throws {
     let receipt = Array(try Fixture.receipts.signedTransaction { $0.environment = nil }.utf8)
     let (verdict, asked) = try await verdict(confirmed(in: .production), of: receipt, under: production)
@@ -225,14 +227,14 @@ import Testing
       .environmentUnproven)
   }
 
-  @Test("a spelling that means the environment found is kept")
+  @Test("an alternative spelling of the found environment is kept")
   func spellingKept() async throws {
     let receipt = try Fixture.receipts.transactionReceipt(environment: .productionSandbox)
     let (verdict, _) = try await verdict(confirmed(in: .sandbox), of: receipt)
     #expect(expectValid(verdict)?.environment == .productionSandbox)
   }
 
-  @Test("a checker sees the receipt with the environment that the one before it settled")
+  @Test("a checker sees the receipt with the environment that an earlier checker proved")
   func settledForTheNext() async throws {
     let first = FakeChecker(name: "first", answers: [confirmed(in: .production)])
     let second = FakeChecker(name: "second", answers: [Self.confirmed])

@@ -8,7 +8,9 @@ import ReceiptVerification
 import Testing
 
 @Suite struct ConcurrencyTests {
-  @Test("one verifier judges good and bad receipts of all kinds from many tasks as it does from one")
+  @Test(
+    "one verifier gives the same verdicts from many tasks as from one, for good and bad receipts of all kinds"
+  )
   func manyTasks() async throws {
     let verifier = try Fixture.verifier()
     var receipts: [(bytes: [UInt8], expected: Verdict)] = []

@@ -10,7 +10,7 @@ import Testing
 
 /// What a verifier remembers: genuine signers, no more of them than fit, and nothing that a forger made.
 @Suite struct KnownSignersTests {
-  @Test("one signer is remembered once, however many receipts it signs")
+  @Test("a signer is cached once, however many receipts it signs")
   func once() throws {
     let verifier = try Fixture.verifier()
     for kind in ReceiptKind.allCases { expectValid(verifier.verify(try Fixture.sample(kind))) }
@@ -21,7 +21,7 @@ import Testing
     #expect(verifier.pipeline.authenticator.knownSigners.count == 4)
   }
 
-  @Test("an endless stream of chains that a forger made leaves nothing behind")
+  @Test("an endless stream of forged chains leaves nothing in the cache")
   func forgedChains() throws {
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
@@ -38,7 +38,7 @@ import Testing
     #expect(verifier.pipeline.authenticator.knownSigners.count == 0)
   }
 
-  @Test("a genuine chain under which nothing was signed is not remembered")
+  @Test("a genuine chain without a valid signature is not cached")
   func unsignedChains() throws {
     let verifier = try Fixture.verifier()
     for index in 0..<100 {
@@ -93,7 +93,7 @@ import Testing
     return try Certificate.issue(template, for: key.publicKey, by: .itself(key))
   }
 
-  @Test("variants of a genuine app receipt do not push out its signer, however many come before and between")
+  @Test("variants of a genuine app receipt do not evict its signer, however many come before and between")
   func variants() throws {
     let verifier = try Fixture.verifier()
     let chain = try Fixture.rsa.identity.chain
@@ -118,7 +118,7 @@ import Testing
     #expect(verifier.pipeline.authenticator.knownSigners.count == 1)
   }
 
-  @Test("a signer whose receipts the policy refuses is not remembered")
+  @Test("a signer whose receipts the policy refuses is not cached")
   func refusedByPolicy() throws {
     let verifier = try Fixture.verifier { $0.bundleIds = .oneOf(["com.example.other"]) }
     for kind in [ReceiptKind.signedTransaction, .appReceipt, .transactionReceipt] {
@@ -127,7 +127,7 @@ import Testing
     #expect(verifier.pipeline.authenticator.knownSigners.isEmpty)
   }
 
-  @Test("signers of one format take no room from those of another")
+  @Test("signers of one format do not evict those of another")
   func roomPerFormat() throws {
     let verifier = try Fixture.verifier()
     expectValid(verifier.verify(try Fixture.sample(.appReceipt)))
@@ -139,7 +139,7 @@ import Testing
     #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity + 1)
   }
 
-  @Test("the least recently used signer gives way")
+  @Test("the least recently used signer is evicted")
   func leastRecentlyUsed() throws {
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
@@ -155,7 +155,7 @@ import Testing
     #expect(!known.contains(keys[1]))
   }
 
-  @Test("more genuine signers than fit are all accepted, and the memory does not grow")
+  @Test("more genuine signers than the cache holds are all accepted, and the cache does not grow")
   func capacity() throws {
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
@@ -170,7 +170,7 @@ import Testing
     #expect(verifier.pipeline.authenticator.knownSigners.count == SignerCache.capacity)
   }
 
-  @Test("a signer in use is not pushed out by others")
+  @Test("a signer in use is not evicted by others")
   func inUse() throws {
     let verifier = try Fixture.verifier()
     let es256 = try Fixture.es256
@@ -185,7 +185,7 @@ import Testing
     #expect(verifier.pipeline.authenticator.knownSigners.contains { $0.cacheKey == key })
   }
 
-  @Test("a signer that two tasks resolved at the same time is remembered once")
+  @Test("a signer that two tasks resolved at the same time is cached once")
   func resolvedTwice() throws {
     let authenticator = try Fixture.verifier().pipeline.authenticator
     let recognizer = Recognizer(limits: .standard)
@@ -197,7 +197,7 @@ import Testing
     #expect(cache.all.count == 2)
   }
 
-  @Test("a signer that is named by more bytes than genuine ones need is not remembered")
+  @Test("a signer with a longer cache key than genuine ones need is not cached")
   func longCacheKey() throws {
     let verifier = try Fixture.verifier()
     for (length, isRemembered) in [(SignerCache.maximumKeyByteCount, false), (10, true)] {
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test("a known signer's certificates do not vouch for another way of naming the signer")
+  @Test("a known signer's certificates do not authenticate a different signer identifier")
   func ambiguousCacheKey() throws {
     // Certificates, issuer and serial number run together would read the same, divided elsewhere: the last
     // certificate as the issuer's name, and the issuer in the serial number.
@@ -225,7 +225,7 @@ import Testing
     expectInvalid(verifier.verify(receipt), .chainUntrusted, at: "signerInfo")
   }
 
-  @Test("a known signer does not vouch for another signature, content or algorithm")
+  @Test("a known signer does not authenticate another signature, content or algorithm")
   func knownSignerForgery() throws {
     let verifier = try Fixture.verifier()
     for kind in ReceiptKind.allCases { expectValid(verifier.verify(try Fixture.sample(kind))) }

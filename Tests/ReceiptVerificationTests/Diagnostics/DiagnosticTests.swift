@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("a refusal ends with the verdict and its reason")
+  @Test("the explanation of a refusal ends with the verdict and its reason")
   func refusal() throws {
     let (verifier, recorder) = try explaining { $0.bundleIds = .oneOf([]) }
     let verdict = verifier.verify(try Fixture.sample(.signedTransaction))
@@ -52,7 +52,7 @@ import Testing
     #expect(last.message == verdict.reason?.description)
   }
 
-  @Test("what is no receipt fails at recognition, and undecodable content at content")
+  @Test("data that is not a receipt fails at recognition, and undecodable content at decoding")
   func failingSteps() throws {
     let (verifier, recorder) = try explaining()
     _ = verifier.verify([])
@@ -99,7 +99,7 @@ import Testing
     #expect(diagnostic.description == "recognition: failed: \(diagnostic.message)")
   }
 
-  @Test("a verdict says which kind it is about, as far as that can be told")
+  @Test("a verdict states the kind of receipt, if it is known")
   func kinds() throws {
     for kind in ReceiptKind.allCases {
       let sample = try Fixture.sample(kind)

@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(
-    "genuine receipts whose chain has expired do not pass when judged now",
+    "genuine receipts whose chain has expired are not valid at the current time",
     arguments: GenuineReceipts.accepted)
   func judgedNow(entry: Entry) throws {
     var policy = VerificationPolicy(bundleIds: .any, environments: [.production, .sandbox])
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test("one verifier judges all of them twice, alike")
+  @Test("one verifier gives the same verdicts twice")
   func warm() throws {
     let verifier = GenuineReceipts.verifier()
     let receipts = try GenuineReceipts.entries.map { try $0.bytes() }

@@ -236,7 +236,9 @@ import Testing
     }
   }
 
-  @Test("Apple's markers do not do where a store demands its own", arguments: Fixture.Container.allCases)
+  @Test(
+    "Apple's marker extensions are refused where a store requires its own",
+    arguments: Fixture.Container.allCases)
   func foreignMarkers(container: Fixture.Container) throws {
     let receipt = try container.signed(by: try container.authority.identity)
     let verdict = try Fixture.verifier { $0.markers = [Self.own] }.verify(receipt)

@@ -85,7 +85,7 @@ import Testing
     expectInvalid(verdict, .wrongEnvironment, at: place)
   }
 
-  @Test("an app transaction without a bundle is still judged by its environment last")
+  @Test("an app transaction without a bundle is still refused for its environment last")
   func order() throws {
     // The app counts before the environment, which alone a checker may settle.
     let receipts = try Fixture.receipts

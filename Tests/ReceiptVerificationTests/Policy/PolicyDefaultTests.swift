@@ -8,7 +8,7 @@ import ReceiptVerification
 import Testing
 
 @Suite struct PolicyDefaultTests {
-  @Test("a policy demands what its documentation says unless told otherwise")
+  @Test("a policy has the defaults that its documentation states")
   func defaults() {
     let policy = VerificationPolicy(bundleIds: .any, environments: [.production])
     #expect(policy.bundleIds == .any)

@@ -34,7 +34,7 @@ import Testing
     #expect(error?.isRetryable == false)
   }
 
-  @Test("while waiting for the next try")
+  @Test("while waiting for the next attempt")
   func whileWaiting() async throws {
     let (ready, continuation) = AsyncStream<Void>.makeStream()
     var time = ManualTime(StoreServer.now).remoteTime
@@ -51,7 +51,7 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
-  @Test("before it begins: nothing is sent")
+  @Test("before the call: nothing is sent")
   func beforehand() async throws {
     let transport = FakeTransport(.json(""))
     let client = try StoreServer.raw(transport)

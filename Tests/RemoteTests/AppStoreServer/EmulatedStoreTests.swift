@@ -118,7 +118,7 @@ import Testing
     #expect(status.requestIdentifier?.uuid == Self.uuid.uuid)
   }
 
-  @Test("what the developer tells of a purchase")
+  @Test("consumption information about a purchase")
   func purchases() async throws {
     try await client.send(
       .sendConsumption(
@@ -208,7 +208,7 @@ import Testing
     #expect(changed.renewalInfo != nil)
   }
 
-  @Test("every endpoint is where the emulator has it", arguments: EndpointCall.all)
+  @Test("every endpoint has the emulator's path", arguments: EndpointCall.all)
   func routes(call: EndpointCall) async throws {
     let response = await store.respond(
       to: EmulatorRequest(call.method.rawValue, target: call.target, body: call.body ?? []))

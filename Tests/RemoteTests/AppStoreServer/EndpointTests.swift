@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "a success of another shape is a malformed response, and not asked for again",
+    "a success with another body is a malformed response, and not retried",
     arguments: EndpointCall.all.filter { !$0.response.isEmpty },
     ["", "<html></html>", "[]", "{", #"{"a":1,"a":2}"#, "{}{}"])
   func malformed(call: EndpointCall, body: String) async throws {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("production and a server of one's own have their own addresses")
+  @Test("production and custom servers have their own addresses")
   func addresses() async throws {
     #expect(AppStoreServerAddress.production.url.description == "https://api.storekit.apple.com/")
     #expect(AppStoreServerAddress.sandbox.url.description == "https://api.storekit-sandbox.apple.com/")

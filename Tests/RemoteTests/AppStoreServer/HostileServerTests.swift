@@ -56,7 +56,7 @@ import Testing
     return .success(RemoteResponse(status: status, headers: headers, body: body))
   }
 
-  @Test("10,000 calls that fail in every way: none accepts what is not genuine, none outlives its deadline")
+  @Test("10,000 calls with all kinds of faults: none accepts forged data, none exceeds its deadline")
   func faults() async throws {
     let compact = try TestReceipts().signedTransaction()
     let good = Array(#"{"signedTransactionInfo":"\#(compact)"}"#.utf8)

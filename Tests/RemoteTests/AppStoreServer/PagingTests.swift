@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("a history is asked for page by page, with the same filters")
+  @Test("a history is requested page by page, with the same filters")
   func allPages() async throws {
     let transport = try Self.server(pages: 3)
     let filter = TransactionHistoryFilter().with {
@@ -56,7 +56,7 @@ import Testing
     #expect(transport.requests.count == 6)
   }
 
-  @Test("no page is asked for before its first element is needed")
+  @Test("no page is requested before its first element is needed")
   func laziness() async throws {
     let transport = try Self.server(pages: 500)
     var iterator = try StoreServer.client(transport).pages(.transactionHistory(of: "1")).makeAsyncIterator()
@@ -76,7 +76,7 @@ import Testing
     #expect(transport.requests.count == 500)
   }
 
-  @Test("empty pages in between are passed over")
+  @Test("empty pages in between are skipped")
   func emptyPages() async throws {
     let (count, error) = await Self.read(
       try StoreServer.client(Self.server(pages: 4, perPage: 0)).pages(.refundHistory(of: "1")))
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(
-    "a page that does not say how to go on is an error, not the end",
+    "a page without a continuation token is an error, not the end",
     arguments: [
       ("{}", "$.hasMore"), (#"{"hasMore":true}"#, "$.revision"),
       (#"{"hasMore":true,"revision":""}"#, "$.revision"), (#"{"hasMore":null,"revision":"r"}"#, "$.hasMore"),
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("one bad transaction spoils its page, is named, and nothing comes after it")
+  @Test("a bad transaction invalidates its page, is named in the error, and ends the sequence")
   func badTransaction() async throws {
     let receipts = try TestReceipts()
     let good = try receipts.signedTransaction()
@@ -150,7 +150,7 @@ import Testing
     #expect(transport.requests.count == 2)
   }
 
-  @Test("a history of another app or environment is refused by its envelope")
+  @Test("a history of another app or environment is refused by the fields of the response")
   func envelope() async throws {
     let transport = FakeTransport(.json(#"{"environment":"Production","hasMore":false}"#))
     let (_, error) = await Self.read(try StoreServer.client(transport).pages(.transactionHistory(of: "1")))

@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("unknown codes are kept; only those of the 500s may be tried again", arguments: Kind.allCases)
+  @Test("unknown codes are kept; only those with a 5xx status are retryable", arguments: Kind.allCases)
   func unknownCode(kind: Kind) async throws {
     for (code, status) in [(4_049_999, 404), (5_009_999, 500), (-1, 400), (0, 418)] as [(Int64, Int)] {
       let code = AppStoreServerErrorCode(rawValue: code)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "a reason is read from any media type of JSON, and from none",
+    "an error is read from any JSON media type, and without one",
     arguments: [
       "application/json", "application/json;charset=UTF-8", "application/json ; charset=utf-8",
       "APPLICATION/JSON", "application/problem+json", "text/json", nil,
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "what is no reason leaves the status",
+    "an unreadable error leaves the status",
     arguments: [
       ("text/html", #"{"errorCode":4040010}"#), ("text/html", "<h1>Not Found</h1>"),
       ("application/json", "<h1>Not Found</h1>"), ("application/json", ""),
@@ -153,7 +153,7 @@ import Testing
       here.requests.map(\.url.authority) == Array(repeating: "api.storekit-sandbox.apple.com", count: 2))
   }
 
-  @Test("a response longer than was asked for is refused, though the transport lets it pass")
+  @Test("a response beyond the limit is refused even if the transport accepts it")
   func tooLong() async throws {
     let transport = FakeTransport { request throws(HTTPTransportError) in
       RemoteResponse(
@@ -169,7 +169,7 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
-  @Test("redirects end: after three, for whatever changes something, and where they lead to no place")
+  @Test("redirects end after three, for calls with side effects, and without a valid target")
   func redirectLimits() async throws {
     let here = FakeTransport(RemoteResponse(status: 302, headers: [HTTPHeader("Location", "/again")]))
     let client = try StoreServer.raw(here)

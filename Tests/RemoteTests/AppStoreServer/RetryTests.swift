@@ -9,7 +9,7 @@ import Testing
   private static let unavailable = RemoteResponse(status: 503)
 
   @Test(
-    "waits lie between nothing and a limit that doubles",
+    "delays are between zero and a limit that doubles",
     arguments: [(0.0, [0, 0, 0, 0, 0, 0]), (0.5, [100, 200, 400, 800, 1600, 2500])])
   func jitter(random: Double, milliseconds: [Int]) async throws {
     let time = ManualTime(StoreServer.now, random: random)
@@ -21,7 +21,7 @@ import Testing
     #expect(time.sleeps == milliseconds.map { .milliseconds($0) })
   }
 
-  @Test("the limit of a wait cannot overflow")
+  @Test("the limit of a delay cannot overflow")
   func greatestDelay() {
     let policy = RetryPolicy(firstDelay: .seconds(Int64.max), maximumDelay: .seconds(Int64.max))
     #expect(policy.greatestDelay(afterAttempts: 1000) == .seconds(Int64.max))
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "a Retry-After past the deadline fails at once and states when to come back",
+    "a Retry-After past the deadline fails at once and states when to retry",
     arguments: ["3600", "9999999999999"])
   func retryAfterDeadline(value: String) async throws {
     let time = ManualTime(StoreServer.now)
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(
-    "without an answer, a call is repeated only where that is safe",
+    "without an answer, a call is repeated only if that is safe",
     arguments: HTTPTransportError.Code.allCases)
   func transportErrors(code: HTTPTransportError.Code) async throws {
     for kind in RefusalTests.Kind.allCases {
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("every endpoint that must not be done twice is not", arguments: EndpointCall.all)
+  @Test("no endpoint that is not idempotent is repeated", arguments: EndpointCall.all)
   func repetition(call: EndpointCall) async throws {
     let once: Set<AppStoreServerEndpoint> = [
       .extendRenewalDate, .requestTestNotification, .startPerformanceTest, .cancelSubscription,
@@ -112,7 +112,7 @@ import Testing
     #expect(transport.requests.count == (once.contains(call.endpoint) ? 1 : 4))
   }
 
-  @Test("after failures that pass, the answer counts")
+  @Test("after transient failures the answer is returned")
   func recovery() async throws {
     let transport = FakeTransport([
       .failure(HTTPTransportError(.cannotConnect, "no")), .success(Self.unavailable),
@@ -123,7 +123,7 @@ import Testing
     #expect(transport.requests.count == 4)
   }
 
-  @Test("the deadline bounds all tries together, and each try's own time")
+  @Test("the deadline bounds all attempts together, and each attempt's timeout")
   func deadline() async throws {
     let time = ManualTime(StoreServer.now, random: 0)
     let transport = FakeTransport { request throws(HTTPTransportError) in
@@ -140,7 +140,7 @@ import Testing
     #expect(transport.requests.map(\.timeout) == [.seconds(10), .seconds(10), .seconds(5)])
   }
 
-  @Test("one try is one try")
+  @Test("a policy with one attempt makes one attempt")
   func once() async throws {
     let transport = FakeTransport(Self.unavailable)
     let client = try StoreServer.raw(transport, retry: .once(within: .seconds(Int64.max)))
@@ -150,7 +150,7 @@ import Testing
     #expect(transport.requests.count == 1)
   }
 
-  @Test("a longer body than allowed is refused, whatever the transport does")
+  @Test("a body beyond the limit is refused, whatever the transport does")
   func tooLarge() async throws {
     let transport = FakeTransport(
       RemoteResponse(status: 200, body: Array(repeating: UInt8(ascii: " "), count: (8 << 20) + 1)))

@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("what a server writes is shown on one line of bounded length")
+  @Test("text from a server is shown on one line of bounded length")
   func shownText() {
     #expect(ShownText.line("Transaction id not found.") == "Transaction id not found.")
     #expect(ShownText.line("a\r\nb\u{1B}[31m\u{202E}c") == "a\u{FFFD}\u{FFFD}b\u{FFFD}[31m\u{FFFD}c")
@@ -106,7 +106,7 @@ import Testing
     #expect(ShownText.line(String(repeating: "x ", count: 10_000)).unicodeScalars.count == 501)
   }
 
-  @Test("an error says endpoint, reason and number of requests")
+  @Test("an error states endpoint, reason and number of requests")
   func descriptions() {
     func shown(_ cause: AppStoreServerError.Cause, attempts: Int = 1) -> String {
       AppStoreServerError(.transaction, attempts: attempts, cause).description

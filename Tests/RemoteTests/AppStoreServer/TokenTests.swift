@@ -61,7 +61,7 @@ import Testing
     #expect(try tokens.token() != new)
   }
 
-  @Test("a token is made anew for a try after the last one expired")
+  @Test("a retry after the token's expiry signs a new one")
   func renewedBetweenTries() async throws {
     let time = ManualTime(StoreServer.now, random: 0)
     let transport = FakeTransport([
@@ -92,7 +92,7 @@ import Testing
     #expect(Set(sent).count == 1)
   }
 
-  @Test("a clock out of range is an error of signing, and nothing is sent")
+  @Test("a clock out of range is a signing error, and nothing is sent")
   func clockOutOfRange() async throws {
     let time = ManualTime(Timestamp(millisecondsSince1970: 1e300))
     let transport = FakeTransport(.json(""))

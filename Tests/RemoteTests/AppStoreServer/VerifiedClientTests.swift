@@ -33,7 +33,7 @@ import Testing
     return part
   }
 
-  @Test("a genuine transaction comes back with what was verified and as it came")
+  @Test("a genuine transaction is returned verified and in its original form")
   func transaction() async throws {
     let compact = try TestReceipts().signedTransaction()
     let transport = FakeTransport(.json(#"{"signedTransactionInfo":"\#(compact)"}"#))
@@ -44,7 +44,7 @@ import Testing
     #expect(transaction.receipt.assurance == .trustedRoot)
   }
 
-  @Test("the verifier by default trusts Apple alone, the signer's app and the address's environment")
+  @Test("the default verifier trusts only Apple, and accepts the signer's app and the address's environment")
   func defaultVerifier() async throws {
     let transport = FakeTransport(
       .json(#"{"signedTransactionInfo":"\#(try TestReceipts().signedTransaction())"}"#))
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("a receipt in a wrapping, which the verifier alone would take off")
+  @Test("a receipt in an encoding that the verifier alone would decode")
   func wrapped() async throws {
     let receipts = try TestReceipts()
     let compact = try receipts.signedTransaction()
@@ -113,7 +113,7 @@ import Testing
     #expect(try await Self.refusal(of: otherEnvironment, verifier: lenient)?.code == .wrongEnvironment)
   }
 
-  @Test("another transaction than asked, or one that does not say which")
+  @Test("another transaction than requested, or one without an identifier")
   func otherTransaction() async throws {
     let receipts = try TestReceipts()
     let other = try receipts.signedTransaction { $0.transactionId = "2000000002" }
@@ -134,7 +134,7 @@ import Testing
     #expect(part.code == .nestedMismatch)
   }
 
-  @Test("a part that is not there is a malformed response")
+  @Test("a missing part is a malformed response")
   func absent() async throws {
     let client = try StoreServer.client(FakeTransport(.json("{}")))
     for error in [

@@ -67,7 +67,7 @@ import Testing
     #expect(exchanged?.place == place + ".signedTransactionInfo")
   }
 
-  @Test("what surrounds the parts must be of the app and environment, too")
+  @Test("the fields around the signed parts must also match the app and environment")
   func envelope() async throws {
     let app = try await Self.refusal(Self.statuses(envelope: #""bundleId":"com.example.other""#))
     #expect(app?.code == .wrongBundle && app?.place == "$.bundleId")
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(
-    "a state or a subscription that is not there is a malformed response",
+    "a missing state or subscription is a malformed response",
     arguments: ["status", "originalTransactionId"])
   func missing(name: String) async throws {
     let body = #"{"data":[{"lastTransactions":[{"status":1,"originalTransactionId":"1"}]}]}"#
@@ -98,7 +98,7 @@ import Testing
     #expect(malformed.place == .jsonPath("$.data[0].lastTransactions[0].\(name)"))
   }
 
-  @Test("every Advanced Commerce call verifies what it answers")
+  @Test("every Advanced Commerce call verifies its answer")
   func advancedCommerce() async throws {
     let receipts = try TestReceipts()
     let signed = try receipts.signedTransaction()

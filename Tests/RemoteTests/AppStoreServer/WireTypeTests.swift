@@ -141,7 +141,7 @@ import Testing
     Sample(AppStoreServerErrorBody.self, #"{"errorCode":4049999,"errorMessage":"m"}"#),
   ]
 
-  @Test("what is read is written back, unknown members and values included", arguments: samples)
+  @Test("decoded values are encoded again, including unknown members and values", arguments: samples)
   func roundTrip(sample: Sample) throws {
     let bytes = Array(sample.json.utf8)
     let rewritten = try sample.rewritten(bytes)
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test("an answer to a realtime request encodes without what it does not have")
+  @Test("an answer to a realtime request omits absent fields")
   func realtimeResponse() {
     let response = RealtimeResponse().with {
       $0.message = RealtimeMessage().with {
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test("those that Apple calls retryable are")
+  @Test("the codes that Apple calls retryable are retryable")
   func retryable() {
     #expect(
       AppStoreServerErrorCode.documented.filter(\.isRetryable).map(\.rawValue)

@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(
-    "a purchase that stands is confirmed, whatever kind of receipt names it",
+    "a valid purchase is confirmed for every kind of receipt",
     arguments: [
       ReceiptKind.signedTransaction, .signedRenewalInfo, .signedAppTransaction, .signedNotification,
       .signedRealtimeRequest, .appReceipt, .transactionReceipt,
@@ -89,7 +89,7 @@ import Testing
     #expect(await checker().check(try RemoteFixture.verified(kind)) == confirmed)
   }
 
-  @Test("an environment that is proven is asked alone; else production first, and the sandbox after 4040010")
+  @Test("only a proven environment is asked; otherwise production first, and the sandbox after 4040010")
   func environments() async throws {
     _ = await checker().check(try RemoteFixture.verified(.signedTransaction))
     #expect(production.transport.requests.isEmpty)
@@ -128,7 +128,7 @@ import Testing
     expectRefused(await checker().check(receipt), "does not know")
   }
 
-  @Test("of an app receipt with several purchases, a refunded one is marked and the others stand")
+  @Test("of an app receipt with several purchases, a refunded one is marked and the others stay valid")
   func partlyRefunded() async throws {
     let encoded = try RemoteFixture.encoded(.appReceipt)
     let instant = Timestamp(secondsSince1970: 1_760_000_000)
@@ -142,7 +142,7 @@ import Testing
       try await RemoteFixture.verifier().verify(encoded, checkers: [checker()]).reason?.code == .revoked)
   }
 
-  @Test("where a running subscription is demanded, an expired one is refused")
+  @Test("where a current subscription is required, an expired one is refused")
   func subscriptionStatus() async throws {
     let requirements = PurchaseRequirements(requiresCurrentSubscription: true)
     let receipt = try RemoteFixture.verified(.signedTransaction)
@@ -168,7 +168,7 @@ import Testing
         == .response(CheckerResponse(.revoked(at: instant), environment: .sandbox)))
   }
 
-  @Test("of a customer's subscriptions the one that was asked about counts")
+  @Test("of a customer's subscriptions only the requested one counts")
   func severalSubscriptions() async throws {
     let other = "2000000005"
     var transaction = SampleReceipts.transaction
@@ -188,7 +188,8 @@ import Testing
   }
 
   @Test(
-    "while the App Store cannot be reached, the receipt itself must meet the demands where it is asked to")
+    "while the App Store cannot be reached, the receipt's own content must satisfy the requirements if the options say so"
+  )
   func offline() async throws {
     let transport = FakeTransport { _ throws(HTTPTransportError) in
       throw HTTPTransportError(.cannotConnect, "nobody is there")

@@ -16,7 +16,7 @@ import Testing
     return (await checker.check(try receipt ?? RemoteFixture.verified(.signedTransaction)), transport)
   }
 
-  @Test("it sends the receipt as it is and takes the service's verdict")
+  @Test("it sends the receipt unchanged and returns the service's verdict")
   func valid() async throws {
     let receipt = try RemoteFixture.verified(.signedTransaction)
     let (answer, transport) = try await answer(
@@ -28,7 +28,7 @@ import Testing
     #expect(request.headers.contains(HTTPHeader("Authorization", "Bearer let-me-in")))
   }
 
-  @Test("an environment that the service only read in the receipt settles nothing")
+  @Test("an environment that the service only read in the receipt proves nothing")
   func claimedEnvironment() async throws {
     let (answer, _) = try await answer(
       .json(#"{"verdict":"valid","environment":"sandbox","environmentProven":false}"#))

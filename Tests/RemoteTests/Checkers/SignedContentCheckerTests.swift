@@ -54,7 +54,7 @@ import Testing
 
   // MARK: Account
 
-  @Test("the account that a transaction, renewal info or notification states must be the one demanded")
+  @Test("the account in a transaction, renewal info or notification must be the required one")
   func account() async throws {
     let owned = try [
       transaction { _ in },
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(
-    "a kind that states no account is refused where one is demanded",
+    "a kind without an account is refused where one is required",
     arguments: [
       ReceiptKind.signedAppTransaction, .signedRealtimeRequest, .appReceipt, .transactionReceipt,
     ])
@@ -85,7 +85,7 @@ import Testing
     #expect(await check(receipt, PurchaseRequirements()) == .confirmed)
   }
 
-  @Test("a notification about no purchase meets no demand")
+  @Test("a notification without a purchase satisfies no requirement")
   func emptyNotification() async throws {
     let receipt = try notification { _, _ in }
     for demands in [
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("the verdict on a stranger's receipt is invalid, with the reason that the App Store's refusal has")
+  @Test("a receipt of another account is invalid, with the same reason as a refusal of the App Store")
   func verdict() async throws {
     let checker = SignedContentChecker(requirements: PurchaseRequirements(appAccountToken: stranger))
     let verifier = try RemoteFixture.verifier()
@@ -118,7 +118,7 @@ import Testing
     #expect(await check(receipt, PurchaseRequirements(), at: over) == .confirmed)
   }
 
-  @Test("what does not expire is current; a subscription that does not say until when is not")
+  @Test("a purchase without expiry is current; a subscription without an expiry date is not")
   func withoutExpiry() async throws {
     let pro = try transaction {
       $0.type = .nonConsumable
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("while billing is retried, the grace period alone counts")
+  @Test("during billing retry only the grace period counts")
   func gracePeriod() async throws {
     func retrying(_ grace: Timestamp?) throws -> VerifiedReceipt {
       try renewalInfo {
@@ -154,7 +154,7 @@ import Testing
     expectRefused(await check(receipt, current, at: running), "not active")
   }
 
-  @Test("what states that it was revoked or upgraded is not confirmed, whatever is demanded")
+  @Test("a revoked or upgraded purchase is never confirmed, whatever is required")
   func revoked() async throws {
     let instant = SampleReceipts.signedAt
     let refunded = try transaction { $0.revocationDate = instant }

@@ -29,7 +29,7 @@ import Testing
     FakeTransport(statuses.map { .success(body($0)) })
   }
 
-  @Test("production is asked first, with the receipt as it is, and confirms it")
+  @Test("production is asked first, with the unchanged receipt, and confirms it")
   func production() async throws {
     let transport = answers(0)
     let receipt = try RemoteFixture.verified(.appReceipt)
@@ -45,7 +45,7 @@ import Testing
     #expect(!String(reflecting: request).contains(Self.secret))
   }
 
-  @Test("21007 leads to the sandbox and 21008 back, where both are allowed, and never round in circles")
+  @Test("21007 leads to the sandbox and 21008 back, if both are allowed, and never in a loop")
   func environments() async throws {
     let receipt = try RemoteFixture.verified(.appReceipt)
     let both = answers(21007, 0)
@@ -109,7 +109,7 @@ import Testing
     #expect(answer == .response(CheckerResponse(.confirmed, environment: .sandbox)))
   }
 
-  @Test("a refunded purchase is marked while others stand, and makes the receipt revoked when none does")
+  @Test("a refunded purchase is marked while others are valid, and the receipt is revoked if none is")
   func refunds() async throws {
     let receipt = try RemoteFixture.verified(.appReceipt)
     let ids = receipt.transactions.compactMap(\.transactionId)
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test("it does not know JWS, and the verdict is then undetermined")
+  @Test("it does not support JWS, for which the verdict is undetermined")
   func otherKinds() async throws {
     let transport = answers(0)
     let verdict = try await RemoteFixture.verifier().verify(
@@ -184,7 +184,7 @@ import Testing
     #expect(transport.requests.isEmpty)
   }
 
-  @Test("the shared secret is in no text")
+  @Test("no text contains the shared secret")
   func secrets() throws {
     let checker = try checker(answers(0), secret: Self.secret)
     var dumped = ""

@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("the verdict says what each checker said, and which one inside a combination decided")
+  @Test("the verdict states each checker's answer, and which one inside a combination decided")
   func evidence() async throws {
     let combined = CombinedChecker.fallback(checkers([Self.down, Self.revoked, Self.confirmed]))
     let verdict = try await RemoteFixture.verifier().verify(
@@ -133,7 +133,7 @@ import Testing
       await lenient.verify(receipt, checkers: checkers([Self.down, Self.revoked])).reason?.code == .revoked)
   }
 
-  @Test("a checker that never answers is cut off on time, even one that ignores cancellation")
+  @Test("a checker that never answers is stopped at its deadline, even if it ignores cancellation")
   func timeout() async throws {
     let receipt = try RemoteFixture.verified(.signedTransaction)
     let release = FirstResult<Void>()
@@ -152,7 +152,7 @@ import Testing
         == Self.confirmed)
   }
 
-  @Test("what a closure throws counts as unreachable, and is not quoted")
+  @Test("an error of a closure counts as unreachable, and is not quoted")
   func thrown() async throws {
     struct Leak: Error { let password = "hunter2" }
     let answer = await ClosureChecker(name: "x") { _ in throw Leak() }.check(
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  @Test("while half open, only so many probes are under way at a time")
+  @Test("while half open, the number of concurrent probes is limited")
   func probes() async throws {
     let receipt = try RemoteFixture.verified(.signedTransaction)
     let time = ManualTime()

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "what is forged is no value",
+    "forged data gives no value",
     arguments: [EmulatorFault.flippedBit, .untrustedSigner, .otherApp, .otherEnvironment])
   func forgeries(fault: EmulatorFault) async throws {
     let fixture = try EmulatorFixture()
@@ -85,7 +85,7 @@ import Testing
     _ = try await client.send(.transaction(Self.original))
   }
 
-  @Test("faults that pass are outlived")
+  @Test("transient faults are survived")
   func retries() async throws {
     let fixture = try EmulatorFixture()
     let client = try fixture.client
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("the same seed goes wrong the same way")
+  @Test("the same seed gives the same faults")
   func randomFaults() async throws {
     var outcomes: [[Bool]] = []
     for _ in 0..<2 {

@@ -37,7 +37,7 @@ import Testing
     #expect(await fixture.answer("PUT", "/inApps/v1/subscriptions/extend/2000000001", body).status == 200)
   }
 
-  @Test("what may not be extended is not")
+  @Test("ineligible subscriptions are not extended")
   func ineligible() async throws {
     let fixture = try EmulatorFixture()
     let body = #"{"extendByDays":10,"extendReasonCode":1,"requestIdentifier":"a"}"#
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("Advanced Commerce calls are noted, and cancel and revoke")
+  @Test("Advanced Commerce calls are recorded, and cancel and revoke")
   func advancedCommerce() async throws {
     let fixture = try EmulatorFixture()
     let information = "\"requestInfo\":{\"requestReferenceId\":\"\(Self.uuid)\"}"
@@ -105,7 +105,7 @@ import Testing
     #expect(try await fixture.json("GET", "/inApps/v2/history/42")["signedTransactions"]?.array?.count == 1)
   }
 
-  @Test("refunds come in pages, by the date of revocation")
+  @Test("refunds are paged, by the date of revocation")
   func refunds() async throws {
     let fixture = try EmulatorFixture()
     fixture.store.state.withState { state in
@@ -129,7 +129,7 @@ import Testing
     #expect(first["signedTransactions"]?.array?.count == 45)
   }
 
-  @Test("groups are the sandbox's, and their members come in pages")
+  @Test("groups exist only in the sandbox, and their members are paged")
   func groups() async throws {
     let fixture = try EmulatorFixture()
     let members =
@@ -151,7 +151,7 @@ import Testing
     #expect(await (try EmulatorFixture(.production)).answer("GET", "/groups/v1/group/7").status == 404)
   }
 
-  @Test("the responder answers what was revoked, and counts the requests for each certificate")
+  @Test("the responder reports revoked certificates, and counts the requests for each")
   func responder() async throws {
     let signing = try EmulatorSigning(ocspURL: "http://127.0.0.1:1/ocsp")
     let store = EmulatedAppStore(signing: signing)

@@ -119,7 +119,7 @@ import Testing
   ]
 
   @Test(
-    "bad input has its code, and the status is the code's",
+    "bad input has its error code and the code's status",
     arguments: purchases + extensions + consumptions + others)
   func refusal(refusal: Refusal) async throws {
     let fixture = try EmulatorFixture()
@@ -141,7 +141,7 @@ import Testing
     #expect(asked.first?.hasPrefix(endpoint.method.rawValue) == true, "\(asked)")
   }
 
-  @Test("tokens are checked in all they say")
+  @Test("all claims of tokens are checked")
   func tokens() async throws {
     let fixture = try EmulatorFixture(checksTokens: true)
     let now = fixture.clock.now

@@ -16,7 +16,7 @@ import Testing
     return try await fixture.json("POST", "/verifyReceipt", "{\"receipt-data\":\"\(text)\"\(more)}")
   }
 
-  @Test("a receipt is told from a forged one, and sandbox from production")
+  @Test("genuine and forged receipts are distinguished, and sandbox and production")
   func statuses() async throws {
     let receipts = try TestReceipts()
     let sandbox = try EmulatorFixture()
@@ -46,7 +46,7 @@ import Testing
     #expect(try await ask(fixture, coins)["status"]?.int64 == 0)
   }
 
-  @Test("the latest transactions come with the receipt, dates three times each")
+  @Test("the latest transactions come with the receipt, each date in three formats")
   func latest() async throws {
     let fixture = try EmulatorFixture()
     fixture.store.state.withState {
@@ -87,7 +87,7 @@ import Testing
     #expect(answer["original_purchase_date_pst"]?.string == "\(text) America/Los_Angeles")
   }
 
-  @Test("a status can be asked for")
+  @Test("a status can be forced")
   func faults() async throws {
     let fixture = try EmulatorFixture()
     fixture.store.faults.replace(with: [.once(.receiptStatus(21_104, isRetryable: true))])

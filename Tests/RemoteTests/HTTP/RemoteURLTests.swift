@@ -5,7 +5,7 @@ import Testing
 
 /// Which URLs are accepted, and what they are taken apart into.
 @Suite struct RemoteURLTests {
-  @Test("a URL is taken apart")
+  @Test("a URL is parsed")
   func parts() throws {
     let url = try RemoteURL("HTTPS://API.Example.com:8443/a%20b/c?x=1&y=%3F")
     #expect(url.isSecure)
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "plain HTTP reaches this machine alone",
+    "plain HTTP is allowed only to this machine",
     arguments: [
       ("http://localhost", true), ("http://LOCALHOST:8080/x", true), ("http://127.0.0.1", true),
       ("http://127.255.0.9:1", true), ("http://[::1]:8080", true), ("http://example.com", false),
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "what is no URL, or carries what it should not, is refused",
+    "anything but a URL, and URLs with forbidden parts, are refused",
     arguments: [
       "", "example.com", "//example.com", "ftp://example.com", "file:///etc/passwd", "https://",
       "https:///x", "https://:443", "https://user@example.com", "https://user:secret@example.com",

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "what is none of them is ignored",
+    "other values are ignored",
     arguments: ["", "-1", "soon", "1e3", "Tue, 14 Foo 2023 22:13:50 GMT", "99999999999999999999"])
   func refused(value: String) {
     #expect(RetryAfter.instant(value, now: now) == nil)

@@ -46,7 +46,7 @@ import Testing
     try story.expect([(12, .active), (31, .active)])
   }
 
-  @Test("an upgraded transaction grants nothing, and names what replaced it")
+  @Test("an upgraded transaction grants nothing, and names its replacement")
   func upgradedAlone() throws {
     var story = try subscribed()
     try story.notify(
@@ -56,7 +56,7 @@ import Testing
     #expect(try story.entitlement.replacedByProductId == Story.yearly)
   }
 
-  @Test("DOWNGRADE: the present product to the end of the period, the lower one from the renewal on")
+  @Test("DOWNGRADE: the current product to the end of the period, the lower one from the renewal on")
   func downgrade() throws {
     for type in [NotificationType.didChangeRenewalPref, .offerRedeemed] {
       var story = try subscribed()
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("DID_CHANGE_RENEWAL_PREF without subtype: the downgrade was taken back")
+  @Test("DID_CHANGE_RENEWAL_PREF without subtype: the downgrade was cancelled")
   func downgradeReverted() throws {
     var story = try subscribed()
     try story.notify(
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("REFUND and REVOKE count though the transaction inside states no revocation")
+  @Test("REFUND and REVOKE count even if the transaction inside states no revocation")
   func withoutRevocationDate() throws {
     for (type, state) in [(NotificationType.refund, Entitlement.State.refunded), (.revoke, .revoked)] {
       var story = try subscribed()
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("a refund counts though the transaction inside was signed a moment after the notification")
+  @Test("a refund counts even if the transaction inside was signed just after the notification")
   func signedAMomentLater() throws {
     var story = try subscribed()
     let transaction = Story.period(1) { $0.signedDate = Story.day(6).addingSeconds(0.05) }
@@ -160,7 +160,7 @@ import Testing
     try story.expect([(5, .active), (7, .refunded)])
   }
 
-  @Test("a refund of a past period does not touch the present one")
+  @Test("a refund of a past period does not affect the current one")
   func pastRefund() throws {
     var story = try subscribed()
     try story.notify(.didRenew, day: 30, Story.period(2), Story.renewal())
@@ -204,7 +204,7 @@ import Testing
   }
 
   @Test(
-    "ONE_TIME_CHARGE: what does not expire stays, until it is refunded",
+    "ONE_TIME_CHARGE: a purchase without expiry stays until it is refunded",
     arguments: [ProductType.consumable, .nonConsumable, .nonRenewingSubscription])
   func oneTimeCharge(type: ProductType) throws {
     var story = try Story()
@@ -220,7 +220,7 @@ import Testing
     try story.expect([(9, .active)])
   }
 
-  @Test("snapshots signed in the same millisecond: what came of the purchase wins, in any order")
+  @Test("snapshots signed in the same millisecond: later events of the purchase win, in any order")
   func sameInstant() throws {
     var story = try subscribed()
     try story.notify(.refund, day: 5, refunded(Story.period(1), day: 5))
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test("of two snapshots of one millisecond the one counts in which more has happened")
+  @Test("of two snapshots of one millisecond the one with more events counts")
   func snapshotsOfOneMillisecond() throws {
     let snapshots: [(JWSTransaction, Entitlement.State)] = [
       (refunded(Story.period(1), day: 10), .refunded), (Story.period(1) { $0.isUpgraded = true }, .upgraded),

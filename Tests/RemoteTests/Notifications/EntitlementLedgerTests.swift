@@ -33,7 +33,7 @@ import Testing
     return try #require(verifier.verify(jws).receipt)
   }
 
-  @Test("history begins a ledger, and notifications go on, in either order")
+  @Test("a ledger combines history and notifications, in either order")
   func history() throws {
     var story = try Story()
     try story.notify(.didRenew, day: 60, Story.period(3), Story.renewal())
@@ -63,7 +63,7 @@ import Testing
     #expect(forwards[Story.id]?.state(at: Story.day(61)) == .active)
   }
 
-  @Test("a refund that only history knows of counts; one that was reversed by notification does not")
+  @Test("a refund that only the history has counts; one that a notification reversed does not")
   func refundInHistory() throws {
     var story = try Story()
     try story.notify(.subscribed, .initialBuy, day: 0, Story.period(1), Story.renewal())
@@ -76,7 +76,7 @@ import Testing
     #expect(ledger[Story.id]?.state(at: Story.day(21)) == .active)
   }
 
-  @Test("the client's verified transactions, subscriptions and notifications fold in as they come")
+  @Test("the client's verified transactions, subscriptions and notifications can be applied to a ledger")
   func client() throws {
     var story = try Story()
     try story.notify(.didRenew, day: 30, Story.period(2), Story.renewal())
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("of a purchase and what came of it, signed in one millisecond, what came of it counts")
+  @Test("of a purchase and its later events, signed in one millisecond, the events count")
   func transactionsOfOneMillisecond() throws {
     func latest(_ transactions: [JWSTransaction]) throws -> Entitlement {
       var found: [Entitlement] = []
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("that the refund of an earlier purchase was reversed does not give the present one back")
+  @Test("reversing the refund of an earlier purchase does not restore the current one")
   func reversalOfEarlierPurchase() throws {
     var story = try Story()
     try story.notify(.subscribed, .initialBuy, day: 0, Story.period(1), Story.renewal())
@@ -154,7 +154,7 @@ import Testing
     try story.expect([(51, .refunded)])
   }
 
-  @Test("environments and original transactions are kept apart")
+  @Test("environments and original transactions are not mixed")
   func keys() throws {
     var ledger = EntitlementLedger()
     for (environment, original) in [
@@ -173,7 +173,7 @@ import Testing
         == [["production", "2000000001"], ["sandbox", "30"], ["sandbox", "2000000001"]])
   }
 
-  @Test("what is no transaction, or not of this purchase, is refused and changes nothing")
+  @Test("anything but a transaction of this purchase is refused and changes nothing")
   func refused() throws {
     var ledger = EntitlementLedger()
     func code(_ transaction: VerifiedReceipt, _ renewalInfo: VerifiedReceipt? = nil) -> EntitlementError.Code?
@@ -222,7 +222,7 @@ import Testing
     try story.expect([(29, .active), (31, .inGracePeriod), (46, .inBillingRetry)])
   }
 
-  @Test("the ledger as JSON comes back the same, and a newer version or a broken one is refused")
+  @Test("a ledger survives encoding as JSON, and a newer version or malformed JSON is refused")
   func json() throws {
     var story = try Story()
     try story.notify(.subscribed, .initialBuy, day: 0, Story.period(1), Story.renewal())

@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(
-    "genuine notifications are received; alone, each gives the state that the App Store stated in it",
+    "genuine notifications are received; each alone gives the state that it contains",
     .enabled(if: !entries.isEmpty, "no genuine receipts at hand: set RECEIPTKIT_SHARED"))
   func states() throws {
     var withTransaction = 0

@@ -76,7 +76,7 @@ import Testing
     return merged
   }
 
-  @Test("the state is that of playing everything back in the order of signing")
+  @Test("the state is that of replaying all events in the order of signing")
   func plausibleStreams() throws {
     var seen: Set<Entitlement.State> = []
     for seed in 0..<2000 as Range<UInt64> {
@@ -99,7 +99,7 @@ import Testing
     #expect(seen == Set(Entitlement.State.allCases))
   }
 
-  @Test("the state changes only at the instants that nextChange names")
+  @Test("the state changes only at the instants of nextChange")
   func nextChange() throws {
     for seed in 0..<500 as Range<UInt64> {
       var generator = StreamGenerator(seed: seed)
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("ten thousand renewals, some refunded, take no more room than one")
+  @Test("ten thousand renewals, some refunded, take no more memory than one")
   func bounded() throws {
     var ledger = EntitlementLedger()
     var greatest = 0

@@ -178,7 +178,7 @@ import Testing
     expectInvalid(try receipts.signedNotification(), .chainUntrusted, at: "certificate 2", by: apple)
   }
 
-  @Test("what is verified and no notification is refused")
+  @Test("a verified receipt that is not a notification is refused")
   func otherKinds() throws {
     for (jws, kind) in [
       (try receipts.signedTransaction(), ReceiptKind.signedTransaction),
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test(
-    "a body that is no notification is refused as malformed, with 400",
+    "a body that is not a notification is refused as malformed, with 400",
     arguments: [
       ("", MalformedReceipt.Code.empty), (" \n", .empty), ("{}", .missing),
       (#"{"signedPayload":7}"#, .missing),
@@ -227,7 +227,7 @@ import Testing
         == .tooLarge(byteCount: (1 << 20) + 1, limit: 1 << 20))
   }
 
-  @Test("what cannot be checked is answered with 503, so that it is delivered again")
+  @Test("a notification that cannot be verified now is answered with 503, so that it is delivered again")
   func undetermined() throws {
     // Without a signing time there is nothing to judge the certificates by.
     let jws = try receipts.signedNotification {
@@ -244,7 +244,8 @@ import Testing
     #expect(rejection?.httpStatus == 503)
   }
 
-  @Test("in signing order, whatever the order of delivery; by notificationUUID within a millisecond")
+  @Test(
+    "events are in signing order, whatever the order of delivery; by notificationUUID within a millisecond")
   func order() throws {
     let notifications = try [(3.0, "b"), (3, "a"), (1, "z"), (2, "m")].map { seconds, uuid in
       try receiver.receive(

@@ -12,7 +12,7 @@ import Testing
     UUIDString(rawValue: "00000000-0000-4000-8000-\(100_000_000_000 + number)")
   }
 
-  @Test("the second delivery is known, in either case of the UUID, for eight days by default")
+  @Test("a second delivery is detected, in either case of the UUID, for eight days by default")
   func repetition() {
     let seen = SeenNotifications(clock: clock.reading)
     let lower = UUIDString(rawValue: "1f0c6b7a-9a3e-4f43-8d15-3b8e3a2f7c11")
@@ -37,7 +37,7 @@ import Testing
     #expect(seen.insert(try receiver.receive(body)))
   }
 
-  @Test("the oldest is forgotten when it is full, whatever was taken back in between")
+  @Test("the oldest is evicted when it is full, whatever was removed in between")
   func bounded() {
     let seen = SeenNotifications(maximumCount: 100, clock: clock.reading)
     for number in 0..<10_000 {
@@ -50,7 +50,7 @@ import Testing
     #expect(seen.insert(uuid(9_800)))
   }
 
-  @Test("one that was taken back and came again is kept as long as any other")
+  @Test("one that was removed and added again is kept as long as any other")
   func takenBack() {
     let seen = SeenNotifications(maximumCount: 3, clock: clock.reading)
     #expect(seen.insert(uuid(1)))
@@ -61,7 +61,7 @@ import Testing
     #expect(!seen.insert(uuid(1)))
   }
 
-  @Test("what has no usable identifier is never held for a repetition")
+  @Test("a notification without a usable identifier never counts as a duplicate")
   func withoutIdentifier() {
     let seen = SeenNotifications(clock: clock.reading)
     let long = UUIDString(rawValue: String(repeating: "a", count: 65))
@@ -73,7 +73,7 @@ import Testing
     #expect(seen.count == 0)
   }
 
-  @Test("of many at once exactly one is the first")
+  @Test("of many concurrent deliveries exactly one is the first")
   func concurrent() async {
     let seen = SeenNotifications(clock: clock.reading)
     let firsts = await withTaskGroup(of: Int.self) { group in

@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "EXPIRED: expired, and why",
+    "EXPIRED: expired, with the reason",
     arguments: [
       (NotificationSubtype.voluntary, ExpirationIntent.cancelled), (.billingRetry, .billingError),
       (.priceIncrease, .priceIncreaseRefused), (.productNotForSale, .productUnavailable), (nil, .other),
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("a failure of the renewal before is not held against a later period")
+  @Test("a failure of an earlier renewal does not affect a later period")
   func overcomeFailure() throws {
     var story = try subscribed()
     try story.notify(.didFailToRenew, .gracePeriod, day: 30, Story.period(1), failing(graceUntil: 75))
@@ -142,7 +142,8 @@ import Testing
     #expect(try story.entitlement.gracePeriodExpiresDate == nil)
   }
 
-  @Test("nor in the sandbox, where a month has five minutes")
+  @Test(
+    "an earlier failure does not affect a later period in the sandbox either, where a month has five minutes")
   func overcomeFailureInMinutes() throws {
     let minute = 1 / 1440.0
     func period(_ number: Int, from start: Double) -> JWSTransaction {
@@ -159,7 +160,7 @@ import Testing
     try story.expect([(11 * minute, .active), (13 * minute, .expired)])
   }
 
-  @Test("RENEWAL_EXTENDED: the expiry that was signed last counts, though an older one is delivered later")
+  @Test("RENEWAL_EXTENDED: the expiry that was signed last counts, even if an older one is delivered later")
   func extended() throws {
     var story = try subscribed()
     try story.notify(
@@ -171,7 +172,7 @@ import Testing
     #expect(try story.entitlement.autoRenewStatus == .off)
   }
 
-  @Test("RENEWAL_EXTENSION/FAILURE changes nothing of what the customer has")
+  @Test("RENEWAL_EXTENSION/FAILURE does not change the customer's entitlement")
   func extensionFailed() throws {
     var story = try subscribed()
     try story.notify(.renewalExtension, .failure, day: 10, Story.period(1))
@@ -192,7 +193,7 @@ import Testing
     try story.expect([(29, .active)])
   }
 
-  @Test("PRICE_CHANGE, METADATA_UPDATE, MIGRATION and types yet unknown leave the state alone")
+  @Test("PRICE_CHANGE, METADATA_UPDATE, MIGRATION and unknown types do not change the state")
   func neutral() throws {
     for type in [
       NotificationType.priceChange, .metadataUpdate, .migration, NotificationType(rawValue: "NEW_IN_2030"),
@@ -204,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("a notification about a past purchase tells of the present period by its renewal information")
+  @Test("a notification about a past purchase updates the current period by its renewal information")
   func laterPeriod() throws {
     for isRefunded in [false, true] {
       var story = try subscribed()
@@ -227,7 +228,7 @@ import Testing
     }
   }
 
-  @Test("after sharing was withdrawn, the renewal information tells of somebody else's period")
+  @Test("after sharing was revoked, renewal information is about another customer's period")
   func withdrawn() throws {
     var story = try subscribed()
     let past = Story.period(1) {
@@ -239,7 +240,7 @@ import Testing
     try story.expect([(29, .active), (71, .revoked)])
   }
 
-  @Test("renewal information that ended or failed tells of no later period")
+  @Test("renewal information of an ended or failed renewal starts no later period")
   func noLaterPeriod() throws {
     for renewal in [
       Story.renewal {
@@ -254,7 +255,7 @@ import Testing
     }
   }
 
-  @Test("a subscription that does not say when it expires grants nothing")
+  @Test("a subscription without an expiry date grants nothing")
   func withoutExpiry() throws {
     var story = try Story()
     try story.notify(.subscribed, .initialBuy, day: 0, Story.period(1) { $0.expiresDate = nil })

@@ -66,7 +66,7 @@ struct TransportExchangeTests {
     }
   }
 
-  @Test("a connection is used again", arguments: TransportFactory.all)
+  @Test("a connection is reused", arguments: TransportFactory.all)
   func reuse(factory: TransportFactory) async throws {
     let emulator = try EmulatorProcess(["--no-token-checks"])
     defer { emulator.stop() }
@@ -78,7 +78,7 @@ struct TransportExchangeTests {
     }
   }
 
-  @Test("a redirect is an answer, and is not followed", arguments: TransportFactory.all)
+  @Test("a redirect is returned and not followed", arguments: TransportFactory.all)
   func redirects(factory: TransportFactory) async throws {
     let emulator = try EmulatorProcess.shared.get()
     try await factory.with(emulator) { transport in
@@ -92,7 +92,7 @@ struct TransportExchangeTests {
     }
   }
 
-  @Test("refusals come with status and headers", arguments: TransportFactory.all)
+  @Test("error responses have status and headers", arguments: TransportFactory.all)
   func refusals(factory: TransportFactory) async throws {
     let emulator = try EmulatorProcess.shared.get()
     try await factory.with(emulator) { transport in
@@ -109,7 +109,7 @@ struct TransportExchangeTests {
   }
 
   @Test(
-    "a transport that was shut down is unusable",
+    "a transport that was shut down throws",
     arguments: TransportFactory.all)
   func shutDown(factory: TransportFactory) async throws {
     let emulator = try EmulatorProcess.shared.get()

@@ -8,7 +8,7 @@ import Testing
 /// What every transport leaves behind: nothing.
 @Suite(.enabled(if: EmulatorProcess.isPresent, EmulatorProcess.absence))
 struct TransportResourceTests {
-  @Test("cancelling ends the exchange at once and gives up the connection", arguments: TransportFactory.all)
+  @Test("cancelling ends the exchange at once and closes the connection", arguments: TransportFactory.all)
   func cancellation(factory: TransportFactory) async throws {
     let emulator = try EmulatorProcess(["--sample", "--no-token-checks"])
     defer { emulator.stop() }
@@ -32,7 +32,7 @@ struct TransportResourceTests {
     }
   }
 
-  @Test("a task that is cancelled already sends nothing", arguments: TransportFactory.all)
+  @Test("a task that is already cancelled sends nothing", arguments: TransportFactory.all)
   func cancelledBefore(factory: TransportFactory) async throws {
     let emulator = try EmulatorProcess.shared.get()
     try await factory.with(emulator) { transport in

@@ -4,7 +4,7 @@ import Foundation
 import Storefront
 import Testing
 
-/// The worked examples of the documentation are what the readers read.
+/// The readers accept the worked examples of the documentation.
 @Suite struct CatalogDocumentationTests {
   private func example(_ language: String, in article: String) throws -> [UInt8] {
     let root = URL(filePath: #filePath).appending(path: "../../../..").standardized

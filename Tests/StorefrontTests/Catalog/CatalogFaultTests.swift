@@ -4,7 +4,7 @@ import ReceiptCodec
 import Storefront
 import Testing
 
-/// Every fault of a catalogue has its code and its place.
+/// Every fault of a catalogue has its code and path.
 @Suite struct CatalogFaultTests {
   private static let coins = "$.products[0]"
   private static let news = "$.products[1].subscription"
@@ -93,7 +93,7 @@ import Testing
       #expect(error?.code == .duplicateOffer, "\(place)")
       #expect(error?.path == "\(Self.news).offers[4]")
     }
-    // One of another type may have the same identifier.
+    // An offer of another type may have the same identifier.
     var catalog = try CatalogSamples.catalog
     catalog.products[1].subscription?.offers[3].identifier = "back"
     try catalog.validate()
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func requiredMembersAreMissedWhereTheyBelong() throws {
+  @Test func missingMembersAreReportedWithTheirPath() throws {
     let required: Set<String> = [
       "format", "version", "products", "id", "locale", "title", "productIdentifier", "type", "price",
       "currency", "contentIdentifier", "url", "contentLength", "sha256", "groupIdentifier", "period",
@@ -146,7 +146,7 @@ import Testing
     var missed = 0
     for path in JSONEdit.paths(in: document) {
       guard case .member(let name)? = path.last, required.contains(name) else { continue }
-      // The price of a free trial may be left out.
+      // The price of a free trial is optional.
       if JSONEdit.text(path).hasSuffix("offers[3].price") { continue }
       let damaged = JSONEdit.replacing(document, at: path, with: nil).encoded()
       let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: damaged) }
@@ -157,7 +157,7 @@ import Testing
     #expect(missed > 30)
   }
 
-  @Test func aFileThatIsCutOffSaysWhere() throws {
+  @Test func aTruncatedFileIsReportedWithItsPlace() throws {
     let bytes = Array(CatalogSamples.json.utf8)
     for count in 0..<bytes.count {
       let error = catalogError { () throws(CatalogError) in
@@ -173,7 +173,7 @@ import Testing
     #expect(error?.byteOffset == start.count)
   }
 
-  @Test func whatIsNotJSONSaysWhere() {
+  @Test func invalidJSONIsReportedWithItsPlace() {
     for (text, path) in [
       ("", "$"), ("   ", "$"), ("{]", "$"), (#"{"format": nul}"#, "$.format"),
       (#"{"products": [{}, {"price": 1 2}]}"#, "$.products[0].productIdentifier"),
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func aNewerVersionIsNamedBeforeItsMembersAre() {
+  @Test func aNewerVersionIsReportedBeforeUnknownMembers() {
     let newer = #"{"format": "receiptkit-catalog", "version": 7, "products": {"a": 1}}"#
     let error = catalogError { () throws(CatalogError) in _ = try ProductCatalog(json: Array(newer.utf8)) }
     #expect(error?.code == .unsupportedVersion)

@@ -42,7 +42,7 @@ import Testing
       ])
   }
 
-  @Test func whatIsWrittenReadsBackEqual() throws {
+  @Test func anEncodedCatalogueReadsBackEqual() throws {
     let catalog = try CatalogSamples.catalog
     let written = try catalog.encodedJSON()
     #expect(try ProductCatalog(json: written) == catalog)
@@ -50,7 +50,7 @@ import Testing
     #expect(try ProductCatalog(json: ProductCatalog().encodedJSON()) == ProductCatalog())
   }
 
-  @Test func nonConsumablesAreRestorableUnlessTheySayOtherwise() throws {
+  @Test func nonConsumablesAreRestorableByDefault() throws {
     for (type, expected) in [
       ("Non-Consumable", true), ("Consumable", false), ("Non-Renewing Subscription", false),
     ] {
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func pricesThatNoFileCanHaveAreRefused() throws {
-    // The first is what becomes of 4.99 on its way through binary floating point.
+    // The first one is 4.99 after a conversion through binary floating point.
     let finer = ["4.990000000000001024", "0.0005", "-1", "NaN", "1000000000000"]
     for price in finer.map({ Decimal(string: $0) ?? .nan }) {
       let catalog = ProductCatalog(products: [

@@ -22,7 +22,7 @@ import Testing
     return product.localizedTitle
   }
 
-  @Test func theVeryLanguageComesFirst() {
+  @Test func theExactLanguageComesFirst() {
     #expect(title(["fr_CA"], among: ["en_US", "fr_FR", "fr", "fr_CA"]) == "fr_CA")
     #expect(title(["de"], among: ["en_US", "de_AT", "de"]) == "de")
     #expect(title(["en-US"], among: ["de", "en_US"]) == "en_US")
@@ -71,7 +71,7 @@ import Testing
     #expect(price("de_DE") == "4,99\u{A0}€")
     #expect(price("fr_FR") == "4,99\u{A0}€")
     #expect(price("en_IE") == "€4.99")
-    // A store elsewhere writes it its own way, in the catalogue's currency: nothing is converted.
+    // Another storefront formats it differently, but in the catalogue's currency: there is no conversion.
     #expect(price("en_US") == "€4.99")
     #expect(price("ja_JP@currency=JPY") == "€4.99")
   }
@@ -106,7 +106,7 @@ import Testing
     #expect(product.localizedPrice == expected)
   }
 
-  @Test func aCatalogueAnswersWhatIsAskedAndForSale() throws {
+  @Test func aCatalogueReturnsRequestedProductsForSale() throws {
     var catalog = try CatalogSamples.catalog
     let identifiers: Set = ["com.example.news.monthly", "com.example.coins", "z", "a"]
     let locales = [Locale(identifier: "de_AT")]

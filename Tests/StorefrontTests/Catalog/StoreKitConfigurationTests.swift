@@ -31,9 +31,9 @@ import Testing
     #expect(terms.period == SubscriptionPeriod("P1M"))
     #expect(catalog.product(monthly)?.type == .autoRenewableSubscription)
     #expect((catalog.product("com.example.season") == nil) == (version == "1.1"))
-    // What it means can be written in our own format.
+    // The catalogue can be written in our own format.
     #expect(try ProductCatalog(json: catalog.encodedJSON()) == catalog)
-    // Nothing is lost, known or not.
+    // Known and unknown members are kept.
     #expect(try StoreKitConfiguration(parsing: configuration.encoded()) == configuration)
     let expected = Self.withoutNull(try StoreKitFixtures.document(version))
     #expect(Self.sorted(try JSONValue(parsing: configuration.encoded())) == Self.sorted(expected))
@@ -67,14 +67,14 @@ import Testing
 
   @Test func aNewIntroductoryOfferIsNotAppliedTwice() throws {
     let catalog = try StoreKitFixtures.catalog("5.0")
-    // The new place counts, the old one says something else.
+    // The new member counts; the old one differs.
     let monthly = try #require(catalog.product(monthly)?.subscription)
     #expect(monthly.offers.filter { $0.type == .introductory }.map(\.price.description) == ["0.99"])
     #expect(monthly.offers.first?.periodCount == 2)
-    // One for monthly billing is not for a store that bills a period at once.
+    // Offers for monthly billing are ignored: a store here bills a whole period at once.
     let yearly = try #require(catalog.product(yearly)?.subscription)
     #expect(yearly.offers.map(\.price.description) == ["29.99"])
-    // An empty new place leaves the old one.
+    // If the new member is empty, the old one counts.
     let newest = try #require(StoreKitFixtures.catalog("6.3").product(self.monthly)?.subscription)
     #expect(newest.offers.filter { $0.type == .introductory }.map(\.paymentMode) == [.freeTrial])
     let configuration = try StoreKitFixtures.configuration("5.0")
@@ -130,7 +130,7 @@ import Testing
     #expect(subscription?.unknownFields.map(\.name) == ["somethingNew"])
   }
 
-  @Test func theKeyOfPromotionalOffersSignsAndDoesNotShow() throws {
+  @Test func theKeyOfPromotionalOffersSignsAndIsNotShown() throws {
     let configuration = try StoreKitFixtures.configuration("2.0")
     let pair = try #require(configuration.subscriptionOffersKeyPair)
     #expect(pair.id == "0A1B2C3D")
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  /// Known members that are `null` are left out; unknown ones stay as they are.
+  /// Known members that are `null` are omitted; unknown ones are kept.
   private static func withoutNull(_ value: JSONValue) -> JSONValue {
     switch value {
     case .array(let elements): .array(elements.map(withoutNull))
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  /// The order of members aside.
+  /// Ignores the order of members.
   private static func sorted(_ value: JSONValue) -> JSONValue {
     switch value {
     case .array(let elements): .array(elements.map(sorted))

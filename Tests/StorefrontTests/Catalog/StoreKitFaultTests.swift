@@ -5,7 +5,7 @@ import ReceiptCodec
 import Storefront
 import Testing
 
-/// Damaged `.storekit` files say where the damage is.
+/// Errors about damaged `.storekit` files have the right path.
 @Suite struct StoreKitFaultTests {
   private static let group = "$.subscriptionGroups[0]"
   private static let monthly = "\(group).subscriptions[0]"
@@ -22,7 +22,7 @@ import Testing
     for path in JSONEdit.paths(in: document) {
       let value = try #require(JSONEdit.value(document, at: path))
       let place = JSONEdit.text(path)
-      // What nobody here knows may be anything; `null` is like nothing at all.
+      // Unknown members may have any value; `null` counts as absent.
       if place.contains("somethingNew") || place.hasSuffix("Groups") && !place.contains("subscriptionGroups")
         || place.hasSuffix(".current") || place.contains("_compatibilityTimeRate") || value == .null
       {
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: StoreKitFixtures.versions)
-  func requiredMembersAreMissedWhereTheyBelong(_ version: String) throws {
+  func missingMembersAreReportedWithTheirPath(_ version: String) throws {
     let required: Set<String> = [
       "identifier", "version", "major", "minor", "productID", "type", "displayPrice", "id", "locale",
       "paymentMode", "subscriptionPeriod", "recurringSubscriptionPeriod", "offerID", "name", "privateKey",
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: StoreKitFixtures.versions)
-  func everythingElseMayBeAbsent(_ version: String) throws {
+  func allOtherMembersAreOptional(_ version: String) throws {
     let required: Set<String> = [
       "identifier", "version", "major", "minor", "productID", "type", "displayPrice", "id", "locale",
       "paymentMode", "subscriptionPeriod", "recurringSubscriptionPeriod", "offerID", "name", "privateKey",
@@ -77,13 +77,15 @@ import Testing
     let document = try StoreKitFixtures.document(version)
     for path in JSONEdit.paths(in: document) {
       guard case .member(let name)? = path.last, !required.contains(name) else { continue }
-      // Without its plan an offer is one more for the same plan.
+      // Without its plan, the offer is a duplicate for the same plan.
       if JSONEdit.text(path).contains("introductoryOffers"), name == "billingPlanType" { continue }
       #expect(error(JSONEdit.replacing(document, at: path, with: nil)) == nil, "\(JSONEdit.text(path))")
     }
   }
 
-  @Test(arguments: StoreKitFixtures.versions) func aFileThatIsCutOffSaysWhere(_ version: String) throws {
+  @Test(arguments: StoreKitFixtures.versions) func aTruncatedFileIsReportedWithItsPlace(_ version: String)
+    throws
+  {
     var bytes = try StoreKitFixtures.bytes(version)
     while bytes.last != UInt8(ascii: "}") { bytes.removeLast() }
     let isEvery = Sweeps.areFull || version == "5.0"
@@ -104,7 +106,7 @@ import Testing
       for change in isFull ? Array(UInt8(1)...255) : [0x01, 0x20, 0x80, 0xFF] {
         var damaged = bytes
         damaged[index] ^= change
-        // It is read or refused; nothing else happens.
+        // It is either read or refused.
         let error = catalogError { () throws(CatalogError) in
           let catalog = try ProductCatalog(storeKitConfiguration: damaged)
           try catalog.validate()
@@ -149,7 +151,7 @@ import Testing
     JSONFault("\(monthly).winbackOffers[0].numberOfPeriods", .integer(-1), .invalidQuantity),
   ]
 
-  @Test(arguments: faults) func faultsHaveTheirPlaceInTheFile(_ fault: JSONFault) throws {
+  @Test(arguments: faults) func errorsHaveTheirPathInTheFile(_ fault: JSONFault) throws {
     let document = try StoreKitFixtures.document("4.0")
     let error = error(JSONEdit.replacing(document, at: fault.path, with: fault.value))
     #expect(error?.code == fault.code)
@@ -168,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func aDateThatIsNoNumberOfTheMachineIsRefused() throws {
+  @Test func aDateThatIsNotFiniteIsRefused() throws {
     let document = try StoreKitFixtures.document("3.0")
     let path = "$.settings._lastSynchronizedDate"
     let huge = JSONValue.number(try #require(JSONNumber(text: "1e999")))
@@ -177,7 +179,7 @@ import Testing
     #expect(error?.path == path)
   }
 
-  @Test func whatIsFreeCostsNothingWhateverStandsThere() throws {
+  @Test func freeOffersCostNothingWhateverPriceTheFileStates() throws {
     let document = try StoreKitFixtures.document("4.0")
     let path = JSONEdit.steps("\(Self.monthly).introductoryOffer.displayPrice")
     let catalog = try ProductCatalog(

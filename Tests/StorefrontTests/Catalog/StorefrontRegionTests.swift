@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: ["", "US", "usa", "XXX", "ZZZ", "USAA", "ÜSA"])
-  func thereIsNoOther(_ country: String) { #expect(StorefrontRegion(countryCode: country) == nil) }
+  func thereIsNoOtherEndpoint(_ country: String) { #expect(StorefrontRegion(countryCode: country) == nil) }
 
   @Test(arguments: ["en", "", "es_419", "en_001"])
   func alocaleWithoutACountryHasNone(_ locale: String) {
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func everyRegionOfUnicodeThatIsACountryIsKnown() throws {
-    // Codes that were given up, or are of no country.
+    // Obsolete codes, and codes that are not of a country.
     let others: Set = [
       "AC", "CP", "CQ", "DG", "EA", "IC", "TA", "EU", "EZ", "UN", "ZZ", "QO", "XA", "XB", "AN",
     ]

@@ -6,10 +6,10 @@ import ReceiptHTTPCurl
 import Storefront
 import Testing
 
-/// Downloads with a real client from a real server, over connections that break.
+/// Downloads with a real client from a real server, over faulty connections.
 @Suite(.timeLimit(.minutes(2))) struct DownloadOverHTTPTests {
   private static let part = 1 << 16
-  /// Ten parts, the last of them short.
+  /// Ten ranges, the last one shorter.
   private let content: [UInt8] = {
     var values = RandomValues(seed: 78)
     return values.bytes(600_001...600_001)
@@ -38,14 +38,14 @@ import Testing
     DownloadFixture.content(content, url: server.url)
   }
 
-  @Test func pausedBrokenOffAndRelaunchedItComesToItsEnd() async throws {
+  @Test func itCompletesAfterPausesErrorsAndRelaunches() async throws {
     let server = try RangeServer(content, tag: "\"one\"")
     defer { server.stop() }
     let transport = CurlTransport()
     defer { transport.shutdown() }
     let book = DownloadFixture.book(sold(at: server))
 
-    // Two parts come, and the third stops in its middle: pausing hangs up.
+    // Two ranges arrive, and the third stops half-way: pausing closes the connection.
     server.plan([.whole, .whole, .stalls(after: 1000)])
     let first = try await queue(transport, book)
     let started = try await first.downloads(of: DownloadFixture.transaction)
@@ -56,7 +56,7 @@ import Testing
     #expect(await first.downloads.map(\.state) == [.paused])
     #expect(await first.downloads.map(\.receivedByteCount) == [Int64(2 * Self.part)])
 
-    // Connections that break cost a try each; three in a row are too many.
+    // Each lost connection costs an attempt; three in a row are too many.
     let nothing = RangeServer.Fate.breaks(after: 0)
     server.plan([
       nothing, .breaks(after: Self.part - 1), .whole, .breaks(after: 7), .whole, nothing, nothing, nothing,
@@ -69,7 +69,7 @@ import Testing
     await first.close()
     await book.forget()
 
-    // The next launch goes on where it was.
+    // The next launch continues there.
     let next = try await queue(transport, book, storage: storage.reopened())
     #expect(await next.downloads.map(\.state) == [.failed])
     try await next.resume(started.map(\.id))
@@ -81,13 +81,13 @@ import Testing
     let exchanges = server.exchanges
     #expect(exchanges.allSatisfy { $0.status == 206 })
     #expect(exchanges.dropFirst().allSatisfy { $0.ifRange == "\"one\"" })
-    // Only the first asked for the beginning, and nothing that had come whole was asked for again.
+    // Only the first request was for the beginning, and no complete range was requested again.
     let whole = exchanges.filter { $0.sentByteCount == Self.part || $0 == exchanges.last }
     #expect(Set(whole.map(\.range)).count == whole.count)
     #expect(whole.reduce(0) { $0 + $1.sentByteCount } == content.count)
   }
 
-  @Test func aServerThatIsAwayIsTriedAgainLater() async throws {
+  @Test func anUnreachableServerIsRetriedLater() async throws {
     let server = try RangeServer(content, tag: "\"one\"")
     defer { server.stop() }
     let transport = CurlTransport()
@@ -104,14 +104,14 @@ import Testing
     #expect(directory.read(finished.contentPath) == content)
   }
 
-  @Test func contentThatWasReplacedMeanwhileIsFetchedAnew() async throws {
+  @Test func replacedContentIsFetchedAgain() async throws {
     var old = content
     for index in stride(from: 0, to: old.count, by: 1000) { old[index] ^= 1 }
     let server = try RangeServer(old, tag: "\"old\"")
     defer { server.stop() }
     let transport = CurlTransport()
     defer { transport.shutdown() }
-    // What was sold has the digest of the new content: the server had not been brought up to date.
+    // The sale has the digest of the new content: the server still had the old one.
     let book = DownloadFixture.book(sold(at: server))
     server.plan([.whole, .whole, .stalls(after: 5)])
     let queue = try await queue(transport, book)

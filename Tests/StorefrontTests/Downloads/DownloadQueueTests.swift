@@ -5,7 +5,7 @@ import ReceiptHTTP
 import Storefront
 import Testing
 
-/// Starting, pausing, resuming, cancelling; and what is left after a relaunch or a fault.
+/// Starting, pausing, resuming and cancelling, and the state after a relaunch or an error.
 @Suite(.timeLimit(.minutes(3))) struct DownloadQueueTests {
   private let directory: ScratchDirectory
   private let bytes = DownloadFixture.bytes
@@ -19,7 +19,7 @@ import Testing
     return downloads
   }
 
-  /// Lets the server answer so many requests, and holds the next one.
+  /// Lets the server answer a number of requests, and holds the next one.
   private func serverHolding(after count: Int) -> ContentServer {
     ContentServer(bytes) { number, _, response throws(HTTPTransportError) in
       if number >= count { throw HTTPTransportError(.connectionLost, "held") }
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func whatStoppedGoesOnWhereItWas() async throws {
+  @Test func stoppedDownloadsContinueWhereTheyStopped() async throws {
     let book = DownloadFixture.book(DownloadFixture.content())
     for lostAt in 0...4 {
       let directory = try ScratchDirectory()
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func aServerThatDiesAtAnyByteCostsOneTry() async throws {
+  @Test func aLostConnectionAtAnyByteCostsOneAttempt() async throws {
     let isLong = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] != nil
     for count in stride(from: 0, to: 1024, by: isLong ? 1 : 73) {
       let directory = try ScratchDirectory()
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func whatWaitsAtTheEndGoesOnByItself() async throws {
+  @Test func waitingDownloadsContinueByThemselves() async throws {
     let server = ContentServer(bytes)
     await server.hold()
     let book = DownloadFixture.book(DownloadFixture.content())
@@ -157,7 +157,7 @@ import Testing
     #expect(directory.read(await second.downloads.first?.contentPath) == bytes)
   }
 
-  @Test func onlySoManyAreActive() async throws {
+  @Test func theNumberOfActiveDownloadsIsBounded() async throws {
     let bytes = bytes
     let contents = (0..<5).map { index in
       DownloadFixture.content(Array(bytes.prefix(10 + index)), url: "https://content.example/\(index)")
@@ -177,9 +177,9 @@ import Testing
     #expect(directory.names.count == 5)
   }
 
-  // MARK: What may be downloaded
+  // MARK: Permission
 
-  @Test func onlyWhatWasPurchasedIsStarted() async throws {
+  @Test func onlyPurchasedContentIsStarted() async throws {
     let server = ContentServer(bytes)
     let book = DownloadFixture.book(DownloadFixture.content())
     let queue = try await DownloadFixture.queue(server, directory, book)
@@ -202,7 +202,7 @@ import Testing
     #expect(await server.requests.isEmpty)
   }
 
-  @Test func whatIsFinishedIsNotResumed() async throws {
+  @Test func finishedDownloadsAreNotResumed() async throws {
     let book = DownloadFixture.book(DownloadFixture.content())
     let queue = try await DownloadFixture.queue(serverHolding(after: 1), directory, book)
     let started = try await start(queue)
@@ -259,16 +259,16 @@ import Testing
       #expect(download.state == .finished, "step \(step)")
       #expect(directory.read(download.contentPath) == bytes, "step \(step)")
       #expect(directory.names.count == 1, "step \(step)")
-      // Start, validator, five parts, completion, end.
+      // Start, validator, five ranges, completion, end.
       if plan.stepCount <= step { break }
       step += 1
     }
     #expect(step >= 9)
   }
 
-  @Test func aFullDiskKeepsWhatHasCome() async throws {
+  @Test func aFullDiskKeepsReceivedBytes() async throws {
     let book = DownloadFixture.book(DownloadFixture.content())
-    // Steps 0 and 1 are commits of the storage in the other test; here only files count.
+    // The other test covers steps 0 and 1, commits of the storage; here only file operations count.
     let plan = FaultPlan(2, .failsOnce)
     let files = FaultyFiles(files: try DownloadFolder(directory.path), plan: plan, code: .diskFull)
     let server = ContentServer(bytes)
@@ -286,12 +286,12 @@ import Testing
     let folder = try DownloadFolder(directory.path)
     try FileManager.default.createSymbolicLink(
       atPath: directory.path + "/aa.part", withDestinationPath: "/dev/full")
-    // Links are not followed, whatever is behind them.
+    // Links are never followed.
     let error = #expect(throws: DownloadError.self) { _ = try folder.append([1], to: "aa", at: 0) }
     #expect(error?.code == .inputOutput)
   }
 
-  @Test func aFileThatSomebodyChangedIsNotTrusted() async throws {
+  @Test func aFileThatAnotherProcessChangedIsNotTrusted() async throws {
     for change in 0..<4 {
       let directory = try ScratchDirectory()
       let storage = MemoryRecordStorage()
@@ -325,7 +325,7 @@ import Testing
     }
   }
 
-  @Test func aDamagedRecordIsSaidToBeOne() async throws {
+  @Test func aDamagedRecordIsReported() async throws {
     let collection = RecordCollection(rawValue: "downloads")
     for value in ["", "{}", "[]", #"{"transaction":"1","index":0}"#] {
       let storage = MemoryRecordStorage()
@@ -339,7 +339,7 @@ import Testing
     }
   }
 
-  @Test func afterClosingNothingIsDone() async throws {
+  @Test func afterClosingNoWorkIsDone() async throws {
     let book = DownloadFixture.book(DownloadFixture.content())
     let queue = try await DownloadFixture.queue(ContentServer(bytes), directory, book)
     let downloads = try await queue.downloads(of: DownloadFixture.transaction)

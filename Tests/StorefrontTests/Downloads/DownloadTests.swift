@@ -12,7 +12,7 @@ import Testing
 
   init() throws { directory = try ScratchDirectory() }
 
-  @Test func fetchesPartAfterPart() async throws {
+  @Test func fetchesRangeAfterRange() async throws {
     let server = ContentServer(bytes)
     let download = try await DownloadFixture.run(server, directory)
     #expect(download.state == .finished)
@@ -29,7 +29,7 @@ import Testing
     #expect(directory.names.count == 1)
   }
 
-  @Test func filesAreTheOwnersAndNamedByUs() async throws {
+  @Test func filesAreReadableByTheirOwnerAndNamedByTheQueue() async throws {
     let content = DownloadableContent(
       contentIdentifier: "../../etc/passwd", contentVersion: "..", url: "https://content.example/../../x",
       contentLength: Int64(bytes.count), sha256: DownloadFixture.content().sha256)
@@ -72,7 +72,7 @@ import Testing
     #expect(active.allSatisfy { ($0.timeRemaining == nil) == ($0.receivedByteCount == 0) })
   }
 
-  @Test(arguments: [0, 1, 1023, 1024, 1025]) func everyLengthIsRight(length: Int) async throws {
+  @Test(arguments: [0, 1, 1023, 1024, 1025]) func contentOfEveryLengthIsFetched(length: Int) async throws {
     let bytes = Array(bytes.prefix(length))
     let server = ContentServer(bytes)
     let download = try await DownloadFixture.run(server, directory, DownloadFixture.content(bytes))
@@ -81,9 +81,9 @@ import Testing
     #expect(await server.requests.count == (length + 1023) / 1024)
   }
 
-  // MARK: Servers that do otherwise
+  // MARK: Other server behaviour
 
-  @Test func aServerWithoutPartsIsAskedForAll() async throws {
+  @Test func aServerWithoutRangesIsAskedForAllContent() async throws {
     let bytes = bytes
     let server = ContentServer { _ in ContentServer.Resource(bytes: bytes, givesParts: false) }
     let download = try await DownloadFixture.run(server, directory)
@@ -92,7 +92,7 @@ import Testing
     #expect(await server.ranges == ["bytes=0-1023", "all"])
   }
 
-  @Test func aServerWithoutPartsAndTooMuchIsRefused() async throws {
+  @Test func tooLongContentFromAServerWithoutRangesIsRefused() async throws {
     let bytes = bytes
     let server = ContentServer { _ in ContentServer.Resource(bytes: bytes, givesParts: false) }
     let download = try await DownloadFixture.run(server, directory, whole: 4499)
@@ -101,14 +101,14 @@ import Testing
   }
 
   @Test(arguments: [nil, "W/\"weak\"", "\"", "two words"])
-  func withoutAStrongValidatorThereIsNoCondition(tag: String?) async throws {
+  func withoutAStrongValidatorThereIsNoIfRange(tag: String?) async throws {
     let bytes = bytes
     let server = ContentServer { _ in ContentServer.Resource(bytes: bytes, tag: tag) }
     #expect(try await DownloadFixture.run(server, directory).state == .finished)
     #expect(await server.requests.allSatisfy { $0.headers.allSatisfy { $0.name != "If-Range" } })
   }
 
-  @Test(arguments: 1...4, [true, false]) func contentThatChangesBetweenPartsIsFetchedAnew(
+  @Test(arguments: 1...4, [true, false]) func contentThatChangesBetweenRangesIsFetchedAgain(
     at number: Int, heedsIfRange: Bool
   ) async throws {
     var old = bytes
@@ -124,7 +124,7 @@ import Testing
     #expect(directory.read(download.contentPath) == bytes)
   }
 
-  @Test(arguments: 1...4) func contentThatChangesUnnoticedIsNotTaken(at number: Int) async throws {
+  @Test(arguments: 1...4) func contentThatChangesUndetectedFailsItsDigest(at number: Int) async throws {
     var old = bytes
     old[0] ^= 1
     let (before, after) = (old, bytes)
@@ -134,7 +134,7 @@ import Testing
     #expect(directory.names == [])
   }
 
-  @Test func contentThatAlwaysChangesIsGivenUp() async throws {
+  @Test func contentThatAlwaysChangesFails() async throws {
     let bytes = bytes
     let server = ContentServer {
       ContentServer.Resource(bytes: bytes, tag: "\"\($0)\"", heedsIfRange: false)
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [4499, 4501, 10_000, 1, 0]) func anotherLengthIsNotTaken(length: Int) async throws {
+  @Test(arguments: [4499, 4501, 10_000, 1, 0]) func anotherLengthIsRefused(length: Int) async throws {
     let other = [UInt8](repeating: 1, count: length)
     let download = try await DownloadFixture.run(ContentServer(other), directory)
     #expect(download.error?.code == .lengthMismatch)
@@ -174,7 +174,7 @@ import Testing
     "bytes 0-1023/1023", "items 0-1023/4500", "bytes -1023/4500", "bytes +0-1023/4500", "bytes 0-1023/4500 ",
     "bytes  0-1023/4500", "bytes 0-1023/99999999999999999999", "bytes */4500", "bytes 0x0-1023/4500",
   ])
-  func aPartThatIsNotSaidToBeTheOneIsNotTaken(range: String?) async throws {
+  func aPartWithAnotherRangeIsRefused(range: String?) async throws {
     let server = ContentServer(bytes) { _, _, response throws(HTTPTransportError) in
       var response = response
       response.headers = range.map { [HTTPHeader("Content-Range", $0)] } ?? []
@@ -184,14 +184,14 @@ import Testing
     #expect(download.error?.code == .malformedResponse)
   }
 
-  @Test func shorterPartsThanAskedForWillDo() async throws {
+  @Test func shorterRangesThanRequestedAreAccepted() async throws {
     let server = ContentServer(bytes) { _, request, response throws(HTTPTransportError) in
       let range = request.headers.first { $0.name == "Range" }?.value ?? ""
       let start = Int(range.dropFirst(6).prefix { $0 != "-" }) ?? 0
       var response = response
       response.body = Array(response.body.prefix(700))
       let last = start + response.body.count - 1
-      // Not every server knows how long the whole is.
+      // Not every server knows the total length.
       response.headers = [HTTPHeader("Content-Range", "bytes \(start)-\(last)/*")]
       return response
     }
@@ -206,12 +206,12 @@ import Testing
     let server = ContentServer(bytes) { _, _, _ throws(HTTPTransportError) in RemoteResponse(status: status) }
     let download = try await DownloadFixture.run(server, directory)
     #expect(download.error?.code == .refused)
-    // Not the query, which may hold what grants access.
+    // Without the query, which may hold credentials.
     #expect(download.error?.place == "https://content.example/level-2")
     #expect(await server.requests.count == 1)
   }
 
-  @Test(arguments: [408, 429, 500, 503]) func aRefusalForNowIsTriedAgain(status: Int) async throws {
+  @Test(arguments: [408, 429, 500, 503]) func aTemporaryRefusalIsRetried(status: Int) async throws {
     let server = ContentServer(bytes) { number, _, response throws(HTTPTransportError) in
       number.isMultiple(of: 2) ? RemoteResponse(status: status) : response
     }
@@ -227,7 +227,7 @@ import Testing
     #expect(try await DownloadFixture.run(server, directory).error?.code == .refused)
   }
 
-  @Test func anOffsetThatIsRefusedBeginsAnew() async throws {
+  @Test func aRefusedOffsetRestartsTheDownload() async throws {
     let server = ContentServer(bytes) { number, _, response throws(HTTPTransportError) in
       number == 2
         ? RemoteResponse(status: 416, headers: [HTTPHeader("Content-Range", "bytes */4500")]) : response
@@ -243,7 +243,7 @@ import Testing
     ("https://content.example/", -1, 32), ("https://content.example/", .max, 32),
     ("https://content.example/", 1, 31), ("https://content.example/", 1, 0),
   ])
-  func contentThatCannotBeRightIsNotStarted(url: String, length: Int, digest: Int) async throws {
+  func invalidContentIsNotStarted(url: String, length: Int, digest: Int) async throws {
     let content = DownloadFixture.content(
       url: url, length: length, sha256: Array(repeating: 1, count: digest))
     let server = ContentServer(bytes)
@@ -256,7 +256,7 @@ import Testing
   }
 }
 
-/// Time that goes on by a second whenever somebody looks.
+/// A clock that advances by a second at each reading.
 private final class SteppingClock: Sendable {
   private let seconds = FaultPlan(.max, .failsOnce)
 

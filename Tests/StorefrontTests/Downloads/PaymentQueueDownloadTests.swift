@@ -4,7 +4,7 @@ import ReceiptHTTP
 import Storefront
 import Testing
 
-/// Downloads as a payment queue has them.
+/// Downloads of a payment queue.
 @Suite(.timeLimit(.minutes(2))) struct PaymentQueueDownloadTests {
   private let directory: ScratchDirectory
   private let storage = MemoryRecordStorage()
@@ -12,7 +12,7 @@ import Testing
 
   init() throws { directory = try ScratchDirectory() }
 
-  /// An observer that keeps what it hears of downloads.
+  /// An observer that records updates of downloads.
   private actor Listener: TransactionObserver {
     private let news = DownloadNews()
 
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test("SKPaymentQueue: startDownloads:")
-  func onlyContentOfWhatIsPurchasedAndNotFinishedIsStarted() async throws {
+  func onlyContentOfUnfinishedPurchasesIsStarted() async throws {
     let queue = try await queue(ContentServer(bytes))
     let listener = Listener()
     await queue.addObserver(listener)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test("SKDownload")
-  func aDownloadTellsWhatItIsAndHowFarItCame() async throws {
+  func aDownloadHasItsContentStateAndProgress() async throws {
     let queue = try await queue(ContentServer(bytes))
     let purchased = try await queue.purchase(Payment(productIdentifier: "level-2"))
     let download = try #require(try await queue.downloads(of: purchased.id).first)
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test("SKPaymentQueue: Fulfilment kinds")
-  func whatWasBoughtIsEnabledQueuedOrFetchedFromOnesOwnServer() async throws {
+  func purchasesAreEnabledDownloadedOrFetchedFromTheVendorsServer() async throws {
     let server = ContentServer(bytes)
     let queue = try await queue(server)
     let listener = Listener()
@@ -198,7 +198,7 @@ import Testing
     try await queue.close()
   }
 
-  /// An observer that is busy with the first thing that it hears.
+  /// An observer that is blocked in its first update.
   private actor SlowListener: TransactionObserver {
     private(set) var heard: [[Download]] = []
     private var isReleased = false
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test func aSlowObserverHearsOfTheLatestState() async throws {
+  @Test func aSlowObserverReceivesTheLatestState() async throws {
     let queue = try await queue(ContentServer(bytes))
     let listener = SlowListener()
     await queue.addObserver(listener)
@@ -226,7 +226,7 @@ import Testing
     try await eventually { await queue.downloads.first?.state == .finished }
     await listener.release()
     try await eventually { await listener.heard.last?.map(\.state) == [.finished] }
-    // The one that it was busy with, perhaps one on its way, and the last; not one for each of five parts.
+    // The first update, possibly one in flight, and the last; not one for each of five ranges.
     #expect(await listener.heard.count <= 3)
     #expect(await listener.heard.allSatisfy { $0.count == 1 })
     try await queue.close()
@@ -245,7 +245,7 @@ import Testing
     #expect(closed?.code == .closed)
   }
 
-  @Test func aQueueThatNobodyHoldsGoesAway() async throws {
+  @Test func anUnreferencedQueueIsReleased() async throws {
     let server = ContentServer(bytes)
     await server.hold()
     weak var gone: PaymentQueue?

@@ -4,7 +4,7 @@ import ReceiptHTTP
 import Storefront
 import Testing
 
-/// What comes between a payment and the store never fails the payment.
+/// Faults between a client and the store never fail a payment.
 @Suite struct HTTPStoreFaultTests {
   private let request = PurchaseRequest(id: "request-1", payment: Payment(productIdentifier: "coins"))
 
@@ -16,7 +16,7 @@ import Testing
     "contentLength":1,"sha256":""}]}}
     """
 
-  @Test func aLostAnswerIsAskedForAgainWithTheSameIdentifier() async throws {
+  @Test func aRequestIsRepeatedWithTheSameIdentifierAfterALostAnswer() async throws {
     let behind = ClosureStore()
     let transport = HandlerTransport(behind) { [.answerLost, .requestLost, .arrives][min($0, 2)] }
     let store = try StoreOverHTTP.store(transport, attempts: 3)
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [HandlerTransport.Fate.answerLost, .requestLost])
-  func whatStaysLostIsUnavailable(fate: HandlerTransport.Fate) async throws {
+  func persistentFailuresAreUnavailable(fate: HandlerTransport.Fate) async throws {
     let store = try StoreOverHTTP.store(HandlerTransport(ClosureStore()) { _ in fate }, attempts: 3)
     await #expect(throws: StoreUnavailable.self) { try await store.purchase(request) }
     await #expect(throws: StoreUnavailable.self) { try await store.finish(transactionIdentifier: "1") }
@@ -59,7 +59,8 @@ import Testing
     #expect(error?.retryAfter == nil)
   }
 
-  @Test(arguments: [408, 425, 429, 500, 502, 503, 504]) func whatPassesIsTriedAgain(status: Int) async throws
+  @Test(arguments: [408, 425, 429, 500, 502, 503, 504]) func transientErrorsAreRetried(status: Int)
+    async throws
   {
     let transport = HandlerTransport(ClosureStore()) {
       $0 == 0 ? .replaced(RemoteResponse(status: status)) : .arrives
@@ -68,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [400, 401, 403, 404, 405, 413, 415, 422])
-  func whatDoesNotPassIsNotTriedAgain(status: Int) async throws {
+  func permanentErrorsAreNotRetried(status: Int) async throws {
     let transport = HandlerTransport(ClosureStore()) { _ in .replaced(RemoteResponse(status: status)) }
     let store = try StoreOverHTTP.store(transport, attempts: 5)
     await #expect(throws: StoreUnavailable.self) { try await store.purchase(request) }
@@ -97,7 +98,7 @@ import Testing
     (Duration.zero, 0), (.milliseconds(1), 1), (.seconds(3), 3), (.seconds(1_000_000), 86_400),
     (.seconds(-1), 0),
   ])
-  func theStoresWishTravelsInWholeSeconds(wish: Duration, seconds: Int) async throws {
+  func retryAfterIsSentInWholeSeconds(wish: Duration, seconds: Int) async throws {
     var answers = ClosureStore.Answers()
     answers.purchase = { _ throws(StoreUnavailable) in throw StoreUnavailable("busy", retryAfter: wish) }
     let store = try StoreOverHTTP.store(HandlerTransport(ClosureStore(answers)))
@@ -115,7 +116,7 @@ import Testing
     await #expect(throws: StoreUnavailable("The task was cancelled.")) { try await task.value }
   }
 
-  // MARK: Answers that cannot be used
+  // MARK: Unusable answers
 
   @Test func theSampleCanBeUsed() async throws {
     let outcome = try await StoreOverHTTP.answering(Self.outcome).purchase(request)
@@ -145,7 +146,7 @@ import Testing
     ("YWJj", "YWJ", "$.transaction.receipt"),
     (#""contentLength":1"#, #""contentLength":"1""#, "$.transaction.downloads[0].contentLength"),
   ])
-  func aDamagedAnswerIsUnavailableAndSaysWhere(find: String, replace: String, place: String) async throws {
+  func aDamagedAnswerIsUnavailableWithItsPath(find: String, replace: String, place: String) async throws {
     let damaged = Self.outcome.replacing(find, with: replace, maxReplacements: 1)
     #expect(damaged != Self.outcome)
     let error = await #expect(throws: StoreUnavailable.self) {
@@ -154,7 +155,7 @@ import Testing
     #expect(error?.message.contains("(\(place))") == true, "\(error?.message ?? "")")
   }
 
-  @Test func anAnswerCutShortIsNeverTakenForOne() async throws {
+  @Test func aTruncatedAnswerIsNeverAccepted() async throws {
     let bytes = Array(Self.outcome.utf8)
     for count in 0..<bytes.count {
       let store = try StoreOverHTTP.answering(RemoteResponse(status: 200, body: Array(bytes.prefix(count))))
@@ -162,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func membersThatAreNotKnownDoNoHarm() async throws {
+  @Test func unknownMembersAreIgnored() async throws {
     let more = Self.outcome.replacing("{", with: #"{"new":{"a":[1,null]},"#)
     let outcome = try await StoreOverHTTP.answering(more).purchase(request)
     #expect(try await StoreOverHTTP.answering(Self.outcome).purchase(request) == outcome)
@@ -190,7 +191,7 @@ import Testing
     #expect(error?.message.contains("(\(place))") == true, "\(error?.message ?? "")")
   }
 
-  @Test func pagesComeToAnEnd() async throws {
+  @Test func pagingTerminates() async throws {
     let again = try StoreOverHTTP.answering(#"{"transactions":[],"next":"5"}"#)
     let error = await #expect(throws: StoreUnavailable.self) {
       try await again.unfinishedTransactions(after: StorePosition(rawValue: "5"), limit: 1)
@@ -209,7 +210,7 @@ import Testing
     #expect(try await long.unfinishedTransactions(after: nil, limit: 2).transactions.count == 2)
   }
 
-  @Test func aFinishThatAnotherAnswersIsNotDone() async throws {
+  @Test func anAnswerToAnotherFinishIsRefused() async throws {
     let store = try StoreOverHTTP.answering(#"{"transactionIdentifier":"8"}"#)
     await #expect(throws: StoreUnavailable.self) { try await store.finish(transactionIdentifier: "7") }
     try await store.finish(transactionIdentifier: "8")

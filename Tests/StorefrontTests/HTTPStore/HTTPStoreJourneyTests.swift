@@ -6,7 +6,7 @@ import ReceiptHTTP
 import Storefront
 import Testing
 
-/// Every value arrives as it was sent, in both directions.
+/// Every value arrives unchanged, in both directions.
 @Suite struct HTTPStoreJourneyTests {
   @Test(arguments: 0..<UInt64(60)) func purchasesAreTheSameOnBothSides(seed: UInt64) async throws {
     var values = RandomValues(seed: seed)
@@ -70,7 +70,7 @@ import Testing
     await #expect(throws: error) { try await store.restore(RestoreRequest(id: "1"), after: nil, limit: 1) }
   }
 
-  @Test func codesOfOffersStayWithTheStore() async throws {
+  @Test func offerCodesAreNotSent() async throws {
     var values = RandomValues(seed: 1)
     var terms = values.terms()
     terms.offers = [
@@ -102,7 +102,7 @@ import Testing
     #expect(try await store.products(for: [], preferredLocales: []) == ProductsResponse(products: []))
   }
 
-  @Test func pagesAreMadeSmallerUntilTheyFit() async throws {
+  @Test func longPagesAreRequestedAgainWithASmallerLimit() async throws {
     var answers = ClosureStore.Answers()
     answers.unfinished = { limit throws(StoreUnavailable) in
       let sale = StoreTransaction(
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [(0, 1), (-5, 1), (7, 7), (101, 100), (.max, 100)])
-  func asksForAtLeastOneAndAtMostAHundred(limit: Int, asked: Int) async throws {
+  func requestsAtLeastOneAndAtMostAHundred(limit: Int, asked: Int) async throws {
     let behind = ClosureStore()
     _ = try await StoreOverHTTP.store(HandlerTransport(behind)).unfinishedTransactions(
       after: nil, limit: limit)

@@ -5,9 +5,9 @@ import ReceiptHTTP
 import Storefront
 import Testing
 
-/// A queue that buys over a bad line.
+/// A queue that buys over an unreliable connection.
 @Suite(.timeLimit(.minutes(2))) struct HTTPStoreQueueTests {
-  /// Charges once for each request, and remembers what was finished.
+  /// A store that charges once for each request, and records finished sales.
   private actor Till: Store {
     private(set) var charged: [String: Int] = [:]
     private(set) var finished: Set<String> = []
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...4, [1, 3]) func everythingIsSoldOnceAndFinished(seed: UInt64, attempts: Int)
+  @Test(arguments: 1...4, [1, 3]) func everyPurchaseIsSoldOnceAndFinished(seed: UInt64, attempts: Int)
     async throws
   {
     let till = Till()

@@ -7,9 +7,9 @@ import ReceiptTesting
 import Storefront
 import Testing
 
-/// The whole journey: a store on another machine, its customers, what they buy and fetch.
+/// A complete session: a store on another machine, its customers, their purchases and downloads.
 @Suite(.timeLimit(.minutes(2))) struct LocalStoreOverHTTPTests {
-  /// A server that knows its customers by their tokens.
+  /// A server that identifies its customers by their tokens.
   private struct Server: HTTPTransport {
     let handler: StoreRequestHandler
 
@@ -46,7 +46,7 @@ import Testing
     try StoreOverHTTP.store(server, token: Secret("token-of-\(customer)"))
   }
 
-  @Test func whatIsBoughtIsVerifiedFetchedAndGivenAgain() async throws {
+  @Test func purchasesAreVerifiedFetchedAndRestored() async throws {
     let server = Server(try store())
     let anna = try client(server, "anna")
     let found = try await anna.products(
@@ -85,7 +85,7 @@ import Testing
     try await bert.close()
   }
 
-  @Test func whatSomebodyApprovesLaterArrives() async throws {
+  @Test func purchasesApprovedLaterArrive() async throws {
     let local = try store(.ask)
     let queue = try PaymentQueue(store: try client(Server(local), "anna"), storage: MemoryRecordStorage())
     let buying = Task { try await queue.purchase(Payment(productIdentifier: "level")) }
@@ -101,7 +101,7 @@ import Testing
     try await queue.close()
   }
 
-  @Test func strangersAreNotServed() async throws {
+  @Test func unknownCustomersAreRefused() async throws {
     let mallory = try client(Server(try store()), "mallory")
     await #expect(throws: StoreUnavailable.self) {
       try await mallory.purchase(PurchaseRequest(id: "1", payment: Payment(productIdentifier: "level")))

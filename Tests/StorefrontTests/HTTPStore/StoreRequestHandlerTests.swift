@@ -25,7 +25,7 @@ import Testing
     return await handler.response(method: method, path: path, headers: headers, body: body)
   }
 
-  @Test func answersInJSONThatNobodyKeeps() async throws {
+  @Test func answersInJSONThatMustNotBeCached() async throws {
     let response = await respond(Self.purchase)
     #expect(response.status == 200)
     #expect(response.header("Content-Type") == "application/json")
@@ -57,7 +57,7 @@ import Testing
     ["Bearer mallory"], ["Basic anna"], ["Bearer"], [""], ["Bearer anna", "Bearer anna"],
     ["Bearer anna anna"],
   ])
-  func nobodyElseIsServed(authorizations: [String]) async throws {
+  func otherTokensAreRefused(authorizations: [String]) async throws {
     let headers = Self.json + authorizations.map { HTTPHeader("authorization", $0) }
     let response = await respond(Self.purchase, headers: headers)
     #expect(response.status == 401)
@@ -103,7 +103,7 @@ import Testing
     ("/v1/products", #"{"productIdentifiers":["a",1]}"#, "$.productIdentifiers[1]"),
     ("/v1/products", #"{"productIdentifiers":[],"preferredLocales":["ä"]}"#, "$.preferredLocales[0]"),
   ])
-  func aDamagedRequestReachesNoStoreAndSaysWhere(path: String, body: String, place: String) async throws {
+  func aDamagedRequestReachesNoStoreAndHasAPath(path: String, body: String, place: String) async throws {
     let response = await respond(body, path: path)
     #expect(response.status == 400)
     let problem = try JSONValue(parsing: response.body)
@@ -119,7 +119,7 @@ import Testing
     #expect(try JSONValue(parsing: response.body)["place"]?.string == "$.productIdentifiers")
   }
 
-  @Test func aRequestCutShortReachesNoStore() async throws {
+  @Test func aTruncatedRequestReachesNoStore() async throws {
     let bytes = Array(Self.purchase.utf8)
     for count in 0..<bytes.count {
       #expect(await respond(Array(bytes.prefix(count)), path: "/v1/purchase").status == 400)

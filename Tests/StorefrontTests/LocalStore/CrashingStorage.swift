@@ -6,13 +6,13 @@ import Synchronization
 /// A storage that fails at one of its commits.
 final class CrashingStorage: RecordStorage {
   enum Crash: String, CaseIterable, Sendable {
-    /// Nothing is stored, and the store goes on.
+    /// Nothing is stored, and the store continues.
     case before
-    /// It is stored, and the store is told that it is not known.
+    /// It is stored, and reported as unknown.
     case after
-    /// Nothing is stored, and the process is gone.
+    /// Nothing is stored, and the process ends.
     case killedBefore
-    /// It is stored, and the process is gone.
+    /// It is stored, and the process ends.
     case killedAfter
   }
 

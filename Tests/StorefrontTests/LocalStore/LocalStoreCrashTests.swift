@@ -6,16 +6,16 @@ import ReceiptTesting
 import Storefront
 import Testing
 
-/// A whole session, disturbed at each of its commits in each way: what comes of it is what comes of an undisturbed one.
+/// A complete session with every fault at each of its commits has the same result as one without faults.
 @Suite struct LocalStoreCrashTests {
-  /// What a customer and an operator do. Whatever fails is done again.
+  /// The actions of a customer and an operator. Failed ones are repeated.
   private struct Journey {
     var fixture = StoreFixture()
-    /// Where the store's records are now.
+    /// The storage with the store's records.
     var disk: RecordStorageFixture
     var storage: CrashingStorage
     var store: LocalStore
-    /// What was acknowledged to customers.
+    /// The acknowledged purchases.
     var sold: [String: StoreTransaction] = [:]
     var restored: [RestoredTransaction] = []
 
@@ -34,7 +34,7 @@ import Testing
       }
     }
 
-    /// Does something until it is acknowledged, relaunching where the process is gone.
+    /// Repeats an operation until it is acknowledged, with a relaunch after each crash.
     mutating func insist(_ step: (LocalStore) async throws -> Void) async throws {
       for _ in 0..<3 {
         do {
@@ -73,7 +73,7 @@ import Testing
       try await buy("level", "5")
       let gold = sold["3"]?.originalTransactionIdentifier ?? ""
       let theme = sold["4"]?.transactionIdentifier ?? ""
-      // An operator looks whether it was done before doing it again.
+      // An operator checks whether the operation was performed before repeating it.
       try await insist { store in
         guard try await store.subscriptions(of: "bob").isEmpty else { return }
         try await store.addToFamily("bob", of: "alice")
@@ -104,7 +104,7 @@ import Testing
       fixture.clock.advance(seconds: 400 * day)
       try await insist { try await $0.advance(to: Timestamp(millisecondsSince1970: 0)) }
       try await buy("gold", "7")
-      // Everything again that has an identifier.
+      // Repeats every request that has an identifier.
       for (request, sale) in sold.sorted(by: { $0.key < $1.key }) {
         let account = request == "6" ? "bob" : "alice"
         let again = try await store.session(account: account).buy(
@@ -113,9 +113,9 @@ import Testing
       }
     }
 
-    /// Everything that a store says of itself, but the signatures.
+    /// The whole state of a store, without signatures.
     func account() async throws -> [String] {
-      // As it is after a relaunch.
+      // The state after a relaunch.
       let found = try disk.afterKill()
       let store = try fixture.store(on: found.storage)
       var lines: [String] = []
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: RecordStorageKind.all)
-  func nothingIsLostOrDoneTwiceWhereverItCrashes(kind: RecordStorageKind) async throws {
+  func nothingIsLostOrRepeatedAfterACrashAtAnyPoint(kind: RecordStorageKind) async throws {
     var undisturbed = try Journey(on: kind)
     try await undisturbed.run()
     let expected = try await undisturbed.account()
@@ -159,7 +159,7 @@ import Testing
         "SUBSCRIBED INITIAL_BUY", "DID_FAIL_TO_RENEW GRACE_PERIOD", "DID_RENEW BILLING_RECOVERY", "REFUND ",
         "REVOKE ", "EXPIRED VOLUNTARY", "ONE_TIME_CHARGE ",
       ]))
-    // A file takes its time to sync: by default each commit is disturbed in one way there.
+    // Syncing a file is slow: by default each commit has only one of the faults there.
     let ways = CrashingStorage.Crash.allCases
     let isThorough = fullSweeps || kind.name == "memory"
     for (way, crash) in ways.enumerated() {
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func theOutboxFoldsToWhatTheStoreKnows() async throws {
+  @Test func foldingTheOutboxGivesTheStoresState() async throws {
     var journey = try Journey(on: try #require(RecordStorageKind.all.first))
     try await journey.run()
     let verifier = try StoreFixture.verifier()

@@ -6,7 +6,7 @@ import ReceiptTesting
 import Storefront
 import Testing
 
-/// What operators do, and what time brings to a store.
+/// The operator's interface, and events that are due.
 @Suite struct LocalStoreOperationTests {
   private let fixture = StoreFixture()
 
@@ -14,7 +14,7 @@ import Testing
     let session = try fixture.store().session(account: "alice")
     let bought = try await session.own("gold", request: "1", username: "someone")
     fixture.clock.advance(seconds: 70 * 86_400)
-    // A store that was away meanwhile.
+    // A store that was not running meanwhile.
     let store = try fixture.store()
     let page = try await store.session(account: "alice").unfinishedTransactions(after: nil, limit: 9)
     #expect(page.transactions.count == 2)
@@ -25,15 +25,15 @@ import Testing
       let transaction = try StoreFixture.verified(renewal.receipt, at: fixture.clock.now)
       #expect(transaction.transactionReason == .renewal)
     }
-    // Each was signed at its own instant, not when the store came back.
+    // Each was signed at its own time, not at the restart.
     #expect(page.transactions.map { $0.transactionDate.iso8601.prefix(10) } == ["2025-02-01", "2025-03-01"])
     #expect(try await store.nextDueDate()?.iso8601 == "2025-04-01T00:00:00.000Z")
   }
 
-  @Test func runDoesWhatIsDueWhenItIsDue() async throws {
+  @Test func runPerformsDueEventsOnTime() async throws {
     var fixture = fixture
     let clock = fixture.clock
-    // Sleeping is what moves this clock.
+    // Sleeping advances this clock.
     fixture.options.sleep = { duration in
       try Task.checkCancellation()
       clock.advance(seconds: Double(duration.components.seconds) + 1)
@@ -51,7 +51,7 @@ import Testing
     #expect(numbers.prefix(5) == [1, 2, 3, 4, 5])
   }
 
-  @Test func theSinkIsToldInOrderOfWhatItMissed() async throws {
+  @Test func theSinkReceivesMissedNotificationsInOrder() async throws {
     let first = try fixture.store()
     for number in 1...3 { _ = try await first.session(account: "alice").buy("coins", request: "\(number)") }
     var fixture = fixture
@@ -63,7 +63,7 @@ import Testing
     #expect(await heard.numbers == [1, 2, 3, 4])
   }
 
-  @Test func aRefundTakesAllThatCameOfAPurchase() async throws {
+  @Test func aRefundRevokesAllTransactionsOfAPurchase() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     let theme = try await session.own("theme", request: "1")
@@ -84,7 +84,7 @@ import Testing
       #expect(try StoreFixture.verified(Array(signed.utf8)).revocationDate != nil)
     }
     await #expect(throws: LocalStoreError.self) { try await store.refund(theme.transactionIdentifier) }
-    // Bought anew it is charged anew.
+    // A new purchase is charged again.
     let anew = try await session.own("theme", request: "3")
     #expect(anew.originalTransactionIdentifier == anew.transactionIdentifier)
     #expect(try await store.purchaseRecord(of: "alice").last?.charged == 2000)
@@ -94,7 +94,7 @@ import Testing
     await #expect(throws: LocalStoreError.self) { try await store.refund("nonsense") }
   }
 
-  @Test func familiesShareWhatIsBoughtOnceUntilTheyPart() async throws {
+  @Test func familiesShareOneTimePurchasesUntilTheySeparate() async throws {
     let store = try fixture.store()
     try await store.addToFamily("bob", of: "alice")
     try await store.addToFamily("carol", of: "alice")
@@ -113,7 +113,7 @@ import Testing
     await #expect(throws: LocalStoreError.self) { try await store.removeFromFamily("bob") }
   }
 
-  @Test func whatWasRefusedChangedNothing() async throws {
+  @Test func refusalsChangeNothing() async throws {
     let store = try fixture.store()
     _ = try await store.session(account: "alice").buy("gold", request: "1")
     let before = try await store.subscriptions(of: "alice")

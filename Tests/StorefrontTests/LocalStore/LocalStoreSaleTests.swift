@@ -44,7 +44,7 @@ import Testing
     #expect(receipt.transactions.first?.transactionId == sold.transactionIdentifier)
   }
 
-  @Test func aRequestIsAnsweredAsTheFirstTimeAfterARelaunchToo() async throws {
+  @Test func aRepeatedRequestGetsTheSameAnswerAlsoAfterARelaunch() async throws {
     let first = try await fixture.store().session(account: "alice").buy("coins", request: "1")
     fixture.clock.advance(seconds: 60)
     let again = try await fixture.store().session(account: "alice").buy("coins", request: "1")
@@ -56,7 +56,7 @@ import Testing
     #expect(try await store.notifications().map(\.number) == [1, 2])
   }
 
-  @Test func whatCannotBeSoldIsRefused() async throws {
+  @Test func unsellablePaymentsAreRefused() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     #expect(try await session.refusal("unknown", request: "1") == .paymentInvalid)
@@ -70,18 +70,18 @@ import Testing
     #expect(try await store.session(account: "").refusal("coins", request: "8") == .clientInvalid)
     #expect(try await store.purchaseRecord(of: "alice").isEmpty)
     #expect(try await store.notifications().isEmpty)
-    // For good, whatever is asked with it the next time.
+    // Permanently, even if a repeated request differs.
     #expect(try await session.refusal("coins", request: "1") == .paymentInvalid)
   }
 
   @Test("Restore/repurchase: Nonconsumable")
-  func nonConsumablesAreRestoredAndBoughtAgainForNothing() async throws {
+  func nonConsumablesAreRestoredAndBoughtAgainForFree() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     let first = try await session.own("level", request: "1")
     fixture.clock.advance(seconds: 60)
     let again = try await session.own("level", request: "2")
-    // A regular transaction, of which nobody can tell that it is no first purchase but by the original's identifier.
+    // A regular transaction; only the original's identifier shows that it is a repurchase.
     #expect(again.transactionIdentifier != first.transactionIdentifier)
     #expect(again.originalTransactionIdentifier == first.transactionIdentifier)
     #expect(again.requestIdentifier == "2")
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test("Restore/repurchase: Consumable, subscription")
-  func othersAreNotRestoredAndAreInTheRecord() async throws {
+  func otherProductsAreNotRestoredButRecorded() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     let sold = [
@@ -115,7 +115,7 @@ import Testing
     let page = try await session.restore(RestoreRequest(id: "r"), after: nil, limit: 10)
     #expect(page.transactions.isEmpty)
     #expect(page.next == nil)
-    // The vendor's own mechanism: everything, with the receipts.
+    // The vendor's own mechanism: all purchases, with their receipts.
     let record = try await store.purchaseRecord(of: "alice")
     #expect(record.map(\.transaction) == sold)
     #expect(record.map(\.charged) == [990, 990, 0, 10_000])
@@ -136,7 +136,7 @@ import Testing
     let request = RestoreRequest(id: "all")
     let first = try await session.restore(request, after: nil, limit: 1)
     #expect(first.transactions.map(\.original) == [level])
-    // Bought meanwhile: not of this restoration, or pages would shift.
+    // A purchase during the restoration is not part of it, because pages would shift.
     let second = try await session.restore(request, after: first.next, limit: 1)
     #expect(second.transactions.map(\.original) == [theme])
     #expect(second.next == nil)
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func onlyFinishedPurchasesThatStandAreRestored() async throws {
+  @Test func onlyFinishedUnrevokedPurchasesAreRestored() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
     _ = try await session.buy("level", request: "1")
@@ -168,19 +168,19 @@ import Testing
     let third = try await session.unfinishedTransactions(after: second.next, limit: 2)
     #expect(first.transactions + second.transactions + third.transactions == sold)
     #expect(third.next == nil)
-    // Somebody else's is left alone, an unknown one is no error, and twice is once.
+    // Another customer's is unchanged, an unknown one is no error, and finishing is idempotent.
     try await store.session(account: "bob").finish(transactionIdentifier: sold[0].transactionIdentifier)
     try await session.finish(transactionIdentifier: "nonsense")
     for _ in 1...2 { try await session.finish(transactionIdentifier: sold[1].transactionIdentifier) }
     let left = try await fixture.store().session(account: "alice/1").unfinishedTransactions(
       after: nil, limit: 99)
     #expect(left.transactions == [sold[0], sold[2], sold[3], sold[4]])
-    // Who bought it finishes it all the same.
+    // The buyer can still finish it.
     try await session.finish(transactionIdentifier: sold[0].transactionIdentifier)
     #expect(try await session.unfinishedTransactions(after: nil, limit: 1).transactions == [sold[2]])
   }
 
-  @Test func somebodyMayBeAsked() async throws {
+  @Test func paymentsCanWaitForApproval() async throws {
     var fixture = fixture
     fixture.options.authorization = .ask
     let store = try fixture.store()
@@ -216,7 +216,7 @@ import Testing
     #expect(try await session.refusal("coins", request: "1") == .paymentNotAllowed)
   }
 
-  @Test func everyFailureCanBeHad() async throws {
+  @Test func everyFailureCanBeInjected() async throws {
     var fixture = fixture
     fixture.options.faults = [
       LocalStore.Fault(.purchase, .unavailable(retryAfter: .seconds(3))),

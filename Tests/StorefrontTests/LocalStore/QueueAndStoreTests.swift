@@ -5,11 +5,11 @@ import ReceiptTesting
 import Storefront
 import Testing
 
-/// The whole journey: a queue before a store in the same process.
+/// A complete session: a queue with a store in the same process.
 @Suite struct QueueAndStoreTests {
-  @Test func whatIsBoughtIsDeliveredVerifiedFinishedAndRestored() async throws {
+  @Test func purchasesAreDeliveredVerifiedFinishedAndRestored() async throws {
     var fixture = StoreFixture()
-    // The first answer is lost, and the queue asks again.
+    // The first answer is lost, and the queue repeats the request.
     fixture.options.faults = [LocalStore.Fault(.purchase, .answerLost)]
     let store = try fixture.store()
     let records = MemoryRecordStorage()

@@ -9,7 +9,7 @@ import ReceiptTesting
 import ReceiptVerification
 import Storefront
 
-/// A store for tests: what it sells, its clock, and a verifier that trusts its root.
+/// A store for tests, with its catalogue, its clock, and a verifier that trusts its root.
 struct StoreFixture {
   static let start = Timestamp(secondsSince1970: 1_735_689_600)  // 2025-01-01T00:00:00Z
   static let bundle = "com.example.app"
@@ -42,7 +42,7 @@ struct StoreFixture {
       policy: VerificationPolicy(bundleIds: .any, environments: [.production, .sandbox]), clock: { now })
   }
 
-  /// The transaction in a receipt that verifies.
+  /// The transaction in a valid receipt.
   static func verified(_ receipt: [UInt8], at now: Timestamp? = nil) throws -> JWSTransaction {
     let verdict = try verifier(at: now ?? Timestamp(secondsSince1970: 2_300_000_000)).verify(
       .jws(try UnverifiedJWS(parsing: receipt)))
@@ -53,7 +53,7 @@ struct StoreFixture {
     return transaction
   }
 
-  /// A notification that verifies, and all in it.
+  /// A valid notification with its parts.
   static func verified(
     _ notification: SignedNotification, by verifier: ReceiptVerifier
   ) throws -> AppStoreNotification {
@@ -123,7 +123,7 @@ struct StoreFixture {
 }
 
 extension LocalStore.Session {
-  /// Buys something, which must succeed.
+  /// Buys a product, which must succeed.
   func buy(
     _ productIdentifier: String, request: String, quantity: Int = 1, username: String? = nil,
     offer: PaymentOffer? = nil
@@ -137,7 +137,7 @@ extension LocalStore.Session {
     return sold
   }
 
-  /// Buys something and says that the customer has it.
+  /// Buys a product and finishes the transaction.
   func own(_ productIdentifier: String, request: String, username: String? = nil) async throws
     -> StoreTransaction
   {
@@ -146,7 +146,7 @@ extension LocalStore.Session {
     return sold
   }
 
-  /// What buying something fails with; `nil` where it does not.
+  /// The error of a purchase, if any.
   func refusal(
     _ productIdentifier: String, request: String, offer: PaymentOffer? = nil,
     _ change: (inout MutablePayment) -> Void = { _ in }

@@ -11,7 +11,7 @@ import Testing
     priceLocale: Locale(identifier: "en_US"), currency: "USD", type: .consumable)
 
   @Test("SKPayment : NSObject, NSCopying, NSMutableCopying")
-  func copiesAreEqualAndMutableCopiesLeaveThePaymentAsItIs() {
+  func copiesAreEqualAndMutableCopiesDoNotChangeThePayment() {
     let payment = Payment(productIdentifier: "coins")
     let copy = payment
     var mutable = MutablePayment(payment)

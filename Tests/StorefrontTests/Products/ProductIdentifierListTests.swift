@@ -45,7 +45,7 @@ import Testing
     ("<array><string>a<!-- not this -->b</string></array>", ["ab"]),
     ("<array><string> a </string></array>", [" a "]),
   ])
-  func textIsWhatXMLSaysThatItIs(_ array: String, _ expected: [String]) throws {
+  func textIsDecodedAsXML(_ array: String, _ expected: [String]) throws {
     for prolog in ["", "<?xml version=\"1.0\"?>", "\u{FEFF}<?xml version=\"1.0\"?>\n<!-- -->", "\n "] {
       let text = "\(prolog)<plist version=\"1.0\">\(array)</plist>\n"
       #expect(try ProductIdentifierList(propertyList: Array(text.utf8)).identifiers == expected)
@@ -82,7 +82,7 @@ import Testing
     if let place { #expect(error?.place == place) }
   }
 
-  @Test func aPropertyListThatIsCutOffIsRefused() throws {
+  @Test func aTruncatedPropertyListIsRefused() throws {
     let bytes = Array(Self.propertyList.utf8)
     let end = try #require(bytes.lastIndex(of: UInt8(ascii: ">")))
     for count in 0...end {
@@ -116,7 +116,7 @@ import Testing
     if let place { #expect(error?.place == place) }
   }
 
-  @Test func whatOccursAgainIsReported() throws {
+  @Test func duplicatesAreReported() throws {
     let list = try ProductIdentifierList(json: Array(#"["b", "a", "b", "c", "b", "a"]"#.utf8))
     #expect(list.identifiers == ["b", "a", "c"])
     #expect(list.duplicates == ["b", "a"])

@@ -58,9 +58,9 @@ import Testing
     let error = await error(of: try source(server, version: 2))
     #expect(error?.code == .notFound)
     #expect(error?.place == "https://example.com/store/products_v2.json")
-    // Nor is what was kept of the other version.
+    // The cache of the other version is not used either.
     #expect(await server.requests.last?.value("If-None-Match") == nil)
-    // The file of version 1 is still there for who reads that.
+    // The file of version 1 is still available.
     await server.answers { _ in .failure(HTTPTransportError(.cannotConnect, "down")) }
     #expect(try await source(server, version: 1).load().list.identifiers == ["old"])
   }
@@ -98,7 +98,7 @@ import Testing
     #expect(await server.requests[1].value("If-None-Match") == nil)
   }
 
-  @Test func validatorsOfAConfirmationReplaceThoseOfBefore() async throws {
+  @Test func validatorsOfANotModifiedAnswerReplaceTheOldOnes() async throws {
     let server = ListServer(#"["a"]"#, etag: "\"1\"")
     _ = try await source(server).load()
     await server.answers { _ in .success(RemoteResponse(status: 304, headers: [HTTPHeader("ETag", "\"1b\"")]))
@@ -117,7 +117,9 @@ import Testing
       (nil, .unavailable), (500, .unavailable), (503, .unavailable), (429, .unavailable), (403, .refused),
       (404, .notFound), (410, .notFound), (204, .refused), (301, .refused),
     ] as [(Int?, ProductIdentifierError.Code)])
-  func theLastGoodListIsUsedAndSaysSo(_ status: Int?, _ code: ProductIdentifierError.Code) async throws {
+  func theLastValidListIsUsedAndMarkedAsStale(_ status: Int?, _ code: ProductIdentifierError.Code)
+    async throws
+  {
     let server = ListServer(#"["a"]"#, etag: "\"1\"")
     let good = try await source(server).load()
     await server.answers { _ in
@@ -133,9 +135,9 @@ import Testing
     }
     #expect(reason.code == code)
     #expect(lines.all.count == 1)
-    // Without one, there is only the reason.
+    // Without a cached list, the error is thrown.
     #expect(await error(of: try source(server, hasCache: false)) == reason)
-    // It was tried again where that helps: four times, and four times for the source without cache.
+    // Temporary errors are retried: four times, and four times for the source without cache.
     #expect(await server.requests.count == (code == .unavailable ? 9 : 3))
   }
 
@@ -144,7 +146,7 @@ import Testing
       ("", .empty), ("[", .malformed), ("<html>", .malformed), ("{}", .wrongType), (#"["a", 1]"#, .wrongType),
       (#"[""]"#, .invalidIdentifier),
     ] as [(String, ProductIdentifierError.Code)])
-  func aListThatCannotBeReadIsNone(_ body: String, _ code: ProductIdentifierError.Code) async throws {
+  func anUnreadableListIsRefused(_ body: String, _ code: ProductIdentifierError.Code) async throws {
     let server = ListServer(#"["a"]"#, etag: "\"1\"")
     _ = try await source(server).load()
     await server.has(body, etag: "\"2\"")
@@ -156,17 +158,17 @@ import Testing
     }
     #expect(reason.code == code)
     #expect(reason.place.hasPrefix("https://example.com/store/products_v2.json: "))
-    // What is good again is taken, and the validators are still those of the good one.
+    // A valid list is accepted again; the validators are still those of the last valid one.
     await server.has(#"["b"]"#, etag: "\"3\"")
     #expect(try await source(server).load().list.identifiers == ["b"])
     #expect(await server.requests[2].value("If-None-Match") == "\"1\"")
     #expect(await error(of: try source(ListServer(body), hasCache: false))?.code == code)
   }
 
-  @Test func nothingChangedSinceNothingIsAnError() async throws {
+  @Test func notModifiedWithoutAConditionIsAnError() async throws {
     let server = ListServer { _ in .success(RemoteResponse(status: 304)) }
     #expect(await error(of: try source(server))?.code == .invalidResponse)
-    // Nor was it asked by a list without validators.
+    // A list without validators makes no conditional request.
     await server.has(#"["a"]"#)
     _ = try await source(server).load()
     await server.answers { _ in .success(RemoteResponse(status: 304)) }
@@ -179,7 +181,7 @@ import Testing
     #expect(reason.code == .invalidResponse)
   }
 
-  @Test func aDamagedCacheIsNotUsedAndSaysSo() async throws {
+  @Test func aDamagedCacheIsNotUsedAndIsReported() async throws {
     let server = ListServer(#"["a", "b", "a"]"#, etag: "\"1\"")
     _ = try await source(server).load()
     #expect(lines.all.count == 1, "twice in the list")
@@ -202,21 +204,21 @@ import Testing
       #expect(result.notices.count == 1, "byte \(index - 4)")
       #expect(result.notices.first?.place.hasPrefix(cacheFile.path) == true)
       #expect(await server.requests.last?.value("If-None-Match") == nil)
-      // It was replaced by a good one.
+      // A valid list replaced it.
       let again = try await source(server).load()
       #expect(again.freshness == .notModified)
       #expect(again.notices.isEmpty)
     }
   }
 
-  @Test func aCacheKeepsWhatTheListWas() async throws {
+  @Test func aCacheKeepsTheWholeList() async throws {
     let server = ListServer(#"["b", "a", "b"]"#, etag: "\"1\"")
     let first = try await source(server).load()
     #expect(first.list.duplicates == ["b"])
     #expect(try await source(server).load().list == first.list)
   }
 
-  @Test func withoutAPlaceForTheCacheTheListIsGivenAllTheSame() async throws {
+  @Test func withoutACacheTheListIsStillReturned() async throws {
     let server = ListServer(#"["a"]"#, etag: "\"1\"")
     let source = ProductIdentifierSource(
       transport: server, base: try RemoteURL("https://example.com"), formatVersion: 1,
@@ -226,7 +228,7 @@ import Testing
     #expect(result.freshness == .fresh)
     #expect(result.notices.count == 1)
     #expect(lines.all.count == 1)
-    // A folder is no cache, and is left alone.
+    // A folder is not a cache, and is not changed.
     let other = try folder.write("keep", to: "file")
     let directory = ProductIdentifierSource(
       transport: server, base: try RemoteURL("https://example.com"), formatVersion: 1, cacheFile: folder.url,
@@ -235,7 +237,7 @@ import Testing
     #expect(try String(contentsOf: other, encoding: .utf8) == "keep")
   }
 
-  @Test func aHeaderThatCannotBeSentBackIsNotKept() async throws {
+  @Test func anUnsafeValidatorIsNotKept() async throws {
     for etag in ["\"a\r\nX: 1\"", "\"ü\"", "", "\"\(String(repeating: "a", count: 2000))\""] {
       let server = ListServer { _ in
         .success(
@@ -257,7 +259,7 @@ import Testing
     #expect(await error(of: try source(server))?.code == .tooLarge)
   }
 
-  @Test func aCancelledTaskGetsNoListNotEvenAnOldOne() async throws {
+  @Test func aCancelledTaskGetsNoListNotEvenACachedOne() async throws {
     let server = ListServer(#"["a"]"#)
     let source = try source(server)
     _ = try await source.load()

@@ -7,7 +7,7 @@ import ReceiptHTTP
 import Storefront
 import Testing
 
-/// The two ways to a list of product identifiers, as the guide walks them.
+/// The two sources of a list of product identifiers in the guide.
 @Suite struct ProductListGuideTests {
   private static let mainQueueMark = {
     let key = DispatchSpecificKey<Bool>()
@@ -15,7 +15,7 @@ import Testing
     return key
   }()
 
-  /// Whether the main actor runs this: its queue is told apart by a mark, for the thread under it may be any.
+  /// Whether this runs on the main actor, whose queue is marked, because it may use any thread.
   private static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: mainQueueMark) == true }
 
   private let propertyList = """
@@ -25,7 +25,7 @@ import Testing
 
   @Test("Product-list guide: Sources") func theListIsAResourceOrComesFromAServer() async throws {
     let folder = try ListFolder()
-    // In the app: a resource, which changes with the app, and no server has to do with it.
+    // In the app: a resource, which changes only with the app and needs no server.
     _ = try folder.write(propertyList, to: "product_ids.plist")
     let embedded = try ProductIdentifierList(in: folder.url)
     #expect(embedded.identifiers == ["com.example.coins", "com.example.gems"])
@@ -37,7 +37,7 @@ import Testing
     await server.has(#"["com.example.coins", "com.example.news.monthly"]"#)
     #expect(
       try await source.load().list.identifiers == ["com.example.coins", "com.example.news.monthly"])
-    // And only then: a server that is down has none.
+    // A server that is down has no list.
     await server.answers { _ in .failure(HTTPTransportError(.cannotConnect, "down")) }
     await #expect(throws: ProductIdentifierError.self) {
       try await ProductIdentifierSource(
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test("Product-list guide: Server JSON", .timeLimit(.minutes(1))) @MainActor
-  func theServersListIsFetchedAsideAndDeliveredOnTheMainActor() async throws {
+  func theServersListIsFetchedInTheBackgroundAndDeliveredOnTheMainActor() async throws {
     let folder = try ListFolder()
     let threads = Lines()
     let server = ListServer { request in
@@ -75,7 +75,7 @@ import Testing
     #expect(try first.get().list.identifiers == ["a"])
     #expect(threads.all == ["request false", "parse false", "deliver true"])
     #expect(await server.requests[0].url.path == "/products_v2.json")
-    // Asked again, only if it was modified since.
+    // The next request is conditional.
     let second = try await source.load()
     #expect(await server.requests[1].value("If-Modified-Since") == "Tue, 14 Nov 2023 22:13:20 GMT")
     #expect(second.freshness == .notModified)

@@ -18,8 +18,8 @@ import Testing
     ).response().products
   }
 
-  @Test("SKProduct") func comesInAResponseAndIsKeptForPayments() async throws {
-    // The request and the store are gone by now.
+  @Test("SKProduct") func isReturnedInAResponseAndKeptForPayments() async throws {
+    // The request and the store have been released.
     let coins = try #require(try await products("en_US").first)
     let payment = Payment(product: coins)
     #expect(payment.productIdentifier == "com.example.coins")
@@ -31,7 +31,7 @@ import Testing
     #expect(try await products("en_US").first?.localizedTitle == "Coins")
     #expect(try await products("en_US").first?.localizedDescription == "A purse of coins")
     #expect(try await products("de_AT").first?.localizedTitle == "Münzen")
-    // Without a request of its own language, it is that of the user.
+    // The default language is the user's.
     let request = ProductsRequest(
       productIdentifiers: ["com.example.coins"], store: CatalogStore(try CatalogSamples.catalog))
     #expect(request.preferredLocales == [Locale.current])
@@ -50,7 +50,7 @@ import Testing
     #expect(product.priceLocale == Locale(identifier: "de_DE"))
     #expect(product.localizedPrice == "0,99\u{A0}€")
     #expect(product.price.formatted(.currency(code: "EUR").locale(product.priceLocale)) == "0,99\u{A0}€")
-    // Whoever reads Japanese in the same store pays the same price, written the same way.
+    // A customer who reads Japanese in the same store pays the same price, in the same format.
     let japanese = try #require(try await products("ja_JP").first)
     #expect(japanese.price == product.price)
     #expect(japanese.localizedPrice == product.localizedPrice)

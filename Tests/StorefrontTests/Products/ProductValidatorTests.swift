@@ -18,7 +18,7 @@ import Testing
     let list = try list("com.example.news.monthly", "com.example.gems", "com.example.coins")
     let log = Lines()
     let reports = Lines()
-    // Production leaves out what is invalid and goes on. It is logged, and the vendor's server may hear of it.
+    // Production ignores invalid identifiers. They are logged and can be reported to the vendor's server.
     let production = ProductValidator(
       store: store, preferredLocales: english, report: { reports.log($0.identifiers.joined()) }, log: log.log)
     let products = try await production.validate(list)
@@ -26,24 +26,24 @@ import Testing
     #expect(
       products.products.map(\.productIdentifier) == ["com.example.news.monthly", "com.example.coins"])
     #expect(products.invalidProductIdentifiers == ["com.example.gems"])
-    #expect(products.complaint?.identifiers == ["com.example.gems"])
-    #expect(log.all == [try #require(products.complaint).description])
+    #expect(products.validationError?.identifiers == ["com.example.gems"])
+    #expect(log.all == [try #require(products.validationError).description])
     #expect(reports.all == ["com.example.gems"])
-    // The products are kept: payments are made of them, and of nothing else.
+    // Payments can only be made from the returned products.
     #expect(products.payment(for: "com.example.coins") == Payment(productIdentifier: "com.example.coins"))
     #expect(products.payment(for: "com.example.gems") == nil)
     #expect(products.product("com.example.coins")?.localizedTitle == "Coins")
-    // Development shows the error, and logs it too.
+    // Development also reports the error.
     let shown = Lines()
     let development = ProductValidator(
       store: store, preferredLocales: english, invalidIdentifiers: .development { shown.log("\($0)") },
       log: log.log)
     #expect(try await development.validate(list) == products)
-    #expect(shown.all == [try #require(products.complaint).description])
+    #expect(shown.all == [try #require(products.validationError).description])
     #expect(log.all.count == 2)
-    // A list without faults is no reason to say anything.
+    // A valid list logs nothing.
     let good = try await development.validate(try self.list("com.example.coins"))
-    #expect(good.complaint == nil)
+    #expect(good.validationError == nil)
     #expect(shown.all.count == 1 && log.all.count == 2 && reports.all.count == 1)
   }
 
@@ -54,7 +54,7 @@ import Testing
     await #expect(throws: refusal) { try await validator.validate(list) }
   }
 
-  @Test("Product-list guide: Store UI") func onlyWhoMayPayIsShownAnything() async throws {
+  @Test("Product-list guide: Store UI") func productsAreShownOnlyToUsersWhoMayPay() async throws {
     let store = CatalogStore(try CatalogSamples.catalog, storefrontLocale: Locale(identifier: "de_DE"))
     let validator = ProductValidator(store: store, preferredLocales: english)
     let products = try await validator.validate(try list("com.example.news.monthly", "com.example.coins"))
@@ -65,14 +65,14 @@ import Testing
       Issue.record("nothing is shown")
       return
     }
-    // In the list's order, each told apart by its title and with a clear price.
+    // In the order of the list, with distinct titles and prices.
     #expect(shown == products.products)
     #expect(Set(shown.map(\.localizedTitle)).count == shown.count)
     #expect(shown.map(\.localizedPrice) == ["4,99\u{A0}$", "0,99\u{A0}€"])
   }
 
-  @Test("Product-list guide: Testing") func whatTestersLookForIsThere() async throws {
-    // An identifier that is invalid on purpose is found among the invalid ones, the others among the valid.
+  @Test("Product-list guide: Testing") func thePromptNamesTheEnvironment() async throws {
+    // A deliberately invalid identifier is reported as invalid, the others as valid.
     let store = CatalogStore(try CatalogSamples.catalog)
     let response = try await ProductsRequest(
       productIdentifiers: ["com.example.coins", "com.example.invalid.on.purpose"], store: store,
@@ -80,7 +80,7 @@ import Testing
     ).response()
     #expect(response.products.map(\.productIdentifier) == ["com.example.coins"])
     #expect(response.invalidProductIdentifiers == ["com.example.invalid.on.purpose"])
-    // The prompt tells where it is bought; in production it does not.
+    // The prompt names the environment, except in production.
     let coins = try #require(response.products.first)
     let prompt = PurchasePrompt(product: coins, environment: .sandbox)
     #expect(prompt.environmentNotice == "[Environment: Sandbox]")
@@ -97,8 +97,8 @@ import Testing
   }
 
   @Test("Product-list guide: No discovery") func noCallListsWhatIsSold() async throws {
-    // Whoever asks for nothing is told nothing, and whoever asks for one is told of one, even by a store that would
-    // tell more.
+    // Without identifiers there is no product, and with one identifier only that product, even if the store returns
+    // more.
     let catalog = try CatalogSamples.catalog
     let all = catalog.response(
       for: Set(catalog.products.map(\.productIdentifier)), preferredLocales: english,
@@ -109,7 +109,7 @@ import Testing
     let one = try await ProductsRequest(productIdentifiers: ["com.example.coins"], store: talkative)
       .response()
     #expect(one.products.map(\.productIdentifier) == ["com.example.coins"])
-    // A pattern is an identifier like any other, of no product.
+    // A pattern is just an unknown identifier.
     for guess in ["*", "com.example.*", "com.example", "COM.EXAMPLE.COINS", "com.example.coins "] {
       let response = catalog.response(for: [guess], preferredLocales: english, storefrontLocale: english[0])
       #expect(response == ProductsResponse(products: [], invalidProductIdentifiers: [guess]))

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Storefront
 import Testing
 
-/// After `cancel()` the delegate is told nothing, whenever it comes.
+/// After `cancel()` the delegate receives no call, whenever it is called.
 @Suite(.timeLimit(.minutes(5))) struct ProductsRequestCancellationTests {
   private func request(
     gate: Gate? = nil, error: StoreError? = nil, delegate: RecordingDelegate
@@ -23,25 +23,25 @@ import Testing
       let request = try request(gate: gate, error: error, delegate: delegate)
       request.start()
       await gate.arrival()
-      // It does not wait for the store, which takes no notice.
+      // It does not wait for the store, which ignores the cancellation.
       await request.cancel()
       await gate.open()
-      await settle()
+      await letOtherTasksRun()
       #expect(await delegate.events.isEmpty)
     }
   }
 
-  @Test func whatWasCancelledDoesNotStart() async throws {
+  @Test func aCancelledRequestDoesNotStart() async throws {
     let delegate = RecordingDelegate()
     let store = CatalogStore(try CatalogSamples.catalog)
     let request = ProductsRequest(productIdentifiers: ["com.example.coins"], store: store)
     request.delegate = delegate
     await request.cancel()
     request.start()
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events.isEmpty)
     #expect(await store.questions.isEmpty)
-    // Asking for a response has nothing to do with it.
+    // A call of `response()` is independent.
     #expect(try await request.response().products.count == 1)
   }
 
@@ -52,7 +52,7 @@ import Testing
     await delegate.wait(for: 2)
     await request.cancel()
     await request.cancel()
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events.count == 2)
   }
 
@@ -61,7 +61,7 @@ import Testing
     let request = try request(delegate: delegate)
     request.start()
     await delegate.wait(for: 1)
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events.count == 1)
   }
 
@@ -76,12 +76,12 @@ import Testing
       await request.cancel()
       await returned.pass()
     }
-    await settle()
+    await letOtherTasksRun()
     #expect(await returned.hasArrivals == false)
     await inside.open()
     await returned.open()
     await cancelling.value
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events.count == 1)
   }
 
@@ -101,7 +101,7 @@ import Testing
       for _ in 0..<30 { await Task.yield() }
       #expect(await delegate.events.count == before)
     }
-    // The race was one: some were too late, some early enough.
+    // There was a race: some cancellations were too late, some were not.
     #expect(counts.count > 1)
   }
 
@@ -117,7 +117,7 @@ import Testing
         }
       }
       let before = await delegate.events.count
-      await settle()
+      await letOtherTasksRun()
       #expect(await delegate.events.count == before)
     }
   }

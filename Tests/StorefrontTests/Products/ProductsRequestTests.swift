@@ -22,7 +22,7 @@ import Testing
 
   // MARK: Responses
 
-  @Test("SKProductsResponse") func validProductsAndInvalidIdentifiersAreApart() async throws {
+  @Test("SKProductsResponse") func validProductsAndInvalidIdentifiersAreSeparate() async throws {
     let response = try await request(try store()).response()
     #expect(response.products.map(\.productIdentifier) == ["com.example.coins"])
     #expect(response.invalidProductIdentifiers == ["com.example.gems"])
@@ -31,7 +31,7 @@ import Testing
     #expect(valid.invalidProductIdentifiers == [])
   }
 
-  @Test("SKProductsRequest : SKRequest") func asksForInformationAboutASet() async throws {
+  @Test("SKProductsRequest : SKRequest") func requestsInformationAboutASet() async throws {
     let store = try store()
     let request: any StoreRequest = request(store)
     let delegate = RecordingDelegate()
@@ -48,13 +48,13 @@ import Testing
     #expect(await store.questions.isEmpty)
     _ = try await request.response()
     #expect(await store.questions == [identifiers])
-    // There is nothing to ask about none.
+    // Without identifiers no request is sent.
     let none = ProductsRequest(productIdentifiers: [], store: store)
     #expect(try await none.response() == ProductsResponse(products: []))
     #expect(await store.questions.count == 1)
   }
 
-  @Test func eachIdentifierHasOnePlaceWhateverTheStoreSays() async throws {
+  @Test func eachIdentifierOccursOnceWhateverTheStoreReturns() async throws {
     let other = try #require(CatalogSamples.catalog.product("com.example.news.monthly")).localized(
       preferredLocales: [], storefrontLocale: Locale(identifier: "en_US"))
     let store = try store { response in
@@ -69,7 +69,7 @@ import Testing
     #expect(lines.all.count == 2)
   }
 
-  @Test func aStoreThatCannotBeAskedIsAnError() async throws {
+  @Test func anUnreachableStoreIsAnError() async throws {
     let refusal = StoreError(.unknown, "down")
     let request = request(try store(error: refusal))
     await #expect(throws: refusal) { try await request.response() }
@@ -86,23 +86,23 @@ import Testing
     #expect(throws: StoreError(.unknown, "The products request was cancelled.")) { try result.get() }
   }
 
-  @Test func productionOmitsAndDevelopmentComplains() async throws {
+  @Test func productionOmitsAndDevelopmentReports() async throws {
     let production = Lines()
     _ = try await request(try store(), log: production).response()
     #expect(production.all.count == 1)
     #expect(production.all.first?.contains("\"com.example.gems\"") == true)
 
     let development = Lines()
-    let complaints = Lines()
+    let reported = Lines()
     let request = ProductsRequest(
       productIdentifiers: identifiers, store: try store(),
-      invalidIdentifiers: .development { complaints.log("\($0)") }, log: development.log)
+      invalidIdentifiers: .development { reported.log("\($0)") }, log: development.log)
     let response = try await request.response()
     #expect(response.products.count == 1)
     #expect(development.all == production.all)
-    #expect(complaints.all == production.all)
+    #expect(reported.all == production.all)
 
-    // Nothing is wrong: nobody hears anything.
+    // Without invalid identifiers nothing is reported.
     let quiet = Lines()
     _ = try await ProductsRequest(
       productIdentifiers: ["com.example.coins"], store: try store(),
@@ -113,17 +113,17 @@ import Testing
 
   // MARK: Delegates
 
-  @Test("SKRequest (abstract)") func isMadeGivenADelegateAndStarted() async throws {
+  @Test("SKRequest (abstract)") func isCreatedGivenADelegateAndStarted() async throws {
     let request = request(try store())
     let delegate = RecordingDelegate()
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events.isEmpty)
     request.delegate = delegate
     request.start()
     await delegate.wait(for: 2)
   }
 
-  @Test("SKRequest: start", .timeLimit(.minutes(1))) func sendsAndTellsTheDelegate() async throws {
+  @Test("SKRequest: start", .timeLimit(.minutes(1))) func sendsAndNotifiesTheDelegate() async throws {
     let store = try store()
     let request = request(store)
     let delegate = RecordingDelegate()
@@ -132,8 +132,8 @@ import Testing
     request.start()
     await delegate.wait(for: 2)
     request.start()
-    await settle()
-    // Started again it does nothing, neither meanwhile nor afterwards.
+    await letOtherTasksRun()
+    // Starting it again has no effect, neither during the request nor afterwards.
     #expect(await store.questions.count == 1)
     #expect(await delegate.events.count == 2)
   }
@@ -148,9 +148,9 @@ import Testing
     request?.start()
     await delegate.wait(for: 2)
     #expect(await delegate.events == [.received(try #require(expected)), .finished])
-    // It may be let go of.
+    // It may be released.
     request = nil
-    for _ in 0..<1000 where weakRequest != nil { await settle() }
+    for _ in 0..<1000 where weakRequest != nil { await letOtherTasksRun() }
     #expect(weakRequest == nil)
     #expect(await delegate.events.count == 2)
   }
@@ -163,12 +163,12 @@ import Testing
     request.delegate = delegate
     request.start()
     await delegate.wait(for: 1)
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.events == [.failed(refusal)])
   }
 
   @Test("SKProductsRequestDelegate : SKRequestDelegate")
-  func onlyTheResponseMustBeTaken() async throws {
+  func onlyTheResponseMethodIsRequired() async throws {
     // The other calls do nothing by themselves.
     final class Smallest: ProductsRequestDelegate {
       let inner = RecordingDelegate()
@@ -181,11 +181,11 @@ import Testing
     request.delegate = delegate
     request.start()
     await delegate.inner.wait(for: 1)
-    await settle()
+    await letOtherTasksRun()
     #expect(await delegate.inner.events.count == 1)
   }
 
-  @Test("SKRequest: delegate (assign)") func theDelegateIsNotKept() async throws {
+  @Test("SKRequest: delegate (assign)") func theDelegateIsNotRetained() async throws {
     let request = request(try store())
     var delegate: RecordingDelegate? = RecordingDelegate()
     weak let weakDelegate = delegate
@@ -207,10 +207,10 @@ import Testing
     delegate = nil
     #expect(weakDelegate == nil)
     await gate.open()
-    await settle()
+    await letOtherTasksRun()
   }
 
-  @Test func aRequestThatWasStartedKeepsItself() async throws {
+  @Test func aStartedRequestRetainsItself() async throws {
     let gate = Gate()
     let store = try store(gate: gate)
     var request: ProductsRequest? = request(store)
@@ -223,7 +223,7 @@ import Testing
     #expect(weakRequest != nil)
     await gate.open()
     await delegate.wait(for: 2)
-    for _ in 0..<1000 where weakRequest != nil { await settle() }
+    for _ in 0..<1000 where weakRequest != nil { await letOtherTasksRun() }
     #expect(weakRequest == nil)
   }
 }

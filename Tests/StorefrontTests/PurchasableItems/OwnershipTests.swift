@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct OwnershipTests {
   private let now = ItemFixture.now
 
-  @Test func aPurchaseIsOwnedAsLongAsItStands() {
+  @Test func aPurchaseIsOwnedUntilItIsRevokedOrExpires() {
     var purchase = OwnedPurchase(productIdentifier: "a", transactionIdentifier: "1")
     #expect(purchase.isOwned(at: now))
     purchase.expiresAt = now.addingSeconds(1)
@@ -16,7 +16,7 @@ import Testing
     #expect(!purchase.isOwned(at: now))
     purchase.gracePeriodEndsAt = now.addingSeconds(1)
     #expect(purchase.isOwned(at: now))
-    // An end of grace before the end of the period takes nothing away.
+    // A grace period that ends before the period has no effect.
     purchase.expiresAt = now.addingSeconds(5)
     purchase.gracePeriodEndsAt = now
     #expect(purchase.isOwned(at: now))
@@ -27,7 +27,7 @@ import Testing
     #expect(!purchase.isOwned(at: now))
   }
 
-  @Test func theReceiptSaysWhatIsOwned() {
+  @Test func theReceiptDeterminesOwnership() {
     #expect(OwnedPurchase(verified: Transaction(transactionId: "1")) == nil)
     #expect(OwnedPurchase(verified: Transaction(productId: "a")) == nil)
     let verified = Transaction(transactionId: "1", productId: "a", expiresDate: now, revocationDate: now)
@@ -62,11 +62,11 @@ import Testing
     #expect(try await status(ended) == .inGracePeriod(until: future))
     #expect(SubscriptionItem.Status.inGracePeriod(until: future).isSubscribed)
     #expect(!SubscriptionItem.Status.inBillingRetry(since: past).isSubscribed)
-    // What is bought once is no subscription.
+    // A one-time purchase is not a subscription.
     #expect(try await status(ItemFixture.owned("monthly")) == .none)
   }
 
-  @Test func whatCannotBeCheckedIsNeitherOwnedNorBoughtAgain() async throws {
+  @Test func unverifiablePurchasesAreNeitherOwnedNorBoughtAgain() async throws {
     let fixture = try ItemFixture()
     let item = await fixture.items.item("calendar", productIdentifier: "holidays")
     await fixture.notebook.setUnreadable(true)
@@ -78,7 +78,7 @@ import Testing
     #expect(try await item.purchase().isPurchased)
   }
 
-  @Test func aReceiptIsVerifiedOnceUnlessThatCouldNotBeDone() async throws {
+  @Test func aReceiptIsVerifiedOnceUnlessVerificationThrows() async throws {
     let store = GatedStore()
     let queue = try PaymentQueue(store: store, storage: MemoryRecordStorage())
     let verifier = CountingVerifier()
@@ -99,7 +99,7 @@ import Testing
 
     private(set) var count = 0
 
-    /// The first time it cannot tell.
+    /// The first verification throws.
     func verify(_ transaction: PaymentTransaction) throws -> OwnedPurchase? {
       count += 1
       if count == 1 { throw NotNow() }

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test("CalStorePageItemPurchasable: canBePurchased")
-  func onlyWhatHasOnePurchaseCanBePurchased() async throws {
+  func onlyItemsWithOnePurchaseCanBePurchased() async throws {
     let fixture = try ItemFixture()
     let items = fixture.items
     for invalid in [nil, "", " ", "a b", "a\n", String(repeating: "a", count: 256)] {
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test("CalStorePageItemPurchasable: purchased (isPurchased)")
-  func whatWasBoughtIsPurchasedByVerifiedReceiptsAlone() async throws {
+  func onlyVerifiedReceiptsMakeAnItemPurchased() async throws {
     let fixture = try ItemFixture()
     let item = await fixture.items.item("calendar", productIdentifier: "holidays")
     let page = await fixture.items.page("page", linking: [item])
@@ -92,7 +92,7 @@ import Testing
     #expect(purchase.isPurchased)
     #expect(try await item.isPurchased)
     #expect(try await page.isPurchased)
-    // The queue forgets what is finished; the record must not.
+    // The queue forgets finished transactions; the record must not.
     try await fixture.queue.finish(purchase.transaction)
     #expect(try await !item.isPurchased)
     await fixture.notebook.add(ItemFixture.owned("holidays"))
@@ -117,7 +117,7 @@ import Testing
     #expect(await item.isBeingPurchased)
     #expect(await sibling.isBeingPurchased)
 
-    // After a relaunch it still is: the payment waits in the queue.
+    // It still is after a relaunch: the payment is in the queue.
     let relaunched = try ItemFixture(.pending, storage: storage.reopened())
     let again = await relaunched.items.item("calendar", productIdentifier: "holidays")
     #expect(await again.isBeingPurchased)
@@ -174,14 +174,14 @@ import Testing
     }
     #expect(sold == 1)
     #expect(await fixture.store.purchases.count == 1)
-    // Purchased, as looking again says; so it is not started once more.
+    // It is purchased now, so it cannot be purchased again.
     #expect(try await item.isPurchased)
     let error = await #expect(throws: PurchasableItemError.self) { try await item.purchase() }
     #expect(error?.code == .alreadyPurchased)
   }
 
   @Test("CalStorePageItemPurchasable: kCalStoreOrderStatusChangedNotification")
-  func changesAreToldByTheItemsIdentifier() async throws {
+  func changesAreReportedByTheItemsIdentifier() async throws {
     let fixture = try ItemFixture()
     let item = await fixture.items.item(
       "calendar", productIdentifier: "holidays", relatedProductIdentifiers: ["holidays.ipad"])
@@ -201,7 +201,7 @@ import Testing
     let identifiers = await heard.value
     #expect(Set(identifiers) == [item.identifier, sibling.identifier, other.identifier])
 
-    // What happens in the queue without the item is told, too.
+    // Changes in the queue without the item are also reported.
     let concert = await fixture.items.item("concert", productIdentifier: "concerts")
     var more = await fixture.items.orderStatusChanges.makeAsyncIterator()
     try await fixture.queue.add(Payment(productIdentifier: "concerts"))
@@ -308,7 +308,7 @@ import Testing
       return
     }
     #expect(failure.storeError?.code == .clientInvalid)
-    // What was fetched before stays.
+    // The fetched price is kept.
     #expect(await item.priceInformation == price)
   }
 

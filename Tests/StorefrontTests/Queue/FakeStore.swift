@@ -4,31 +4,31 @@ import FoundationEssentials
 import ReceiptCodec
 import Storefront
 
-/// A simple store: it charges at most once for each request, remembers every answer, and lists what was sold and not
-/// finished. Products that begin with `book` are non-consumable.
+/// A simple store: it charges at most once for each request, stores every answer, and lists unfinished sales. Products
+/// that begin with `book` are non-consumable.
 ///
-/// Any of its calls can be made to lose the question or the answer on the way.
+/// Any of its calls can lose the request or the answer.
 actor FakeStore: Store {
   /// What is lost.
-  enum Loss: Sendable { case question, answer }
+  enum Loss: Sendable { case request, answer }
 
-  /// What is decided about a payment.
+  /// The decision about a payment.
   enum Decision: Sendable { case approve, decline(StoreError), ask }
 
   struct Sale: Sendable {
     var transaction: StoreTransaction
     var isFinished = false
-    /// Whether it can be restored: neither is a copy of another.
+    /// Whether it can be restored: it is not a restoration itself.
     var isRestorable = false
   }
 
-  /// What is charged, by request: 1 where everything is right.
+  /// The number of charges by request: at most 1.
   private(set) var charges: [String: Int] = [:]
-  /// The answer to each request that has one.
+  /// The answers to decided requests.
   private(set) var decided: [String: PurchaseOutcome] = [:]
   private(set) var waiting: [String: PurchaseRequest] = [:]
   private(set) var sales: [Sale] = []
-  /// The store's identifiers of what it was told to be finished, as often as it was.
+  /// The identifiers of received finishes, including repeated ones.
   private(set) var finishes: [String] = []
   /// Each call, in order.
   private(set) var calls: [String] = []
@@ -43,17 +43,17 @@ actor FakeStore: Store {
   private var held: [CheckedContinuation<Void, Never>] = []
   private let listeners = Watchers()
   private var largestPage = Int.max
-  /// The lists that were begun, where each stays what it was at its beginning.
+  /// Snapshots of the lists of sales, if frozen.
   private var lists: [[StoreTransaction]]?
 
-  // MARK: What tests say
+  // MARK: Control
 
   func decide(_ decide: @escaping @Sendable (Payment) -> Decision) { self.decide = decide }
 
-  /// Loses something of a call, counted from now as 1.
+  /// Loses part of a call, counted from now as 1.
   func lose(_ loss: Loss, ofCall number: Int) { losses[calls.count + number] = loss }
 
-  /// Loses something of a page of a restoration, counted from now as 1.
+  /// Loses part of a page of a restoration, counted from now as 1.
   func lose(_ loss: Loss, ofRestoration number: Int) { restorationLosses[pages + number] = loss }
 
   func loseNothing() {
@@ -67,10 +67,10 @@ actor FakeStore: Store {
 
   func limitPages(to count: Int) { largestPage = count }
 
-  /// From now on a list of sales says on all of its pages what was so when its first was asked for.
+  /// From now on all pages of a list of sales show the state at the request of the first page.
   func freezeLists() { lists = [] }
 
-  /// Keeps purchases from being answered, and lists that are frozen, until `release()`.
+  /// Delays the answers to purchases and frozen lists until `release()`.
   func hold() { holding = true }
 
   func release() {
@@ -79,19 +79,19 @@ actor FakeStore: Store {
     held = []
   }
 
-  /// Decides a payment that waits.
-  func settle(_ request: String, _ decision: Decision) {
+  /// Decides a pending payment.
+  func decide(_ request: String, _ decision: Decision) {
     guard let waiting = waiting[request] else { return }
     _ = process(waiting, decision)
   }
 
-  /// Sells something that nobody here asked for, such as a renewal.
+  /// Makes a sale without a request, such as a renewal.
   @discardableResult
   func renew(_ product: String) -> StoreTransaction {
     sell(Payment(productIdentifier: product), request: nil)
   }
 
-  /// Waits until there have been so many calls.
+  /// Waits for a number of calls.
   func calls(reach count: Int) async throws {
     while calls.count < count { try await listeners.change() }
   }
@@ -109,7 +109,7 @@ actor FakeStore: Store {
   func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome {
     let loss = count("purchase \(request.id)")
     if holding { await withCheckedContinuation { held.append($0) } }
-    try lose(loss, .question)
+    try lose(loss, .request)
     let answer = decided[request.id] ?? process(request, decide(request.payment))
     try lose(loss, .answer)
     return answer
@@ -119,7 +119,7 @@ actor FakeStore: Store {
     after position: StorePosition?, limit: Int
   ) async throws(StoreUnavailable) -> StoreTransactionPage {
     let loss = count("unfinished \(position?.rawValue ?? "")")
-    try lose(loss, .question)
+    try lose(loss, .request)
     if lists != nil { return await frozenPage(after: position, limit: min(limit, largestPage)) }
     let start = position.flatMap { Int($0.rawValue) } ?? 0
     let end = min(sales.count, start + min(limit, largestPage))
@@ -142,7 +142,7 @@ actor FakeStore: Store {
 
   func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
     let loss = count("finish \(transactionIdentifier)")
-    try lose(loss, .question)
+    try lose(loss, .request)
     finishes.append(transactionIdentifier)
     for index in sales.indices where sales[index].transaction.transactionIdentifier == transactionIdentifier {
       sales[index].isFinished = true
@@ -156,7 +156,7 @@ actor FakeStore: Store {
     let counted = count("restore \(request.id) \(position?.rawValue ?? "")")
     pages += 1
     let loss = counted ?? restorationLosses[pages]
-    do { try lose(loss, .question) } catch { throw StoreError(.unknown, error.message) }
+    do { try lose(loss, .request) } catch { throw StoreError(.unknown, error.message) }
     if let restoreError { throw restoreError }
     let all = restorations[request.id] ?? restoration(request)
     restorations[request.id] = all
@@ -168,7 +168,7 @@ actor FakeStore: Store {
       next: end < all.count ? StorePosition(rawValue: "\(end)") : nil)
   }
 
-  // MARK: What it does
+  // MARK: Selling
 
   private func count(_ call: String) -> Loss? {
     calls.append(call)
@@ -177,7 +177,7 @@ actor FakeStore: Store {
   }
 
   private func lose(_ planned: Loss?, _ loss: Loss) throws(StoreUnavailable) {
-    if isDown, loss == .question { throw StoreUnavailable("The store is down.") }
+    if isDown, loss == .request { throw StoreUnavailable("The store is down.") }
     if planned == loss { throw StoreUnavailable("The \(loss) was lost.") }
   }
 

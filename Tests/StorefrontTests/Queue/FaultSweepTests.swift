@@ -3,11 +3,11 @@
 import Storefront
 import Testing
 
-/// A session of a user, in which one thing goes wrong: each thing, one after the other.
+/// A user's session with one fault, at every possible place.
 @Suite("Payment queue: one fault at every step", .timeLimit(.minutes(2)))
 struct FaultSweepTests {
   @Test(
-    "loses and doubles nothing when a commit fails, whichever and however",
+    "neither loses nor repeats a purchase when any commit fails in any way",
     arguments: FaultyRecordStorage.Fault.allCases)
   func commits(fault: FaultyRecordStorage.Fault) async throws {
     let plain = try await Session().run()
@@ -18,8 +18,8 @@ struct FaultSweepTests {
   }
 
   @Test(
-    "loses and doubles nothing when the store's question or answer is lost",
-    arguments: [FakeStore.Loss.question, .answer])
+    "neither loses nor repeats a purchase when a request to the store or its answer is lost",
+    arguments: [FakeStore.Loss.request, .answer])
   func calls(loss: FakeStore.Loss) async throws {
     let plain = Session()
     try await plain.run()
@@ -32,7 +32,7 @@ struct FaultSweepTests {
     }
   }
 
-  @Test("loses and doubles nothing when an answer is lost and then a commit")
+  @Test("neither loses nor repeats a purchase when an answer is lost and then a commit fails")
   func both() async throws {
     let plain = Session()
     let commits = try await plain.run()
@@ -43,20 +43,20 @@ struct FaultSweepTests {
         fault: FaultyRecordStorage.Fault.allCases.randomElement(using: &numbers) ?? .lost,
         atCommit: .random(in: 1...commits, using: &numbers))
       await session.store.lose(
-        Bool.random(using: &numbers) ? .question : .answer, ofCall: .random(in: 1...calls, using: &numbers))
+        Bool.random(using: &numbers) ? .request : .answer, ofCall: .random(in: 1...calls, using: &numbers))
       try await session.run()
     }
   }
 }
 
-/// The user: tries again what did not work, and starts the app anew where the queue stopped.
+/// The user repeats failed operations, and relaunches the app if the queue stopped.
 private final class Session {
   let store = FakeStore()
   private var storage: FaultyRecordStorage
   private var queue: PaymentQueue?
   private var launches = 0
   private var commits = 0
-  /// What was handed over, by the store's identifier.
+  /// The delivered sales, by the store's identifier.
   private var delivered: [String: Int] = [:]
 
   init(fault: FaultyRecordStorage.Fault? = nil, atCommit number: Int = 0) {
@@ -64,7 +64,7 @@ private final class Session {
     if let fault { storage.fail(fault, atCommit: number) }
   }
 
-  /// - Returns: How many commits there were.
+  /// - Returns: The number of commits.
   @discardableResult
   func run() async throws -> Int {
     await store.decide { payment in
@@ -79,11 +79,11 @@ private final class Session {
     try await trying { try await $0.synchronize() }
     try await expect(["asked": .purchasing, "book": .purchased, "coins": .purchased, "refused": .failed])
     try await deliver { $0 == "coins" || $0 == "refused" }
-    await settle("asked")
+    await approve("asked")
     await store.renew("plan")
     try await trying { try await $0.synchronize() }
     try await expect(["asked": .purchased, "book": .purchased, "plan": .purchased])
-    // A new launch, at which all of these come again.
+    // After a relaunch all of these are delivered again.
     try await relaunch()
     try await expect(["asked": .purchased, "book": .purchased, "plan": .purchased])
     try await deliver { $0 != "plan" }
@@ -97,7 +97,7 @@ private final class Session {
     let end = try #require(queue)
     try await end.close()
 
-    // Each payment was charged once, each sale is finished, and what was bought was handed over.
+    // Each payment was charged once, and each sale is delivered and finished.
     let charged = await store.charges
     #expect(charged.count == 3 && charged.values.allSatisfy { $0 == 1 }, "\(charged)")
     #expect(await store.unfinished.isEmpty)
@@ -133,7 +133,7 @@ private final class Session {
     try await launch()
   }
 
-  /// Does something, again where it fails.
+  /// Runs an operation, and repeats it if it fails.
   private func trying(_ body: (PaymentQueue) async throws -> Void) async throws {
     for _ in 0..<6 {
       let queue = try #require(queue)
@@ -143,7 +143,7 @@ private final class Session {
     Issue.record("It fails however often it is tried.")
   }
 
-  /// Buys one of a product, looking after a failure whether it is bought.
+  /// Buys one of a product, and checks after a failure whether it was bought.
   private func buy(_ product: String) async throws {
     try await trying { queue in
       if await queue.transactions.contains(where: { $0.payment.productIdentifier == product }) { return }
@@ -151,13 +151,13 @@ private final class Session {
     }
   }
 
-  private func settle(_ product: String) async {
+  private func approve(_ product: String) async {
     for (id, request) in await store.waiting where request.payment.productIdentifier == product {
-      await store.settle(id, .approve)
+      await store.decide(id, .approve)
     }
   }
 
-  /// What the queue has, by product: one of each.
+  /// The queue's transactions by product, one of each.
   private func expect(_ states: [String: PaymentTransaction.State]) async throws {
     let found = try #require(queue)
     let transactions = await found.transactions
@@ -166,7 +166,7 @@ private final class Session {
     #expect(Dictionary(pairs) { first, _ in first } == states)
   }
 
-  /// Hands over what is chosen, and finishes it: what comes is complete, with the right receipt.
+  /// Delivers and finishes the chosen transactions, which must be complete with the right receipt.
   private func deliver(_ isChosen: (String) -> Bool) async throws {
     let open = try #require(queue)
     for transaction in await open.transactions where isChosen(transaction.payment.productIdentifier) {

@@ -3,17 +3,17 @@
 import Storefront
 import Synchronization
 
-/// A storage in memory whose commits fail on demand, as a disk's or a killed process's do.
+/// A storage in memory whose commits fail on demand, like those of a full disk or a killed process.
 final class FaultyRecordStorage: RecordStorage {
-  /// What becomes of a commit.
+  /// The fault of a commit.
   enum Fault: Sendable, CaseIterable {
-    /// It finds the disk full: nothing is stored, and the next may succeed.
+    /// The disk is full: nothing is stored, and the next commit may succeed.
     case full
     /// It cannot be written: nothing is stored.
     case inputOutput
-    /// Its sync fails and it is not stored; nothing else is from then on. For what was stored, as a kill before it.
+    /// Its sync fails; neither it nor a later commit is stored. The stored state is as after a kill before it.
     case lost
-    /// Its sync fails, and yet it is stored; nothing else is from then on. For what was stored, as a kill after it.
+    /// Its sync fails, but it is stored; no later commit is. The stored state is as after a kill after it.
     case stored
 
     var endsTheStorage: Bool { self == .lost || self == .stored }
@@ -37,10 +37,10 @@ final class FaultyRecordStorage: RecordStorage {
 
   func failNothing() { state.withLock { $0.plan = [:] } }
 
-  /// How many commits were tried.
+  /// The number of attempted commits.
   var commitCount: Int { state.withLock { $0.count } }
 
-  /// What the next process finds.
+  /// The storage as the next process finds it.
   func reopened() -> FaultyRecordStorage { FaultyRecordStorage(base.reopened()) }
 
   func records(

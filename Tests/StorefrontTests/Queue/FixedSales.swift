@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Storefront
 
-/// A store that has always sold the same, and answers as it is told to.
+/// A store with fixed sales and answers.
 struct FixedSales: Store {
   var sales: [StoreTransaction] = []
   var next: StorePosition?

@@ -6,7 +6,7 @@
   import StorefrontSQLite
   import Testing
 
-  @Suite("Payment queue: a process that is killed", .timeLimit(.minutes(10)))
+  @Suite("Payment queue: killed processes", .timeLimit(.minutes(10)))
   struct KilledProcessTests {
     private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("store-bench")
@@ -45,7 +45,7 @@
         let open = Set(await queue.transactions.map { $0.id.rawValue })
         try await queue.close()
         #expect(open.isDisjoint(with: finished))
-        // What was added is there, or was delivered: its finish may have been stored and not acknowledged.
+        // Every added payment is in the queue or was delivered: its finish may have been stored but not acknowledged.
         for id in added where !open.contains(id) { #expect(delivered[id] != nil, "\(id) was lost.") }
       }
       #expect(added.count > 8)
@@ -76,7 +76,7 @@
       let printed = output.fileHandleForReading.readDataToEndOfFile()
       process.waitUntilExit()
       #expect(process.terminationReason == .uncaughtSignal, "It ended of itself.")
-      // The last line may be cut off.
+      // The last line may be truncated.
       return String(decoding: printed, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         .dropLast().map(String.init)
     }

@@ -71,7 +71,7 @@ struct PaymentQueueTests {
   }
 
   @Test("SKPaymentQueue: transactions (readonly array)")
-  func listsWhatIsPending() async throws {
+  func listsPendingTransactions() async throws {
     await store.decide { $0.productIdentifier == "gems" ? .ask : .approve }
     let queue = try makeQueue()
     #expect(await queue.transactions.isEmpty)
@@ -84,7 +84,7 @@ struct PaymentQueueTests {
     #expect(transactions.map { $0.id } == ids)
     #expect(transactions.map { $0.transactionState } == [.purchased, .purchasing, .purchased])
     #expect(transactions.map { $0.transactionIdentifier } == ["s1000", nil, "s1001"])
-    // Receipts are read one by one.
+    // Receipts are read separately.
     #expect(transactions.allSatisfy { $0.storeTransaction?.receipt.isEmpty ?? true })
     #expect(try await queue.receipt(of: ids[2]) == Array("receipt of s1001".utf8))
     try await queue.finish(ids[0])
@@ -137,7 +137,7 @@ struct PaymentQueueTests {
     for observer in observers { await queue.removeObserver(observer) }
   }
 
-  @Test("leaves a product that nobody registered to the store, which fails it")
+  @Test("sends an unregistered product to the store, which fails the payment")
   func unknownToTheStore() async throws {
     await store.decide { _ in .decline(StoreError(.paymentInvalid, "unknown product")) }
     let queue = try makeQueue()
@@ -154,12 +154,12 @@ struct PaymentQueueTests {
     let observers = [RecordingObserver(), RecordingObserver(), RecordingObserver()]
     for observer in observers { await queue.addObserver(observer) }
     for observer in observers {
-      // Added again, it is told no more often.
+      // Adding it again does not notify it twice.
       await queue.addObserver(observer)
       try await observer.wait { $0.states[id] == .purchased }
       #expect(await observer.updated.count { $0.transactionState == .purchased } == 1)
     }
-    // One that comes later hears of all that is not finished.
+    // An observer that is added later receives all unfinished transactions.
     let late = RecordingObserver()
     await queue.addObserver(late)
     try await late.wait { !$0.updated.isEmpty }
@@ -177,7 +177,7 @@ struct PaymentQueueTests {
     for observer in observers { await queue.addObserver(observer) }
     try await time.waits(reach: 1)
     await queue.removeObserver(observers[0])
-    // One is left: it goes on.
+    // One is left: synchronization continues.
     let first = try await queue.add(coins)
     try await observers[1].wait { $0.states[first] == .purchased }
     await queue.removeObserver(observers[1])
@@ -197,7 +197,7 @@ struct PaymentQueueTests {
   }
 
   @Test("SKPaymentQueue: finishTransaction:")
-  func finishingRemovesForGood() async throws {
+  func finishingRemovesPermanently() async throws {
     await store.decide { payment in
       switch payment.productIdentifier {
       case "gems": .ask
@@ -222,11 +222,11 @@ struct PaymentQueueTests {
     // Several observers may finish the same.
     try await queue.finish(transaction)
     #expect(await queue.transactions.map { $0.id } == [waiting])
-    // The store is told of sales, and of nothing else.
+    // Only finishes of sales are sent to the store.
     try await queue.synchronize()
     #expect(await store.finishes == ["s1000"])
     #expect(await store.unfinished.isEmpty)
-    // It can no longer be reported: neither by the store's list, nor after a relaunch, nor is its number used again.
+    // It is never reported again: neither by the store's list nor after a relaunch, and its number is not reused.
     try await queue.close()
     let next = try PaymentQueue(store: store, storage: storage.reopened(), options: testOptions(prefix: "n"))
     try await next.synchronize()
@@ -238,7 +238,7 @@ struct PaymentQueueTests {
   }
 
   @Test("SKPaymentQueue: applicationUsername")
-  func handsTheUsernameToTheStore() async throws {
+  func passesTheUsernameToTheStore() async throws {
     let queue = try makeQueue()
     var payment = MutablePayment(payment: "coins", username: "5f0c")
     payment.quantity = 2

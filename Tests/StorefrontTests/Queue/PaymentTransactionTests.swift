@@ -4,7 +4,7 @@ import ReceiptCodec
 import Storefront
 import Testing
 
-@Suite("Payment transactions: what is defined in which state", .timeLimit(.minutes(1)))
+@Suite("Payment transactions: properties by state", .timeLimit(.minutes(1)))
 struct PaymentTransactionTests {
   let store = FakeStore()
   let storage = MemoryRecordStorage()
@@ -112,12 +112,12 @@ struct PaymentTransactionTests {
     for state in [PaymentTransaction.State.purchasing, .failed, .restored] {
       #expect(states[state]?.transactionReceipt == nil)
     }
-    // A snapshot without its receipt says so, rather than that the receipt is empty.
+    // A snapshot without its receipt has `nil`, not an empty receipt.
     #expect(await queue.transactions.allSatisfy { $0.transactionReceipt == nil })
   }
 
   @Test("SKPaymentTransaction: transactionState")
-  func stateIsThePresentOne() async throws {
+  func stateIsTheCurrentOne() async throws {
     await store.decide { _ in .ask }
     let queue = try PaymentQueue(store: store, storage: storage, options: testOptions())
     let id = try await queue.add(Payment(productIdentifier: "coins"))
@@ -125,10 +125,10 @@ struct PaymentTransactionTests {
     #expect(before.transactionState == .purchasing)
     try await queue.synchronize()
     #expect(try await queue.transaction(id)?.transactionState == .purchasing)
-    await store.settle("r1", .approve)
+    await store.decide("r1", .approve)
     try await queue.synchronize()
     #expect(try await queue.transaction(id)?.transactionState == .purchased)
-    // A snapshot stays what it was.
+    // A snapshot does not change.
     #expect(before.transactionState == .purchasing)
   }
 

@@ -8,7 +8,7 @@ import Testing
 struct QueueRecordTests {
   let store = FakeStore()
 
-  /// A storage with one transaction in each state, a payment with everything, and a finish to be told.
+  /// A storage with one transaction in each state, a payment with all fields, and an unsent finish.
   private func sample() async throws -> MemoryRecordStorage {
     await store.decide { payment in
       switch payment.productIdentifier {
@@ -40,14 +40,14 @@ struct QueueRecordTests {
     return storage.reopened()
   }
 
-  /// Adds so many payments at once.
+  /// Adds a number of payments at once.
   private func add(_ count: Int, to ledger: inout TransactionLedger) throws -> [SequenceNumber] {
     var changes = LedgerChanges()
     for index in 0..<count { changes.add(Payment(productIdentifier: "coins"), request: "\(index)") }
     return try ledger.commit(changes)
   }
 
-  @Test("a number is given once, also where all that were reserved are given")
+  @Test("a number is assigned once, even when all reserved numbers are used up")
   func numbers() throws {
     let storage = MemoryRecordStorage()
     var ledger = TransactionLedger(storage: storage)
@@ -59,7 +59,7 @@ struct QueueRecordTests {
     #expect(!given.contains(next[0]))
   }
 
-  @Test("a payment has one answer, however many come at once")
+  @Test("a payment has one outcome, however many answers come at once")
   func twoAnswers() throws {
     var ledger = TransactionLedger(storage: MemoryRecordStorage())
     let number = try add(1, to: &ledger)[0]
@@ -91,7 +91,7 @@ struct QueueRecordTests {
     #expect(transactions[4].error?.message == "Said \"no\".\n")
   }
 
-  @Test("keeps downloads, and a payment of the store's that is another than was added")
+  @Test("keeps downloads, and the store's payment if it differs from the added one")
   func sale() async throws {
     let storage = MemoryRecordStorage()
     var other = MutablePayment(productIdentifier: "coins")
@@ -115,7 +115,7 @@ struct QueueRecordTests {
     #expect(try await next.transaction(id)?.payment == Payment(productIdentifier: "coins"))
   }
 
-  @Test("says which record is damaged, and where, and never crashes")
+  @Test("reports which record is damaged, and where, and never crashes")
   func damaged() async throws {
     let storage = try await sample()
     var refused = 0
@@ -133,7 +133,7 @@ struct QueueRecordTests {
           altered[index] ^= 0x15
           let damaged = storage.reopened()
           try damaged.put(record.key, altered, in: collection)
-          // Some alterations make another value: what must not be is a crash or another error.
+          // Some alterations give another valid value; there must be no crash and no other error.
           let code = await queueCode { _ = try PaymentQueue(store: store, storage: damaged) }
           #expect(code == nil || code == .corrupt || code == .unsupported)
         }
@@ -143,7 +143,7 @@ struct QueueRecordTests {
   }
 
   @Test(
-    "says what is wrong with a record",
+    "reports the fault of a record",
     arguments: [
       ("{\"state\":\"purchased\",\"payment\":{\"product\":\"p\",\"quantity\":1}}", "$.state"),
       ("{\"state\":\"sold\",\"payment\":{\"product\":\"p\",\"quantity\":1}}", "$.state"),
@@ -169,7 +169,7 @@ struct QueueRecordTests {
     }
   }
 
-  @Test("refuses records of a later version, numbers that were never given, and a receipt that is missing")
+  @Test("refuses records of a later version, unassigned numbers, and a missing receipt")
   func refuses() async throws {
     let storage = try await sample()
     let later = storage.reopened()
@@ -189,7 +189,7 @@ struct QueueRecordTests {
     let missing = storage.reopened()
     try missing.commit([.remove(.queueReceipts, key: "000000000000002")])
     let queue = try PaymentQueue(store: store, storage: missing)
-    // It stops, instead of delivering a sale without its proof.
+    // The queue stops instead of delivering a sale without its receipt.
     for await _ in await queue.updates {}
     #expect(await queue.fault?.code == .corrupt)
     #expect(await queue.fault?.place == "queue-receipts 000000000000002")

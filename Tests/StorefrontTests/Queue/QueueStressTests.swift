@@ -6,7 +6,7 @@ import Testing
 /// For the thread sanitizer: everything at once.
 @Suite("Payment queue: from many tasks", .timeLimit(.minutes(5)))
 struct QueueStressTests {
-  @Test("sells everything once to 64 tasks, with observers that come and go")
+  @Test("sells everything once to 64 tasks, while observers are added and removed")
   func stress() async throws {
     let store = FakeStore()
     await store.decide { $0.quantity % 7 == 0 ? .decline(StoreError(.paymentCancelled, "no")) : .approve }

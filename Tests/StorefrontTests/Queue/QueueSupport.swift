@@ -11,7 +11,7 @@ actor ManualTime {
   private var cancelled: Set<Int> = []
   private var count = 0
   private let watchers = Watchers()
-  /// Everything that was ever waited for.
+  /// All durations that were waited for.
   private(set) var waits: [Duration] = []
 
   private func makeID() -> Int {
@@ -45,7 +45,7 @@ actor ManualTime {
     }
   }
 
-  /// Waits until so many waits have begun, ever.
+  /// Waits for the total number of begun waits.
   func waits(reach count: Int) async throws {
     while waits.count < count { try await watchers.change() }
   }
@@ -64,7 +64,7 @@ actor ManualTime {
   }
 }
 
-/// Identifiers of requests in the order in which they are made: `r1`, `r2`…
+/// Consecutive identifiers of requests: `r1`, `r2`…
 final class RequestNumbers: Sendable {
   private let prefix: String
   private let count = Atomic<Int>(0)
@@ -85,7 +85,7 @@ func testOptions(
     makeIdentifier: { numbers.next() }, log: log)
 }
 
-/// An observer that keeps what it hears, and finishes what it is told to.
+/// An observer that records its calls, and finishes chosen transactions.
 actor RecordingObserver: TransactionObserver {
   private(set) var updated: [PaymentTransaction] = []
   private(set) var removed: [PaymentTransaction] = []
@@ -145,19 +145,19 @@ actor RecordingObserver: TransactionObserver {
     watchers.wake()
   }
 
-  /// Waits until what was heard fulfils a condition.
+  /// Waits until the recorded calls fulfil a condition.
   func wait(until condition: @Sendable (isolated RecordingObserver) -> Bool) async throws {
     while !condition(self) { try await watchers.change() }
   }
 
-  /// Of each transaction the state that was heard last.
+  /// The last reported state of each transaction.
   var states: [PaymentTransaction.ID: PaymentTransaction.State] {
     Dictionary(updated.map { ($0.id, $0.transactionState) }) { $1 }
   }
 }
 
 extension PaymentQueue {
-  /// Everything that a new observer hears before anything else happens, with receipts.
+  /// The transactions that a new observer receives at once, with receipts.
   func redelivered() async -> [PaymentTransaction] {
     let expected = transactions.count
     guard expected > 0 else { return [] }
@@ -170,7 +170,7 @@ extension PaymentQueue {
   }
 }
 
-/// The code of the queue's error that `body` throws; `nil` where it throws none.
+/// The code of the queue's error that `body` throws, if any.
 func queueCode(_ body: () async throws -> Void) async -> PaymentQueueError.Code? {
   do {
     try await body()

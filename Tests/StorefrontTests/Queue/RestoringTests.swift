@@ -19,7 +19,7 @@ struct RestoringTests {
   }
 
   @Test("SKPaymentQueue: restoreCompletedTransactions")
-  func givesEachFinishedPurchaseAgain() async throws {
+  func restoresEachFinishedPurchase() async throws {
     let queue = try makeQueue()
     try await own(
       MutablePayment(productIdentifier: "book 1"), MutablePayment(productIdentifier: "coins"),
@@ -32,7 +32,7 @@ struct RestoringTests {
     #expect(restored.map { $0.originalTransaction?.transactionIdentifier } == ["s1000", "s1002"])
     #expect(await queue.transactions.count == 3)
     #expect(await queue.transactions.map { $0.id }.contains(unfinished.id))
-    // What stands here restored is not given again; what was finished is, as a new transaction.
+    // A restored, unfinished purchase is not restored again; a finished one is, as a new transaction.
     try await queue.restoreCompletedTransactions()
     #expect(await queue.transactions.count == 3)
     try await queue.finish(restored[0])
@@ -61,7 +61,7 @@ struct RestoringTests {
   func restoringIsOfferedOnAFreshInstallation() async throws {
     let queue = try makeQueue()
     try await own(MutablePayment(productIdentifier: "book 1"), in: queue)
-    // Another device: nothing is stored, and nobody has bought anything.
+    // Another device, with an empty storage.
     let fresh = try PaymentQueue(
       store: store, storage: MemoryRecordStorage(), options: testOptions(prefix: "other"))
     try await fresh.synchronize()
@@ -73,7 +73,7 @@ struct RestoringTests {
   }
 
   @Test("Restore/repurchase: Any")
-  func whatWasFinishedIsNotSeenAgainUnlessItsProductIsRestorable() async throws {
+  func finishedPurchasesReturnOnlyForRestorableProducts() async throws {
     let queue = try makeQueue()
     try await own(
       MutablePayment(productIdentifier: "coins"), MutablePayment(productIdentifier: "book 1"), in: queue)
@@ -87,7 +87,7 @@ struct RestoringTests {
     await queue.removeObserver(observer)
   }
 
-  @Test("tells the store of what was finished first, so that it is restored, too")
+  @Test("sends finishes before restoring, so that those purchases are restored, too")
   func finishesFirst() async throws {
     let queue = try makeQueue()
     let book = try await queue.purchase(Payment(productIdentifier: "book 1"))
@@ -96,17 +96,17 @@ struct RestoringTests {
     #expect(await queue.transactions.map { $0.transactionState } == [.restored])
   }
 
-  @Test("keeps what came before a failure, and tells of one end")
+  @Test("keeps transactions from before a failure, and reports one end")
   func failsInTheMiddle() async throws {
     let queue = try makeQueue()
     for number in 0..<5 { try await own(MutablePayment(productIdentifier: "book \(number)"), in: queue) }
     await store.limitPages(to: 2)
-    for loss in [FakeStore.Loss.question, .answer] {
+    for loss in [FakeStore.Loss.request, .answer] {
       let observer = RecordingObserver()
       await queue.addObserver(observer)
       try await store.calls(reach: 1)
       await store.loseNothing()
-      // The loop of the new observer may ask first: every call after the first page is lost.
+      // The loop of the new observer may send its request first: every call after the first page is lost.
       await store.lose(loss, ofRestoration: 2)
       await #expect(throws: StoreError.self) { try await queue.restoreCompletedTransactions() }
       try await observer.wait { !$0.restoreErrors.isEmpty }
@@ -136,7 +136,7 @@ struct RestoringTests {
     await queue.removeObserver(observer)
   }
 
-  @Test("ends with a store whose list has no end")
+  @Test("ends even if the store's list has no end")
   func endless() async throws {
     let queue = try PaymentQueue(
       store: FixedSales(next: StorePosition(rawValue: "again")), storage: storage, options: testOptions())
@@ -144,7 +144,7 @@ struct RestoringTests {
     try await queue.synchronize()
   }
 
-  @Test("gives a restoration that the store lists twice once")
+  @Test("restores a purchase once that the store lists twice")
   func doubled() async throws {
     let queue = try makeQueue()
     let book = try await queue.purchase(Payment(productIdentifier: "book 1"))

@@ -9,12 +9,12 @@ let fullSweeps = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] =
 
 @Suite("Payment queue: random schedules", .timeLimit(.minutes(10)))
 struct ScheduleTests {
-  @Test("does what a simple model does, whatever fails in between")
+  @Test("behaves like a simple model, whatever fails in between")
   func schedules() async throws {
     for seed in 1...(fullSweeps ? 1000 : 100) as ClosedRange<UInt64> {
       let schedule = Schedule(seed: seed)
       try await schedule.run(steps: 60)
-      // The first that goes wrong is the one to look at.
+      // Only the first failure is of interest.
       if schedule.hasFailed { return }
     }
   }
@@ -22,13 +22,13 @@ struct ScheduleTests {
 
 /// One random schedule, and what is expected after each of its steps.
 ///
-/// The model knows for each transaction that is in the queue which request it made. What the store decided about the
-/// request is the state that the transaction may have; after a synchronisation that succeeded it must have it.
+/// The model has the request of each transaction in the queue. The transaction may have the state that the store
+/// decided for the request, and must have it after a successful synchronization.
 private final class Schedule {
   private enum Kind: Hashable {
     /// A payment, by its request.
     case payment(String)
-    /// A sale that the store began.
+    /// A sale without a request.
     case renewal(String)
     /// A restoration, by its original.
     case restoration(String)
@@ -44,14 +44,14 @@ private final class Schedule {
   private(set) var hasFailed = false
 
   private var kinds: [PaymentTransaction.ID: Kind] = [:]
-  /// How many payments were acknowledged.
+  /// The number of acknowledged payments.
   private var acknowledged = 0
-  /// Whether the last step added a payment that may or may not be stored.
+  /// Whether the last step added a payment of which it is unknown whether it is stored.
   private var isUncertain = false
   /// Sales whose transaction was finished.
   private var finished: Set<String> = []
   private var states: [PaymentTransaction.ID: PaymentTransaction.State] = [:]
-  /// Every transaction that was ever seen: no number is given twice.
+  /// All transactions that were seen, because numbers must not be reused.
   private var seen: [PaymentTransaction.ID: Kind] = [:]
 
   init(seed: UInt64) {
@@ -71,20 +71,20 @@ private final class Schedule {
     try launch()
     for number in 0..<steps where !hasFailed {
       try await perform(number)
-      if try await check(isSettled: false) == false { return }
+      if try await check(isIdle: false) == false { return }
     }
-    try await settle()
+    try await expectFinalState()
   }
 
   private func perform(_ number: Int) async throws {
-    // Some of the steps go wrong.
+    // Some of the steps have faults.
     if Int.random(in: 0..<6, using: &numbers) == 0 {
       let fault = FaultyRecordStorage.Fault.allCases.randomElement(using: &numbers) ?? .full
       storage.fail(fault, atCommit: .random(in: 1...3, using: &numbers))
     }
     if Int.random(in: 0..<4, using: &numbers) == 0 {
       await store.lose(
-        Bool.random(using: &numbers) ? .question : .answer, ofCall: .random(in: 1...5, using: &numbers))
+        Bool.random(using: &numbers) ? .request : .answer, ofCall: .random(in: 1...5, using: &numbers))
     }
     let open = try #require(queue)
     switch Int.random(in: 0..<12, using: &numbers) {
@@ -93,12 +93,12 @@ private final class Schedule {
       await add(open)
     case 4..<6:
       step = "\(number) synchronize"
-      if (try? await open.synchronize()) != nil { _ = try await check(isSettled: true) }
+      if (try? await open.synchronize()) != nil { _ = try await check(isIdle: true) }
     case 6:
-      step = "\(number) settle"
+      step = "\(number) decide"
       let waiting = await store.waiting.keys.sorted()
       if let request = waiting.randomElement(using: &numbers) {
-        await store.settle(
+        await store.decide(
           request, Bool.random(using: &numbers) ? .approve : .decline(StoreError(.paymentNotAllowed, "no")))
       }
     case 7:
@@ -126,7 +126,7 @@ private final class Schedule {
       acknowledged += 1
       kinds[id] = .payment("?")
     } catch {
-      // After a failed sync it may be there; after any other error it is not.
+      // After a failed sync it may be stored; after any other error it is not.
       isUncertain = error.storageError?.code == .syncFailed
     }
   }
@@ -170,8 +170,8 @@ private final class Schedule {
     try launch()
   }
 
-  /// Compares the queue with what may be.
-  private func check(isSettled: Bool) async throws -> Bool {
+  /// Compares the queue with the model.
+  private func check(isIdle: Bool) async throws -> Bool {
     let open = try #require(queue)
     guard await open.fault == nil else { return true }
     let transactions = await open.transactions
@@ -213,7 +213,7 @@ private final class Schedule {
       }
       if let before = seen[transaction.id], before != kind { fail("A number was given twice.") }
       if kinds[transaction.id] == nil {
-        // New: a sale that the store began, a restoration, or an addition that was thought to have failed.
+        // New: a sale without a request, a restoration, or a payment whose addition seemed to fail.
         if case .payment = kind {
           if !isUncertain { fail("Nobody added \(transaction).") }
           isUncertain = false
@@ -225,11 +225,11 @@ private final class Schedule {
     }
     isUncertain = false
     for id in kinds.keys where !found.contains(id) { fail("\(id) was lost.") }
-    // Nothing is charged twice, and nothing that was refused.
+    // No request is charged twice, and no declined one at all.
     for (request, count) in await store.charges where count > 1 {
       fail("\(request) was charged \(count) times.")
     }
-    if isSettled { try await checkSettled(transactions, sales) }
+    if isIdle { try await checkSettled(transactions, sales) }
     return !hasFailed
   }
 
@@ -243,19 +243,19 @@ private final class Schedule {
     }
   }
 
-  /// In the end everything works, and everything is delivered and finished.
-  private func settle() async throws {
+  /// Finally, without faults, everything is delivered and finished.
+  private func expectFinalState() async throws {
     step = "end"
     try await relaunch()
-    for request in await store.waiting.keys { await store.settle(request, .approve) }
+    for request in await store.waiting.keys { await store.decide(request, .approve) }
     var open = try #require(queue)
     try await open.synchronize()
-    for request in await store.waiting.keys { await store.settle(request, .approve) }
+    for request in await store.waiting.keys { await store.decide(request, .approve) }
     try await open.synchronize()
-    guard try await check(isSettled: true) else { return }
+    guard try await check(isIdle: true) else { return }
     try await open.restoreCompletedTransactions()
-    guard try await check(isSettled: true) else { return }
-    // Every one is delivered again at the next launch, whole.
+    guard try await check(isIdle: true) else { return }
+    // All are delivered again at the next launch, complete.
     try await relaunch()
     open = try #require(queue)
     let delivered = await open.redelivered()
@@ -273,7 +273,7 @@ private final class Schedule {
     try await open.synchronize()
     if await !open.transactions.isEmpty { fail("The queue is not empty.") }
     if await !store.unfinished.isEmpty { fail("The store has sales that nobody finished.") }
-    // Every acknowledged payment had its end, and every sale one charge at most.
+    // Every acknowledged payment has an outcome, and every sale at most one charge.
     let decided = await store.decided
     if decided.count != acknowledged {
       fail("\(acknowledged) payments were acknowledged, \(decided.count) decided.")

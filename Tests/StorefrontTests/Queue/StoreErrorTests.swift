@@ -26,7 +26,7 @@ struct StoreErrorTests {
   @Test("SKError: SKErrorPaymentNotAllowed 4")
   func paymentNotAllowed() async throws { try await expect(.paymentNotAllowed, 4) }
 
-  @Test("keeps numbers that it has no name for", arguments: [-1, 7, 4096, Int.max, Int.min])
+  @Test("keeps unknown numbers", arguments: [-1, 7, 4096, Int.max, Int.min])
   func others(number: Int) async throws { try await expect(StoreError.Code(rawValue: number), number) }
 
   /// A payment that fails with the code has it after a relaunch, too.

@@ -4,7 +4,7 @@ import Storefront
 import Synchronization
 import Testing
 
-@Suite("Payment queue: speaking with the store", .timeLimit(.minutes(1)))
+@Suite("Payment queue: synchronization with the store", .timeLimit(.minutes(1)))
 struct SynchronizationTests {
   let store = FakeStore()
   let storage = MemoryRecordStorage()
@@ -15,7 +15,7 @@ struct SynchronizationTests {
     try PaymentQueue(store: store, storage: storage, options: options ?? testOptions(time))
   }
 
-  @Test("tries a store that cannot be reached again, with growing waits, and never fails the payment for it")
+  @Test("retries an unreachable store with growing delays, and never fails the payment")
   func backsOff() async throws {
     let lines = Mutex<[String]>([])
     let queue = try makeQueue(testOptions(time, log: { line in lines.withLock { $0.append(line) } }))
@@ -33,7 +33,7 @@ struct SynchronizationTests {
     #expect(waits.prefix(10) == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map { Duration.seconds($0) }[...])
     #expect(waits[10...].allSatisfy { $0 == .seconds(300) })
     #expect(lines.withLock { $0.count } == 13)
-    // What is added meanwhile does not end the wait.
+    // A new payment does not end the delay.
     let calls = await store.calls.count
     try await queue.add(coins)
     for _ in 0..<50 { await Task.yield() }
@@ -45,7 +45,7 @@ struct SynchronizationTests {
     await queue.removeObserver(observer)
   }
 
-  @Test("waits as long as the store asks, but not for ever")
+  @Test("waits as long as the store asks, up to a bound")
   func retryAfter() {
     let options = testOptions(time)
     #expect(options.delay(afterFailures: 1, asked: .seconds(77)) == .seconds(77))
@@ -61,7 +61,7 @@ struct SynchronizationTests {
     let id = try await queue.add(coins)
     await store.lose(.answer, ofCall: 1)
     // The list of sales is lost, too.
-    await store.lose(.question, ofCall: 2)
+    await store.lose(.request, ofCall: 2)
     #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
     #expect(try await queue.transaction(id)?.transactionState == .purchasing)
     try await queue.close()
@@ -73,7 +73,7 @@ struct SynchronizationTests {
     #expect(await store.charges == ["r1": 1])
   }
 
-  @Test("takes the answer from the list of sales, where that comes first")
+  @Test("takes the outcome from the list of sales, if that comes first")
   func feedCompletes() async throws {
     let queue = try makeQueue()
     let id = try await queue.add(coins)
@@ -85,7 +85,7 @@ struct SynchronizationTests {
     #expect(await queue.transactions.count == 1)
   }
 
-  @Test("keeps a payment that waits for approval in Purchasing, and learns both answers")
+  @Test("keeps a payment in Purchasing while it waits for approval, and receives either answer")
   func approval() async throws {
     await store.decide { _ in .ask }
     let queue = try makeQueue()
@@ -95,9 +95,9 @@ struct SynchronizationTests {
     let declined = try await queue.add(coins)
     try await store.calls(reach: 3)
     #expect(await queue.transactions.allSatisfy { $0.transactionState == .purchasing })
-    await store.settle("r1", .approve)
-    await store.settle("r2", .decline(StoreError(.paymentNotAllowed, "not today")))
-    // Nothing is asked before its time.
+    await store.decide("r1", .approve)
+    await store.decide("r2", .decline(StoreError(.paymentNotAllowed, "not today")))
+    // No request is sent before the delay has passed.
     try await time.waits(reach: 1)
     while await observer.states[approved] != .purchased {
       await time.pass()
@@ -108,7 +108,7 @@ struct SynchronizationTests {
     await queue.removeObserver(observer)
   }
 
-  @Test("delivers what the store began by itself once")
+  @Test("delivers sales without a request, such as renewals, once")
   func renewals() async throws {
     let queue = try makeQueue()
     await store.limitPages(to: 2)
@@ -118,8 +118,8 @@ struct SynchronizationTests {
     #expect(transactions.map { $0.payment.productIdentifier } == (0..<7).map { "plan \($0)" })
     #expect(transactions.allSatisfy { $0.transactionState == .purchased })
     for transaction in transactions { try await queue.finish(transaction) }
-    // The list is asked for before the store knows: a finish that was lost.
-    await store.lose(.question, ofCall: 1)
+    // The list is requested before the store knows of the finish, which was lost.
+    await store.lose(.request, ofCall: 1)
     #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
     #expect(await queue.transactions.isEmpty)
     try await queue.synchronize()
@@ -127,7 +127,7 @@ struct SynchronizationTests {
     #expect(await Set(store.finishes).count == 7)
   }
 
-  @Test("tells the store of a finish after a relaunch, until it has heard")
+  @Test("sends a finish after a relaunch, until the store has confirmed it")
   func pendingFinishes() async throws {
     let queue = try makeQueue()
     let transaction = try await queue.purchase(coins)
@@ -150,13 +150,13 @@ struct SynchronizationTests {
     #expect(await next.transactions.isEmpty)
   }
 
-  @Test("turns to other payments where one has no answer")
+  @Test("continues with other payments if one has no answer")
   func oneWithoutAnAnswer() async throws {
     let queue = try makeQueue()
     try await queue.add(contentsOf: [coins, coins, coins])
-    await store.lose(.question, ofCall: 1)
+    await store.lose(.request, ofCall: 1)
     #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
-    await store.lose(.question, ofCall: 3)
+    await store.lose(.request, ofCall: 3)
     #expect(await queueCode { try await queue.synchronize() } == .storeUnavailable)
     let states = await queue.transactions.map { $0.transactionState }
     #expect(states == [.purchasing, .purchased, .purchased])
@@ -165,7 +165,7 @@ struct SynchronizationTests {
     #expect(await store.charges.values.allSatisfy { $0 == 1 })
   }
 
-  @Test("waits for a purchase without an observer, and not for one that was cancelled")
+  @Test("synchronizes for a pending purchase without an observer, but not for a cancelled one")
   func purchasing() async throws {
     let queue = try makeQueue()
     let bought = try await queue.purchase(coins)
@@ -179,7 +179,7 @@ struct SynchronizationTests {
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(await queue.transactions.map { $0.transactionState } == [.purchased, .purchasing])
     await store.release()
-    // The payment itself goes on: its answer was on the way.
+    // The payment itself completes: its answer was in flight.
     while await queue.transactions.last?.transactionState != .purchased { await Task.yield() }
     let cancelled = Task {
       try? await Task.sleep(for: .seconds(100))
@@ -190,7 +190,7 @@ struct SynchronizationTests {
     #expect(await queue.transactions.count == 2)
   }
 
-  @Test("stops after a failed sync, and says why, until it is opened anew")
+  @Test("stops after a failed sync, with the reason, until it is opened again")
   func stops() async throws {
     let storage = FaultyRecordStorage()
     let queue = try PaymentQueue(store: store, storage: storage, options: testOptions(time))
@@ -216,7 +216,7 @@ struct SynchronizationTests {
     #expect(await store.finishes == ["s1000"])
   }
 
-  @Test("goes on when the disk was full")
+  @Test("continues after the disk was full")
   func full() async throws {
     let storage = FaultyRecordStorage()
     let queue = try PaymentQueue(store: store, storage: storage, options: testOptions(time))
@@ -225,7 +225,7 @@ struct SynchronizationTests {
     #expect(await queue.transactions.isEmpty)
     let observer = RecordingObserver()
     let id = try await queue.add(coins)
-    // The answer cannot be stored: nobody hears of it, and it is asked for again.
+    // The answer cannot be stored: it is not reported, and the request is repeated.
     storage.fail(.full, atCommit: 1)
     await queue.addObserver(observer)
     try await time.waits(reach: 1)
@@ -238,7 +238,7 @@ struct SynchronizationTests {
     await queue.removeObserver(observer)
   }
 
-  @Test("ends everything that waits when it is closed, and closes twice")
+  @Test("ends all pending calls when it is closed, and can be closed twice")
   func closes() async throws {
     await store.decide { _ in .ask }
     let queue = try makeQueue()
@@ -260,7 +260,7 @@ struct SynchronizationTests {
     #expect(await next.transactions.map { $0.transactionState } == [.purchasing])
   }
 
-  @Test("takes an answer only for a payment that has none")
+  @Test("applies an answer only to a payment without one")
   func lateAnswers() async throws {
     let queue = try makeQueue()
     let id = try await queue.add(coins)
@@ -268,7 +268,7 @@ struct SynchronizationTests {
     let observer = RecordingObserver()
     await queue.addObserver(observer)
     try await store.calls(reach: 1)
-    // The store is answering when the queue is closed: the answer comes too late, and is asked for again later.
+    // The queue is closed before the store's answer arrives: the request is repeated later.
     try await queue.close()
     await store.release()
     let next = try PaymentQueue(store: store, storage: storage.reopened(), options: testOptions(prefix: "n"))
@@ -277,7 +277,7 @@ struct SynchronizationTests {
     #expect(await store.charges == ["r1": 1])
   }
 
-  @Test("takes no sale again that was finished while a long list was on its way")
+  @Test("does not add a sale again that was finished while a long list was fetched")
   func staleList() async throws {
     let store = FakeStore()
     await store.limitPages(to: 1)
@@ -290,10 +290,10 @@ struct SynchronizationTests {
     let calls = await store.calls.count
     let listing = Task { try await queue.synchronize() }
     try await store.calls(reach: calls + 1)
-    // The store hears of the finish after the first page and before the second, which is of before.
+    // The store receives the finish after the first page and before the second, which is a snapshot from before.
     try await queue.finish(second)
     let telling = Task { try await queue.synchronize() }
-    await settle()
+    await letOtherTasksRun()
     await store.release()
     try await listing.value
     try await telling.value

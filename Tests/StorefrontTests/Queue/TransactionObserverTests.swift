@@ -28,7 +28,7 @@ struct TransactionObserverTests {
   }
 
   @Test("SKPaymentTransactionObserver: paymentQueue:updatedTransactions:")
-  func hearsOfEachState() async throws {
+  func isNotifiedOfEachState() async throws {
     await store.decide {
       $0.productIdentifier == "ruby" ? .decline(StoreError(.paymentInvalid, "no")) : .approve
     }
@@ -55,7 +55,7 @@ struct TransactionObserverTests {
   }
 
   @Test("SKPaymentTransactionObserver: paymentQueue:removedTransactions:")
-  func hearsOfWhatLeft() async throws {
+  func isNotifiedOfRemovedTransactions() async throws {
     let queue = try makeQueue()
     let observers = [RecordingObserver(), RecordingObserver()]
     for observer in observers { await queue.addObserver(observer) }
@@ -75,7 +75,7 @@ struct TransactionObserverTests {
   }
 
   @Test("SKPaymentTransactionObserver: paymentQueue:restoreCompletedTransactionsFailedWithError:")
-  func hearsOfAFailedRestoration() async throws {
+  func isNotifiedOfAFailedRestoration() async throws {
     let queue = try makeQueue()
     let observers = [RecordingObserver(), RecordingObserver()]
     for observer in observers { await queue.addObserver(observer) }
@@ -91,7 +91,7 @@ struct TransactionObserverTests {
   }
 
   @Test("SKPaymentTransactionObserver: paymentQueueRestoreCompletedTransactionsFinished:")
-  func hearsOfTheEndAfterAllThatWasRestored() async throws {
+  func isNotifiedOfTheEndAfterAllRestoredTransactions() async throws {
     let queue = try makeQueue()
     await store.limitPages(to: 3)
     let ids = try await queue.add(
@@ -111,7 +111,7 @@ struct TransactionObserverTests {
     await queue.removeObserver(observer)
   }
 
-  @Test("gives each sequence of updates everything, without reading ahead")
+  @Test("gives each sequence all updates, without prefetching")
   func updates() async throws {
     let queue = try makeQueue()
     let ids = try await queue.add(contentsOf: (0..<600).map { _ in Payment(productIdentifier: "coins") })
@@ -142,7 +142,7 @@ struct TransactionObserverTests {
     for await _ in await queue.updates { Issue.record("A closed queue has no updates.") }
   }
 
-  @Test("speaks with the store while a sequence of updates is held, and no longer")
+  @Test("synchronizes with the store only while a sequence of updates exists")
   func sequenceCounts() async throws {
     let queue = try makeQueue()
     do {
@@ -151,7 +151,7 @@ struct TransactionObserverTests {
       var iterator = updates.makeAsyncIterator()
       while case .updated(let page)? = await iterator.next(), page[0].transactionState == .purchasing {}
     }
-    // The release is told to the queue by a task of its own.
+    // A separate task notifies the queue of the release.
     while await queue.isWatched { await Task.yield() }
     let calls = await store.calls
     try await queue.add(Payment(productIdentifier: "coins"))
@@ -159,7 +159,7 @@ struct TransactionObserverTests {
     #expect(await store.calls == calls)
   }
 
-  @Test("bounds the receipts that are read for one call by their size")
+  @Test("bounds the size of the receipts that are read for one call")
   func largeReceipts() async throws {
     let sale = StoreTransaction(
       transactionIdentifier: "", originalTransactionIdentifier: "o",
@@ -180,7 +180,7 @@ struct TransactionObserverTests {
       found += page.count
       if found == 20 { break }
     }
-    // A senseless date does no harm to the record.
+    // An unrepresentable date does not damage the record.
     try await queue.close()
     _ = try PaymentQueue(store: store, storage: storage.reopened())
   }

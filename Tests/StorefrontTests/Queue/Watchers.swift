@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// Tasks of a test that wait for something to change. Cancelling ends the waiting, so that a test that waits in vain
-/// fails at its time limit instead of going on for ever.
+/// Tasks of a test that wait for a change. Cancelling ends the waiting, so that a test that waits in vain fails at its
+/// time limit.
 final class Watchers: @unchecked Sendable {
   private let lock = NSLock()
   private var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
   private var count = 0
 
-  /// Waits for the next change. It stays where it is called from: an actor that has just looked misses none.
+  /// Waits for the next change. It runs on the caller's actor, so that an actor that has just checked misses no change.
   func change(isolation: isolated (any Actor)? = #isolation) async throws {
     let number = lock.withLock {
       count += 1
@@ -30,7 +30,7 @@ final class Watchers: @unchecked Sendable {
     }
   }
 
-  /// Has everyone look again.
+  /// Resumes all waiting tasks.
   func wake() {
     let woken = lock.withLock {
       defer { waiting = [:] }

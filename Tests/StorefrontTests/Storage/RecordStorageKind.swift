@@ -22,11 +22,11 @@ struct RecordStorageKind: Sendable, CustomTestStringConvertible {
 /// An empty storage for one test.
 struct RecordStorageFixture: Sendable {
   let storage: any RecordStorage
-  /// What was stored as the next process finds it; the storage before is closed.
+  /// The storage as the next process finds it, after closing.
   let reopened: @Sendable () throws -> any RecordStorage
-  /// What was stored as the next process finds it where this one is killed now: nothing is closed.
+  /// The storage as the next process finds it after a kill, without closing.
   let afterKill: @Sendable () throws -> RecordStorageFixture
-  /// Kept for as long as the storage: a folder.
+  /// The folder, kept as long as the storage.
   let place: (any Sendable)?
 
   static func memory(_ storage: MemoryRecordStorage = MemoryRecordStorage()) -> RecordStorageFixture {
@@ -54,7 +54,7 @@ struct RecordStorageFixture: Sendable {
         return try SQLiteRecordStorage(openingAt: path)
       },
       afterKill: {
-        // The files as they are, the log among them: whoever lets go of a connection empties that first.
+        // Copy the files with the log: closing a connection would empty the log first.
         let next = try TemporaryFolder()
         for name in try folder.names() {
           try FileManager.default.copyItem(atPath: folder.file(name), toPath: next.file(name))
@@ -64,7 +64,7 @@ struct RecordStorageFixture: Sendable {
   }
 }
 
-/// A folder of one test's own, removed with it.
+/// A folder of one test, removed with it.
 final class TemporaryFolder: Sendable {
   let path: String
 
@@ -97,7 +97,7 @@ extension RecordStorage {
   }
 }
 
-/// The code of the storage error that `body` throws; `nil` where it throws none.
+/// The code of the storage error that `body` throws, if any.
 func recordCode(_ body: () throws -> Void) -> RecordStorageError.Code? {
   do {
     try body()

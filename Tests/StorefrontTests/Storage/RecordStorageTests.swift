@@ -62,7 +62,7 @@ struct RecordStorageTests {
     }
   }
 
-  @Test("gives pages, from any key on", arguments: RecordStorageKind.all)
+  @Test("returns pages from any key", arguments: RecordStorageKind.all)
   func pages(kind: RecordStorageKind) throws {
     let fixture = try kind.make()
     let storage = fixture.storage
@@ -105,7 +105,7 @@ struct RecordStorageTests {
     #expect(try reopened.value(of: "after", in: .first) == [1])
   }
 
-  @Test("throws closed once it was closed, and closes twice", arguments: RecordStorageKind.all)
+  @Test("throws closed after it was closed, and can be closed twice", arguments: RecordStorageKind.all)
   func closes(kind: RecordStorageKind) throws {
     let fixture = try kind.make()
     let storage = fixture.storage
@@ -118,7 +118,7 @@ struct RecordStorageTests {
     #expect(recordCode { _ = try storage.keys() } == .closed)
   }
 
-  @Test("is used from many threads at once", arguments: RecordStorageKind.all)
+  @Test("can be used from many threads at once", arguments: RecordStorageKind.all)
   func concurrent(kind: RecordStorageKind) async throws {
     let fixture = try kind.make()
     let storage = fixture.storage

@@ -18,7 +18,7 @@ struct SQLiteRecordStorageTests {
     path = folder.file("records.sqlite")
   }
 
-  @Test("makes a file that its owner alone can read, and leaves nothing else behind")
+  @Test("creates a file that only its owner can read, and nothing else")
   func makes() throws {
     let storage = try SQLiteRecordStorage(at: path)
     try storage.put("a", [1])
@@ -33,7 +33,7 @@ struct SQLiteRecordStorageTests {
     #expect(try again.value(of: "a", in: .first) == [1])
   }
 
-  @Test("says what is wrong with a place")
+  @Test("reports why a path cannot be used")
   func places() throws {
     #expect(recordCode { _ = try SQLiteRecordStorage(openingAt: path) } == .notFound)
     #expect(recordCode { _ = try SQLiteRecordStorage(at: folder.file("absent/records")) } == .inputOutput)
@@ -61,7 +61,7 @@ struct SQLiteRecordStorageTests {
     }
   }
 
-  @Test("is opened by one at a time")
+  @Test("can be opened by one process at a time")
   func twoOpeners() throws {
     let first = try SQLiteRecordStorage(at: path)
     try first.put("a", [1])
@@ -73,18 +73,18 @@ struct SQLiteRecordStorageTests {
       #expect(error.place == path)
       #expect(error.message.contains("only one may"))
     }
-    // The attempt took nothing from the one that has it.
+    // The failed attempt did not affect the open storage.
     try first.put("b", [2])
     try first.close()
     let second = try SQLiteRecordStorage(at: path)
     #expect(try second.keys() == ["a", "b"])
   }
 
-  @Test("waits for the one that has it open")
+  @Test("waits for another process to close it")
   func waits() throws {
     let first = try SQLiteRecordStorage(at: path)
     try first.put("a", [1])
-    // On a thread of its own: a task may wait for the threads of other tests for longer than the patience.
+    // On a separate thread: a task may wait for threads of other tests for longer than the busy timeout.
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 0.05)
       try? first.close()
@@ -93,7 +93,7 @@ struct SQLiteRecordStorageTests {
     #expect(try second.keys() == ["a"])
   }
 
-  @Test("made by several at once, it is one file that one of them has")
+  @Test("is created once by several processes, one of which has it open")
   func severalMakers() async throws {
     let path = path
     let opened = await withTaskGroup(of: Bool.self) { group in
@@ -113,7 +113,7 @@ struct SQLiteRecordStorageTests {
     #expect(try SQLiteRecordStorage(at: path).keys().count == 8)
   }
 
-  @Test("does not write to a file that was taken away")
+  @Test("does not write to a file that was removed")
   func moved() throws {
     let storage = try SQLiteRecordStorage(at: path)
     try storage.put("a", [1])
@@ -121,7 +121,7 @@ struct SQLiteRecordStorageTests {
     #expect(recordCode { try storage.put("b", [2]) } == .notFound)
   }
 
-  @Test("has what was committed after a crash, and all of a commit or none")
+  @Test("has every commit after a crash, each completely or not at all")
   func crash() throws {
     let storage = try SQLiteRecordStorage(at: path)
     for number in 0..<50 {
@@ -130,7 +130,7 @@ struct SQLiteRecordStorageTests {
         .put(.second, key: "\(100 + number)", value: [UInt8(number)]),
       ])
     }
-    // What a crash would leave: the files as they are. The log is cut at every kilobyte.
+    // Copies the files as a crash would leave them, with the log truncated at every kilobyte.
     let file = try Data(contentsOf: URL(fileURLWithPath: path))
     let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
     let copy = folder.file("copy.sqlite")
@@ -150,7 +150,7 @@ struct SQLiteRecordStorageTests {
     #expect(most == 50)
   }
 
-  @Test("copies what a crash left in the log, also where it is opened through a symbolic link")
+  @Test("copies the log that a crash left, even if it is opened through a symbolic link")
   func symbolicLink() throws {
     let storage = try SQLiteRecordStorage(at: path)
     try storage.put("a", [1])
@@ -167,7 +167,7 @@ struct SQLiteRecordStorageTests {
     #expect(try opened.keys() == ["a"])
   }
 
-  @Test("gives codes of the contract for pages that were altered, and never crashes")
+  @Test("reports altered pages with the contract's codes, and never crashes")
   func altered() throws {
     let storage = try SQLiteRecordStorage(at: path)
     for number in 0..<200 { try storage.put("\(number)", [UInt8](repeating: UInt8(number), count: 300)) }
@@ -193,7 +193,7 @@ struct SQLiteRecordStorageTests {
     }
   }
 
-  @Test("stores nothing of a commit that finds the disk full, and goes on when there is space")
+  @Test("stores nothing of a commit on a full disk, and continues when there is space")
   func full() throws {
     let storage = try SQLiteRecordStorage(at: path)
     try storage.put("a", [1])
@@ -213,11 +213,11 @@ struct SQLiteRecordStorageTests {
     #expect(try storage.keys() == ["a", "b"])
   }
 
-  @Test("does nothing any more after a failed sync, until it is opened anew")
+  @Test("refuses every call after a failed sync, until it is opened again")
   func failedSync() throws {
     let storage = try SQLiteRecordStorage(at: path)
     try storage.put("a", [1])
-    // SQLite's commit hook turns the commit into one that fails, not for want of space.
+    // SQLite's commit hook makes the commit fail, although there is space.
     try storage.connection.use { database in
       _ = unsafe sqlite3_commit_hook(try database.requireHandle(), { _ in 1 }, nil)
     }
@@ -241,7 +241,7 @@ struct SQLiteRecordStorageTests {
   }
 }
 
-/// Numbers that look random and are the same every time (SplitMix64).
+/// Reproducible pseudorandom numbers (SplitMix64).
 struct SeededNumbers: RandomNumberGenerator {
   private var state: UInt64
 

@@ -6,7 +6,7 @@ import ReceiptTesting
 import Storefront
 import Testing
 
-/// For the thread sanitizer: what is before the queue and behind it, from 64 tasks each, with several who listen.
+/// For the thread sanitizer: the components around the queue, used from 64 tasks each, with several observers.
 @Suite("Store, requests, downloads and items: from many tasks", .timeLimit(.minutes(5)))
 struct StoreStressTests {
   private let tasks = 64
@@ -26,7 +26,7 @@ struct StoreStressTests {
     func add(_ notification: SignedNotification) { numbers.append(notification.number) }
   }
 
-  @Test("a store sells each request once, and tells of all in order")
+  @Test("a store sells each request once, and sends all notifications in order")
   func store() async throws {
     let sink = Sink()
     var options = StoreFixture.options()
@@ -38,7 +38,7 @@ struct StoreStressTests {
       options: options, clock: { now })
     let rounds = 3
     try await atOnce { task in
-      // Two tasks ask for the same, as a queue does that heard no answer.
+      // Two tasks send the same request, like a queue without an answer.
       let account = "a\(task / 2 % 8)"
       let session = store.session(account: account)
       for round in 0..<rounds {
@@ -68,7 +68,7 @@ struct StoreStressTests {
 
   // MARK: Requests for products
 
-  @Test("a products request tells its delegate once, or nothing after it was cancelled")
+  @Test("a products request calls its delegate once, or not at all after it was cancelled")
   func products() async throws {
     let store = CatalogStore(try CatalogSamples.catalog)
     let lines = Lines()
@@ -102,7 +102,7 @@ struct StoreStressTests {
       #expect(try await shared.response().products.count == 1)
     }
     await listener.wait(for: 2)
-    await settle()
+    await letOtherTasksRun()
     #expect(await listener.events.count == 2)
     await shared.cancel()
   }
@@ -119,7 +119,7 @@ struct StoreStressTests {
     }
   }
 
-  @Test("downloads that everybody starts, pauses, resumes and cancels come to their end, whole")
+  @Test("downloads that many tasks start, pause, resume and cancel end complete")
   func downloads() async throws {
     let bytes = DownloadFixture.bytes
     let server = ContentServer(bytes)
@@ -186,7 +186,7 @@ struct StoreStressTests {
     func add(_ identifier: String) { identifiers.insert(identifier) }
   }
 
-  @Test("items are sold once each, however many buy them")
+  @Test("each item is sold once, however many tasks buy it")
   func items() async throws {
     let fixture = try ItemFixture()
     var made: [PurchasableItem] = []

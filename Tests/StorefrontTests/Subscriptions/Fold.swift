@@ -8,8 +8,8 @@ import StoreSimulation
 import Storefront
 import Testing
 
-/// An engine whose events are signed, verified and folded: what a server knows that trusts the store's root and is
-/// notified in any order.
+/// An engine whose events are signed, verified and folded, like at a server that trusts the store's root and receives
+/// notifications in any order.
 struct Fold {
   var engine: SubscriptionEngine
   var events: [StoreEvent] = []
@@ -54,7 +54,7 @@ struct Fold {
   /// The last events, as type and subtype.
   func last(_ count: Int) -> [String] { events.suffix(count).map(\.name) }
 
-  /// Whether the ledger says of every subscription what the engine says, at an instant until which time has passed.
+  /// Whether ledger and engine agree about every subscription, at an instant that has passed.
   func agrees(
     at instant: Timestamp, shuffled by: inout some RandomNumberGenerator,
     sourceLocation: SourceLocation = #_sourceLocation

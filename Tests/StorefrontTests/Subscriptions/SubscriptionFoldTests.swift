@@ -8,12 +8,11 @@ import StoreSimulation
 import Storefront
 import Testing
 
-/// Random lives of subscriptions: whatever happens, a server that folds the notifications, in any order, knows what the
-/// store knows.
+/// Random lives of subscriptions: a server that folds the notifications, in any order, has the same state as the store.
 @Suite struct SubscriptionFoldTests {
   private static let isLong = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] == "1"
 
-  @Test(arguments: 0..<(isLong ? 400 : 16)) func theLedgerKnowsWhatTheEngineKnows(seed: UInt64) throws {
+  @Test(arguments: 0..<(isLong ? 400 : 16)) func theLedgerHasTheEnginesState(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var options = SubscriptionEngine.Options(
       bundleIdentifier: StoreFixture.bundle, seed: seed + 1,
@@ -29,7 +28,7 @@ import Testing
       now = now.addingSeconds((pause * day).rounded())
       try fold.advance(to: now)
       try step(&fold, at: now, &random)
-      // To fold everything anew is slow; a difference rarely heals by itself.
+      // Folding everything again is slow, and a difference rarely disappears later.
       if Self.isLong || number % 6 == 5 { fold.agrees(at: now, shuffled: &random) }
     }
     for _ in 0..<6 {
@@ -44,7 +43,7 @@ import Testing
     }
   }
 
-  /// Something that the store may refuse, and then must not have done.
+  /// An operation that the store may refuse, and then must not have changed anything.
   private func step(_ fold: inout Fold, at now: Timestamp, _ random: inout SeededGenerator) throws {
     let accounts = ["alice", "bob", "carol"]
     let account = accounts[Int.random(in: 0..<accounts.count, using: &random)]
@@ -53,7 +52,7 @@ import Testing
     let own = fold.engine.subscriptions(of: account)
     let chosen = own.isEmpty ? nil : own[Int.random(in: 0..<own.count, using: &random)]
     let id = chosen?.id ?? ""
-    // The present transaction, or one of before.
+    // The current transaction, or an earlier one.
     let past = fold.events.filter { $0.isNewTransaction && $0.originalTransactionIdentifier == id }
     let transaction = transaction(of: fold, past: past, chosen, &random)
     let price = Int64.random(in: 1...20, using: &random) * 1000
@@ -101,7 +100,7 @@ import Testing
     }
   }
 
-  /// A transaction as it is now: the last that was said of it.
+  /// The current state of a transaction: that in its last event.
   private func transaction(
     of fold: Fold, past: [StoreEvent], _ subscription: Subscription?, _ random: inout SeededGenerator
   ) -> JWSTransaction? {

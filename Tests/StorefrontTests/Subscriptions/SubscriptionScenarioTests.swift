@@ -9,8 +9,8 @@ import ReceiptTesting
 import Storefront
 import Testing
 
-/// Each operation: which notification, which transaction, which renewal information. At every step the ledger that folds
-/// the notifications is held against the engine.
+/// The notification, transaction and renewal information of each operation. After every step the ledger of the folded
+/// notifications is compared with the engine.
 @Suite struct SubscriptionScenarioTests {
   private let start = StoreFixture.start
   private var random = SeededGenerator(seed: 1)
@@ -27,7 +27,7 @@ import Testing
 
   private func date(_ text: String) throws -> Timestamp { try Timestamp(iso8601: text) }
 
-  @Test mutating func aSubscriptionBeginsRenewsAndEnds() throws {
+  @Test mutating func aSubscriptionStartsRenewsAndExpires() throws {
     var fold = try fold()
     let id = try fold.subscribe("gold", "alice", at: start)
     #expect(fold.last(9) == ["SUBSCRIBED INITIAL_BUY"])
@@ -81,7 +81,7 @@ import Testing
       ])
   }
 
-  @Test mutating func aRenewalThatFailsHasItsGraceAndItsRetries() throws {
+  @Test mutating func aFailedRenewalHasAGracePeriodAndRetries() throws {
     var fold = try fold(grace: 16, declined: true)
     let id = try fold.subscribe("gold", "alice", at: start)
     let end = try date("2025-02-01T00:00:00Z")
@@ -102,7 +102,7 @@ import Testing
     fold.agrees(at: end.addingSeconds(60 * 86_400), shuffled: &random)
   }
 
-  @Test mutating func whatIsPaidInGraceKeepsItsDateAndLaterBeginsAnew() throws {
+  @Test mutating func recoveryInTheGracePeriodKeepsTheDateAndLaterStartsANewPeriod() throws {
     for (day, expected) in [(10.0, "2025-03-01T00:00:00.000Z"), (20.0, "2025-03-21T00:00:00.000Z")] {
       var fold = try fold(grace: 16, declined: true)
       let id = try fold.subscribe("gold", "alice", at: start)
@@ -117,7 +117,7 @@ import Testing
     _ = try fold.subscribe("gold", "alice", at: start)
     try fold.advance(to: date("2025-02-03T00:00:00Z"))
     #expect(fold.last(1) == ["DID_FAIL_TO_RENEW"])
-    // Buying the same again pays the renewal, and nothing is charged twice.
+    // Buying the same product again pays the renewal, and nothing is charged twice.
     _ = try fold.subscribe("gold", "alice", at: date("2025-02-03T00:00:00Z"))
     #expect(fold.last(1) == ["DID_RENEW BILLING_RECOVERY"])
   }
@@ -164,7 +164,7 @@ import Testing
     try fold.run { try $0.changeRenewal(of: id, to: "silver", at: start.addingSeconds(9)) }
     #expect(fold.last(1) == ["DID_CHANGE_RENEWAL_PREF UPGRADE"])
     #expect(fold.engine[id]?.productIdentifier == "silver")
-    // Whoever changes had no introductory offer, and gets none: it is for those who begin.
+    // A change of product gets no introductory offer, which is only for new subscribers.
     #expect(fold.events.last?.transaction.offerType == nil)
     fold.agrees(at: start.addingSeconds(9), shuffled: &random)
   }
@@ -201,7 +201,7 @@ import Testing
     fold.agrees(at: later, shuffled: &random)
   }
 
-  @Test mutating func codesWorkOnceAndForWhomTheyAre() throws {
+  @Test mutating func codesWorkOnceAndForEligibleCustomers() throws {
     var fold = try fold()
     let id = try fold.subscribe("silver", "alice", offer: .code("WELCOME"), at: start)
     #expect(fold.events.last?.transaction.offerType == .offerCode)
@@ -235,7 +235,7 @@ import Testing
     #expect(again?.code == .ineligibleForOffer)
   }
 
-  @Test func whatAnotherMemberOfTheFamilyPaidForIsNotRefunded() throws {
+  @Test func purchasesThatAnotherMemberPaidForAreNotRefunded() throws {
     var fold = try fold()
     _ = try fold.subscribe("gold", "alice", at: start)
     var shared = try #require(fold.events.last?.transaction)
@@ -246,7 +246,7 @@ import Testing
     #expect(error?.code == .familyShared)
   }
 
-  @Test mutating func whoLeftAndHadPaidMayBeWonBack() throws {
+  @Test mutating func formerPayingSubscribersCanRedeemWinBackOffers() throws {
     var fold = try fold()
     let id = try fold.subscribe("silver", "alice", at: start)
     try fold.run { try $0.renewNow(id, at: start.addingSeconds(60)) }
@@ -374,7 +374,7 @@ import Testing
     #expect(fold.events.last?.transaction.price == 9000)
   }
 
-  @Test mutating func whatIsNotForSaleDoesNotRenew() throws {
+  @Test mutating func productsNotForSaleDoNotRenew() throws {
     var fold = try fold()
     _ = try fold.subscribe("gold", "alice", at: start)
     try fold.engine.setForSale(false, "gold")
@@ -438,7 +438,7 @@ import Testing
     fold.agrees(at: try date("2025-02-01T00:00:00Z"), shuffled: &random)
   }
 
-  @Test mutating func familiesFollowWhoeverPays() throws {
+  @Test mutating func familiesFollowThePayer() throws {
     var fold = try fold(grace: 3)
     let id = try fold.subscribe("gold", "alice", at: start)
     let day = start.addingSeconds(86_400)
@@ -472,7 +472,7 @@ import Testing
     try fold.run { try $0.reverseRefund(of: refunded, account: "alice", at: now) }
     #expect(fold.last(2) == ["REFUND_REVERSED", "SUBSCRIBED RESUBSCRIBE"])
     fold.agrees(at: now, shuffled: &random)
-    // To what is not shared, and back.
+    // To a product that is not shared, and back.
     try fold.run { try $0.changeRenewal(of: id, to: "silver", at: now) }
     try fold.advance(to: date("2025-04-02T00:00:00Z"))
     #expect(fold.last(2) == ["DID_RENEW", "REVOKE"])

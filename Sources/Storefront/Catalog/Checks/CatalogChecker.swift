@@ -7,12 +7,12 @@ internal import ReceiptHTTP
 /// Validates a catalogue, whichever format it was read from. The first fault is thrown.
 struct CatalogChecker {
   let catalog: ProductCatalog
-  let places: CatalogPlaces
+  let paths: CatalogPaths
 
   func check() throws(CatalogError) {
     var groups: Set<String> = []
     for (index, group) in catalog.subscriptionGroups.enumerated() {
-      let path = "\(places.groups[index]).\(places.names.groupID)"
+      let path = "\(paths.groups[index]).\(paths.names.groupID)"
       try checkIdentifier(group.id, "group", at: path)
       guard groups.insert(group.id).inserted else {
         throw CatalogError(
@@ -21,62 +21,62 @@ struct CatalogChecker {
     }
     var identifiers: Set<String> = []
     for (index, product) in catalog.products.enumerated() {
-      let path = "\(places.products[index].product).\(places.names.productIdentifier)"
+      let path = "\(paths.products[index].product).\(paths.names.productIdentifier)"
       try checkIdentifier(product.productIdentifier, "product", at: path)
       guard identifiers.insert(product.productIdentifier).inserted else {
         throw CatalogError(
           .duplicateIdentifier, at: path,
           "There is another product \"\(product.productIdentifier)\"; identifiers are unique.")
       }
-      try check(product, at: places.products[index], groups: groups)
+      try check(product, at: paths.products[index], groups: groups)
     }
   }
 
   private func check(
-    _ product: CatalogProduct, at place: CatalogPlaces.Place, groups: Set<String>
+    _ product: CatalogProduct, at productPaths: CatalogPaths.ProductPaths, groups: Set<String>
   ) throws(CatalogError) {
     guard ProductType.known.contains(product.type) else {
       throw CatalogError(
-        .unknownType, at: "\(place.product).type",
+        .unknownType, at: "\(productPaths.product).type",
         "There is no product type \"\(product.type.rawValue)\"; the types are "
           + ProductType.known.map { "\"\($0.rawValue)\"" }.joined(separator: ", ") + ".")
     }
-    try checkPrice(product.price, at: "\(place.product).\(places.names.price)")
-    try Self.checkCurrency(product.currency, at: "\(place.product).currency")
+    try checkPrice(product.price, at: "\(productPaths.product).\(paths.names.price)")
+    try Self.checkCurrency(product.currency, at: "\(productPaths.product).currency")
     for (index, localization) in product.localizations.enumerated() where localization.locale.isEmpty {
       throw CatalogError(
-        .invalidValue, at: "\(place.product).localizations[\(index)].locale",
+        .invalidValue, at: "\(productPaths.product).localizations[\(index)].locale",
         "The language is empty; write one such as \"en_US\".")
     }
     for (index, related) in product.relatedProductIdentifiers.sorted().enumerated() {
       try checkIdentifier(
-        related, "product", at: "\(place.product).relatedProductIdentifiers[\(index)]")
+        related, "product", at: "\(productPaths.product).relatedProductIdentifiers[\(index)]")
     }
-    try DownloadChecker(path: "\(place.product).downloads").check(product.downloads)
+    try DownloadChecker(path: "\(productPaths.product).downloads").check(product.downloads)
     guard let subscription = product.subscription else {
       guard product.type != .autoRenewableSubscription else {
         throw CatalogError(
-          .missingSubscription, at: place.subscription,
+          .missingSubscription, at: productPaths.subscription,
           "\"\(product.productIdentifier)\" renews itself, so it needs a group and a period.")
       }
       return
     }
     guard product.type == .autoRenewableSubscription else {
       throw CatalogError(
-        .unexpectedSubscription, at: place.subscription,
+        .unexpectedSubscription, at: productPaths.subscription,
         "A product of the type \"\(product.type.rawValue)\" does not renew itself and has no such terms.")
     }
     guard groups.contains(subscription.groupIdentifier) else {
       throw CatalogError(
-        .unknownGroup, at: "\(place.subscription).\(places.names.groupIdentifier)",
+        .unknownGroup, at: "\(productPaths.subscription).\(paths.names.groupIdentifier)",
         "There is no subscription group \"\(subscription.groupIdentifier)\"; add it to the groups.")
     }
     guard subscription.level >= 1 else {
       throw CatalogError(
-        .invalidLevel, at: "\(place.subscription).\(places.names.level)",
+        .invalidLevel, at: "\(productPaths.subscription).\(paths.names.level)",
         "The level \(subscription.level) is below 1, the highest service.")
     }
-    try OfferChecker(names: places.names, paths: place.offers).check(subscription.offers)
+    try OfferChecker(names: paths.names, paths: productPaths.offers).check(subscription.offers)
   }
 
   static func checkCurrency(_ currency: String, at path: String) throws(CatalogError) {

@@ -5,8 +5,8 @@ internal import ReceiptCodec
 
 /// Checks the offers of one subscription.
 struct OfferChecker {
-  let names: CatalogPlaces.Names
-  /// Where each of them is.
+  let names: CatalogPaths.Names
+  /// The JSON path of each offer.
   let paths: [String]
 
   private struct Identity: Hashable {

@@ -3,14 +3,14 @@
 internal import ReceiptCodec
 
 extension CatalogError {
-  /// What the JSON reader says of these bytes, placed by a path whatever it is.
+  /// Converts an error of the JSON reader. Its place is always a JSON path, also where the reader states a byte offset.
   init(_ error: MalformedReceipt, in bytes: [UInt8]) {
     let path: String
     var offset: Int?
     switch error.place {
     case .jsonPath(let text): path = text
     case .byteOffset(let found, _):
-      path = JSONPlace.path(at: found, in: bytes)
+      path = JSONPathFinder.path(at: found, in: bytes)
       offset = found
     default: path = "$"
     }

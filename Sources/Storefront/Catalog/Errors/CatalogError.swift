@@ -10,23 +10,23 @@ public struct CatalogError: Error, Sendable, Hashable, CustomStringConvertible {
     case notJSON = "not-json"
     /// More bytes, elements or levels than the limits allow.
     case tooLarge = "too-large"
-    /// It is JSON, but no catalogue of a version that this build reads.
+    /// It is JSON, but not a catalogue of a version that this build reads.
     case unsupportedVersion = "unsupported-version"
-    /// A member that must be there is absent.
+    /// A required member is absent.
     case missing
-    /// A value is of another type than its member has.
+    /// A value has the wrong type for its member.
     case wrongType = "wrong-type"
     /// A member that the format does not have: most likely misspelt.
     case unknownMember = "unknown-member"
     /// A member occurs twice in one object.
     case duplicateMember = "duplicate-member"
-    /// A value that cannot be what its member means.
+    /// A value that its member does not allow.
     case invalidValue = "invalid-value"
     /// Two products, groups, contents or codes share an identifier.
     case duplicateIdentifier = "duplicate-identifier"
     /// A type of product, offer or payment that does not exist.
     case unknownType = "unknown-type"
-    /// A price that is no decimal number, is negative, too high, or finer than a thousandth.
+    /// A price that is not a decimal number, is negative or too high, or has more than three decimal places.
     case invalidPrice = "invalid-price"
     /// A currency that is not three capital letters.
     case invalidCurrency = "invalid-currency"
@@ -38,11 +38,11 @@ public struct CatalogError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidLevel = "invalid-level"
     /// An auto-renewable subscription without terms.
     case missingSubscription = "missing-subscription"
-    /// Terms of a subscription on a product that is none.
+    /// Terms of a subscription on a product that is not a subscription.
     case unexpectedSubscription = "unexpected-subscription"
     /// A subscription is in a group that does not exist.
     case unknownGroup = "unknown-group"
-    /// An offer that must have an identifier has none, or an introductory one has.
+    /// A required offer identifier is missing, or an introductory offer has one.
     case offerIdentifier = "offer-identifier"
     /// Two offers of a subscription have the same type and identifier.
     case duplicateOffer = "duplicate-offer"
@@ -52,9 +52,9 @@ public struct CatalogError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of fault.
   public let code: Code
-  /// Where, as a JSON path such as `$.products[2].price`; in a file that is no JSON, the value where it breaks.
+  /// The JSON path, such as `$.products[2].price`; in a file that is not JSON, that of the value with the syntax error.
   public let path: String
-  /// Where in the bytes, if they are not JSON.
+  /// The offset of the syntax error, if the file is not JSON.
   public let byteOffset: Int?
   /// What was found and what to do, in a sentence.
   public let message: String

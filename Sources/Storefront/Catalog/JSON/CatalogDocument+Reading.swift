@@ -6,7 +6,7 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 
 extension CatalogDocument {
-  /// What the document says, not yet checked beyond what a value of each type can be.
+  /// The catalogue of the document. Only the form of each value has been checked; see ``CatalogChecker``.
   func catalog() throws(CatalogError) -> ProductCatalog {
     try refuseUnknown(unknownFields, at: "$")
     var catalog = ProductCatalog()

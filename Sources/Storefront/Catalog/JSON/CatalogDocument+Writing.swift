@@ -6,7 +6,7 @@ internal import ReceiptCodec
 internal import ReceiptCrypto
 
 extension CatalogDocument {
-  /// A valid catalogue as it is written: what is empty is left out, sets are sorted.
+  /// The document of a valid catalogue: empty members are omitted, sets are sorted.
   init(_ catalog: ProductCatalog) {
     subscriptionGroups = catalog.subscriptionGroups.map { group in
       Group(

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Our own format, as it is spelt: `Catalog.md` describes it.
+/// A catalogue in our own format, which `Catalog.md` describes.
 struct CatalogDocument: JSONObject {
   static let format = "receiptkit-catalog"
   static let version: Int64 = 1

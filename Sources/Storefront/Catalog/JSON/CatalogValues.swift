@@ -3,7 +3,7 @@
 internal import FoundationEssentials
 internal import ReceiptCodec
 
-/// What both file formats read alike.
+/// Values that both file formats share.
 
 /// Refuses members that the format does not have.
 func refuseUnknown(_ members: [JSONMember], at path: String) throws(CatalogError) {
@@ -13,7 +13,7 @@ func refuseUnknown(_ members: [JSONMember], at path: String) throws(CatalogError
     "The format has no member \"\(member.name)\" here; correct its spelling or remove it.")
 }
 
-/// The path to a member of whatever name.
+/// The path of a member, whose name may need quotation marks.
 private func memberPath(_ path: String, _ name: String) -> String {
   let isPlain = name.utf8.allSatisfy { byte in
     switch byte {
@@ -44,10 +44,10 @@ func catalogPeriod(_ text: String, at path: String) throws(CatalogError) -> Subs
   return period
 }
 
-/// A count that is checked later, where it may be any integer.
+/// A count, clamped to `Int`; the checker refuses what is out of range.
 func catalogCount(_ count: Int64) -> Int { Int(clamping: count) }
 
-/// A list in which nothing may occur twice.
+/// Reads a list whose elements must be unique.
 func catalogSet(_ identifiers: [String], of what: String, at path: String) throws(CatalogError) -> Set<String>
 {
   var set: Set<String> = []

@@ -5,12 +5,12 @@ public import ReceiptCodec
 extension ProductCatalog {
   /// Reads a catalogue in the format that <doc:Catalog> describes.
   ///
-  /// It is meant to be written by people, so that nothing in it is ignored: a misspelt `isForSale` would sell.
+  /// People write this file, so unknown members are errors: with a misspelt `isForSale` the product would be sold.
   ///
   /// - Parameters:
   ///   - json: The whole file.
   ///   - limits: Bounds on its size.
-  /// - Throws: ``CatalogError`` with the place of the first fault, of the file or of what it means.
+  /// - Throws: ``CatalogError`` with the first fault, syntactic or semantic.
   public init(json: [UInt8], limits: ReceiptLimits = .standard) throws(CatalogError) {
     let document: CatalogDocument
     do throws(MalformedReceipt) {
@@ -27,22 +27,22 @@ extension ProductCatalog {
   /// The catalogue in the format that <doc:Catalog> describes, compact. Read back, it is equal to this one.
   ///
   /// - Returns: The whole file, UTF-8.
-  /// - Throws: ``CatalogError`` if it is not valid, placed as in the file that it would be.
+  /// - Throws: ``CatalogError`` if it is not valid, with the path that the fault would have in the file.
   public func encodedJSON() throws(CatalogError) -> [UInt8] {
     try validate()
     return CatalogDocument(self).encodedJSON()
   }
 
-  /// Checks what the catalogue means: identifiers, types, prices, periods, groups, offers, content.
+  /// Validates identifiers, types, prices, periods, groups, offers and content.
   ///
-  /// - Throws: ``CatalogError`` with the first fault, placed as in a file in our own format.
+  /// - Throws: ``CatalogError`` with the first fault and its path in our own format.
   public func validate() throws(CatalogError) {
-    try CatalogChecker(catalog: self, places: CatalogPlaces(of: self)).check()
+    try CatalogChecker(catalog: self, paths: CatalogPaths(of: self)).check()
   }
 }
 
 extension CatalogDocument {
-  /// A file of another format or version says so before it says that its members are wrong.
+  /// Checks format and version first: a fault there explains any unknown member.
   fileprivate static func refuseOtherFormats(
     _ json: [UInt8], limits: ReceiptLimits
   ) throws(CatalogError) {

@@ -11,8 +11,8 @@ extension CatalogProduct {
   /// `en_US`, else in the first language of the catalogue; a product without any has its reference name, or its
   /// identifier.
   ///
-  /// The price is the catalogue's, in the catalogue's currency; how it is written goes by the store, not by the
-  /// customer's language. It is never converted.
+  /// The price is the catalogue's, in the catalogue's currency, and is never converted. The storefront decides how it
+  /// is written, not the customer's language.
   ///
   /// - Parameters:
   ///   - preferredLocales: The languages that the customer reads, best first.
@@ -37,11 +37,11 @@ extension CatalogProduct {
 }
 
 extension ProductCatalog {
-  /// What a store answers to a products request: the products that are asked for and for sale, in the catalogue's
-  /// order, and the other identifiers, sorted.
+  /// The response to a products request: the requested products that are for sale, in the catalogue's order, and the
+  /// other identifiers, sorted.
   ///
   /// - Parameters:
-  ///   - identifiers: The products wanted. Nothing else is told of: there is no call that lists a store's products.
+  ///   - identifiers: The requested products. No call lists all products of a store.
   ///   - preferredLocales: The languages that the customer reads, best first.
   ///   - storefrontLocale: How the customer's store writes prices.
   /// - Returns: The response.
@@ -63,7 +63,7 @@ extension ProductCatalog {
 }
 
 extension Locale {
-  /// The locale with another currency; itself where it has that one.
+  /// The same locale with this currency.
   func withCurrency(_ code: String) -> Locale {
     guard currency?.identifier.uppercased() != code else { return self }
     var components = Locale.Components(locale: self)

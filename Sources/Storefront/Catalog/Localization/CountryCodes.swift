@@ -5,7 +5,7 @@ enum CountryCodes {
   static func threeLetters(of twoLetters: String) -> String? { threeByTwo[twoLetters] }
   static func twoLetters(of threeLetters: String) -> String? { twoByThree[threeLetters] }
 
-  /// All of them, sorted: two letters, then three.
+  /// All pairs of codes, sorted by the two letters.
   static let all: [(two: String, three: String)] = table.split { $0 == " " || $0 == "\n" }.map { pair in
     (String(pair.prefix(2)), String(pair.dropFirst(2)))
   }

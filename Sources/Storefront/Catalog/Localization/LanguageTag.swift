@@ -3,7 +3,7 @@
 internal import FoundationEssentials
 internal import FoundationInternationalization
 
-/// A language as localisations are matched by it.
+/// The language, script and region that localisations are matched by.
 struct LanguageTag: Hashable {
   let language: String
   /// The script, the usual one of the language where the tag names none: `zh_TW` is written in `Hant`.
@@ -11,7 +11,7 @@ struct LanguageTag: Hashable {
   /// The region, if the tag names one.
   let region: String?
 
-  /// `nil` where there is no language in it.
+  /// `nil` for a locale without language.
   init?(_ locale: Locale) {
     guard let language = locale.language.languageCode?.identifier, !language.isEmpty else { return nil }
     self.language = language.lowercased()
@@ -26,15 +26,15 @@ struct LanguageTag: Hashable {
   }
 }
 
-/// Which of several localisations a customer reads.
+/// Chooses the best of several localisations.
 enum LanguageMatch {
-  /// The language of products that have none of the customer's.
+  /// The language of products that are not localised for the customer.
   static let fallback = LanguageTag("en_US")
 
-  /// The place of the best localisation; `nil` only if there is none.
+  /// The index of the best localisation; `nil` only if there is none.
   ///
-  /// For each preferred language in turn: the very one; one of the same language and script, best without a region; one
-  /// of the same language. If none has any, `en_US`, and then the first.
+  /// For each preferred language in order: an exact match; else the same language and script, preferably without a
+  /// region; else the same language. If no preferred language matches, `en_US`; else the first.
   static func index(of preferred: [LanguageTag], among available: [LanguageTag?]) -> Int? {
     for wanted in preferred {
       if let index = available.firstIndex(of: wanted) { return index }

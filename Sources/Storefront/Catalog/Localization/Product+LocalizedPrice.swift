@@ -9,7 +9,7 @@ extension Product {
   /// (In StoreKit: an `NSNumberFormatter` of behaviour 10.4 and currency style with the locale `priceLocale`.)
   public var localizedPrice: String {
     var style = Decimal.FormatStyle.Currency(code: currency, locale: priceLocale)
-    // A price that is finer than the currency's coins is shown in full, not rounded to something that it does not cost.
+    // Rounding to the currency's minor unit would show another price than the one that is charged.
     let needed = PriceText.decimalPlaces(price)
     if needed > PriceText.decimalPlaces(ofCurrency: currency) {
       style = style.precision(.fractionLength(needed))

@@ -5,10 +5,9 @@ internal import FoundationInternationalization
 
 /// A country or region that a store sells in, by its three letters (`storefront` of a signed transaction).
 ///
-/// The rule between storefront, locale and currency: the region's three letters and the locale's two are those of
-/// ISO 3166-1, and `XKS` is Kosovo. The currency is the region's present legal tender, and the locale the region's with
-/// the language that most there read, both by Unicode's CLDR: `DEU`, `de_DE`, `EUR`. A catalogue's own currencies are not
-/// touched by it.
+/// Storefront, locale and currency belong together: the three-letter and two-letter codes are those of ISO 3166-1, and
+/// `XKS` is Kosovo. The currency is the region's current legal tender, and the locale has the region's most widely read
+/// language, both by Unicode's CLDR: `DEU`, `de_DE`, `EUR`. The currencies in a catalogue are independent of this.
 public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
   /// Three capital letters, such as `USA`.
   public let countryCode: String
@@ -22,7 +21,7 @@ public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
     regionCode = region
   }
 
-  /// The storefront of a locale's region; `nil` where it has none, or one that is no country.
+  /// The storefront of a locale's region; `nil` if the locale has no region, or one that is not a country.
   public init?(_ locale: Locale) {
     guard let region = locale.region?.identifier, let country = CountryCodes.threeLetters(of: region) else {
       return nil
@@ -36,23 +35,23 @@ public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
     self.regionCode = regionCode
   }
 
-  /// The United States, where nothing else is known.
+  /// The United States, the default.
   public static let unitedStates = StorefrontRegion(countryCode: "USA", regionCode: "US")
 
-  /// How prices are written there: in the language that most read.
+  /// The locale that prices are formatted by: the region with its most widely read language.
   public var locale: Locale {
     let language = Locale.Language(
       identifier: Locale.Language(identifier: "und-\(regionCode)").maximalIdentifier)
     return locale(language: language.languageCode?.identifier ?? "en")
   }
 
-  /// How prices are written there in some language, such as `fr` in `CAN`.
+  /// The locale that prices are formatted by in another language, such as `fr` in `CAN`.
   public func locale(language: String) -> Locale { Locale(identifier: "\(language)_\(regionCode)") }
 
-  /// The currency there, by ISO 4217; `USD` where there is none.
+  /// The region's currency, by ISO 4217; `USD` for a region without one.
   public var currency: String {
     let code = Locale(identifier: "en_\(regionCode)").currency?.identifier.uppercased()
-    // XXX stands for none.
+    // `XXX` means no currency (ISO 4217).
     return code.flatMap { $0 == "XXX" || $0.utf8.count != 3 ? nil : $0 } ?? "USD"
   }
 

@@ -2,18 +2,18 @@
 
 internal import FoundationEssentials
 
-/// Prices, as catalogues write them (`4.99`) and as signed transactions count them (4990 thousandths). Binary floating
-/// point, which knows neither, has no part in it.
+/// Converts prices between decimal text, as in catalogues (`4.99`), and thousandths, as in signed transactions (4990),
+/// without binary floating point, which cannot represent either exactly.
 enum PriceText {
-  /// Why a text is no price.
+  /// Why a text is not a price.
   enum Fault: Error {
     case notANumber, negative, tooFine, tooHigh
   }
 
-  /// 999,999,999,999.999: what every number of a receipt can hold, ten times over.
+  /// 999,999,999,999.999 in thousandths: below 2^53, so that a JSON number holds it exactly.
   static let greatestMilliunits: Int64 = 999_999_999_999_999
 
-  /// Reads `digits [ "." digits ]`, the sign aside. Zeros may follow the third decimal place.
+  /// Reads `[ "-" ] digits [ "." digits ]`. Only zeros may follow the third decimal place.
   static func milliunits(_ text: String) throws(Fault) -> Int64 {
     var digits = text.utf8[...]
     let isNegative = digits.first == UInt8(ascii: "-")
@@ -54,7 +54,7 @@ enum PriceText {
     return value
   }
 
-  /// The price of so many thousandths.
+  /// The price as a decimal number.
   static func decimal(milliunits: Int64) -> Decimal {
     var value = milliunits
     var exponent = -3
@@ -65,7 +65,7 @@ enum PriceText {
     return Decimal(sign: .plus, exponent: exponent, significand: Decimal(value))
   }
 
-  /// The text, without decimal places or with two or three.
+  /// The price as text with no, two or three decimal places.
   static func text(milliunits: Int64) -> String {
     let fraction = milliunits % 1000
     guard fraction > 0 else { return String(milliunits / 1000) }
@@ -75,13 +75,13 @@ enum PriceText {
 }
 
 extension Decimal {
-  /// A price in thousandths of the currency's unit, as signed transactions count it; `nil` where a price cannot be
-  /// that: negative, finer than a thousandth, not a number.
+  /// The price in thousandths of the currency's unit, as in signed transactions; `nil` for a value that cannot be a
+  /// price: negative, with more than three decimal places, or not a number.
   package var priceMilliunits: Int64? { try? PriceText.milliunits(description) }
 }
 
 extension PriceText.Fault {
-  /// What is wrong with the price `text`, in a sentence.
+  /// The message for the price `text`.
   func message(_ text: String) -> String {
     switch self {
     case .notANumber: "\"\(text)\" is not a price; write digits, and decimal places after a point: \"4.99\"."

@@ -6,9 +6,9 @@ public import ReceiptCodec
 public struct StoreKitBillingPlan: Sendable, Hashable {
   /// Which plan it is.
   public var billingPlanType: String?
-  /// What one billing costs.
+  /// The price of one billing period.
   public var displayPrice: String?
-  /// What the whole commitment costs.
+  /// The price of the whole commitment.
   public var commitmentDisplayPrice: String?
   /// Xcode's own identifier.
   public var internalID: String?

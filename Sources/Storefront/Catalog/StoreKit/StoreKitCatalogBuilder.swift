@@ -3,12 +3,12 @@
 internal import FoundationEssentials
 internal import ReceiptCodec
 
-/// Makes a catalogue of an Xcode `.storekit` file, and notes where in the file everything is.
+/// Builds a catalogue from an Xcode `.storekit` file, and records the JSON path of each part.
 struct StoreKitCatalogBuilder {
   private let currency: String
   private var catalog = ProductCatalog()
-  private var places = CatalogPlaces(
-    names: CatalogPlaces.Names(
+  private var paths = CatalogPaths(
+    names: CatalogPaths.Names(
       productIdentifier: "productID", price: "displayPrice", level: "groupNumber",
       groupIdentifier: "subscriptionGroupID", offerIdentifier: "offerID", offerPrice: "displayPrice",
       periodCount: "numberOfPeriods"),
@@ -27,7 +27,7 @@ struct StoreKitCatalogBuilder {
       SubscriptionGroup(
         id: group.id, referenceName: group.name ?? "",
         localizations: Self.localizations(group.localizations)))
-    places.groups.append(path)
+    paths.groups.append(path)
   }
 
   mutating func add(
@@ -44,10 +44,10 @@ struct StoreKitCatalogBuilder {
       price: try catalogPrice(product.displayPrice, at: "\(path).displayPrice"), currency: currency,
       localizations: Self.localizations(product.localizations),
       isFamilyShareable: product.familyShareable ?? false)
-    var place = CatalogPlaces.Place(product: path, subscription: path, offers: [])
+    var productPaths = CatalogPaths.ProductPaths(product: path, subscription: path, offers: [])
     if type == .autoRenewableSubscription {
       let offers = try StoreKitOfferReader(subscription: product, path: path).offers()
-      place.offers = offers.map(\.path)
+      productPaths.offers = offers.map(\.path)
       result.subscription = SubscriptionTerms(
         groupIdentifier: try groupIdentifier(of: product, in: group, at: path),
         level: catalogCount(product.groupNumber ?? 1), period: try period(of: product, at: path),
@@ -57,11 +57,11 @@ struct StoreKitCatalogBuilder {
         .unexpectedSubscription, at: "\(path).type", "Only a RecurringSubscription can be in a group.")
     }
     catalog.products.append(result)
-    places.products.append(place)
+    paths.products.append(productPaths)
   }
 
   func finish() throws(CatalogError) -> ProductCatalog {
-    try CatalogChecker(catalog: catalog, places: places).check()
+    try CatalogChecker(catalog: catalog, paths: paths).check()
     return catalog
   }
 

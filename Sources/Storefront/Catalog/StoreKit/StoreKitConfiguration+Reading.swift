@@ -3,7 +3,7 @@
 public import ReceiptCodec
 
 extension StoreKitConfiguration {
-  /// Reads a file. Members that nobody here knows are kept; those that are known must be of their type.
+  /// Reads a file. Unknown members are kept; known ones must have the right type.
   ///
   /// - Parameters:
   ///   - json: The whole file.

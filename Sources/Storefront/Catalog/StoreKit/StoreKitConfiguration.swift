@@ -2,8 +2,8 @@
 
 public import ReceiptCodec
 
-/// An Xcode `.storekit` file, as it stands there. Versions 1.1 to 6.3 are known; of others, and of members that
-/// nobody here knows, nothing is lost.
+/// An Xcode `.storekit` file, unchanged. Versions 1.1 to 6.3 are known. Other versions are read too, and unknown
+/// members are kept.
 public struct StoreKitConfiguration: Sendable, Hashable {
   /// The file's identifier.
   public var identifier: String

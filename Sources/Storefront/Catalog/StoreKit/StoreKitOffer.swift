@@ -23,7 +23,7 @@ public struct StoreKitOffer: Sendable, Hashable {
   public var billingPlanType: String?
   /// Who may redeem a code: `new`, `existing`, `expired`.
   public var eligibility: [String]?
-  /// Whether a code goes together with an introductory offer.
+  /// Whether a code can be combined with an introductory offer.
   public var isStackable: Bool?
   /// Members that are no field of this type, in the order found; written back after the fields.
   public var unknownFields: [JSONMember]

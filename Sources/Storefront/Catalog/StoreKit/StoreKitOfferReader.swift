@@ -8,7 +8,7 @@ struct StoreKitOfferReader {
   let subscription: StoreKitProduct
   let path: String
 
-  /// An offer and where it is.
+  /// An offer and its JSON path.
   struct Placed {
     let offer: SubscriptionOffer
     let path: String
@@ -21,7 +21,7 @@ struct StoreKitOfferReader {
   func offers() throws(CatalogError) -> [Placed] {
     var offers: [Placed] = []
     try read(subscription.introductoryOffers, "introductoryOffers", .introductory, into: &offers)
-    // Files since version 5 may say the same twice, in the old place and in the new one.
+    // Files since version 5 may have the same offer in both members.
     if (subscription.introductoryOffers ?? []).isEmpty, let offer = subscription.introductoryOffer {
       try read(offer, .introductory, at: "\(path).introductoryOffer", into: &offers)
     }
@@ -50,9 +50,9 @@ struct StoreKitOfferReader {
     }
     let period = try catalogPeriod(offer.subscriptionPeriod, at: "\(path).subscriptionPeriod")
     let price = try price(of: offer, mode, at: path)
-    // Which is checked, and then left out.
+    // A store here bills a whole period at once; the offer is only checked.
     if offer.billingPlanType?.lowercased() == BillingPlanType.monthly.rawValue.lowercased() { return }
-    // Only codes are known by the name that developers see.
+    // Only offer codes may be identified by their reference name.
     let identifier =
       type == .introductory ? nil : offer.offerID ?? (type == .offerCode ? offer.referenceName : nil)
     var result = SubscriptionOffer(
@@ -65,7 +65,7 @@ struct StoreKitOfferReader {
     offers.append(Placed(offer: result, path: path))
   }
 
-  /// What is free costs nothing, whatever Xcode left standing there.
+  /// A free offer costs nothing: Xcode leaves old prices in the file.
   private func price(
     of offer: StoreKitOffer, _ mode: OfferDiscountType, at path: String
   ) throws(CatalogError) -> Decimal {

@@ -8,7 +8,7 @@ public struct StoreKitPolicy: Sendable, Hashable {
   public var locale: String?
   /// The text.
   public var policyText: String?
-  /// Where it is.
+  /// The address of the policy.
   public var policyURL: String?
   /// Members that are no field of this type, in the order found; written back after the fields.
   public var unknownFields: [JSONMember]

@@ -7,7 +7,7 @@ public import ReceiptCodec
 public struct StoreKitSettings: Sendable, Hashable {
   /// Whether purchases fail (`_failTransactionsEnabled`).
   public var failTransactionsEnabled: Bool?
-  /// Whether purchases wait for somebody's approval (`_askToBuyEnabled`).
+  /// Whether purchases need approval (`_askToBuyEnabled`).
   public var askToBuyEnabled: Bool?
   /// Whether charges fail (`_billingIssuesEnabled`).
   public var billingIssuesEnabled: Bool?
@@ -15,15 +15,15 @@ public struct StoreKitSettings: Sendable, Hashable {
   public var billingGracePeriodEnabled: Bool?
   /// Whether charges for renewals fail (`_renewalBillingIssuesEnabled`).
   public var renewalBillingIssuesEnabled: Bool?
-  /// Whether nothing is asked (`_disableDialogs`).
+  /// Whether purchase dialogs are skipped (`_disableDialogs`).
   public var disableDialogs: Bool?
-  /// How prices are written, such as `en_US` (`_locale`).
+  /// The locale that prices are formatted by, such as `en_US` (`_locale`).
   public var locale: String?
   /// The country of the store, such as `USA` (`_storefront`).
   public var storefront: String?
   /// How fast time passes, by Xcode's numbers (`_timeRate`); 0 is real time.
   public var timeRate: Int64?
-  /// The same for other versions of Xcode (`_compatibilityTimeRate`), as it stands in the file.
+  /// The same for other versions of Xcode (`_compatibilityTimeRate`), uninterpreted.
   public var compatibilityTimeRate: JSONValue?
   /// Which failure old versions of Xcode produce (`_storeKitError`).
   public var storeKitError: Int64?

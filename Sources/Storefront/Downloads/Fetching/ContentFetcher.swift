@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 internal import ReceiptHTTP
 
-/// Fetches content from a server, a part at a time: the transport reads whole responses, so that parts bound memory.
+/// Fetches content from a server by range requests: the transport reads whole responses, so ranges bound memory.
 struct ContentFetcher: Sendable {
   let caller: RemoteCaller
 
@@ -11,27 +11,27 @@ struct ContentFetcher: Sendable {
     caller = RemoteCaller(transport: transport, policy: retry, time: time)
   }
 
-  /// What a server gave.
+  /// The content of a response.
   enum Piece: Sendable {
-    /// Bytes from where they were asked for on; the length and the strong validator of what they are part of.
+    /// The requested range or its beginning, with the length and the strong validator of the whole content.
     case part([UInt8], of: Int64?, validator: String?)
-    /// All of the content, though a part was asked for.
+    /// All of the content, though a range was requested.
     case whole([UInt8], validator: String?)
-    /// More than was asked for: the server gives all at once.
-    case moreThanAsked
-    /// The content ends before what was asked for.
+    /// The response is longer than the requested range: the server ignores ranges.
+    case exceedsLimit
+    /// The content ends before the requested range.
     case unsatisfiable
   }
 
-  /// Asks for a part.
+  /// Requests a range.
   ///
   /// - Parameters:
-  ///   - url: Where the content is.
-  ///   - offset: Where the part begins.
-  ///   - count: How long it is, at least 1. Less may come.
-  ///   - validator: What the parts before were of: if that has changed, the server sends the whole.
-  /// - Returns: What the server gave.
-  /// - Throws: ``DownloadError`` where it gave nothing, or what cannot be used.
+  ///   - url: The address of the content.
+  ///   - offset: The first byte.
+  ///   - count: The number of bytes, at least 1. The server may send fewer.
+  ///   - validator: The validator of the bytes received before: if it has changed, the server sends the whole content.
+  /// - Returns: The content of the response.
+  /// - Throws: ``DownloadError`` without a usable response.
   func part(
     of url: RemoteURL, at offset: Int64, count: Int, validator: String?
   ) async throws(DownloadError) -> Piece {
@@ -47,13 +47,13 @@ struct ContentFetcher: Sendable {
     }
   }
 
-  /// Asks for the whole.
+  /// Requests the whole content.
   func whole(of url: RemoteURL, limit: Int) async throws(DownloadError) -> Piece {
     try await send(Self.request(url, [], limit: limit), url, classifyWhole)
   }
 
   private static func request(_ url: RemoteURL, _ headers: [HTTPHeader], limit: Int) -> RemoteRequest {
-    // Another encoding would have another length and other parts.
+    // Ranges and lengths are those of the unencoded content.
     let common = [HTTPHeader("Accept-Encoding", "identity"), UserAgent.header]
     return RemoteRequest(.get, url, headers: common + headers, maximumResponseByteCount: limit)
   }
@@ -64,7 +64,7 @@ struct ContentFetcher: Sendable {
     do {
       return try await caller.send(isIdempotent: true, { request }, classify: classify)
     } catch RemoteCaller.Failure.transport(let error) where error.code == .tooLarge {
-      return .moreThanAsked
+      return .exceedsLimit
     } catch {
       throw Self.failure(error, at: Self.place(url))
     }
@@ -98,7 +98,7 @@ struct ContentFetcher: Sendable {
     }
   }
 
-  /// The entity tag, where it says that the bytes are the same and not only the meaning (RFC 9110 section 8.8.3).
+  /// The entity tag, if it is a strong validator (RFC 9110 section 8.8.3).
   private static func strongValidator(_ response: RemoteResponse) -> String? {
     guard let tag = response.header("ETag"), 2...256 ~= tag.utf8.count, tag.hasPrefix("\""),
       tag.hasSuffix("\""),
@@ -109,7 +109,7 @@ struct ContentFetcher: Sendable {
 
   // MARK: Errors
 
-  /// A fault, before it is known where.
+  /// An error without its place, which the caller adds.
   private struct Fault: Error {
     let code: DownloadError.Code
     let message: String
@@ -135,12 +135,12 @@ struct ContentFetcher: Sendable {
       DownloadError(.unreachable, at: place, "The server did not answer in time. Try again later.")
     case RemoteCaller.Failure.redirected(let status, _):
       DownloadError(.refused, at: place, "The server redirects elsewhere (HTTP status \(status)).")
-    // Nothing else is thrown but cancellation.
+    // The only other error is cancellation.
     default: DownloadError(.cancelled, at: place, "The task was cancelled.")
     }
   }
 
-  /// A URL without its query, which may hold what grants access.
+  /// A URL without its query, which may hold credentials.
   static func place(_ url: RemoteURL) -> String {
     var url = url
     url.query = nil

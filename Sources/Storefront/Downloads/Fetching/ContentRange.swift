@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which bytes of a resource a 206 response has (`Content-Range`, RFC 9110 section 14.4): `bytes 0-99/1234`.
+/// The range that a 206 response contains (`Content-Range`, RFC 9110 section 14.4): `bytes 0-99/1234`.
 struct ContentRange: Sendable, Hashable {
   let first: Int64
   let last: Int64
-  /// The length of the whole; `nil` for `*`, where the server does not know.
+  /// The length of the whole; `nil` for `*`, which means unknown.
   let total: Int64?
 
-  /// - Returns: `nil` for any other text, for `*/1234`, which says that there are no such bytes, and for a range that
-  ///   ends before it begins or after the whole does.
+  /// - Returns: `nil` for any other text, for `*/1234`, which has no range, and for a range that ends before it begins
+  ///   or exceeds the length.
   init?(_ header: String) {
     let words = header.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -29,7 +29,7 @@ struct ContentRange: Sendable, Hashable {
 
   var count: Int64 { last - first + 1 }
 
-  /// Digits and nothing else, which `Int64` would take with a sign.
+  /// Reads digits only: `Int64` would also accept a sign.
   private static func number(_ text: Substring) -> Int64? {
     guard 1...18 ~= text.utf8.count, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
     else { return nil }

@@ -2,7 +2,7 @@
 
 internal import ReceiptHTTP
 
-/// Content whose description can be used: an address that is asked, a length, a digest.
+/// Content whose description is valid: an address that may be requested, a length and a digest.
 struct ContentSource: Sendable, Hashable {
   let url: RemoteURL
   let length: Int64

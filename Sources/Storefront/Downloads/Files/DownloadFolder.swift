@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 
-/// Downloads in a directory: `NAME.part` while it comes, `NAME.content` when it is complete. Only the owner may read
+/// Downloads in a directory: `NAME.part` while being fetched, `NAME.content` when complete. Only the owner may read
 /// them, and links are not followed.
 package struct DownloadFolder: DownloadFiles {
   private static let partialSuffix = ".part"
@@ -10,13 +10,13 @@ package struct DownloadFolder: DownloadFiles {
 
   private let directory: String
 
-  /// Uses a directory, which is made if it is not there; the one around it must be.
+  /// Uses a directory, which is created if it does not exist; its parent must exist.
   package init(_ directory: String) throws(DownloadError) {
     guard !directory.isEmpty, !directory.utf8.contains(0) else {
       throw DownloadError(.inputOutput, at: directory, "A path is not empty and has no zero byte.")
     }
     self.directory = directory
-    try Self.doing("The directory cannot be made", at: directory) { () throws(SystemError) in
+    try Self.perform("The directory cannot be made", at: directory) { () throws(SystemError) in
       do throws(SystemError) {
         try FileSystem.makeDirectory(directory, permissions: 0o700)
       } catch {
@@ -37,7 +37,7 @@ package struct DownloadFolder: DownloadFiles {
 
   package func byteCount(of file: DownloadFile) throws(DownloadError) -> Int64? {
     let path = path(file)
-    let status = try Self.doing("The file cannot be looked at", at: path) { () throws(SystemError) in
+    let status = try Self.perform("The file cannot be looked at", at: path) { () throws(SystemError) in
       try FileSystem.linkStatus(path)
     }
     guard let status else { return nil }
@@ -49,15 +49,15 @@ package struct DownloadFolder: DownloadFiles {
 
   package func append(_ bytes: [UInt8], to name: String, at offset: Int64) throws(DownloadError) -> Bool {
     let path = path(.partial(name))
-    let file = try Self.doing("The file cannot be opened", at: path) { () throws(SystemError) in
+    let file = try Self.perform("The file cannot be opened", at: path) { () throws(SystemError) in
       try File(path, .updating, permissions: 0o600)
     }
     guard (try? file.seekToEnd()) == offset else { return false }
-    try Self.doing("The file cannot be written", at: path) { () throws(SystemError) in
+    try Self.perform("The file cannot be written", at: path) { () throws(SystemError) in
       do throws(SystemError) {
         try file.write(bytes)
       } catch {
-        // Half a part is as good as none, and a disk that is full has use for its space.
+        // Keeps the length that callers rely on after an error, and frees the space of a full disk.
         file.truncate(to: offset)
         throw error
       }
@@ -67,7 +67,7 @@ package struct DownloadFolder: DownloadFiles {
 
   package func read(_ file: DownloadFile, at offset: Int64, count: Int) throws(DownloadError) -> [UInt8] {
     let path = path(file)
-    return try Self.doing("The file cannot be read", at: path) { () throws(SystemError) in
+    return try Self.perform("The file cannot be read", at: path) { () throws(SystemError) in
       try File(path, .readingItself).read(at: offset, count: count)
     }
   }
@@ -76,7 +76,7 @@ package struct DownloadFolder: DownloadFiles {
     if try byteCount(of: .partial(name)) != nil {
       let partial = path(.partial(name))
       try Self.synchronize(partial, .readingItself)
-      try Self.doing("The file cannot be renamed", at: partial) { () throws(SystemError) in
+      try Self.perform("The file cannot be renamed", at: partial) { () throws(SystemError) in
         try FileSystem.rename(partial, to: path(of: name))
       }
     } else {
@@ -87,13 +87,13 @@ package struct DownloadFolder: DownloadFiles {
 
   package func remove(_ file: DownloadFile) throws(DownloadError) {
     let path = path(file)
-    try Self.doing("The file cannot be removed", at: path) { () throws(SystemError) in
+    try Self.perform("The file cannot be removed", at: path) { () throws(SystemError) in
       try FileSystem.remove(path)
     }
   }
 
   package func partialNames() throws(DownloadError) -> [String] {
-    let names = try Self.doing("The directory cannot be read", at: directory) { () throws(SystemError) in
+    let names = try Self.perform("The directory cannot be read", at: directory) { () throws(SystemError) in
       try FileSystem.names(in: directory)
     }
     return names.filter { $0.hasSuffix(Self.partialSuffix) }.map {
@@ -102,13 +102,13 @@ package struct DownloadFolder: DownloadFiles {
   }
 
   private static func synchronize(_ path: String, _ access: File.Access) throws(DownloadError) {
-    try doing("The file cannot be synced", at: path) { () throws(SystemError) in
+    try perform("The file cannot be synced", at: path) { () throws(SystemError) in
       try File(path, access).synchronize()
     }
   }
 
-  /// Runs a call of the system, whose error says what could not be done.
-  private static func doing<Result: ~Copyable>(
+  /// Runs a system call, and turns its error into one that states the operation.
+  private static func perform<Result: ~Copyable>(
     _ what: String, at path: String, _ body: () throws(SystemError) -> Result
   ) throws(DownloadError) -> Result {
     do {

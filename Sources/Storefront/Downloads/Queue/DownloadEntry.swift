@@ -3,18 +3,18 @@
 internal import ReceiptBytes
 internal import ReceiptCrypto
 
-/// A download that was started, while the process lives.
+/// The in-memory state of a download that was started.
 struct DownloadEntry {
   var record: DownloadRecord
   /// The length of its partial file.
   var receivedByteCount: Int64 = 0
-  /// The work that is being done for it; `nil` while it waits or stands still.
+  /// The current work; `nil` unless the download is active.
   var work: Work?
-  /// How often its content has changed, or its file gone, since it was begun.
+  /// How often the download was restarted since it was started, because its content or its file changed.
   var restartCount = 0
 
   struct Work {
-    /// Which of all works of the queue: what another one does is of no interest any more.
+    /// Distinguishes this work from earlier work on the same download, whose results are ignored.
     let number: UInt64
     let task: Task<Void, Never>
     let began: Duration
@@ -25,7 +25,7 @@ struct DownloadEntry {
 
   var content: DownloadableContent { record.content.value }
 
-  /// The names of its files. The identifier may have characters that a name must not.
+  /// The name of its files. The identifier may contain characters that a file name must not.
   var fileName: String { Self.fileName(record.id) }
 
   static func fileName(_ id: Download.ID) -> String {
@@ -53,7 +53,7 @@ struct DownloadEntry {
     }
   }
 
-  /// At the pace since it became active; `nil` until something has come.
+  /// The estimate at the rate since it became active; `nil` until bytes were received.
   private func timeRemaining(of length: Int64, now: Duration) -> Duration? {
     guard let work, now > work.began, receivedByteCount > work.beganAtByteCount else { return nil }
     let share = Double(length - receivedByteCount) / Double(receivedByteCount - work.beganAtByteCount)

@@ -12,7 +12,7 @@ extension DownloadQueue {
     }
   }
 
-  /// Starts all of the downloads, or none. Those that wait, are active, paused or finished stay what they are.
+  /// Starts all of the downloads, or none. Those that are waiting, active, paused or finished are not changed.
   package func start(_ downloads: [Download]) async throws(DownloadError) {
     for download in downloads {
       let contents = try await purchasedContent(of: download.transaction)
@@ -27,10 +27,10 @@ extension DownloadQueue {
       guard state == nil || state == .failed else { continue }
       started.append((download.id, DownloadRecord(download)))
     }
-    try waitAnew(started)
+    try enqueue(started)
   }
 
-  /// Stops downloads for a while; what has come is kept. Those that do not wait and are not active stay what they are.
+  /// Pauses downloads and keeps received bytes. Those that are neither waiting nor active are not changed.
   package func pause(_ ids: [Download.ID]) throws(DownloadError) {
     try requireKnown(ids)
     var paused: [(id: Download.ID, record: DownloadRecord?)] = []
@@ -45,11 +45,11 @@ extension DownloadQueue {
       stopWork(id)
       if let record { entries[id]?.record = record }
     }
-    tell(paused.compactMap { snapshot($0.id) })
+    notify(paused.compactMap { snapshot($0.id) })
     schedule()
   }
 
-  /// Lets downloads go on that were paused or failed, from where they stopped. Others stay what they are.
+  /// Resumes downloads that were paused or failed, where they stopped. Others are not changed.
   package func resume(_ ids: [Download.ID]) async throws(DownloadError) {
     try requireKnown(ids)
     for id in ids {
@@ -65,10 +65,10 @@ extension DownloadQueue {
       record.error = nil
       resumed.append((id, record))
     }
-    try waitAnew(resumed)
+    try enqueue(resumed)
   }
 
-  /// Gives downloads up: what has come is removed, and they leave the list. Those that are finished stay what they are.
+  /// Cancels downloads: removes received bytes and takes them off the list. Finished ones are not changed.
   package func cancel(_ ids: [Download.ID]) throws(DownloadError) {
     try requireKnown(ids)
     let cancelled = Set(ids).filter { entries[$0]?.record.state != .finished }
@@ -77,7 +77,7 @@ extension DownloadQueue {
     schedule()
   }
 
-  /// Drops what belongs to a transaction that was finished. Finished content stays where it is: it is the app's.
+  /// Removes the downloads of a finished transaction. Complete files stay: they belong to the app.
   package func forget(_ transaction: PaymentTransaction.ID) throws(DownloadError) {
     let ids = entries.filter { $0.value.record.transaction == transaction.rawValue }.keys
     guard !ids.isEmpty else { return }
@@ -99,23 +99,23 @@ extension DownloadQueue {
           transaction: snapshot.transaction, index: snapshot.index, content: snapshot.content,
           state: .cancelled))
     }
-    tell(cancelled)
+    notify(cancelled)
   }
 
-  private func waitAnew(_ records: [(id: Download.ID, record: DownloadRecord?)]) throws(DownloadError) {
+  private func enqueue(_ records: [(id: Download.ID, record: DownloadRecord?)]) throws(DownloadError) {
     guard !isClosed else { throw DownloadError(.closed, "The queue was closed.") }
     guard !records.isEmpty else { return }
     try commit(records)
     for case (let id, let record?) in records {
       var entry = entries[id] ?? DownloadEntry(record)
-      // A start says nothing of what the partial file is part of.
+      // A new record does not have the validator of the partial file.
       let validator = record.validator ?? entry.record.validator
       entry.record = record
       entry.record.validator = validator
       entry.restartCount = 0
       entries[id] = entry
     }
-    tell(records.compactMap { snapshot($0.id) })
+    notify(records.compactMap { snapshot($0.id) })
     schedule()
   }
 

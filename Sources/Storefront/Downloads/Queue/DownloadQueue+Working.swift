@@ -4,9 +4,9 @@ internal import ReceiptCrypto
 internal import ReceiptHTTP
 
 extension DownloadQueue {
-  /// How much of a file is read at a time to digest it.
+  /// The number of bytes that are read at a time to digest a file.
   private static let digestStep = 1 << 20
-  /// After so many changes of the content it is not tried again.
+  /// After more restarts than this the download fails.
   private static let maximumRestartCount = 3
 
   /// Why work on a download ends before it is finished.
@@ -16,7 +16,7 @@ extension DownloadQueue {
     case failed(DownloadError)
   }
 
-  /// Gives work to downloads that wait, oldest transactions first, as many as may be active.
+  /// Begins work on waiting downloads, oldest transactions first, until the greatest number is active.
   func schedule() {
     guard !isClosed else { return }
     var active = entries.values.reduce(0) { $0 + ($1.work == nil ? 0 : 1) }
@@ -30,19 +30,20 @@ extension DownloadQueue {
         number: number, task: Task { await work(on: id, number) }, began: options.time.elapsed(),
         beganAtByteCount: entry.receivedByteCount)
       active += 1
-      tell([snapshot(id)].compactMap { $0 })
+      notify([snapshot(id)].compactMap { $0 })
     }
   }
 
   private func work(on id: Download.ID, _ number: UInt64) async {
     do throws(Stop) {
-      let source = try await admitted(id, number)
+      let source = try await permittedSource(id, number)
       let name = try entry(id, number).fileName
-      // The work before this one may have ended between the last two steps.
-      if try now({ () throws(DownloadError) in try files.byteCount(of: .complete(name)) }) == source.length,
+      // Earlier work may have completed the file without storing the state.
+      if try mappingErrors({ () throws(DownloadError) in try files.byteCount(of: .complete(name)) })
+        == source.length,
         try await digest(.complete(name), id, number) == source.sha256
       {
-        try now { () throws(DownloadError) in
+        try mappingErrors { () throws(DownloadError) in
           try files.remove(.partial(name))
           try files.complete(name)
         }
@@ -56,7 +57,7 @@ extension DownloadQueue {
             "The content is not what the store says. Report it to the host of the content, then start it again."
           ))
       }
-      try now { () throws(DownloadError) in try files.complete(name) }
+      try mappingErrors { () throws(DownloadError) in try files.complete(name) }
       try finish(id, number)
     } catch {
       guard case .failed(let error) = error else { return }
@@ -64,28 +65,28 @@ extension DownloadQueue {
     }
   }
 
-  /// The download that is worked on, as long as this is the work.
+  /// The download, if `number` is still its current work.
   private func entry(_ id: Download.ID, _ number: UInt64) throws(Stop) -> DownloadEntry {
     guard !isClosed, let entry = entries[id], entry.work?.number == number else { throw .superseded }
     return entry
   }
 
-  private func now<Value>(_ body: () throws(DownloadError) -> Value) throws(Stop) -> Value {
+  private func mappingErrors<Value>(_ body: () throws(DownloadError) -> Value) throws(Stop) -> Value {
     do throws(DownloadError) { return try body() } catch { throw .failed(error) }
   }
 
-  private func admitted(_ id: Download.ID, _ number: UInt64) async throws(Stop) -> ContentSource {
+  private func permittedSource(_ id: Download.ID, _ number: UInt64) async throws(Stop) -> ContentSource {
     let entry = try entry(id, number)
     let contents: [DownloadableContent]?
     do throws(DownloadError) {
       contents = try await permission.content(of: PaymentTransaction.ID(rawValue: entry.record.transaction))
     } catch {
-      // Without the queue there is nobody to ask, and nothing to do until it is opened again.
+      // A closed queue stops all work without changing the state of downloads.
       throw error.code == .closed ? .superseded : .failed(error)
     }
     _ = try self.entry(id, number)
     guard contents != nil else { throw .failed(Self.notPurchased(id.rawValue)) }
-    return try now { () throws(DownloadError) in try ContentSource(entry.content) }
+    return try mappingErrors { () throws(DownloadError) in try ContentSource(entry.content) }
   }
 
   // MARK: Fetching
@@ -125,7 +126,7 @@ extension DownloadQueue {
         if offset > 0 { try restart(id, number, at: source) }
         try keep(validator, id, number)
         try append(bytes, id, number)
-      case .moreThanAsked:
+      case .exceedsLimit:
         guard !asksForWhole else { throw .failed(Self.lengthMismatch(nil, source)) }
         guard source.length <= Int64(options.maximumWholeByteCount) else {
           throw .failed(
@@ -155,37 +156,39 @@ extension DownloadQueue {
     try append(bytes, id, number)
   }
 
-  /// Stores what the first bytes are part of before they are written.
+  /// Stores the validator before the first bytes that it belongs to.
   private func keep(_ validator: String?, _ id: Download.ID, _ number: UInt64) throws(Stop) {
     var record = try entry(id, number).record
     guard record.validator != validator else { return }
     record.validator = validator
     let stored = record
-    try now { () throws(DownloadError) in try commit([(id, stored)]) }
+    try mappingErrors { () throws(DownloadError) in try commit([(id, stored)]) }
     entries[id]?.record = stored
   }
 
   private func append(_ bytes: [UInt8], _ id: Download.ID, _ number: UInt64) throws(Stop) {
     let entry = try entry(id, number)
-    let isAppended = try now { () throws(DownloadError) in
+    let isAppended = try mappingErrors { () throws(DownloadError) in
       try files.append(bytes, to: entry.fileName, at: entry.receivedByteCount)
     }
     guard isAppended else {
-      // The file was changed from outside. Go on with its present length: the digest detects a wrong one.
+      // Another process changed the file. Continue with its current length: the digest detects wrong bytes.
       try countRestart(id, number, at: id.rawValue)
-      let count = try now { () throws(DownloadError) in try files.byteCount(of: .partial(entry.fileName)) }
+      let count = try mappingErrors { () throws(DownloadError) in
+        try files.byteCount(of: .partial(entry.fileName))
+      }
       entries[id]?.receivedByteCount = count ?? 0
       return
     }
     entries[id]?.receivedByteCount += Int64(bytes.count)
-    tell([snapshot(id)].compactMap { $0 })
+    notify([snapshot(id)].compactMap { $0 })
   }
 
-  /// Begins anew, from nothing.
+  /// Removes received bytes and starts again.
   private func restart(_ id: Download.ID, _ number: UInt64, at source: ContentSource) throws(Stop) {
     try countRestart(id, number, at: ContentFetcher.place(source.url))
     let name = try entry(id, number).fileName
-    try now { () throws(DownloadError) in try files.remove(.partial(name)) }
+    try mappingErrors { () throws(DownloadError) in try files.remove(.partial(name)) }
     entries[id]?.receivedByteCount = 0
     try keep(nil, id, number)
   }
@@ -215,13 +218,13 @@ extension DownloadQueue {
     var offset: Int64 = 0
     while true {
       let position = offset
-      let bytes = try now { () throws(DownloadError) in
+      let bytes = try mappingErrors { () throws(DownloadError) in
         try files.read(file, at: position, count: Self.digestStep)
       }
       if bytes.isEmpty { return digest.finalize() }
       digest.update(bytes)
       offset += Int64(bytes.count)
-      // Others have their turn.
+      // Digesting a long file must not block the actor.
       await Task.yield()
       _ = try entry(id, number)
     }
@@ -232,8 +235,8 @@ extension DownloadQueue {
     record.state = .finished
     record.error = nil
     let stored = record
-    try now { () throws(DownloadError) in try commit([(id, stored)]) }
-    settle(id, stored)
+    try mappingErrors { () throws(DownloadError) in try commit([(id, stored)]) }
+    endWork(id, stored)
   }
 
   private func fail(_ id: Download.ID, _ number: UInt64, _ error: DownloadError) {
@@ -241,20 +244,20 @@ extension DownloadQueue {
     var record = entry.record
     record.state = .failed
     record.error = SavedError(error)
-    if error.spoilsPartialFile {
+    if error.invalidatesPartialFile {
       record.validator = nil
       try? files.remove(.partial(entry.fileName))
       entries[id]?.receivedByteCount = 0
     }
-    // Where this cannot be stored, it goes on after a relaunch.
+    // If this cannot be stored, the download continues after a relaunch.
     try? commit([(id, record)])
-    settle(id, record)
+    endWork(id, record)
   }
 
-  private func settle(_ id: Download.ID, _ record: DownloadRecord) {
+  private func endWork(_ id: Download.ID, _ record: DownloadRecord) {
     entries[id]?.record = record
     entries[id]?.work = nil
-    tell([snapshot(id)].compactMap { $0 })
+    notify([snapshot(id)].compactMap { $0 })
     schedule()
   }
 }

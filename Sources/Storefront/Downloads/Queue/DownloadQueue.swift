@@ -3,11 +3,10 @@
 internal import ReceiptCodec
 internal import ReceiptHTTP
 
-/// Downloads and what has become of them. They are stored before anybody hears of them, so that they go on after a
+/// The downloads of a payment queue. Each change is stored before it is reported, so that downloads continue after a
 /// relaunch.
 ///
-/// All work on files is done here, one step after the other: nothing that a download was told before it was cancelled
-/// reaches the file of another.
+/// All file operations run on this actor: a late response to a cancelled download never reaches another file.
 package actor DownloadQueue {
   let options: DownloadOptions
   let storage: any RecordStorage
@@ -18,10 +17,10 @@ package actor DownloadQueue {
   var entries: [Download.ID: DownloadEntry] = [:]
   var workCount: UInt64 = 0
   private(set) var isClosed = false
-  private var untold: [Download] = []
-  private var isTelling = false
+  private var pendingUpdates: [Download] = []
+  private var isNotifying = false
 
-  /// Opens the downloads of a storage. ``begin()`` lets them go on.
+  /// Reads the downloads of a storage. ``begin()`` starts work on them.
   package init(
     options: DownloadOptions, storage: any RecordStorage, files: any DownloadFiles,
     permission: any DownloadPermission
@@ -41,7 +40,7 @@ package actor DownloadQueue {
       }
       for stored in page {
         var entry = DownloadEntry(try DownloadRecord(stored))
-        // What is wrong with a file is said when it is written.
+        // An error is reported when the file is written.
         let byteCount = (try? files.byteCount(of: .partial(entry.fileName))) ?? nil
         entry.receivedByteCount = byteCount ?? 0
         entries[entry.record.id] = entry
@@ -51,7 +50,7 @@ package actor DownloadQueue {
     }
   }
 
-  /// Drops what belongs to transactions that were finished, and lets what waits go on.
+  /// Removes the downloads of finished transactions, and starts work on those that wait.
   package func begin() async throws(DownloadError) {
     let known = Set(entries.values.map(\.fileName))
     for name in try files.partialNames() where !known.contains(name) { try? files.remove(.partial(name)) }
@@ -61,16 +60,16 @@ package actor DownloadQueue {
     schedule()
   }
 
-  /// Stops all work. What was begun goes on after a relaunch.
+  /// Stops all work. Active downloads continue after a relaunch.
   package func close() {
     isClosed = true
     for id in entries.keys { stopWork(id) }
-    untold = []
+    pendingUpdates = []
   }
 
   // MARK: Reading
 
-  /// Everything that was started, in the order of transactions.
+  /// The downloads that were started, in the order of their transactions.
   package var downloads: [Download] {
     entries.keys.sorted { $0.rawValue < $1.rawValue }.compactMap { snapshot($0) }
   }
@@ -102,44 +101,44 @@ package actor DownloadQueue {
     DownloadError(.storage, at: error.place, "\(error.code.rawValue): \(error.message)")
   }
 
-  /// Ends what is being done for a download.
+  /// Cancels the work on a download.
   func stopWork(_ id: Download.ID) {
     entries[id]?.work?.task.cancel()
     entries[id]?.work = nil
   }
 
-  // MARK: Telling
+  // MARK: Notifying
 
-  /// Tells of downloads as they are now. A slow listener hears of the latest state.
-  func tell(_ downloads: [Download]) {
+  /// Reports the current state of downloads. A slow observer receives only the latest state.
+  func notify(_ downloads: [Download]) {
     for download in downloads {
-      if let place = untold.firstIndex(where: { $0.id == download.id }) {
-        untold[place] = download
+      if let place = pendingUpdates.firstIndex(where: { $0.id == download.id }) {
+        pendingUpdates[place] = download
       } else {
-        untold.append(download)
+        pendingUpdates.append(download)
       }
     }
-    guard !isTelling, !untold.isEmpty else { return }
-    isTelling = true
+    guard !isNotifying, !pendingUpdates.isEmpty else { return }
+    isNotifying = true
     Task {
-      while let news = takeUntold() { await permission.downloadsChanged(news) }
+      while let news = takePendingUpdates() { await permission.downloadsChanged(news) }
     }
   }
 
-  private func takeUntold() -> [Download]? {
-    defer { untold = [] }
-    isTelling = !untold.isEmpty
-    return untold.isEmpty ? nil : untold
+  private func takePendingUpdates() -> [Download]? {
+    defer { pendingUpdates = [] }
+    isNotifying = !pendingUpdates.isEmpty
+    return pendingUpdates.isEmpty ? nil : pendingUpdates
   }
 }
 
-/// What downloads ask of the owner of the transactions.
+/// What a download queue needs from the owner of the transactions.
 package protocol DownloadPermission: Sendable {
   /// The content of a transaction that is purchased or restored, and not finished; `nil` for any other.
   func content(
     of transaction: PaymentTransaction.ID
   ) async throws(DownloadError) -> [DownloadableContent]?
 
-  /// Takes downloads as they are now. Calls come one after the other.
+  /// Receives the current state of downloads. Calls do not overlap.
   func downloadsChanged(_ downloads: [Download]) async
 }

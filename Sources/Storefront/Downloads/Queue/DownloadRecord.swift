@@ -2,13 +2,13 @@
 
 internal import ReceiptCodec
 
-/// A download as the queue's records have it. How much has come is not among it: the file says.
+/// The stored form of a download. The number of received bytes is the partial file's length.
 struct DownloadRecord: JSONObject, Sendable, Hashable {
   var transaction = ""
   var index: Int64 = 0
   var content = WireContent()
   var state = SavedState(rawValue: "")
-  /// The entity tag of what the partial file is part of.
+  /// The entity tag of the content that the partial file belongs to.
   var validator: String?
   var error: SavedError?
   var unknownFields: [JSONMember] = []
@@ -59,7 +59,7 @@ extension DownloadRecord {
   }
 }
 
-/// Where a download stood when it was last stored. One that is active waits, after a relaunch.
+/// The stored state of a download. An active one is stored as waiting.
 struct SavedState: JSONEnumeration, Sendable, Hashable {
   let rawValue: String
 

@@ -12,8 +12,8 @@ extension ProductsAnswer {
 
   /// The response, or the store's refusal.
   ///
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` for an answer with neither, and for one that is not about exactly the
-  ///   identifiers asked for.
+  /// - Throws: ``ReceiptCodec/MalformedReceipt`` for an answer with neither, and for one that does not cover exactly
+  ///   the requested identifiers.
   func value(
     askedFor identifiers: Set<String>
   ) throws(MalformedReceipt) -> Result<ProductsResponse, StoreError> {

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Products, or why there are none.
+/// Products, or an error.
 struct ProductsAnswer: JSONObject, Sendable {
   var products: [WireProduct]?
   var invalidProductIdentifiers: [String]?
@@ -21,9 +21,9 @@ struct ProductsAnswer: JSONObject, Sendable {
   }
 }
 
-/// What became of a payment.
+/// The outcome of a payment.
 struct PurchaseAnswer: JSONObject, Sendable {
-  /// The request's, so that an answer to another one is not taken for it.
+  /// The identifier of the request, to detect the answer to another one.
   var requestIdentifier = ""
   var outcome = WireOutcome(rawValue: "")
   var transaction: WireTransaction?
@@ -57,7 +57,7 @@ extension PurchaseAnswer {
     }
   }
 
-  /// - Throws: ``ReceiptCodec/MalformedReceipt`` for a word that is none of the three, or one without what belongs to it.
+  /// - Throws: ``ReceiptCodec/MalformedReceipt`` for an unknown outcome, or one without its transaction or error.
   func value() throws(MalformedReceipt) -> PurchaseOutcome {
     switch (outcome, transaction, error) {
     case (.purchased, let transaction?, _): return .purchased(transaction.value)
@@ -74,7 +74,7 @@ extension PurchaseAnswer {
   }
 }
 
-/// What became of a payment, in a word.
+/// The kind of outcome.
 struct WireOutcome: JSONEnumeration, Sendable, Hashable {
   let rawValue: String
 
@@ -100,7 +100,7 @@ struct UnfinishedAnswer: JSONObject, Sendable {
   }
 }
 
-/// Purchases that are given again, or why not.
+/// Restored purchases, or an error.
 struct RestoreAnswer: JSONObject, Sendable {
   var requestIdentifier = ""
   var transactions: [WireRestoredTransaction]?

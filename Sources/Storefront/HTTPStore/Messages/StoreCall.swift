@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can be asked of a store over HTTP: each is a `POST` of a JSON object to `BASE/v1/NAME`.
+/// The calls of the store protocol: each is a `POST` of a JSON object to `BASE/v1/NAME`.
 enum StoreCall: String, Sendable, CaseIterable {
   case products, purchase, unfinished, finish, restore
 
-  /// The version of the protocol. A change that an older side would misunderstand takes another.
+  /// The version of the protocol. An incompatible change needs a new one.
   static let version = "v1"
 
   var pathSegments: [String] { [Self.version, rawValue] }
 }
 
-/// What both sides of the protocol keep to.
+/// Limits that both sides of the protocol observe.
 enum StoreProtocolLimits {
-  /// The most product identifiers in one request. Clients ask for more in several.
+  /// The greatest number of product identifiers in one request. Clients split longer lists.
   static let maximumProductIdentifierCount = 500
-  /// The most languages in one request; those after it are the least wanted.
+  /// The greatest number of languages in one request. Clients drop the least preferred ones.
   static let maximumLocaleCount = 50
-  /// The most transactions in one answer.
+  /// The greatest number of transactions in one answer.
   static let maximumPageCount = 100
   /// The longest request.
   static let maximumRequestByteCount = 1 << 20
   /// The longest answer.
   static let maximumResponseByteCount = 8 << 20
-  /// How deep JSON nests, with room for members to come.
+  /// The greatest JSON nesting, with room for future members.
   static let maximumDepth = 16
 }

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// Asks for products.
+/// Requests products.
 struct ProductsMessage: JSONObject, Sendable {
   var productIdentifiers: [String] = []
   var preferredLocales: [WireLocale]?
@@ -36,7 +36,7 @@ struct PurchaseMessage: JSONObject, Sendable {
   }
 }
 
-/// Asks for sales that were not finished.
+/// Requests sales that were not finished.
 struct UnfinishedMessage: JSONObject, Sendable {
   var after: String?
   var limit = WireLimit(1)
@@ -53,7 +53,7 @@ struct UnfinishedMessage: JSONObject, Sendable {
   }
 }
 
-/// Says that a customer has what was sold; the answer repeats it.
+/// Finishes a transaction; the answer repeats the message.
 struct FinishMessage: JSONObject, Sendable {
   var transactionIdentifier = ""
   var unknownFields: [JSONMember] = []
@@ -68,7 +68,7 @@ struct FinishMessage: JSONObject, Sendable {
   }
 }
 
-/// Asks for finished purchases again.
+/// Restores finished purchases.
 struct RestoreMessage: JSONObject, Sendable {
   var requestIdentifier = ""
   var applicationUsername: String?
@@ -89,7 +89,7 @@ struct RestoreMessage: JSONObject, Sendable {
   }
 }
 
-/// How many transactions are wanted: at least one, and never more than one answer holds.
+/// The greatest number of transactions in the answer: at least 1, clamped to ``StoreProtocolLimits/maximumPageCount``.
 struct WireLimit: JSONFieldValue, Sendable, Hashable {
   let count: Int
 

@@ -2,9 +2,9 @@
 
 internal import ReceiptCodec
 
-/// Why a server gave no answer of its store: the body of every status but 200.
+/// Why a server has no answer of its store: the body of every status but 200.
 struct StoreProblem: JSONObject, Sendable, Hashable {
-  /// A word that stays stable.
+  /// A stable code.
   var code = ""
   /// What happened and what to do.
   var message = ""
@@ -25,7 +25,7 @@ struct StoreProblem: JSONObject, Sendable, Hashable {
 }
 
 extension StoreProblem {
-  /// The problems that a server of ours has.
+  /// The problems that our server reports.
   enum Kind: String, Sendable, CaseIterable {
     case malformedRequest = "malformed-request"
     case unauthorized

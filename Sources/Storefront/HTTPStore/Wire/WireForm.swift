@@ -2,9 +2,9 @@
 
 internal import ReceiptCodec
 
-/// The JSON form of a value that others know in Swift's form.
+/// The JSON form of a public Swift type.
 ///
-/// The two are apart, so that neither the protocol nor what a program works with changes because of the other.
+/// Two types, so that the protocol and the public API can change independently.
 protocol WireForm: JSONObject, Sendable {
   associatedtype Value
   init(_ value: Value)

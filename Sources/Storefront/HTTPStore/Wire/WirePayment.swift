@@ -46,7 +46,7 @@ extension WirePayment {
   }
 }
 
-/// A ``PaymentOffer`` as JSON: an object with exactly one of three members, which says what kind it is.
+/// A ``PaymentOffer`` as JSON: an object with exactly one of three members, the discriminator.
 struct WirePaymentOffer: JSONFieldValue, Sendable {
   let value: PaymentOffer
 

@@ -38,7 +38,7 @@ extension WireSubscriptionTerms {
   }
 }
 
-/// A ``SubscriptionOffer`` as JSON. Codes stay with the store: who knows one may redeem it.
+/// A ``SubscriptionOffer`` as JSON, without its codes: anyone who knows a code may redeem it.
 struct WireSubscriptionOffer: WireForm {
   var type = OfferType(rawValue: 0)
   var identifier: String?

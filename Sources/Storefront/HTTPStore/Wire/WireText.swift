@@ -3,9 +3,9 @@
 internal import FoundationEssentials
 internal import ReceiptCodec
 
-/// A price, written as a decimal string: binary floating point has no 4.99.
+/// A price as a decimal string: binary floating point cannot represent 4.99.
 struct WireDecimal: JSONFieldValue, Sendable, Hashable {
-  /// What a `Decimal` holds exactly.
+  /// The number of digits that a `Decimal` represents exactly.
   private static let maximumDigitCount = 38
 
   static let zero = WireDecimal(0)
@@ -25,8 +25,7 @@ struct WireDecimal: JSONFieldValue, Sendable, Hashable {
 
   func write(to json: inout JSONWriter) { json.string(decimal.description) }
 
-  /// An optional minus sign, digits, and perhaps a point with digits after it. Foundation alone would stop at the first
-  /// character that it does not know.
+  /// Reads `[ "-" ] digits [ "." digits ]`. Foundation's parser ignores trailing characters that it does not know.
   private static func decimal(_ text: String) -> Decimal? {
     let parts = text.utf8.drop { $0 == UInt8(ascii: "-") }
       .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -62,7 +61,7 @@ struct WireLocale: JSONFieldValue, Sendable, Hashable {
   func write(to json: inout JSONWriter) { json.string(identifier) }
 }
 
-/// A length of time, written as ISO 8601 has it.
+/// A ``SubscriptionPeriod`` in ISO 8601.
 struct WirePeriod: JSONFieldValue, Sendable, Hashable {
   /// What a field holds until it is read.
   static let unread = WirePeriod(SubscriptionPeriod(month: ()))

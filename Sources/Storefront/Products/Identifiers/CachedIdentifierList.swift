@@ -4,21 +4,21 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// A list that a server gave, kept on disk with what a conditional request needs. JSON with a checksum over itself, so
-/// that a damaged file is noticed.
+/// A list from a server, cached on disk with the validators for a conditional request. The JSON file contains its own
+/// checksum, so that damage is detected.
 struct CachedIdentifierList: JSONObject, Equatable {
   static let format = "receiptkit-product-identifiers"
   static let currentVersion: Int64 = 1
 
   var format = Self.format
   var version = Self.currentVersion
-  /// The address that it is of.
+  /// The address that it was fetched from.
   var url = ""
   var etag: String?
   var lastModified: String?
-  /// When the server last gave it, or said that it is still so.
+  /// When the server last sent it or confirmed that it has not changed.
   var confirmedAt = Timestamp(millisecondsSince1970: 0)
-  /// Those that the list has more than once stand at the end again.
+  /// The identifiers; duplicates of the list follow at the end.
   var identifiers: [String] = []
   var sha256: String?
   var unknownFields: [JSONMember] = []
@@ -54,7 +54,7 @@ struct CachedIdentifierList: JSONObject, Equatable {
     identifiers = list.identifiers + list.duplicates
   }
 
-  /// A file is read back only if it is what was written.
+  /// Reads a file, and refuses one whose checksum is wrong.
   init(file: [UInt8]) throws(ProductIdentifierError) {
     do throws(MalformedReceipt) {
       try self.init(json: file, part: "cache", limits: .standard)
@@ -72,7 +72,7 @@ struct CachedIdentifierList: JSONObject, Equatable {
     return copy.encodedJSON()
   }
 
-  /// Whether the server can be asked for something newer.
+  /// Whether a conditional request is possible.
   var isConditional: Bool { etag != nil || lastModified != nil }
 
   func list() throws(ProductIdentifierError) -> ProductIdentifierList {
@@ -85,7 +85,7 @@ struct CachedIdentifierList: JSONObject, Equatable {
     return Hexadecimal.encode(Digest.hash(copy.encodedJSON(), using: .sha256))
   }
 
-  /// A header's value that can be sent back: printable ASCII.
+  /// A header value that is safe to send back: printable ASCII.
   private static func usable(_ value: String) -> String? {
     1...1024 ~= value.utf8.count && value.utf8.allSatisfy { 0x20..<0x7F ~= $0 } ? value : nil
   }

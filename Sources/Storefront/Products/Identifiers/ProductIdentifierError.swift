@@ -10,19 +10,19 @@ public struct ProductIdentifierError: Error, Sendable, Hashable, CustomStringCon
     case notFound = "not-found"
     /// The file cannot be read.
     case unreadable
-    /// There is nothing in it.
+    /// It is empty.
     case empty
-    /// It is longer, or has more identifiers, than is allowed.
+    /// It is too long, or has too many identifiers.
     case tooLarge = "too-large"
     /// It is neither JSON nor a property list in XML, or not a well-formed one.
     case malformed
-    /// It is no array of strings.
+    /// It is not an array of strings.
     case wrongType = "wrong-type"
-    /// One of the strings is no identifier.
+    /// One of the strings is not a valid identifier.
     case invalidIdentifier = "invalid-identifier"
     /// The server refused.
     case refused
-    /// The server's answer makes no sense.
+    /// The server's answer is invalid.
     case invalidResponse = "invalid-response"
     /// The server could not be reached, or could not answer.
     case unavailable
@@ -47,7 +47,7 @@ public struct ProductIdentifierError: Error, Sendable, Hashable, CustomStringCon
   /// Code, place and message, on one line.
   public var description: String { "\(code.rawValue) at \(place): \(message)" }
 
-  /// The same fault, of something in a file or at an address.
+  /// The same error with the file or address that contains the place.
   func inside(_ container: String) -> ProductIdentifierError {
     ProductIdentifierError(code, at: place.isEmpty ? container : "\(container): \(place)", message)
   }

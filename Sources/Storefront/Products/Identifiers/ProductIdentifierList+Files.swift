@@ -7,9 +7,9 @@ extension ProductIdentifierList {
   ///
   /// - Parameters:
   ///   - name: The resource, without its extension.
-  ///   - directory: Where the app's resources are, such as `Bundle.main.resourceURL`.
-  /// - Throws: ``ProductIdentifierError`` with `not-found` if there is neither `name.plist` nor `name.json`, and all that
-  ///   reading a file can throw.
+  ///   - directory: The directory of the app's resources, such as `Bundle.main.resourceURL`.
+  /// - Throws: ``ProductIdentifierError`` with `not-found` if there is neither `name.plist` nor `name.json`, and the
+  ///   errors of ``init(contentsOf:)``.
   public init(
     resource name: String = "product_ids", in directory: URL
   ) throws(ProductIdentifierError) {
@@ -23,10 +23,10 @@ extension ProductIdentifierList {
       "There is neither \(name).plist nor \(name).json; add one to the resources.")
   }
 
-  /// Reads a list from a file: a property list in XML, or JSON, by what the file begins with.
+  /// Reads a list from a file: a property list in XML, or JSON. The first bytes decide which.
   ///
   /// - Parameter file: The file.
-  /// - Throws: ``ProductIdentifierError``, placed in the file.
+  /// - Throws: ``ProductIdentifierError`` with the place in the file.
   public init(contentsOf file: URL) throws(ProductIdentifierError) {
     do throws(ProductIdentifierError) {
       let bytes = try SmallFile(path: file.path).read(limit: Self.maximumByteCount)
@@ -48,7 +48,7 @@ struct SmallFile {
 
   var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// All of a regular file.
+  /// Reads a regular file.
   func read(limit: Int) throws(ProductIdentifierError) -> [UInt8] {
     let resolved = URL(filePath: path).resolvingSymlinksInPath().path
     let attributes: [FileAttributeKey: Any]

@@ -2,24 +2,24 @@
 
 internal import ReceiptCodec
 
-/// The identifiers of the products that an app sells, from its resources or its server. There is no call that lists what a
-/// store sells, so an app has to know.
+/// The identifiers of the products that an app sells, from its resources or its server. An app must know them: no call
+/// lists the products of a store.
 public struct ProductIdentifierList: Sendable, Hashable {
   /// The identifiers in the order of the list, each once.
   public let identifiers: [String]
-  /// Identifiers that the list had more than once: a mistake in it, which does no harm.
+  /// Identifiers that occur more than once in the list, which is a harmless mistake.
   public let duplicates: [String]
 
-  /// The most identifiers that a list may have: 100,000.
+  /// The greatest number of identifiers: 100,000.
   public static let maximumCount = 100_000
   /// The longest list, in bytes: 4 MiB.
   public static let maximumByteCount = 4 << 20
 
   /// Creates a list.
   ///
-  /// - Parameter identifiers: The identifiers; what occurs again is left out and noted.
-  /// - Throws: ``ProductIdentifierError`` with `invalid-identifier` for one that is empty, longer than 255 bytes, or has
-  ///   control characters, and `too-large` for too many.
+  /// - Parameter identifiers: The identifiers; duplicates are removed and recorded.
+  /// - Throws: ``ProductIdentifierError`` with `invalid-identifier` for one that is empty, longer than 255 bytes, or
+  ///   contains control characters, and `too-large` for too many.
   public init(_ identifiers: [String]) throws(ProductIdentifierError) {
     guard identifiers.count <= Self.maximumCount else {
       throw ProductIdentifierError(
@@ -47,7 +47,7 @@ public struct ProductIdentifierList: Sendable, Hashable {
   /// Reads a JSON array of strings.
   ///
   /// - Parameter json: The whole file.
-  /// - Throws: ``ProductIdentifierError``, placed by a JSON path or a byte.
+  /// - Throws: ``ProductIdentifierError`` with a JSON path or byte offset.
   public init(json: [UInt8]) throws(ProductIdentifierError) {
     let value: JSONValue
     do throws(MalformedReceipt) {
@@ -76,8 +76,8 @@ public struct ProductIdentifierList: Sendable, Hashable {
   /// Reads a property list in XML: an array of strings.
   ///
   /// - Parameter propertyList: The whole file.
-  /// - Throws: ``ProductIdentifierError``, placed by a path or a byte. A binary property list is `malformed`; `plutil
-  ///   -convert xml1` makes it readable.
+  /// - Throws: ``ProductIdentifierError`` with a path or byte offset. A binary property list is `malformed`; convert it
+  ///   with `plutil -convert xml1`.
   public init(propertyList: [UInt8]) throws(ProductIdentifierError) {
     guard propertyList.count <= Self.maximumByteCount else {
       throw ProductIdentifierError(

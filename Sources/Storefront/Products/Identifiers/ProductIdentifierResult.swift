@@ -6,11 +6,11 @@ public import ReceiptCodec
 public struct ProductIdentifierResult: Sendable, Hashable {
   /// How new the list is.
   public enum Freshness: Sendable, Hashable {
-    /// The server has just given it.
+    /// The server sent it.
     case fresh
-    /// The server has just said that the list of before is still so.
+    /// The server confirmed that the cached list has not changed.
     case notModified
-    /// The server gave no list, for this reason; it is the last good one.
+    /// The server did not send a list, for this reason; this is the last valid one.
     case stale(ProductIdentifierError)
   }
 
@@ -18,9 +18,9 @@ public struct ProductIdentifierResult: Sendable, Hashable {
   public let list: ProductIdentifierList
   /// How new it is.
   public let freshness: Freshness
-  /// When the server last gave it or said that it is still so.
+  /// When the server last sent it or confirmed that it has not changed.
   public let confirmedAt: Timestamp
-  /// What went wrong with the cache: that it is damaged and was not used, or could not be written.
+  /// Errors of the cache: it is damaged and was not used, or it could not be written.
   public let notices: [ProductIdentifierError]
 
   /// Creates a result.

@@ -4,11 +4,10 @@ public import FoundationEssentials
 internal import ReceiptCodec
 public import ReceiptHTTP
 
-/// Fetches a list of product identifiers from a server, for products whose content is delivered: the list changes at any
-/// time, without a new version of the app.
+/// Fetches a list of product identifiers from a server, so that products can change without a new version of the app.
 ///
-/// The file is named after the version of the format that this version of the app reads, `products_v2.json`, so that an
-/// old app is never given a list that it does not understand. Another version's file is never used instead.
+/// The file name contains the version of the format, such as `products_v2.json`, so that an old app never receives a
+/// list that it cannot read. The file of another version is never used.
 ///
 /// ```swift
 /// let source = ProductIdentifierSource(
@@ -18,7 +17,7 @@ public import ReceiptHTTP
 /// if case .stale(let reason) = result.freshness { print("The list may be old: \(reason)") }
 /// ```
 public struct ProductIdentifierSource: Sendable {
-  /// Where the list is.
+  /// The address of the list.
   public let url: RemoteURL
 
   private let cache: SmallFile?
@@ -29,14 +28,14 @@ public struct ProductIdentifierSource: Sendable {
   ///
   /// - Parameters:
   ///   - transport: Sends the requests.
-  ///   - base: Where the files are.
-  ///   - name: What they are called, without version and extension.
-  ///   - formatVersion: Which version of the list this version of the app reads.
-  ///   - cacheFile: Where the last good list is kept; without it there is none while the server is down. One for each
-  ///     list. Its directory must exist.
-  ///   - retry: How often and how long it is tried.
+  ///   - base: The base URL of the files.
+  ///   - name: The name of the files, without version and extension.
+  ///   - formatVersion: The version of the format that this version of the app reads.
+  ///   - cacheFile: The file that caches the last valid list; without it no list is available while the server is down.
+  ///     Each list needs its own file. The directory must exist.
+  ///   - retry: The retry policy.
   ///   - time: The clocks.
-  ///   - log: Takes what should be looked into, a line each.
+  ///   - log: Receives warnings, one line each.
   public init(
     transport: any HTTPTransport, base: RemoteURL, name: String = "products", formatVersion: Int,
     cacheFile: URL? = nil, retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system,
@@ -48,11 +47,10 @@ public struct ProductIdentifierSource: Sendable {
     self.log = log
   }
 
-  /// Fetches the list, unless it is the one of before; away from the caller's thread.
+  /// Fetches the list, if it has changed, off the caller's thread.
   ///
-  /// - Returns: The list. It is the last good one if the server gave none, and says so.
-  /// - Throws: ``ProductIdentifierError`` where there is no such list either, and with `cancelled` if the task was
-  ///   cancelled.
+  /// - Returns: The list. If the server sent none, it is the last valid one, marked as stale.
+  /// - Throws: ``ProductIdentifierError`` if there is no such list, and with `cancelled` if the task was cancelled.
   @concurrent
   public func load() async throws(ProductIdentifierError) -> ProductIdentifierResult {
     var notices: [ProductIdentifierError] = []
@@ -82,7 +80,7 @@ public struct ProductIdentifierSource: Sendable {
     case (.notModified(let etag, let lastModified), .some(let cached)):
       list = cached.list
       freshness = .notModified
-      // What it does not repeat stays as it was (RFC 9110 section 15.4.5).
+      // Validators that a 304 response omits stay valid (RFC 9110 section 15.4.5).
       file = CachedIdentifierList(
         url: url.description, etag: etag ?? cached.file.etag,
         lastModified: lastModified ?? cached.file.lastModified, confirmedAt: now, list: cached.list)
@@ -96,8 +94,8 @@ public struct ProductIdentifierSource: Sendable {
   /// Fetches the list in the background and delivers it on the main actor (`fetchProductIdentifiersFromURL:delegate:`
   /// and `displayProducts:` of the guide).
   ///
-  /// - Parameter deliver: Takes the list, or why there is none.
-  /// - Returns: The task, which may be cancelled; `deliver` is told that, too.
+  /// - Parameter deliver: Receives the list or the error.
+  /// - Returns: The task. If it is cancelled, `deliver` receives the error `cancelled`.
   @discardableResult
   public func load(
     deliver: @escaping @MainActor @Sendable (Result<ProductIdentifierResult, ProductIdentifierError>) -> Void
@@ -124,11 +122,11 @@ public struct ProductIdentifierSource: Sendable {
     do throws(ProductIdentifierError) {
       let bytes = try cache.read(limit: 2 * ProductIdentifierList.maximumByteCount)
       let file = try CachedIdentifierList(file: bytes)
-      // Of another version or address: not damaged, and not to be used.
+      // A cache of another address is not damaged, but must not be used.
       guard file.url == url.description else { return nil }
       return Cached(file: file, list: try file.list())
     } catch {
-      // The file stays until a good list replaces it: whose it is, if it is none of ours, nobody knows.
+      // The file is not removed: it may not be a cache at all. A valid list replaces it.
       notice(error.inside(cache.path), "The cache of product identifiers is damaged and not used", &notices)
       return nil
     }
@@ -215,7 +213,7 @@ public struct ProductIdentifierSource: Sendable {
       return ProductIdentifierError(.unavailable, at: place, "The server did not answer in time.")
     case RemoteCaller.Failure.redirected(let status, _):
       return ProductIdentifierError(.refused, at: place, "The server sends on to another one (\(status)).")
-    // Nothing else is thrown but this and `CancellationError`.
+    // The only other errors are these and `CancellationError`.
     default: return ProductIdentifierError(.cancelled, at: place, "The task was cancelled.")
     }
   }

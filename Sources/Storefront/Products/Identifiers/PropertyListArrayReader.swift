@@ -12,8 +12,8 @@ internal import ReceiptCodec
 /// text   = characters, the five entities of XML, characters by number, CDATA
 /// ```
 ///
-/// Comments and white space may stand between elements. A document type with declarations of its own is refused: with
-/// entities that hold each other it would be longer than it is.
+/// Comments and white space may stand between elements. A document type with internal declarations is refused, which
+/// prevents entity expansion attacks.
 struct PropertyListArrayReader {
   private let bytes: [UInt8]
   private let maximumCount: Int
@@ -117,7 +117,7 @@ struct PropertyListArrayReader {
     var digits = String(decoding: bytes[position..<end], as: UTF8.self)[...]
     let isHexadecimal = digits.hasPrefix("x")
     if isHexadecimal { digits = digits.dropFirst() }
-    // `UInt32` alone would take a sign.
+    // `UInt32` would also accept a sign.
     guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }),
       let scalar = UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap(Unicode.Scalar.init),
       scalar.value >= 0x20 || [0x9, 0xA, 0xD].contains(scalar.value)
@@ -134,7 +134,7 @@ struct PropertyListArrayReader {
 
   private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
-  /// Moves over white space and comments.
+  /// Skips white space and comments.
   private mutating func skipMiscellany() throws(ProductIdentifierError) {
     while true {
       while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
@@ -176,7 +176,7 @@ struct PropertyListArrayReader {
     ProductIdentifierError(code, at: "byte \(offset ?? position)", message)
   }
 
-  /// Something that is no element, or another one than is expected.
+  /// The error for text or another element in place of the expected one.
   private func other(_ expected: String, at path: String) -> ProductIdentifierError {
     guard position < bytes.count else { return truncated() }
     if bytes[position] == UInt8(ascii: "<"), !bytes[position...].contains(UInt8(ascii: ">")) {

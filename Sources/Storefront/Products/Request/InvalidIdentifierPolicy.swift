@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is done about identifiers that the store does not know. They mean that the list of identifiers is wrong, or the
-/// store's catalogue. Both ways they are logged, and are apart in the response.
+/// How identifiers are handled that the store does not know. They are a mistake in the list of identifiers or in the
+/// store's catalogue. Either policy logs them and lists them separately in the response.
 public enum InvalidIdentifierPolicy: Sendable {
-  /// Leave them out and go on: customers buy what there is.
+  /// Ignores them: customers buy the other products.
   case production
-  /// Go on, too, but report to the developer: the handler shows the error where it cannot be overlooked.
+  /// Also reports them to the developer, by a handler that shows the error prominently.
   case development(@Sendable (InvalidProductIdentifiers) -> Void)
 }
 

@@ -11,9 +11,9 @@ internal import Synchronization
 /// ```
 ///
 /// Or with a delegate, as in StoreKit: set ``delegate``, call ``start()``, and if need be ``cancel()``. A request that
-/// was started keeps itself until it is done; its delegate it does not keep.
+/// was started retains itself until it is done. It does not retain its delegate.
 public final class ProductsRequest: StoreRequest {
-  /// The products asked for.
+  /// The identifiers of the requested products.
   public let productIdentifiers: Set<String>
   /// The languages that the customer reads, best first.
   public let preferredLocales: [Locale]
@@ -33,11 +33,11 @@ public final class ProductsRequest: StoreRequest {
   /// Creates a request (`initWithProductIdentifiers:`).
   ///
   /// - Parameters:
-  ///   - productIdentifiers: The products to ask for. Nothing else can be found out: no call lists a store's products.
+  ///   - productIdentifiers: The products to request. No call lists all products of a store.
   ///   - store: The store.
   ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - invalidIdentifiers: What is done about identifiers that the store does not know.
-  ///   - log: Takes what should be looked into, a line each.
+  ///   - invalidIdentifiers: How identifiers are handled that the store does not know.
+  ///   - log: Receives warnings, one line each.
   public init(
     productIdentifiers: Set<String>, store: any Store, preferredLocales: [Locale] = [.current],
     invalidIdentifiers: InvalidIdentifierPolicy = .production,
@@ -56,10 +56,10 @@ public final class ProductsRequest: StoreRequest {
 
   /// Asks the store.
   ///
-  /// Each call asks anew; neither ``start()`` nor ``cancel()`` has to do with it. To cancel it, cancel the task.
+  /// Each call sends a new request, independent of ``start()`` and ``cancel()``. To cancel it, cancel the task.
   ///
-  /// - Returns: A product for each valid identifier, in the store's order, and the other identifiers, sorted. What a
-  ///   store tells beyond what it was asked is left out.
+  /// - Returns: A product for each valid identifier, in the store's order, and the other identifiers, sorted. Products
+  ///   that were not requested are ignored.
   /// - Throws: ``StoreError``; with `unknown` also if the task was cancelled.
   public func response() async throws(StoreError) -> ProductsResponse {
     guard !productIdentifiers.isEmpty else { return ProductsResponse(products: []) }
@@ -68,46 +68,47 @@ public final class ProductsRequest: StoreRequest {
     let response = checked(answer)
     if let invalid = InvalidProductIdentifiers(response.invalidProductIdentifiers) {
       log(invalid.description)
-      if case .development(let complain) = policy { complain(invalid) }
+      if case .development(let report) = policy { report(invalid) }
     }
     return response
   }
 
-  /// Exactly one place for each identifier that was asked for, whatever the store says.
+  /// Makes a response in which each requested identifier occurs exactly once, whatever the store returned.
   private func checked(_ answer: ProductsResponse) -> ProductsResponse {
     var missing = productIdentifiers
     let products = answer.products.filter { missing.remove($0.productIdentifier) != nil }
     if products.count < answer.products.count {
-      log("The store told of products that it was not asked for, or twice of one; that is left out.")
+      log("The store returned products that were not requested, or one twice; they are ignored.")
     }
     return ProductsResponse(products: products, invalidProductIdentifiers: missing.sorted())
   }
 
   // MARK: Delegate
 
-  /// Who is told (`delegate`). It is not kept. Set it before ``start()``.
+  /// The delegate (`delegate`), a weak reference. Set it before ``start()``.
   public var delegate: (any ProductsRequestDelegate)? {
     get { state.withLock { $0.delegate } }
     set { state.withLock { $0.delegate = newValue } }
   }
 
-  /// Sends the request (`start`). First comes the response and then that it finished, or only the error.
+  /// Sends the request (`start`). The delegate receives the response and then that the request finished, or only the
+  /// error.
   public func start() {
     state.withLock { state in
       guard !state.wasStarted else { return }
       state.wasStarted = true
-      // The task keeps the request, until it is done.
+      // The task retains the request until it is done.
       state.task = Task { await self.run() }
     }
   }
 
-  /// Cancels the request (`cancel`): the delegate is told nothing any more, no error either.
+  /// Cancels the request (`cancel`): the delegate receives no further call, not even an error.
   public func cancel() async {
     let task = state.withLock { state in
       state.wasStarted = true
       return state.task
     }
-    // In this order: what the task says to being cancelled must not reach the delegate.
+    // Close first: the error of the cancelled task must not reach the delegate.
     await delivery.close()
     task?.cancel()
     await delivery.ended()

@@ -2,22 +2,22 @@
 
 /// A request to the store with a delegate (`SKRequest`): make one, set its delegate, start it.
 public protocol StoreRequest: AnyObject, Sendable {
-  /// Sends the request. The results go to the delegate. A request is sent once: to start it again does nothing, and
-  /// neither does it to start one that was cancelled.
+  /// Sends the request. The results go to the delegate. A request is sent once: starting it again, or after it was
+  /// cancelled, has no effect.
   func start()
 
-  /// Cancels the request. When this returns, no call of the delegate begins any more, and an error is not among what it
-  /// was told; a call that had begun has ended, unless it is the one that cancels.
+  /// Cancels the request. When this returns, the delegate receives no further call, and no error for the cancellation.
+  /// A call in progress has ended, unless it is the one that cancels.
   func cancel() async
 }
 
-/// What is told of any request (`SKRequestDelegate`). Both are optional.
+/// The delegate of any request (`SKRequestDelegate`). Both methods are optional.
 public protocol RequestDelegate: AnyObject, Sendable {
-  /// All was processed; nothing follows, and the request may be let go of (`requestDidFinish:`).
+  /// The request finished (`requestDidFinish:`). No further call follows; the request may be released.
   func requestDidFinish(_ request: any StoreRequest) async
 
-  /// It failed (`request:didFailWithError:`). ``requestDidFinish(_:)`` is not called afterwards; the request may be let
-  /// go of.
+  /// The request failed (`request:didFailWithError:`). ``requestDidFinish(_:)`` is not called; the request may be
+  /// released.
   func request(_ request: any StoreRequest, didFailWith error: StoreError) async
 }
 
@@ -29,9 +29,8 @@ extension RequestDelegate {
   public func request(_ request: any StoreRequest, didFailWith error: StoreError) async {}
 }
 
-/// What is told of a products request (`SKProductsRequestDelegate`).
+/// The delegate of a products request (`SKProductsRequestDelegate`).
 public protocol ProductsRequestDelegate: RequestDelegate {
-  /// The products, and the identifiers that the store does not know (`productsRequest:didReceiveResponse:`). Afterwards
-  /// comes ``RequestDelegate/requestDidFinish(_:)``.
+  /// The response came (`productsRequest:didReceiveResponse:`). ``RequestDelegate/requestDidFinish(_:)`` follows.
   func productsRequest(_ request: ProductsRequest, didReceive response: ProductsResponse) async
 }

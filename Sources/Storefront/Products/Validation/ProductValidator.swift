@@ -2,8 +2,8 @@
 
 public import FoundationEssentials
 
-/// Has the store confirm a list of product identifiers before anything is shown for sale (`validateProductIdentifiers:`
-/// and `displayStoreUI` of the guide).
+/// Validates a list of product identifiers with the store before products are shown for sale
+/// (`validateProductIdentifiers:` and `displayStoreUI` of the guide).
 ///
 /// ```swift
 /// let validator = ProductValidator(store: store, log: { print($0) })
@@ -25,9 +25,9 @@ public struct ProductValidator: Sendable {
   /// - Parameters:
   ///   - store: The store.
   ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - invalidIdentifiers: What is done about identifiers that the store does not know.
-  ///   - report: Tells them to the vendor's own server, if that is wanted.
-  ///   - log: Takes what should be looked into, a line each.
+  ///   - invalidIdentifiers: How identifiers are handled that the store does not know.
+  ///   - report: Reports them, for example to the vendor's own server.
+  ///   - log: Receives warnings, one line each.
   public init(
     store: any Store, preferredLocales: [Locale] = [.current],
     invalidIdentifiers: InvalidIdentifierPolicy = .production,
@@ -44,8 +44,8 @@ public struct ProductValidator: Sendable {
   /// Asks the store about the list.
   ///
   /// - Parameter list: The identifiers, in the order in which products are shown.
-  /// - Returns: The products in that order, and what was wrong with the list.
-  /// - Throws: ``StoreError`` when the store could not be asked.
+  /// - Returns: The products in that order, and the invalid identifiers.
+  /// - Throws: ``StoreError`` if the store did not answer.
   public func validate(_ list: ProductIdentifierList) async throws(StoreError) -> ValidatedProducts {
     let request = ProductsRequest(
       productIdentifiers: Set(list.identifiers), store: store, preferredLocales: preferredLocales,

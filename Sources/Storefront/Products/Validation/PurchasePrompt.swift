@@ -2,14 +2,14 @@
 
 public import ReceiptCodec
 
-/// What a customer is asked before a purchase is authorised. Outside production it says so, in the words that testers
-/// look for: `[Environment: Sandbox]`.
+/// The question to a customer before a purchase is authorised. Outside production it names the environment as StoreKit
+/// does: `[Environment: Sandbox]`.
 public struct PurchasePrompt: Sendable, Hashable, CustomStringConvertible {
-  /// What is bought.
+  /// The product.
   public let product: Product
-  /// How many of it.
+  /// The quantity.
   public let quantity: Int
-  /// Where it is bought.
+  /// The environment of the purchase.
   public let environment: ReceiptEnvironment
 
   /// Creates a prompt.
@@ -28,7 +28,7 @@ public struct PurchasePrompt: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The question, and on a line of its own the environment.
+  /// The question, followed by a line with the environment outside production.
   public var description: String {
     let count = quantity == 1 ? "one \(product.localizedTitle)" : "\(quantity) × \(product.localizedTitle)"
     let question = "Do you want to buy \(count) for \(product.localizedPrice)\(quantity == 1 ? "" : " each")?"

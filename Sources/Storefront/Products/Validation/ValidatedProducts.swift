@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Products that the store confirmed. Keep them: payments are made of them.
+/// Products that the store confirmed. Keep them to make payments.
 public struct ValidatedProducts: Sendable, Hashable {
   /// The products, in the order of the list.
   public let products: [Product]
   /// Identifiers of the list that the store does not know.
   public let invalidProductIdentifiers: [String]
 
-  /// Takes the products that a store confirmed, in the order of the list.
+  /// Creates a value from a store's response, in the order of the list.
   public init(_ response: ProductsResponse, orderedBy list: ProductIdentifierList) {
     let products = Dictionary(
       response.products.map { ($0.productIdentifier, $0) }, uniquingKeysWith: { first, _ in first })
@@ -15,8 +15,10 @@ public struct ValidatedProducts: Sendable, Hashable {
     invalidProductIdentifiers = response.invalidProductIdentifiers
   }
 
-  /// What is wrong with the list; `nil` if nothing is.
-  public var complaint: InvalidProductIdentifiers? { InvalidProductIdentifiers(invalidProductIdentifiers) }
+  /// The error about invalid identifiers; `nil` if all are valid.
+  public var validationError: InvalidProductIdentifiers? {
+    InvalidProductIdentifiers(invalidProductIdentifiers)
+  }
 
   /// The product with this identifier; `nil` if the store did not confirm it.
   public func product(_ productIdentifier: String) -> Product? {
@@ -28,7 +30,7 @@ public struct ValidatedProducts: Sendable, Hashable {
     product(productIdentifier).map { Payment(product: $0) }
   }
 
-  /// What to show. No user interface comes with this; it is shown only to who may pay, and only what can be bought.
+  /// What a user interface should show: nothing to a user who may not pay, and only products that can be bought.
   ///
   /// - Parameter canMakePayments: Whether the user may authorise payments; ask the queue just before showing.
   /// - Returns: The products in the order of the list, or why there is nothing to show.
@@ -38,11 +40,11 @@ public struct ValidatedProducts: Sendable, Hashable {
   }
 }
 
-/// What of a store to show.
+/// What the user interface of a store should show.
 public enum StoreUI: Sendable, Hashable {
   /// These products, each with its title, description and ``Product/localizedPrice``.
   case shown([Product])
-  /// Nothing: change, disable or hide the user interface.
+  /// No products: change, disable or hide the user interface.
   case hidden(Reason)
 
   /// Why there is nothing to show.

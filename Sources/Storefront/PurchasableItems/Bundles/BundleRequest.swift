@@ -2,14 +2,14 @@
 
 internal import ReceiptCrypto
 
-/// Fetches the content of an item (`CalStoreCalendarBundleRequest`), into memory. For content that is large, or that
-/// must outlive the process, start a ``Download``.
+/// Fetches the content of an item (`CalStoreCalendarBundleRequest`) into memory. For large content, or to keep it on
+/// disk, start a ``Download``.
 public struct BundleRequest: Sendable {
   /// The longest bundle.
   public static let maximumByteCount = 64 << 20
   private static let partByteCount = 4 << 20
 
-  /// What is fetched, from where.
+  /// The content, with its address, length and digest.
   public let content: DownloadableContent
   private let fetcher: ContentFetcher
 
@@ -18,7 +18,7 @@ public struct BundleRequest: Sendable {
     fetcher = items.fetcher
   }
 
-  /// Fetches the bundle, and compares its digest. Cancelling the task gives it up.
+  /// Fetches the bundle and verifies its digest. To cancel it, cancel the task.
   ///
   /// - Returns: The bundle.
   /// - Throws: ``DownloadError``.
@@ -52,7 +52,7 @@ public struct BundleRequest: Sendable {
         bytes += more
       case .whole(let all, _): return all
       case .unsatisfiable: throw mismatch
-      case .moreThanAsked:
+      case .exceedsLimit:
         guard case .whole(let all, _) = try await fetcher.whole(of: source.url, limit: Int(source.length))
         else {
           throw mismatch
@@ -64,9 +64,9 @@ public struct BundleRequest: Sendable {
   }
 }
 
-/// The content of an item (`CalStoreCalendarBundle`), all of it, with the right digest.
+/// The complete content of an item, with a verified digest (`CalStoreCalendarBundle`).
 public struct ContentBundle: Sendable, Hashable {
-  /// Which content.
+  /// The identifier of the content.
   public let identifier: String
   /// Its version.
   public let version: String

@@ -4,22 +4,22 @@ public import ReceiptCodec
 
 /// A purchase whose receipt has been verified. Make one only from a verified receipt: it unlocks content.
 public struct OwnedPurchase: Sendable, Hashable {
-  /// The product, as the verified receipt says.
+  /// The product in the verified receipt.
   public var productIdentifier: String
-  /// The transaction, as the verified receipt says.
+  /// The transaction in the verified receipt.
   public var transactionIdentifier: String
-  /// Until when a subscription is paid for; `nil` for what is bought once.
+  /// The expiry date of a subscription; `nil` for a one-time purchase.
   public var expiresAt: Timestamp?
-  /// Until when a subscription that could not be renewed goes on all the same.
+  /// The end of the grace period of a subscription whose renewal failed.
   public var gracePeriodEndsAt: Timestamp?
-  /// Whether the store still tries to renew a subscription that it could not.
+  /// Whether the store is still trying to renew a subscription.
   public var isInBillingRetry: Bool
-  /// When it was refunded or taken away; `nil` if it was not.
+  /// The date of its refund or revocation, if any.
   public var revokedAt: Timestamp?
-  /// Whether another subscription of its group has taken its place.
+  /// Whether another subscription of its group replaced it.
   public var isUpgraded: Bool
 
-  /// Creates one from what a verified receipt says, and perhaps a server that knows more.
+  /// Creates one from a verified receipt, and possibly from newer information of a server.
   public init(
     productIdentifier: String, transactionIdentifier: String, expiresAt: Timestamp? = nil,
     gracePeriodEndsAt: Timestamp? = nil, isInBillingRetry: Bool = false, revokedAt: Timestamp? = nil,
@@ -34,9 +34,9 @@ public struct OwnedPurchase: Sendable, Hashable {
     self.isUpgraded = isUpgraded
   }
 
-  /// Takes over what a verified receipt says of a purchase; `nil` where it names no product or no transaction.
+  /// Creates one from a verified transaction; `nil` if it has no product or transaction identifier.
   ///
-  /// - Parameter transaction: From a verified receipt, and from nothing else.
+  /// - Parameter transaction: A transaction from a verified receipt, and from nowhere else.
   public init?(verified transaction: Transaction) {
     guard let product = transaction.productId, let identifier = transaction.transactionId else { return nil }
     self.init(
@@ -44,7 +44,8 @@ public struct OwnedPurchase: Sendable, Hashable {
       revokedAt: transaction.revocationDate)
   }
 
-  /// Whether the customer has it at an instant: not taken away, not upgraded, and paid for or in its grace period.
+  /// Whether the customer is entitled to it at an instant: not revoked, not upgraded, and paid for or in its grace
+  /// period.
   public func isOwned(at instant: Timestamp) -> Bool {
     guard revokedAt == nil, !isUpgraded else { return false }
     guard let expiresAt else { return true }
@@ -52,12 +53,12 @@ public struct OwnedPurchase: Sendable, Hashable {
   }
 }
 
-/// What is known of a customer's purchases, all of it verified.
+/// The verified purchases of a customer.
 public protocol PurchaseRecord: Sendable {
-  /// The purchases of some products, present and past.
+  /// The purchases of some products, current and past.
   ///
-  /// - Parameter productIdentifiers: Which products. Others may come, too, and are not looked at.
+  /// - Parameter productIdentifiers: The products. The result may contain others, which are ignored.
   /// - Returns: The purchases.
-  /// - Throws: What keeps it from knowing. What could not be checked is neither owned nor not.
+  /// - Throws: Any error, if a purchase could not be verified: it then counts neither as owned nor as not owned.
   func purchases(of productIdentifiers: Set<String>) async throws -> [OwnedPurchase]
 }

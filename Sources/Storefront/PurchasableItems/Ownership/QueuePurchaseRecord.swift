@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The purchases of a queue whose receipts a verifier accepts, and those of another record.
+/// The purchases of a queue with valid receipts, and those of another record.
 ///
-/// A queue forgets what is finished. Before you finish a transaction, keep what its verified receipt says, and give it as
-/// the other record.
+/// A queue forgets finished transactions. Before you finish one, store the contents of its verified receipt, and return
+/// them from the other record.
 ///
 /// ```swift
 /// let record = QueuePurchaseRecord(queue, remembering: database) { transaction in
@@ -18,21 +18,22 @@
 public actor QueuePurchaseRecord: PurchaseRecord {
   /// Verifies the receipt of a transaction that is purchased or restored.
   ///
-  /// It returns what the receipt says, or `nil` where it is not valid, and throws where that could not be found out.
+  /// It returns the purchase in the receipt, or `nil` if the receipt is invalid, and throws if it could not be
+  /// verified.
   public typealias Verify = @Sendable (PaymentTransaction) async throws -> OwnedPurchase?
 
   private let queue: PaymentQueue
   private let others: (any PurchaseRecord)?
   private let verify: Verify
-  /// What the receipts of unfinished transactions say; nothing for those that are not valid.
+  /// The purchases of unfinished transactions; `nil` for an invalid receipt.
   private var verified: [PaymentTransaction.ID: OwnedPurchase?] = [:]
 
   /// Creates a record.
   ///
   /// - Parameters:
-  ///   - queue: Whose purchased and restored transactions count.
-  ///   - others: What was finished before.
-  ///   - verify: Verifies a receipt. Each is verified once as long as this lives, unless that could not be done.
+  ///   - queue: The queue with unfinished transactions.
+  ///   - others: The purchases that were finished before.
+  ///   - verify: Verifies a receipt. Its result is cached, unless it throws.
   public init(
     _ queue: PaymentQueue, remembering others: (any PurchaseRecord)? = nil, verify: @escaping Verify
   ) {

@@ -2,14 +2,14 @@
 
 internal import Synchronization
 
-/// Knows the app's auto-renewable subscription (`CalStoreSubscriptionHandler`).
+/// Provides the app's auto-renewable subscription (`CalStoreSubscriptionHandler`).
 public struct SubscriptionHandler: Sendable {
   private static let configured = Mutex<SubscriptionHandler?>(nil)
 
-  /// The handler that the whole app shares; `nil` until ``configureShared(_:)`` has said which.
+  /// The shared handler of the app; `nil` until ``configureShared(_:)`` sets it.
   public static var shared: SubscriptionHandler? { configured.withLock { $0 } }
 
-  /// Says which handler the whole app shares. Libraries make handlers of their own, or take one.
+  /// Sets the shared handler of the app. Libraries should create their own or take one as a parameter.
   ///
   /// - Parameter handler: The handler; `nil` for none.
   public static func configureShared(_ handler: SubscriptionHandler?) { configured.withLock { $0 = handler } }
@@ -20,10 +20,10 @@ public struct SubscriptionHandler: Sendable {
   /// Creates a handler.
   ///
   /// - Parameters:
-  ///   - items: What sells it.
-  ///   - identifier: Which item it is.
+  ///   - items: Creates and sells the item.
+  ///   - identifier: The identifier of the item.
   ///   - productIdentifier: The subscription's product.
-  ///   - relatedProductIdentifiers: The same subscription in sibling apps.
+  ///   - relatedProductIdentifiers: The product identifiers of the same subscription in sibling apps.
   public init(
     _ items: PurchasableItems, identifier: String, productIdentifier: String,
     relatedProductIdentifiers: Set<String>? = nil

@@ -4,19 +4,19 @@ public import ReceiptCodec
 
 /// The app's auto-renewable subscription, as an item (`CalStoreSubscription`).
 public struct SubscriptionItem: Sendable {
-  /// How it stands.
+  /// The status of the subscription.
   public enum Status: Sendable, Hashable {
-    /// Never bought, or nothing is known of it.
+    /// Never bought, as far as is known.
     case none
     /// Paid for until then.
     case active(until: Timestamp)
-    /// It could not be renewed, and goes on until then all the same.
+    /// The renewal failed; service continues until then.
     case inGracePeriod(until: Timestamp)
-    /// It could not be renewed, and has stopped; the store still tries.
+    /// The renewal failed and service has stopped; the store is still trying.
     case inBillingRetry(since: Timestamp)
-    /// It ended then.
+    /// It expired then.
     case expired(at: Timestamp)
-    /// It was refunded or taken away then.
+    /// It was refunded or revoked then.
     case revoked(at: Timestamp)
 
     /// Whether the customer has it now.
@@ -28,7 +28,7 @@ public struct SubscriptionItem: Sendable {
     }
   }
 
-  /// What is sold: its price, whether it is purchased or being purchased.
+  /// The item, with its price and order status.
   public let item: PurchasableItem
   private let items: PurchasableItems
 
@@ -37,9 +37,9 @@ public struct SubscriptionItem: Sendable {
     self.items = items
   }
 
-  /// How it stands now, here and in sibling apps.
+  /// The current status, here and in sibling apps.
   ///
-  /// - Throws: What keeps the record from knowing.
+  /// - Throws: Errors of the record.
   public var status: Status {
     get async throws {
       let (purchases, now) = try await items.purchases(of: item.allProductIdentifiers)
@@ -47,7 +47,7 @@ public struct SubscriptionItem: Sendable {
     }
   }
 
-  /// The best that any of the purchases gives; where none gives anything, the latest says why.
+  /// The best status of any purchase; if none is active, that of the latest.
   static func status(_ purchases: [OwnedPurchase], at now: Timestamp) -> Status {
     let owned = purchases.filter { $0.isOwned(at: now) }
     if let paid = owned.compactMap(\.expiresAt).max(), now < paid { return .active(until: paid) }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is to change in a ledger with one commit: put together from what the store says.
+/// The changes of one commit to a ledger, collected from the store's answers.
 struct LedgerChanges {
   /// A transaction that is not in the queue yet.
   struct Added {
     let payment: Payment
     let request: String?
     let outcome: PaymentTransaction.Outcome
-    /// What was restored, where it is a restoration.
+    /// The original sale of a restoration.
     var original: StoreTransaction?
 
     func outcome(as number: SequenceNumber) -> PaymentTransaction.Outcome {
@@ -20,7 +20,7 @@ struct LedgerChanges {
   }
 
   private(set) var added: [Added] = []
-  /// What has become of transactions in Purchasing.
+  /// The outcomes of transactions in the state `purchasing`.
   private(set) var outcomes:
     [(SequenceNumber, payment: Payment, outcome: PaymentTransaction.Outcome, request: String?)] = []
   private var answered: Set<SequenceNumber> = []
@@ -29,12 +29,12 @@ struct LedgerChanges {
 
   var isEmpty: Bool { added.isEmpty && outcomes.isEmpty }
 
-  /// A payment that was added.
+  /// Adds a payment.
   mutating func add(_ payment: Payment, request: String) {
     added.append(Added(payment: payment, request: request, outcome: .purchasing))
   }
 
-  /// The store's answer to a payment; without effect where the payment has had one.
+  /// Applies the store's answer to a payment, unless the payment has an outcome already.
   mutating func complete(
     _ number: SequenceNumber, _ outcome: PaymentTransaction.Outcome, in ledger: TransactionLedger
   ) {
@@ -45,24 +45,24 @@ struct LedgerChanges {
     if case .purchased(let sale) = outcome { sales.insert(sale.transactionIdentifier) }
   }
 
-  /// A sale that the store has not been told to be finished: the answer to a payment here, or known, or new.
+  /// Applies an unfinished sale: it completes a payment of this queue, or is known already, or makes a new transaction.
   mutating func take(_ sale: StoreTransaction, in ledger: TransactionLedger) {
     if let request = sale.requestIdentifier, let number = ledger.transaction(purchasing: request),
       !answered.contains(number)
     {
       return complete(number, .purchased(sale), in: ledger)
     }
-    guard !ledger.knows(sale: sale.transactionIdentifier),
+    guard !ledger.contains(sale: sale.transactionIdentifier),
       sales.insert(sale.transactionIdentifier).inserted
     else { return }
     added.append(Added(payment: sale.payment, request: nil, outcome: .purchased(sale)))
   }
 
-  /// A purchase that the store gives again. One that stands here already is not added.
+  /// Adds a restored purchase, unless it is already in the queue, restored and not finished.
   mutating func restore(_ restored: RestoredTransaction, in ledger: TransactionLedger) {
     let sale = restored.transaction
     let original = restored.original.transactionIdentifier
-    guard !ledger.knows(sale: sale.transactionIdentifier), !ledger.hasRestored(original: original),
+    guard !ledger.contains(sale: sale.transactionIdentifier), !ledger.hasRestored(original: original),
       !sales.contains(sale.transactionIdentifier), originals.insert(original).inserted
     else { return }
     sales.insert(sale.transactionIdentifier)
@@ -72,7 +72,7 @@ struct LedgerChanges {
 }
 
 extension PaymentTransaction.Outcome {
-  /// The same with the receipts left empty.
+  /// The same with empty receipts.
   var withoutReceipts: PaymentTransaction.Outcome {
     switch self {
     case .purchasing, .failed: return self

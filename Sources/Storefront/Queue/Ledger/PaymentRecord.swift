@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// A payment as a queue's records have it.
+/// The stored form of a payment.
 struct PaymentRecord: JSONObject {
   var product = ""
   var quantity: Int64 = 0
@@ -48,7 +48,7 @@ struct PaymentRecord: JSONObject {
   }
 }
 
-/// A payment's offer as a queue's records have it.
+/// The stored form of a payment's offer.
 struct OfferRecord: JSONObject {
   var kind = ""
   var identifier = ""
@@ -110,7 +110,7 @@ struct OfferRecord: JSONObject {
   }
 }
 
-/// What is wrong with a record.
+/// Errors about damaged records.
 enum RecordFault {
   static func error(_ message: String, at place: String) -> PaymentQueueError {
     PaymentQueueError(.corrupt, at: place, "A record is damaged: \(message). Restore it from a backup.")

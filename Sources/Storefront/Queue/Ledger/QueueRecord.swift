@@ -2,11 +2,11 @@
 
 internal import ReceiptCodec
 
-/// What a queue's storage says of the queue itself.
+/// The stored state of the queue itself.
 struct QueueRecord: JSONObject {
   /// The layout of the records.
   var version: Int64 = 1
-  /// Numbers below this one may have been given.
+  /// Numbers below this one may have been assigned.
   var reserved: Int64 = 0
   var unknownFields: [JSONMember] = []
 
@@ -28,7 +28,7 @@ struct QueueRecord: JSONObject {
 
   init(reserved: SequenceNumber) { self.reserved = reserved.value }
 
-  /// Reads it; `nil` of an empty storage.
+  /// Reads it; `nil` for an empty storage.
   static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> QueueRecord? {
     let value: [UInt8]?
     do { value = try storage.value(of: key, in: .queue) } catch { throw PaymentQueueError(error) }

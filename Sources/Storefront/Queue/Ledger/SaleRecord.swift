@@ -2,12 +2,12 @@
 
 internal import ReceiptCodec
 
-/// What the store sold, as a queue's records have it: without the receipt, which is read only to be delivered.
+/// The stored form of a sale, without the receipt, which is stored separately and read only for delivery.
 struct SaleRecord: JSONObject {
   var transaction = ""
   var original = ""
   var date = Timestamp(millisecondsSince1970: 0)
-  /// Absent where it is the payment that was added.
+  /// Absent if it is the payment that was added.
   var payment: PaymentRecord?
   var request: String?
   var downloads: [ContentRecord]?
@@ -50,7 +50,7 @@ struct SaleRecord: JSONObject {
       downloads: contents)
   }
 
-  /// A sale with a senseless date is a sale: the date is moved to one that can be written and read.
+  /// A sale with an unrepresentable date must not be lost: the date is clamped.
   private static func writable(_ date: Timestamp) -> Timestamp {
     let time = date.millisecondsSince1970
     let limit = Timestamp.greatestMagnitude
@@ -58,7 +58,7 @@ struct SaleRecord: JSONObject {
   }
 }
 
-/// Content of a sale as a queue's records have it.
+/// The stored form of downloadable content.
 struct ContentRecord: JSONObject {
   var identifier = ""
   var version = ""

@@ -5,13 +5,13 @@
 struct SequenceNumber: Sendable, Hashable, Comparable {
   let value: Int64
 
-  /// Fifteen digits: keys sort as numbers do, and Swift keeps such a text without an allocation.
+  /// Fifteen digits: keys sort by number, and Swift stores strings of up to 15 bytes without an allocation.
   private static let digits = 15
   static let greatest = SequenceNumber(value: 999_999_999_999_999)
 
   init(value: Int64) { self.value = value }
 
-  /// The number that a key spells; `nil` for any other text.
+  /// The number of a key; `nil` for any other text.
   init?(key: String) {
     guard key.utf8.count == Self.digits, key.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let value = Int64(key)
@@ -35,7 +35,7 @@ struct SequenceNumber: Sendable, Hashable, Comparable {
 
   var id: PaymentTransaction.ID { PaymentTransaction.ID(rawValue: key) }
 
-  /// What the copy of a restored transaction's original is called: it is in no queue.
+  /// The identifier of the original's copy, which is not itself in the queue.
   var originalID: PaymentTransaction.ID { PaymentTransaction.ID(rawValue: originalKey) }
 
   static func < (left: SequenceNumber, right: SequenceNumber) -> Bool { left.value < right.value }

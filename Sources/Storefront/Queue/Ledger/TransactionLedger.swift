@@ -2,31 +2,31 @@
 
 internal import ReceiptCodec
 
-/// The transactions of a queue, in memory and stored. Each change is one commit: what is in memory changes after it.
+/// The transactions of a queue, in memory and stored. Each change is one commit; memory is updated after it.
 ///
-/// Receipts are in the storage alone, so that a hundred thousand unfinished transactions cost some tens of megabytes
-/// and are read in a second.
+/// Receipts are only in the storage, so that a hundred thousand unfinished transactions need some tens of megabytes and
+/// are read in a second.
 struct TransactionLedger {
   let storage: any RecordStorage
-  /// Those that are not finished, without receipts.
+  /// The unfinished transactions, without receipts.
   private(set) var transactions: [SequenceNumber: PaymentTransaction] = [:]
-  /// What payments in Purchasing are called at the store.
+  /// The request identifiers of payments in the state `purchasing`.
   private(set) var requests: [SequenceNumber: String] = [:]
-  /// The same the other way round.
+  /// The inverse of `requests`.
   private var purchasing: [String: SequenceNumber] = [:]
-  /// How many unfinished transactions have a sale, by the store's identifier.
+  /// The number of unfinished transactions per sale, by the store's identifier.
   private var sales: [String: Int] = [:]
-  /// How many restored transactions have an original, by the store's identifier of that.
+  /// The number of restored transactions per original sale, by the store's identifier.
   private var originals: [String: Int] = [:]
-  /// What was finished and the store has not been told of.
+  /// Finished sales that were not reported to the store yet.
   private(set) var finishes: [SequenceNumber: String] = [:]
   private var finishing: [String: Int] = [:]
   /// The number of the next transaction.
   private var next = SequenceNumber(value: 1)
-  /// Numbers below this one may be given without a word to the storage.
+  /// Numbers below this one may be assigned without a write to the storage.
   private var reserved = SequenceNumber(value: 0)
 
-  /// How many numbers are reserved at once. Those that a crash leaves unused are never given.
+  /// The number of sequence numbers that are reserved at once. A crash leaves unused ones unassigned for ever.
   private static let reservation: Int64 = 1024
 
   init(storage: any RecordStorage) { self.storage = storage }
@@ -34,23 +34,23 @@ struct TransactionLedger {
   /// The numbers of unfinished transactions, oldest first.
   var order: [SequenceNumber] { transactions.keys.sorted() }
 
-  /// Whether there is, or was, such a transaction.
-  func hasGiven(_ number: SequenceNumber) -> Bool { number.value >= 1 && number < next }
+  /// Whether a transaction has, or had, this number.
+  func hasAssigned(_ number: SequenceNumber) -> Bool { number.value >= 1 && number < next }
 
-  /// Whether a sale is known: its transaction is here, or was finished and the store may not know.
-  func knows(sale identifier: String) -> Bool { sales[identifier] != nil || finishing[identifier] != nil }
+  /// Whether a sale is known: its transaction is in the queue, or was finished and not reported yet.
+  func contains(sale identifier: String) -> Bool { sales[identifier] != nil || finishing[identifier] != nil }
 
-  /// Whether a purchase of before already stands here, restored and not finished.
+  /// Whether a purchase is already in the queue, restored and not finished.
   func hasRestored(original identifier: String) -> Bool { originals[identifier] != nil }
 
-  /// The transaction in Purchasing that a request to the store is for.
+  /// The transaction in the state `purchasing` that a request belongs to.
   func transaction(purchasing request: String) -> SequenceNumber? { purchasing[request] }
 
   // MARK: Changing
 
-  /// Stores changes with numbers for the transactions that are new, and then has them in memory.
+  /// Assigns numbers to new transactions, stores the changes, and then applies them in memory.
   ///
-  /// - Returns: Which transactions are new or have changed.
+  /// - Returns: The transactions that are new or have changed.
   mutating func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
     guard !changes.isEmpty else { return [] }
     var records: [RecordChange] = []
@@ -118,9 +118,9 @@ struct TransactionLedger {
     }
   }
 
-  /// Removes a transaction, and notes what the store must be told.
+  /// Removes a transaction, and records that its finish must be reported to the store.
   ///
-  /// - Returns: It, without receipts; `nil` if it is not here.
+  /// - Returns: The transaction, without receipts; `nil` if it is not in the queue.
   mutating func finish(_ number: SequenceNumber) throws(PaymentQueueError) -> PaymentTransaction? {
     guard let transaction = transactions[number] else { return nil }
     var changes: [RecordChange] = [
@@ -141,7 +141,7 @@ struct TransactionLedger {
     return transaction
   }
 
-  /// Forgets a finish that the store was told of.
+  /// Removes a finish that was reported to the store.
   mutating func forgetFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
     guard let sale = finishes[number] else { return }
     try store([.remove(.queueFinishes, key: number.key)])
@@ -157,14 +157,14 @@ struct TransactionLedger {
 // MARK: Reading
 
 extension TransactionLedger {
-  /// Reads what is stored: all but the receipts.
+  /// Reads all stored records but the receipts.
   static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> TransactionLedger {
     var ledger = TransactionLedger(storage: storage)
     let record = try QueueRecord.read(from: storage)
     ledger.reserved = SequenceNumber(value: record?.reserved ?? 0)
-    // Numbers up to the reserved one may have been given and finished.
+    // Numbers up to the reserved one may have been assigned and finished.
     ledger.next = SequenceNumber(value: max(1, ledger.reserved.value))
-    // First all, then the tables, which are made in their size: growing them costs as much as reading.
+    // Collects all first, to create the tables with their final capacity: growing them costs as much as reading.
     var found: [(SequenceNumber, PaymentTransaction, request: String?)] = []
     try ledger.forEach(in: .queueTransactions) { (_, number, stored) throws(PaymentQueueError) in
       let record = try TransactionRecord(stored)
@@ -199,7 +199,7 @@ extension TransactionLedger {
       }
       guard let end = page.last else { return }
       for record in page {
-        guard let number = SequenceNumber(key: record.key), hasGiven(number) else {
+        guard let number = SequenceNumber(key: record.key), hasAssigned(number) else {
           throw RecordFault.error("no transaction can have this number", at: "\(collection) \(record.key)")
         }
         try body(&self, number, record)
@@ -208,7 +208,7 @@ extension TransactionLedger {
     }
   }
 
-  /// A transaction with its receipts; `nil` if it is not here.
+  /// A transaction with its receipts; `nil` if it is not in the queue.
   func withReceipts(_ number: SequenceNumber) throws(PaymentQueueError) -> PaymentTransaction? {
     guard let transaction = transactions[number] else { return nil }
     switch transaction.outcome {

@@ -2,7 +2,7 @@
 
 internal import ReceiptCodec
 
-/// A transaction as a queue's storage has it: everything but the receipts.
+/// The stored form of a transaction, without receipts.
 ///
 /// ```json
 /// {"state":"purchased","payment":{"product":"coins","quantity":1},
@@ -11,14 +11,14 @@ internal import ReceiptCodec
 struct TransactionRecord: JSONObject {
   var state = ""
   var payment = PaymentRecord()
-  /// What the payment is called at the store, while it is purchasing.
+  /// The request identifier, in the state `purchasing`.
   var request: String?
-  /// What was sold, where the state is purchased or restored.
+  /// The sale, in the states `purchased` and `restored`.
   var sale: SaleRecord?
-  /// The code and message, where the state is failed.
+  /// The code and message, in the state `failed`.
   var errorCode: Int64?
   var errorMessage: String?
-  /// The sale of before, where the state is restored, with its payment.
+  /// The original sale with its payment, in the state `restored`.
   var originalSale: SaleRecord?
   var originalPayment: PaymentRecord?
   var unknownFields: [JSONMember] = []
@@ -71,7 +71,7 @@ extension TransactionRecord {
   ///
   /// - Throws: ``PaymentQueueError`` with `corrupt` and the JSON path.
   init(_ stored: StoredRecord) throws(PaymentQueueError) {
-    // The records are our own: whatever was written can be read.
+    // Our own records need no limits.
     let limits = ReceiptLimits(maximumByteCount: .max, maximumDepth: 32, maximumElementCount: .max)
     do {
       try self.init(json: stored.value, part: "record", limits: limits)
@@ -80,7 +80,7 @@ extension TransactionRecord {
     }
   }
 
-  /// Where errors are. Put into words only where there is one.
+  /// The place of an error; only formatted if there is one.
   private static func place(_ sequence: SequenceNumber) -> String {
     "\(RecordCollection.queueTransactions) \(sequence.key)"
   }
@@ -120,7 +120,7 @@ extension RecordCollection {
   static let queueTransactions = RecordCollection(rawValue: "queue-transactions")
   /// The receipts of those that have one, and of their originals.
   static let queueReceipts = RecordCollection(rawValue: "queue-receipts")
-  /// What was finished and the store has not been told of: the store's identifiers, by number.
+  /// The store's identifiers of finished sales that were not reported yet, by number.
   static let queueFinishes = RecordCollection(rawValue: "queue-finishes")
   /// One ``QueueRecord``.
   static let queue = RecordCollection(rawValue: "queue")

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one observer has not been told.
+/// The pending updates of one observer.
 ///
-/// Of a transaction only its number waits here, and once at most; its state is read when it is delivered. So a slow
-/// observer costs little memory, and hears of the latest state.
+/// A transaction is queued at most once, by number; its state is read on delivery. So a slow observer costs little
+/// memory and receives the latest state.
 struct ObserverMailbox {
   private enum Item {
     case transaction(SequenceNumber)
     case other(PaymentQueueUpdate)
   }
 
-  /// What is to be delivered next.
+  /// The next delivery.
   enum Batch {
     case transactions([SequenceNumber])
     case other(PaymentQueueUpdate)
   }
 
-  /// Which of the queue's mailboxes.
+  /// The identifier of a mailbox in its queue.
   struct ID: Hashable {
     let number: UInt64
   }
 
-  /// At most so many transactions come in one call.
+  /// The greatest number of transactions in one call.
   static let pageLimit = 256
 
-  /// Whose it is; `nil` for a sequence of updates.
+  /// The observer; `nil` for a sequence of updates.
   let observer: (any TransactionObserver)?
   private var items: [Item] = []
   private var taken = 0
@@ -40,7 +40,7 @@ struct ObserverMailbox {
   }
 
   mutating func post(_ update: PaymentQueueUpdate) {
-    // Transactions that leave one by one are told of together.
+    // Consecutive removals are combined.
     if case .removed(let more) = update, taken < items.count,
       case .other(.removed(let others)) = items[items.count - 1], others.count < Self.pageLimit
     {
@@ -48,16 +48,16 @@ struct ObserverMailbox {
     } else if case .updatedDownloads(let news) = update, taken < items.count,
       case .other(.updatedDownloads(let others)) = items[items.count - 1]
     {
-      // Of a download only the latest is told.
-      let told = others.filter { other in !news.contains { $0.id == other.id } }
-      items[items.count - 1] = .other(.updatedDownloads(told + news))
+      // Only the latest state of a download is delivered.
+      let unchanged = others.filter { other in !news.contains { $0.id == other.id } }
+      items[items.count - 1] = .other(.updatedDownloads(unchanged + news))
     } else {
       items.append(.other(update))
     }
     wake()
   }
 
-  /// What is next, without taking it; `nil` where nothing waits.
+  /// The next delivery, which stays in the mailbox; `nil` if it is empty.
   func next() -> Batch? {
     guard taken < items.count else { return nil }
     if case .other(let update) = items[taken] { return .other(update) }
@@ -69,7 +69,7 @@ struct ObserverMailbox {
     return .transactions(page)
   }
 
-  /// Takes as many items as were delivered: transactions, or 1 for anything else.
+  /// Removes delivered items: the number of transactions, or 1 for any other update.
   mutating func take(_ count: Int) {
     for item in items[taken..<taken + count] {
       if case .transaction(let number) = item { waiting.remove(number) }
@@ -83,7 +83,7 @@ struct ObserverMailbox {
 
   mutating func wait(_ reader: CheckedContinuation<Void, Never>) { readers.append(reader) }
 
-  /// Has everyone look again.
+  /// Resumes all readers, which then check again.
   mutating func wake() {
     for reader in readers { reader.resume() }
     readers = []

@@ -3,10 +3,10 @@
 internal import ReceiptHTTP
 
 extension PaymentQueue {
-  /// Adds an observer (`addTransactionObserver:`), which hears at once of all transactions that are not finished. The
-  /// first one has the queue begin to speak with the store.
+  /// Adds an observer (`addTransactionObserver:`), which receives all unfinished transactions at once. The first
+  /// observer makes the queue synchronize with the store.
   ///
-  /// The queue holds it until it is removed. Adding it again does nothing.
+  /// The queue retains it until it is removed. Adding it again has no effect.
   ///
   /// - Parameter observer: The object that delivers what was bought.
   public func addObserver(_ observer: any TransactionObserver) {
@@ -17,16 +17,16 @@ extension PaymentQueue {
     }
   }
 
-  /// Removes an observer (`removeTransactionObserver:`). A call in progress completes; no other
-  /// follows. When the last one goes, the queue no longer speaks with the store.
+  /// Removes an observer (`removeTransactionObserver:`). A call in progress completes; no other follows. Without
+  /// observers the queue does not synchronize.
   ///
-  /// - Parameter observer: Which; another one than was added has no effect.
+  /// - Parameter observer: The observer; one that was not added has no effect.
   public func removeObserver(_ observer: any TransactionObserver) {
     if let id = mailbox(of: observer) { removeMailbox(id) }
   }
 
-  /// What happens in the queue, from all transactions that are not finished on. Each sequence is of its own, and
-  /// counts as an observer until it is released, or its task is cancelled. It ends when the queue is closed or stops.
+  /// The updates of the queue, beginning with all unfinished transactions. Each sequence is independent, and counts as
+  /// an observer until it is released or its task is cancelled. It ends when the queue is closed or stops.
   ///
   /// ```swift
   /// for await update in await queue.updates {
@@ -38,7 +38,7 @@ extension PaymentQueue {
   /// }
   /// ```
   ///
-  /// Nothing is read ahead: what is not taken from the sequence waits in the queue.
+  /// There is no prefetch: updates stay in the queue until they are read.
   public var updates: AsyncStream<PaymentQueueUpdate> {
     guard fault == nil else { return AsyncStream { nil } }
     let subscription = Subscription(queue: self, mailbox: addMailbox(for: nil))
@@ -49,7 +49,7 @@ extension PaymentQueue {
     }
   }
 
-  /// Keeps a mailbox for as long as a sequence may be read.
+  /// Keeps a mailbox until its sequence is released or cancelled.
   private final class Subscription: Sendable {
     private let queue: PaymentQueue
     private let mailbox: ObserverMailbox.ID
@@ -68,8 +68,8 @@ extension PaymentQueue {
     }
   }
 
-  /// Tells everybody who watches.
-  package func tell(_ update: PaymentQueueUpdate) {
+  /// Notifies all observers.
+  package func notify(_ update: PaymentQueueUpdate) {
     for id in mailboxes.keys { mailboxes[id]?.post(update) }
   }
 
@@ -97,17 +97,17 @@ extension PaymentQueue {
 // MARK: Delivering
 
 extension PaymentQueue {
-  /// At most so many bytes of receipts are read for one call, or those of one transaction.
+  /// The greatest number of receipt bytes in one call, unless one transaction has more.
   private static let receiptLimit = 4 << 20
 
-  /// What an observer is told next; waits for it. `nil` when it is removed.
+  /// Waits for the next update of an observer; `nil` once it is removed.
   private func nextUpdate(for id: ObserverMailbox.ID) async -> PaymentQueueUpdate? {
     while mailboxes[id] != nil {
       do {
         if let update = try takeUpdate(id) { return update }
         await withCheckedContinuation { mailboxes[id]?.wait($0) }
       } catch {
-        if error.endsTheQueue { return nil }
+        if error.isFatal { return nil }
         options.log("A receipt could not be read, and is tried again: \(error)")
         try? await options.time.sleep(options.delay(afterFailures: 1, asked: nil))
         if Task.isCancelled { return nil }
@@ -116,7 +116,7 @@ extension PaymentQueue {
     return nil
   }
 
-  /// Takes what is next from a mailbox; `nil` where nothing waits.
+  /// Takes the next update from a mailbox; `nil` if it is empty.
   private func takeUpdate(_ id: ObserverMailbox.ID) throws(PaymentQueueError) -> PaymentQueueUpdate? {
     while true {
       switch mailboxes[id]?.next() {
@@ -129,8 +129,8 @@ extension PaymentQueue {
         var taken = 0
         var size = 0
         for number in numbers where size < Self.receiptLimit {
-          // Some have been finished since.
-          let whole = try ending { () throws(PaymentQueueError) in try ledger.withReceipts(number) }
+          // It may have been finished since.
+          let whole = try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.withReceipts(number) }
           if let whole {
             page.append(whole)
             size += whole.receiptByteCount

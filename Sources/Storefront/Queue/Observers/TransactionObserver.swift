@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Delivers what was bought (`SKPaymentTransactionObserver`): processes transactions, unlocks the content and
-/// finishes them.
+/// Processes the transactions of a queue (`SKPaymentTransactionObserver`): unlocks content and finishes them.
 ///
-/// Add it at launch, before anything is bought, with ``PaymentQueue/addObserver(_:)``. Calls to one observer come one
-/// after the other, each when the one before has returned; nothing is said of the order among several observers.
-/// ``PaymentQueue/updates`` gives the same as a sequence.
+/// Add it at launch, before anything is bought, with ``PaymentQueue/addObserver(_:)``. Calls to one observer do not
+/// overlap. The order among several observers is not defined. ``PaymentQueue/updates`` gives the same as a sequence.
 public protocol TransactionObserver: AnyObject, Sendable {
   /// Transactions are new or have changed (`paymentQueue:updatedTransactions:`).
   ///
-  /// Look at each one's state: unlock what was purchased or restored, report what failed, then
-  /// ``PaymentQueue/finish(_:)-(PaymentTransaction)``. Until it is finished a transaction comes again whenever an
-  /// observer is added, so also after each launch.
+  /// Check the state of each: unlock what was purchased or restored, report what failed, then call
+  /// ``PaymentQueue/finish(_:)-(PaymentTransaction)``. An unfinished transaction is delivered again to each new
+  /// observer, and so after each launch.
   func paymentQueue(_ queue: PaymentQueue, updated transactions: [PaymentTransaction]) async
 
   /// Transactions have left the queue (`paymentQueue:removedTransactions:`): bring the user interface up to date.
@@ -20,12 +18,12 @@ public protocol TransactionObserver: AnyObject, Sendable {
   /// A restoration failed (`paymentQueue:restoreCompletedTransactionsFailedWithError:`).
   func paymentQueue(_ queue: PaymentQueue, restoreFailedWith error: StoreError) async
 
-  /// All that a restoration gives was delivered (`paymentQueueRestoreCompletedTransactionsFinished:`). Nothing need
-  /// be done.
+  /// All restored transactions were delivered (`paymentQueueRestoreCompletedTransactionsFinished:`). No action is
+  /// needed.
   func paymentQueueRestoreFinished(_ queue: PaymentQueue) async
 
-  /// Downloads have changed their state, or more of them has come (`paymentQueue:updatedDownloads:`). Of what happens
-  /// while this runs, only the latest is told.
+  /// Downloads changed their state or made progress (`paymentQueue:updatedDownloads:`). Of changes during this call
+  /// only the latest state is reported.
   func paymentQueue(_ queue: PaymentQueue, updatedDownloads downloads: [Download]) async
 }
 
@@ -41,7 +39,7 @@ extension TransactionObserver {
 }
 
 extension TransactionObserver {
-  /// Calls what an update is for.
+  /// Calls the method for an update.
   func receive(_ update: PaymentQueueUpdate, from queue: PaymentQueue) async {
     switch update {
     case .updated(let transactions): await paymentQueue(queue, updated: transactions)
@@ -53,16 +51,16 @@ extension TransactionObserver {
   }
 }
 
-/// What a queue tells those who watch it.
+/// An update of a payment queue.
 public enum PaymentQueueUpdate: Sendable, Hashable {
-  /// Transactions as they are now: new ones, those whose state changed, and after a relaunch all that are not finished.
+  /// The current state of new and changed transactions; after a relaunch, of all unfinished ones.
   case updated([PaymentTransaction])
-  /// Transactions that left the queue, as they were. Their receipts are not with them any more.
+  /// Transactions that left the queue, in their last state and without receipts.
   case removed([PaymentTransaction])
-  /// All that a restoration gives was delivered before.
+  /// A restoration finished; all of its transactions were delivered before.
   case restoreFinished
-  /// A restoration failed. What it had given until then was delivered before, and stays.
+  /// A restoration failed. Transactions that it had restored until then were delivered and stay.
   case restoreFailed(StoreError)
-  /// Downloads as they are now: their states and how much has come.
+  /// The current state and progress of downloads.
   case updatedDownloads([Download])
 }

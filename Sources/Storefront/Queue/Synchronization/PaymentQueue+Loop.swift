@@ -3,16 +3,16 @@
 internal import ReceiptHTTP
 
 extension PaymentQueue {
-  /// Whether somebody watches.
+  /// Whether the queue is observed.
   package var isWatched: Bool { fault == nil && (!mailboxes.isEmpty || !purchases.isEmpty) }
 
-  /// Begins to speak with the store, if somebody watches.
+  /// Starts the synchronization loop, if the queue is observed.
   func startSynchronizing() {
     guard isWatched, synchronization.loop == nil else { return }
     synchronization.loop = Task { await self.synchronizeWhileWatched() }
   }
 
-  /// Has the loop go on where it waits for something to do, but not where it leaves the store alone after a failure.
+  /// Resumes the loop if it is idle, but not if it is backing off after a failure.
   func wake() {
     guard let pause = synchronization.pause, pause.isInterruptible || !isWatched else { return }
     synchronization.pause = nil
@@ -35,8 +35,8 @@ extension PaymentQueue {
         if synchronization.hasWork { continue }
         if await pause(options.synchronizationInterval, isInterruptible: true) { isFull = true }
       } catch {
-        if case .queue(let fault) = error, fault.endsTheQueue { break }
-        // Where the store answers at all, one thing that it does not answer is no reason for long waits.
+        if case .queue(let fault) = error, fault.isFatal { break }
+        // Only consecutive failures increase the delay: a store that answers other requests is reachable.
         failures = synchronization.progress == before ? failures + 1 : 1
         let delay = options.delay(afterFailures: failures, asked: error.retryAfter)
         options.log("\(error.description); trying again in \(delay)")
@@ -46,7 +46,7 @@ extension PaymentQueue {
     synchronization.loop = nil
   }
 
-  /// Waits, and says whether it was for as long as was wanted.
+  /// Waits, and returns whether the whole duration elapsed.
   @discardableResult
   private func pause(_ duration: Duration, isInterruptible: Bool) async -> Bool {
     guard isWatched else { return false }
@@ -72,7 +72,7 @@ extension PaymentQueue {
 }
 
 extension SynchronizationFault {
-  /// How long the store wants to be left alone.
+  /// The delay that the store asked for.
   var retryAfter: Duration? {
     if case .store(let unavailable) = self { unavailable.retryAfter } else { nil }
   }

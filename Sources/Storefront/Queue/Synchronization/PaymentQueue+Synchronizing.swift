@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PaymentQueue {
-  /// Tells the store of what was finished, sends it the payments that it has not decided, and fetches the sales that
-  /// were not finished. While somebody watches, the queue does so by itself.
+  /// Sends finishes and undecided payments to the store, and fetches unfinished sales. An observed queue does so by
+  /// itself.
   ///
-  /// It returns only when a slow store has answered; cancelling the task ends it after the
-  /// question at hand.
+  /// It waits for a slow store. Cancelling the task ends it after the current request.
   ///
-  /// - Throws: ``PaymentQueueError`` with `store-unavailable`, `storage` or `closed`. What was not done is done later.
+  /// - Throws: ``PaymentQueueError`` with `store-unavailable`, `storage` or `closed`. The rest is done later.
   public func synchronize() async throws(PaymentQueueError) {
     try requireOpen()
     do {
@@ -21,8 +20,8 @@ extension PaymentQueue {
     }
   }
 
-  /// Goes through everything once. A question that the store does not answer is put behind the others of its kind,
-  /// and the next kind is turned to; so nothing waits for ever for something else.
+  /// Makes one pass. A request that the store does not answer moves to the end of its queue, and the pass continues
+  /// with the next kind of request. So no request blocks the others for ever.
   func synchronize(
     fully isFull: Bool, while isWanted: () -> Bool
   ) async throws(SynchronizationFault) {
@@ -31,20 +30,20 @@ extension PaymentQueue {
       synchronization.awaitingApproval = []
     }
     var fault: SynchronizationFault?
-    do { try await tellFinishes(while: isWanted) } catch { fault = try error.orEnd() }
-    do { try await sendPayments(while: isWanted) } catch { fault = try error.orEnd() }
+    do { try await sendFinishes(while: isWanted) } catch { fault = try error.unlessFatal() }
+    do { try await sendPayments(while: isWanted) } catch { fault = try error.unlessFatal() }
     if isFull {
-      do { try await fetchSales(while: isWanted) } catch { fault = try error.orEnd() }
+      do { try await fetchSales(while: isWanted) } catch { fault = try error.unlessFatal() }
     }
     if let fault { throw fault }
   }
 
-  /// Tells the store of what was finished when it was begun.
-  func tellFinishes(while isWanted: () -> Bool) async throws(SynchronizationFault) {
+  /// Sends the finishes that are queued at the call.
+  func sendFinishes(while isWanted: () -> Bool) async throws(SynchronizationFault) {
     for _ in 0..<synchronization.toFinish.count {
       guard isWanted(), let number = synchronization.toFinish.popFirst() else { return }
       do {
-        try await inTurn { () async throws(SynchronizationFault) in try await tellFinish(number) }
+        try await withRequestLock { () async throws(SynchronizationFault) in try await sendFinish(number) }
       } catch {
         synchronization.toFinish.append(number)
         throw error
@@ -52,26 +51,26 @@ extension PaymentQueue {
     }
   }
 
-  private func tellFinish(_ number: SequenceNumber) async throws(SynchronizationFault) {
+  private func sendFinish(_ number: SequenceNumber) async throws(SynchronizationFault) {
     try open()
     guard let sale = ledger.finishes[number] else { return }
     do { try await store.finish(transactionIdentifier: sale) } catch { throw .store(error) }
     synchronization.progress += 1
-    if synchronization.fetches > 0 { synchronization.finishedMeanwhile.insert(sale) }
+    if synchronization.fetches > 0 { synchronization.finishedDuringFetch.insert(sale) }
     try open()
     do {
-      try ending { () throws(PaymentQueueError) in try ledger.forgetFinish(number) }
+      try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.forgetFinish(number) }
     } catch {
       throw .queue(error)
     }
   }
 
-  /// Sends the payments that were to be sent when it was begun.
+  /// Sends the payments that are queued at the call.
   private func sendPayments(while isWanted: () -> Bool) async throws(SynchronizationFault) {
     for _ in 0..<synchronization.toSend.count {
       guard isWanted(), let number = synchronization.toSend.popFirst() else { return }
       do {
-        try await inTurn { () async throws(SynchronizationFault) in try await send(number) }
+        try await withRequestLock { () async throws(SynchronizationFault) in try await send(number) }
       } catch {
         synchronization.toSend.append(number)
         throw error
@@ -98,24 +97,23 @@ extension PaymentQueue {
     try apply(changes)
   }
 
-  /// How many sales are asked for at a time.
+  /// The number of sales that are requested at a time.
   static let pageLimit = 100
-  /// How many pages of sales are fetched at most before the rest waits for the next time: a store that never comes to
-  /// an end must not keep the queue from everything else.
+  /// The greatest number of pages in one pass: a store whose list never ends must not block the queue.
   private static let greatestPageCount = 10_000
 
   private func fetchSales(while isWanted: () -> Bool) async throws(SynchronizationFault) {
-    if synchronization.fetches == 0 { synchronization.finishedMeanwhile = [] }
+    if synchronization.fetches == 0 { synchronization.finishedDuringFetch = [] }
     synchronization.fetches += 1
     defer { synchronization.fetches -= 1 }
     var position: StorePosition?
     for _ in 0..<Self.greatestPageCount where isWanted() {
-      let next = try await inTurn { () async throws(SynchronizationFault) in
+      let next = try await withRequestLock { () async throws(SynchronizationFault) in
         try await fetchPage(after: position)
       }
       guard let next, next != position else { return }
       position = next
-      // A payment added meanwhile does not wait for the end of a long list.
+      // A new payment must not wait for the end of a long list.
       try await sendPayments(while: isWanted)
     }
   }
@@ -133,7 +131,7 @@ extension PaymentQueue {
     synchronization.progress += 1
     var changes = LedgerChanges()
     for sale in page.transactions
-    where !synchronization.finishedMeanwhile.contains(sale.transactionIdentifier) {
+    where !synchronization.finishedDuringFetch.contains(sale.transactionIdentifier) {
       changes.take(sale, in: ledger)
     }
     try apply(changes)
@@ -150,9 +148,9 @@ extension PaymentQueue {
 }
 
 extension SynchronizationFault {
-  /// Itself, where the next kind of question can be turned to.
-  fileprivate func orEnd() throws(SynchronizationFault) -> SynchronizationFault {
-    if case .queue(let fault) = self, fault.endsTheQueue { throw self }
+  /// The error itself; throws it if it is fatal.
+  fileprivate func unlessFatal() throws(SynchronizationFault) -> SynchronizationFault {
+    if case .queue(let fault) = self, fault.isFatal { throw self }
     return self
   }
 }

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a queue has to do with its store.
+/// The pending synchronization with the store.
 struct SynchronizationState {
-  /// Payments that are to be sent.
+  /// Payments to send.
   var toSend = WorkQueue()
-  /// Payments that wait for somebody's approval. They are sent again now and then: only the answer to that says that
-  /// it was refused.
+  /// Payments that are waiting for approval. They are sent again periodically: only the answer reports a refusal.
   var awaitingApproval: Set<SequenceNumber> = []
-  /// Finishes that the store is to be told of.
+  /// Finishes to send.
   var toFinish = WorkQueue()
 
-  /// What speaks with the store while somebody watches.
+  /// The synchronization loop, while the queue is observed.
   var loop: Task<Void, Never>?
-  /// What the loop waits for, where it has nothing to do.
+  /// The current pause of the loop.
   var pause: (continuation: CheckedContinuation<Void, Never>, number: UInt64, isInterruptible: Bool)?
   var pauseCount: UInt64 = 0
 
-  /// The last pause that lasted as long as was wanted.
+  /// The number of the last pause whose whole duration elapsed.
   var lastPauseOver: UInt64 = 0
-  /// How many questions the store has answered.
+  /// The number of requests that the store answered.
   var progress = 0
 
-  /// How many lists of sales are being fetched.
+  /// The number of lists of sales that are being fetched.
   var fetches = 0
-  /// Sales that the store was told to be finished while a list was being fetched: later pages may be older.
-  var finishedMeanwhile: Set<String> = []
+  /// Sales whose finish was sent while a list was being fetched: later pages may still contain them.
+  var finishedDuringFetch: Set<String> = []
 
   var hasWork: Bool { !toSend.isEmpty || !toFinish.isEmpty }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Transactions in the order in which something is to be done for them.
+/// A first-in, first-out queue of transactions.
 struct WorkQueue {
   private var items: [SequenceNumber]
   private var taken = 0

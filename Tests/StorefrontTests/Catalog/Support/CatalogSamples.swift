@@ -4,7 +4,7 @@ import FoundationEssentials
 import ReceiptCodec
 import Storefront
 
-/// A catalogue in our own format that has everything that one can have.
+/// A catalogue in our own format with all members.
 enum CatalogSamples {
   static let json = """
     {
@@ -72,7 +72,7 @@ enum CatalogSamples {
   }
 }
 
-/// The error of something that must fail.
+/// The error of an operation that must fail.
 func catalogError(_ body: () throws(CatalogError) -> Void) -> CatalogError? {
   do throws(CatalogError) {
     try body()

@@ -2,9 +2,9 @@
 
 import ReceiptCodec
 
-/// Changes one value of a JSON document, for sweeps over all that can be wrong in it.
+/// Changes one value of a JSON document, for sweeps over all possible faults.
 enum JSONEdit {
-  /// Where a value is.
+  /// The path of a value.
   enum Step: Hashable, Sendable {
     case member(String)
     case element(Int)
@@ -25,7 +25,7 @@ enum JSONEdit {
     }
   }
 
-  /// The path as errors write it.
+  /// The path as in errors.
   static func text(_ path: [Step]) -> String {
     path.reduce(into: "$") { text, step in
       switch step {
@@ -35,7 +35,7 @@ enum JSONEdit {
     }
   }
 
-  /// Reads such a path, of plain names.
+  /// Parses such a path with plain names.
   static func steps(_ path: String) -> [Step] {
     path.split { $0 == "." || $0 == "[" || $0 == "]" }.dropFirst().map { part in
       Int(part).map { .element($0) } ?? .member(String(part))
@@ -79,7 +79,7 @@ enum JSONEdit {
     }
   }
 
-  /// Values of every type but this one's.
+  /// A value of every other type.
   static func otherTypes(than value: JSONValue) -> [JSONValue] {
     let all: [JSONValue] = [.bool(true), .integer(1), .string("?"), .array([]), .object([])]
     return all.filter { kind($0) != kind(value) }

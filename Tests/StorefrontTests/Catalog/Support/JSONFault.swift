@@ -9,10 +9,10 @@ struct JSONFault: Sendable, CustomTestStringConvertible {
   let path: [JSONEdit.Step]
   let value: JSONValue?
   let code: CatalogError.Code
-  /// Where it is reported.
+  /// The path in the error.
   let place: String
 
-  /// The value at the path becomes another, or nothing; the fault is reported there unless it is said where.
+  /// Replaces or removes the value at the path. The error is reported there, unless another path is given.
   init(_ path: String, _ value: JSONValue?, _ code: CatalogError.Code, at place: String? = nil) {
     self.path = JSONEdit.steps(path)
     self.value = value

@@ -3,19 +3,19 @@
 import ReceiptHTTP
 import Storefront
 
-/// A server of one file that gives parts of it as RFC 9110 says, unless it is told to do otherwise.
+/// A server of one file with range requests (RFC 9110), whose behaviour can be changed.
 actor ContentServer: HTTPTransport {
-  /// What it serves, and how.
+  /// The content and the behaviour.
   struct Resource: Sendable {
     var bytes: [UInt8]
     var tag: String? = "\"one\""
-    /// Whether it gives parts.
+    /// Whether it supports range requests.
     var givesParts = true
-    /// Whether it looks at `If-Range`.
+    /// Whether it evaluates `If-Range`.
     var heedsIfRange = true
   }
 
-  /// Changes what is answered to the request of this number, from 0.
+  /// Changes the answer to the request of this number, from 0.
   typealias Twist =
     @Sendable (Int, RemoteRequest, RemoteResponse) throws(HTTPTransportError) -> RemoteResponse
 
@@ -39,7 +39,7 @@ actor ContentServer: HTTPTransport {
     self.init({ _ in Resource(bytes: bytes) }, twist: twist)
   }
 
-  /// What was asked for: the values of `Range`.
+  /// The requested values of `Range`.
   var ranges: [String] { requests.map { request in header("Range", of: request) ?? "all" } }
 
   /// From now on no request is answered until ``release()``.

@@ -6,7 +6,7 @@ import ReceiptCrypto
 import ReceiptHTTP
 import Storefront
 
-/// Whoever has the transactions, and hears of downloads.
+/// The owner of the transactions, who receives updates of downloads.
 actor TransactionBook: DownloadPermission {
   private var contents: [PaymentTransaction.ID: [DownloadableContent]] = [:]
   private let news = DownloadNews()
@@ -23,12 +23,12 @@ actor TransactionBook: DownloadPermission {
 
   var history: [Download] { get async { await news.history } }
 
-  /// The first download to be told of, from now on or before, that meets a condition.
+  /// The first reported download, now or before, that meets a condition.
   func first(where isMet: @escaping @Sendable (Download) -> Bool) async throws -> Download {
     try await news.first(where: isMet)
   }
 
-  /// The next one to end, in whatever way.
+  /// The next download that ends in any way.
   func ended() async throws -> Download {
     try await first { [.finished, .failed, .cancelled].contains($0.state) }
   }
@@ -36,7 +36,7 @@ actor TransactionBook: DownloadPermission {
   func forget() async { await news.forget() }
 }
 
-/// A directory that goes with its owner.
+/// A directory that is removed with its owner.
 final class ScratchDirectory: Sendable {
   let path: String
 
@@ -56,7 +56,7 @@ final class ScratchDirectory: Sendable {
 
 enum DownloadFixture {
   static let transaction = PaymentTransaction.ID(rawValue: "000000000000001")
-  /// Five parts, the last of them short.
+  /// Five ranges, the last one shorter.
   static let bytes: [UInt8] = {
     var values = RandomValues(seed: 77)
     return values.bytes(4500...4500)
@@ -75,7 +75,7 @@ enum DownloadFixture {
     TransactionBook([transaction: contents])
   }
 
-  /// Parts of 1 KiB, two tries each, and time that does not pass.
+  /// Ranges of 1 KiB, two attempts each, and a clock that stands still.
   static func options(
     _ server: any HTTPTransport, _ directory: ScratchDirectory, active: Int = 2, whole: Int = 64 << 20
   ) -> DownloadOptions {
@@ -99,7 +99,7 @@ enum DownloadFixture {
     return queue
   }
 
-  /// Starts everything of the transaction, and waits until one has ended.
+  /// Starts all downloads of the transaction, and waits until one has ended.
   static func run(
     _ server: any HTTPTransport, _ directory: ScratchDirectory, _ content: DownloadableContent = content(),
     whole: Int = 64 << 20

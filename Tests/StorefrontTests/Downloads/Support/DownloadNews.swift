@@ -2,8 +2,8 @@
 
 import Storefront
 
-/// What was told of downloads, and those who wait for more. Cancelling ends the waiting, so that a test that waits in
-/// vain fails at its time limit instead of going on for ever.
+/// The reported downloads, and the tasks that wait for more. Cancelling ends the waiting, so that a test that waits in
+/// vain fails at its time limit.
 actor DownloadNews {
   private(set) var history: [Download] = []
   private var waiting: [Int: Waiter] = [:]
@@ -24,7 +24,7 @@ actor DownloadNews {
     }
   }
 
-  /// The first download to be told of, from now on or before, that meets a condition.
+  /// The first reported download, now or before, that meets a condition.
   func first(where isMet: @escaping @Sendable (Download) -> Bool) async throws -> Download {
     if let met = history.first(where: isMet) { return met }
     count += 1

@@ -3,14 +3,14 @@
 import Storefront
 import Synchronization
 
-/// When what a download queue stands on fails.
+/// When a dependency of a download queue fails.
 final class FaultPlan: Sendable {
   enum Kind: Sendable, CaseIterable {
-    /// The step is not taken, nor any after it: the process was killed before.
+    /// Neither this step nor any later one is executed: the process was killed before it.
     case killedBefore
-    /// The step is taken, and nobody learns; none after it is.
+    /// The step is executed but not acknowledged; no later one is executed.
     case killedAfter
-    /// The step fails alone.
+    /// Only this step fails.
     case failsOnce
   }
 
@@ -23,10 +23,10 @@ final class FaultPlan: Sendable {
     self.kind = kind
   }
 
-  /// How many steps there were.
+  /// The number of steps.
   var stepCount: Int { count.withLock { $0 } }
 
-  /// Whether the next step is taken, and whether it is said that it was.
+  /// Whether the next step is executed, and whether it is acknowledged.
   func next() -> (isTaken: Bool, isTold: Bool) {
     let number = count.withLock { count in
       defer { count += 1 }
@@ -40,7 +40,7 @@ final class FaultPlan: Sendable {
   }
 }
 
-/// A storage whose commits go by a plan.
+/// A storage whose commits follow a fault plan.
 struct FaultyCommits: RecordStorage {
   let storage: MemoryRecordStorage
   let plan: FaultPlan
@@ -64,7 +64,7 @@ struct FaultyCommits: RecordStorage {
   func close() throws(RecordStorageError) { try storage.close() }
 }
 
-/// Files whose changes go by a plan.
+/// Files whose changes follow a fault plan.
 struct FaultyFiles: DownloadFiles {
   let files: DownloadFolder
   let plan: FaultPlan

@@ -4,19 +4,19 @@ import Foundation
 import ReceiptBytes
 import Synchronization
 
-/// A server of one file on loopback, over real connections, that gives parts of it as RFC 9110 says (sections 13.1.5 and
-/// 14), and whose connections can be made to break.
+/// A server of one file on the loopback address with range requests (RFC 9110 sections 13.1.5 and 14), whose
+/// connections can be made to fail.
 final class RangeServer: Sendable {
-  /// What becomes of an answer.
+  /// The delivery of an answer.
   enum Fate: Sendable, Equatable {
     case whole
-    /// The connection is closed after so many bytes of the body.
+    /// The connection is closed after this number of bytes of the body.
     case breaks(after: Int)
-    /// After so many bytes of the body nothing comes, until the client hangs up.
+    /// After this number of bytes of the body nothing is sent until the client disconnects.
     case stalls(after: Int)
   }
 
-  /// What a client asked, and what it was given.
+  /// A client's request and the answer.
   struct Exchange: Sendable, Equatable {
     var range: String?
     var ifRange: String?
@@ -76,19 +76,19 @@ final class RangeServer: Sendable {
 
   var exchanges: [Exchange] { state.withLock { $0.exchanges } }
 
-  /// How many answers have stopped in the middle.
+  /// The number of answers that stopped half-way.
   var stalled: Int { state.withLock { $0.stalled } }
 
-  /// How many clients hung up while nothing came.
+  /// The number of clients that disconnected from a stopped answer.
   var hangUps: Int { state.withLock { $0.hangUps } }
 
-  /// What becomes of the next answers; those after them are whole.
+  /// The deliveries of the next answers; later ones are complete.
   func plan(_ fates: [Fate]) { state.withLock { $0.fates = fates } }
 
   /// Closes every connection without an answer, or answers again.
   func setDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
 
-  /// Serves another content from now on.
+  /// Serves other content from now on.
   func replace(_ content: [UInt8], tag: String) {
     state.withLock {
       $0.content = content
@@ -163,7 +163,7 @@ final class RangeServer: Sendable {
   private func send(_ bytes: [UInt8], over connection: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
-      // A client that hung up is no reason for a signal.
+      // A disconnected client must not cause a signal.
       let count = unsafe rest.withUnsafeBytes {
         unsafe Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }

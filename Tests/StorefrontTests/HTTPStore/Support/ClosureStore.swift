@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Storefront
 
-/// A store that says what it is told to, and keeps what it was asked.
+/// A store with fixed answers that records its requests.
 actor ClosureStore: Store {
   struct Answers: Sendable {
     var products: @Sendable (Set<String>) throws(StoreError) -> ProductsResponse = {

@@ -4,16 +4,16 @@ import ReceiptCodec
 import ReceiptHTTP
 import Storefront
 
-/// Joins both halves of the protocol in one process, and loses or replaces what it is told to.
+/// Connects both sides of the protocol in one process, and can lose or replace answers.
 actor HandlerTransport: HTTPTransport {
-  /// What becomes of a request, by its number, from 0.
+  /// The fault of a request, by its number, from 0.
   enum Fate: Sendable {
     case arrives
-    /// The server never sees it.
+    /// The request is lost.
     case requestLost
-    /// The server does it, and nobody learns.
+    /// The answer is lost.
     case answerLost
-    /// Somebody else answers.
+    /// The answer is replaced.
     case replaced(RemoteResponse)
   }
 
@@ -44,7 +44,7 @@ actor HandlerTransport: HTTPTransport {
   }
 }
 
-/// Stores over a transport that need no time.
+/// Stores over this transport, without delays.
 enum StoreOverHTTP {
   static let now = Timestamp(secondsSince1970: 1_760_000_000)
 
@@ -58,7 +58,7 @@ enum StoreOverHTTP {
       retry: RetryPolicy(maximumAttempts: attempts), time: time)
   }
 
-  /// A store whose server answers everything so.
+  /// A store whose server always answers so.
   static func answering(_ response: RemoteResponse) throws -> HTTPStore {
     try store(HandlerTransport(ClosureStore()) { _ in .replaced(response) })
   }

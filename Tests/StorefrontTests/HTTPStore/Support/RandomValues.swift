@@ -4,7 +4,7 @@ import FoundationEssentials
 import ReceiptCodec
 import Storefront
 
-/// Values of the store protocol, made at random, the same ones for the same seed (SplitMix64).
+/// Random values of the store protocol, reproducible by a seed (SplitMix64).
 struct RandomValues: RandomNumberGenerator {
   private var state: UInt64
 

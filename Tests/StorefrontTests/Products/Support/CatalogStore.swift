@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Storefront
 
-/// A store that only knows products. What it answers may be altered, and when it answers is up to a gate.
+/// A store that only has products. Its answers can be altered and delayed by a gate.
 actor CatalogStore: Store {
   let catalog: ProductCatalog
   let storefrontLocale: Locale
@@ -51,7 +51,7 @@ actor CatalogStore: Store {
   ) async throws(StoreError) -> RestoredTransactionPage { throw StoreError(.unknown, "nothing to restore") }
 }
 
-/// Holds tasks up until it is opened. It takes no notice of cancellation.
+/// Blocks tasks until it is opened. It ignores cancellation.
 actor Gate {
   private var isOpen = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -74,7 +74,7 @@ actor Gate {
 
   var hasArrivals: Bool { arrivals > 0 }
 
-  /// Waits until somebody has come.
+  /// Waits until a task is blocked.
   func arrival() async {
     if arrivals > 0 { return }
     await withCheckedContinuation { watchers.append($0) }

@@ -5,7 +5,7 @@ import ReceiptCodec
 import ReceiptHTTP
 import Storefront
 
-/// A server of product lists, as a transport: what it has may change, and it may be down.
+/// A server of product lists, as a transport: its files may change, and it may be down.
 actor ListServer: HTTPTransport {
   typealias Answer = @Sendable (RemoteRequest) -> Result<RemoteResponse, HTTPTransportError>
 
@@ -25,7 +25,7 @@ actor ListServer: HTTPTransport {
     answer = Self.file(body, etag: etag, lastModified: lastModified)
   }
 
-  /// A file as servers serve it: conditional requests for what they have are answered with 304.
+  /// A file with validators: matching conditional requests are answered with 304.
   private static func file(_ body: String, etag: String?, lastModified: String?) -> Answer {
     { request in
       var headers: [HTTPHeader] = []
@@ -58,7 +58,7 @@ func instantTime(_ now: @escaping @Sendable () -> Timestamp) -> RemoteTime {
   RemoteTime(now: now, elapsed: { .zero }, sleep: { _ in try Task.checkCancellation() }, random: { 0.5 })
 }
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 final class ListFolder {
   let url = FileManager.default.temporaryDirectory.appending(path: "receiptkit-\(UUID().uuidString)")
 
@@ -73,7 +73,7 @@ final class ListFolder {
   }
 }
 
-/// The error of something that must fail.
+/// The error of an operation that must fail.
 func identifierError(_ body: () throws(ProductIdentifierError) -> Void) -> ProductIdentifierError? {
   do throws(ProductIdentifierError) {
     try body()

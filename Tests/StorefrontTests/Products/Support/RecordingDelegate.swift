@@ -3,7 +3,7 @@
 import Foundation
 import Storefront
 
-/// A delegate that keeps what it is told.
+/// A delegate that records its calls.
 actor RecordingDelegate: ProductsRequestDelegate {
   enum Event: Sendable, Hashable {
     case received(ProductsResponse)
@@ -34,7 +34,7 @@ actor RecordingDelegate: ProductsRequestDelegate {
     watchers.removeAll { $0.count <= events.count }
   }
 
-  /// Waits until it was told so much.
+  /// Waits for a number of calls.
   func wait(for count: Int) async {
     if events.count >= count { return }
     await withCheckedContinuation { watchers.append((count, $0)) }
@@ -50,8 +50,8 @@ final class Lines: @unchecked Sendable {
   var log: @Sendable (String) -> Void { { line in self.lock.withLock { self.lines.append(line) } } }
 }
 
-/// Gives whatever else is there to do a chance.
-func settle() async {
+/// Lets other tasks run.
+func letOtherTasksRun() async {
   for _ in 0..<50 { await Task.yield() }
   try? await Task.sleep(for: .milliseconds(2))
 }

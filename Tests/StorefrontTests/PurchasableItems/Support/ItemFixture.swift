@@ -7,7 +7,7 @@ import ReceiptTesting
 import ReceiptVerification
 import Storefront
 
-/// A record that is written by hand.
+/// A record with manually added purchases.
 actor Notebook: PurchaseRecord {
   struct Unreadable: Error {}
 
@@ -26,11 +26,11 @@ actor Notebook: PurchaseRecord {
   }
 }
 
-/// A store whose answers wait until they are let go, and whose sales are really signed.
+/// A store whose answers wait until they are released, and whose receipts are genuine.
 actor GatedStore: Store {
   enum Answer: Sendable {
     case sold
-    /// Sold, with a receipt that nobody trusts.
+    /// Sold, with an untrusted receipt.
     case forged
     case declined
     case pending
@@ -157,7 +157,7 @@ struct ItemFixture {
   }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 func eventually(_ condition: () async throws -> Bool) async throws {
   for _ in 0..<2000 {
     if try await condition() { return }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the parts of a catalogue stand in the file that it came from, and what their members are called there: for
+/// The JSON paths of a catalogue's parts in the file that it came from, and the names of their members there, for
 /// errors.
-struct CatalogPlaces {
-  /// What a format calls the members that are checked.
+struct CatalogPaths {
+  /// The names that a format gives to the members that are checked.
   struct Names {
     var productIdentifier = "productIdentifier"
     var price = "price"
@@ -16,28 +16,28 @@ struct CatalogPlaces {
     var periodCount = "periodCount"
   }
 
-  /// Where one product is.
-  struct Place {
+  /// The paths of one product.
+  struct ProductPaths {
     var product: String
     var subscription: String
     var offers: [String]
   }
 
   var names = Names()
-  var products: [Place]
+  var products: [ProductPaths]
   var groups: [String]
 
-  /// As our own format has them.
+  /// The paths in our own format.
   init(of catalog: ProductCatalog) {
     products = catalog.products.enumerated().map { index, product in
       let path = "$.products[\(index)]"
       let offers = product.subscription?.offers.indices.map { "\(path).subscription.offers[\($0)]" } ?? []
-      return Place(product: path, subscription: "\(path).subscription", offers: offers)
+      return ProductPaths(product: path, subscription: "\(path).subscription", offers: offers)
     }
     groups = catalog.subscriptionGroups.indices.map { "$.subscriptionGroups[\($0)]" }
   }
 
-  init(names: Names, products: [Place], groups: [String]) {
+  init(names: Names, products: [ProductPaths], groups: [String]) {
     self.names = names
     self.products = products
     self.groups = groups

@@ -4,13 +4,13 @@ internal import ReceiptCodec
 
 /// Finds the JSON value that a byte belongs to, in a document that is JSON up to that byte.
 ///
-/// It takes brackets, commas and strings for what they are and checks nothing, so that it works on a document whose
-/// fault lies at the byte; anything else gives a path that is of less help.
-enum JSONPlace {
-  /// A value that is being read: where in its container it stands.
+/// It only follows brackets, commas and strings, so that it works up to a syntax error. If the document is malformed
+/// before the byte, the path is a guess.
+enum JSONPathFinder {
+  /// The position of the current value in its container.
   private enum Step {
     case element(Int)
-    /// The name's bytes between its quotation marks, once it was read.
+    /// The range of the name between its quotation marks; `nil` until it has been read.
     case member(Range<Int>?)
   }
 
@@ -25,7 +25,7 @@ enum JSONPlace {
       switch bytes[index] {
       case UInt8(ascii: "\""):
         let close = endOfString(from: index + 1, in: bytes)
-        // A name is noted when it is closed before the fault.
+        // Only a name that ends before the fault is complete.
         if case .member(.none)? = steps.last, close < end {
           steps[steps.count - 1] = .member(index + 1..<close)
         }
@@ -71,7 +71,7 @@ enum JSONPlace {
           default: false
           }
         }
-        // Between quotation marks the name stands as it does in the document, escapes and all.
+        // A quoted name keeps the escapes that it has in the document.
         text += isPlain && !name.isEmpty ? ".\(name)" : "[\"\(name)\"]"
       }
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose turn it is to ask the store. One question is asked at a time, and its answer applied before the next: so no
-/// list of sales that is on its way is older than a finish that the store was told of meanwhile.
-struct StoreConversation {
+/// A fair asynchronous lock around requests to the store. The answer to a request is applied before the next request is
+/// sent, so that no list of sales in flight is older than a finish that was sent meanwhile.
+struct StoreRequestLock {
   private var isTaken = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  /// Takes the turn if nobody has it.
+  /// Takes the lock if it is free.
   mutating func takeIfFree() -> Bool {
     defer { isTaken = true }
     return !isTaken
@@ -14,7 +14,7 @@ struct StoreConversation {
 
   mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiting.append(continuation) }
 
-  /// Hands the turn to the longest waiter.
+  /// Releases the lock to the longest waiter.
   mutating func end() {
     if waiting.isEmpty {
       isTaken = false
@@ -25,19 +25,19 @@ struct StoreConversation {
 }
 
 extension PaymentQueue {
-  /// Asks the store one thing and applies the answer, when it is this one's turn.
-  func inTurn<Result>(
+  /// Sends one request and applies its answer while holding the lock.
+  func withRequestLock<Result>(
     _ body: () async throws(SynchronizationFault) -> Result
   ) async throws(SynchronizationFault) -> Result {
-    if !conversation.takeIfFree() {
-      await withCheckedContinuation { conversation.wait($0) }
+    if !requestLock.takeIfFree() {
+      await withCheckedContinuation { requestLock.wait($0) }
     }
-    defer { conversation.end() }
+    defer { requestLock.end() }
     return try await body()
   }
 }
 
-/// Why a request to the store has no answer.
+/// Why synchronization failed.
 enum SynchronizationFault: Error {
   case store(StoreUnavailable)
   case queue(PaymentQueueError)
