@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `An index that covers less than before is refused, whoever vouches for it`() throws {
+  @Test func `An index that covers less than before is refused, though its digests are right`() throws {
     let storage = MemoryIndex()
     var index = try storage.open()
     for entry in 0..<600 as Range<UInt64> { index.insert(.original, entry, entry) }
