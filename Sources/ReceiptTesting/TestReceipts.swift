@@ -34,6 +34,19 @@ public struct TestReceipts: Sendable {
     self.transactionReceipts = try TransactionReceiptSigner(identity: rsa)
   }
 
+  /// The sample receipt of a kind, as bytes.
+  public func receipt(of kind: ReceiptKind) throws(SigningError) -> [UInt8] {
+    switch kind {
+    case .signedTransaction: Array(try signedTransaction().utf8)
+    case .signedRenewalInfo: Array(try signedRenewalInfo().utf8)
+    case .signedAppTransaction: Array(try signedAppTransaction().utf8)
+    case .signedNotification: Array(try signedNotification().utf8)
+    case .signedRealtimeRequest: Array(try signedRealtimeRequest().utf8)
+    case .appReceipt: try appReceipt()
+    case .transactionReceipt: try transactionReceipt()
+    }
+  }
+
   /// A signed transaction.
   public func signedTransaction(
     _ change: (inout JWSTransaction) -> Void = { _ in }

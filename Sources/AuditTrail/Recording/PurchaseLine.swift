@@ -54,7 +54,9 @@ extension VerifiedReceipt {
       switch content {
       case .jws(.transaction(let transaction)): transaction.appAccountToken?.rawValue
       case .jws(.renewalInfo(let renewalInfo)): renewalInfo.appAccountToken?.rawValue
-      default: nil
+      case .jws(.appTransaction), .jws(.notification), .jws(.realtimeRequest), .appReceipt,
+        .transactionReceipt:
+        nil
       }
     let token = own ?? nested.lazy.compactMap(\.appAccountToken).first
     return token?.isEmpty == false ? token : nil

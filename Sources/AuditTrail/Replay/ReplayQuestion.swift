@@ -54,7 +54,9 @@ enum ReplayQuestion: Sendable, Hashable {
     case .appReceipt(let payload):
       identifiers = payload.inAppPurchases.filter { $0.productType == .consumable }.compactMap(
         \.transactionId)
-    default: break
+    case .jws(.transaction), .jws(.renewalInfo), .jws(.appTransaction), .jws(.realtimeRequest),
+      .transactionReceipt:
+      break
     }
     let named = receipt.transactions.filter { transaction in
       consumables.contains { UTF8Text.isIdentical($0, transaction.productId ?? "") }

@@ -61,7 +61,7 @@ final class JWSEvidence: Evidence {
         (transaction.deviceVerification, transaction.deviceVerificationNonce?.rawValue)
       case .appTransaction(let transaction):
         (transaction.deviceVerification, transaction.deviceVerificationNonce?.rawValue)
-      default: (nil, nil)
+      case .renewalInfo, .notification, .realtimeRequest: (nil, nil)
       }
     guard let verification = binding.verification, let nonce = binding.nonce else { return nil }
     return .deviceVerification(verification, nonce: nonce)

@@ -171,17 +171,7 @@ import Testing
 
   @Test(arguments: ReceiptKind.allCases)
   func everyKindHasARecordThatAnEntryCanHold(kind: ReceiptKind) async throws {
-    let receipts = try TestReceipts()
-    let receipt =
-      switch kind {
-      case .signedTransaction: Array(try receipts.signedTransaction().utf8)
-      case .signedRenewalInfo: Array(try receipts.signedRenewalInfo().utf8)
-      case .signedAppTransaction: Array(try receipts.signedAppTransaction().utf8)
-      case .signedNotification: Array(try receipts.signedNotification().utf8)
-      case .signedRealtimeRequest: Array(try receipts.signedRealtimeRequest().utf8)
-      case .appReceipt: try receipts.appReceipt()
-      case .transactionReceipt: try receipts.transactionReceipt()
-      }
+    let receipt = try TestReceipts().receipt(of: kind)
     let records = try await RecordingFixture.records(receipt) { $0.environments = [.sandbox, .production] }
     for record in records {
       #expect(record.verdict == .valid)

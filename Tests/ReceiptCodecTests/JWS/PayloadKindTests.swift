@@ -76,11 +76,27 @@ struct PayloadKindTests {
       let discriminators = Set(Field.allCases.compactMap { JWSPayloadDiscriminator(rawValue: $0.rawValue) })
       #expect(discriminators == own)
     }
-    expectForeign(JWSTransaction.Field.self, own: [.transactionId])
-    expectForeign(JWSRenewalInfo.Field.self, own: [.autoRenewProductId, .autoRenewStatus])
-    expectForeign(AppTransaction.Field.self, own: [.receiptType, .receiptCreationDate])
-    expectForeign(Notification.Field.self, own: [.notificationType, .notificationUUID])
-    expectForeign(RealtimeRequest.Field.self, own: [.requestIdentifier, .userLocale])
+    for kind in ReceiptKind.allCases {
+      switch kind {
+      case .signedTransaction: expectForeign(JWSTransaction.Field.self, own: [.transactionId])
+      case .signedRenewalInfo:
+        expectForeign(JWSRenewalInfo.Field.self, own: [.autoRenewProductId, .autoRenewStatus])
+      case .signedAppTransaction:
+        expectForeign(AppTransaction.Field.self, own: [.receiptType, .receiptCreationDate])
+      case .signedNotification:
+        expectForeign(Notification.Field.self, own: [.notificationType, .notificationUUID])
+      case .signedRealtimeRequest:
+        expectForeign(RealtimeRequest.Field.self, own: [.requestIdentifier, .userLocale])
+      case .appReceipt, .transactionReceipt: break
+      }
+    }
+  }
+
+  @Test func `Every kind of JWS has a sample, and is told by its members`() throws {
+    let samples = JWSPayload.samples
+    #expect(
+      Set(samples.map(\.kind)) == Set(ReceiptKind.allCases).subtracting([.appReceipt, .transactionReceipt]))
+    for sample in samples { #expect(try JWSPayload(decoding: sample.encoded()).kind == sample.kind) }
   }
 
   @Test(arguments: [("[]", "$"), ("null", "$"), ("\"transactionId\"", "$"), ("17", "$")])

@@ -7,13 +7,28 @@ import Testing
 
 /// Which app a receipt is of: bundle and App Store identifiers.
 @Suite struct AppPolicyTests {
-  private static let bundleless: Set<ReceiptKind> = [.signedRenewalInfo, .signedRealtimeRequest]
+  /// A receipt that does not name its bundle, of a kind that should; `nil` for a kind that names none.
+  private func withoutBundle(_ kind: ReceiptKind) throws -> [UInt8]? {
+    let receipts = try Fixture.receipts
+    return switch kind {
+    case .signedTransaction: Array(try receipts.signedTransaction { $0.bundleId = nil }.utf8)
+    case .signedAppTransaction: Array(try receipts.signedAppTransaction { $0.bundleId = nil }.utf8)
+    case .signedNotification:
+      Array(
+        try receipts.signedNotification {
+          $0.data = NotificationData().with { $0.environment = .sandbox }
+        }.utf8)
+    case .signedRenewalInfo, .signedRealtimeRequest: nil
+    case .appReceipt: try receipts.appReceipt { $0.bundleId = nil }
+    case .transactionReceipt: try receipts.transactionReceipt { $0.bundleId = nil }
+    }
+  }
 
   @Test("a receipt of another app is refused, save those that name none", arguments: ReceiptKind.allCases)
   func otherBundle(kind: ReceiptKind) throws {
     let verdict = try Fixture.verifier { $0.bundleIds = .oneOf(["com.example.other"]) }
       .verify(try Fixture.sample(kind))
-    if Self.bundleless.contains(kind) {
+    if try withoutBundle(kind) == nil {
       expectValid(verdict)
     } else if kind == .signedNotification {
       expectInvalid(verdict, .wrongBundle, at: "$.data.signedTransactionInfo")
@@ -53,15 +68,11 @@ import Testing
     }
   }
 
-  @Test("a receipt that should name its bundle and does not is refused")
-  func missingBundle() throws {
-    let receipts = try Fixture.receipts
-    let verifier = try Fixture.verifier()
-    expectInvalid(verifier.verify(try receipts.signedTransaction { $0.bundleId = nil }), .wrongBundle)
-    expectInvalid(verifier.verify(try receipts.appReceipt { $0.bundleId = nil }), .wrongBundle)
-    expectInvalid(verifier.verify(try receipts.transactionReceipt { $0.bundleId = nil }), .wrongBundle)
-    let any = try Fixture.verifier { $0.bundleIds = .any }
-    expectValid(any.verify(try receipts.signedTransaction { $0.bundleId = nil }))
+  @Test("a receipt that should name its bundle and does not is refused", arguments: ReceiptKind.allCases)
+  func missingBundle(kind: ReceiptKind) throws {
+    guard let receipt = try withoutBundle(kind) else { return }
+    expectInvalid(try Fixture.verifier().verify(receipt), .wrongBundle)
+    expectValid(try Fixture.verifier { $0.bundleIds = .any }.verify(receipt))
   }
 
   // MARK: App Store identifier

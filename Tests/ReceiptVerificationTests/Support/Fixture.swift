@@ -33,18 +33,7 @@ enum Fixture {
   }
 
   /// One valid receipt of a kind.
-  static func sample(_ kind: ReceiptKind) throws -> [UInt8] {
-    let receipts = try receipts
-    return switch kind {
-    case .signedTransaction: Array(try receipts.signedTransaction().utf8)
-    case .signedRenewalInfo: Array(try receipts.signedRenewalInfo().utf8)
-    case .signedAppTransaction: Array(try receipts.signedAppTransaction().utf8)
-    case .signedNotification: Array(try receipts.signedNotification().utf8)
-    case .signedRealtimeRequest: Array(try receipts.signedRealtimeRequest().utf8)
-    case .appReceipt: try receipts.appReceipt()
-    case .transactionReceipt: try receipts.transactionReceipt()
-    }
-  }
+  static func sample(_ kind: ReceiptKind) throws -> [UInt8] { try receipts.receipt(of: kind) }
 
   /// The three containers, which have their own verification each.
   enum Container: String, CaseIterable, Sendable {

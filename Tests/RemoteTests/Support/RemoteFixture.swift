@@ -25,18 +25,7 @@ enum RemoteFixture {
       clock: FixedClock(now).reading)
   }
 
-  static func encoded(_ kind: ReceiptKind) throws -> [UInt8] {
-    let receipts = try TestReceipts()
-    return switch kind {
-    case .signedTransaction: Array(try receipts.signedTransaction().utf8)
-    case .signedRenewalInfo: Array(try receipts.signedRenewalInfo().utf8)
-    case .signedAppTransaction: Array(try receipts.signedAppTransaction().utf8)
-    case .signedNotification: Array(try receipts.signedNotification().utf8)
-    case .signedRealtimeRequest: Array(try receipts.signedRealtimeRequest().utf8)
-    case .appReceipt: try receipts.appReceipt()
-    case .transactionReceipt: try receipts.transactionReceipt()
-    }
-  }
+  static func encoded(_ kind: ReceiptKind) throws -> [UInt8] { try TestReceipts().receipt(of: kind) }
 
   static func verified(_ kind: ReceiptKind) throws -> VerifiedReceipt {
     try #require(try verifier().verify(encoded(kind)).receipt)
