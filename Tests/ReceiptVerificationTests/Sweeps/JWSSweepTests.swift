@@ -15,11 +15,11 @@ import Testing
   }
 
   /// The JWS kinds but the notification, which has a test of its own.
-  private static let single = ReceiptKind.allCases.filter {
+  private static let singleKinds = ReceiptKind.allCases.filter {
     ![.signedNotification, .appReceipt, .transactionReceipt].contains($0)
   }
 
-  @Test("no truncation and no flipped bit of a JWS is accepted", arguments: single)
+  @Test("no truncation and no flipped bit of a JWS is accepted", arguments: singleKinds)
   func single(kind: ReceiptKind) async throws {
     let sweep = try sweep(try Fixture.sample(kind))
     #expect(await sweep.acceptedFlips().map(\.byte) == [])
