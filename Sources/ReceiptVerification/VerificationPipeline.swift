@@ -99,6 +99,9 @@ struct VerificationPipeline: Sendable {
   private func accept(
     _ content: AuthenticatedContent, parts: [AuthenticatedPart], trace: Trace?
   ) throws(ValidationError) -> VerifiedReceipt {
+    guard !parts.isEmpty else {
+      return try accept(content, claims: content.decoded.claims, nested: [], in: .receipt, trace: trace)
+    }
     var claims = content.decoded.claims
     var agreement = NotificationAgreement(claims)
     var nested: [VerifiedReceipt] = []

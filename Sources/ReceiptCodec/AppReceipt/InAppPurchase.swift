@@ -84,12 +84,11 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
       }
       switch attribute.type {
       case InAppAttributeType.quantity: quantity = try attribute.int64(bytes)
-      case InAppAttributeType.productId: productId = try attribute.text(bytes, likely: likely.productId)
+      case InAppAttributeType.productId: productId = try attribute.text(bytes, likely: &likely.productId)
       case InAppAttributeType.transactionId: transactionId = try attribute.text(bytes)
       case InAppAttributeType.purchaseDate: purchaseDate = try attribute.date(bytes)
       case InAppAttributeType.originalTransactionId:
-        originalTransactionId = try attribute.text(
-          bytes, likely: likely.originalTransactionId ?? transactionId)
+        originalTransactionId = try attribute.text(bytes, likely: &likely.originalTransactionId)
       case InAppAttributeType.originalPurchaseDate: originalPurchaseDate = try attribute.date(bytes)
       case InAppAttributeType.productType:
         productType = AppReceiptProductType(rawValue: try attribute.int64(bytes))
@@ -105,11 +104,10 @@ public struct InAppPurchase: Sendable, FieldwiseBuildable {
     try top.leave(set, bytes)
     try top.requireEnd(bytes)
     isChanged = false
-    likely = LikelyTexts(productId: productId, originalTransactionId: originalTransactionId)
   }
 }
 
-/// Texts of the purchase before, which are likely those of the next.
+/// The texts that purchases had last, which are likely those of the next.
 struct LikelyTexts {
   var productId: String?
   var originalTransactionId: String?

@@ -80,13 +80,17 @@ struct RawAttribute {
   }
 
   /// The value as text, by a copy of a text that is likely the same: a receipt names few products many times, and an
-  /// original transaction once for each renewal.
+  /// original transaction once for each renewal. What is likely next is the text that was read last.
   @inline(__always)
-  func text(_ bytes: Span<UInt8>, likely: String?) throws(MalformedReceipt) -> String {
-    guard let likely else { return try text(bytes) }
-    let contents = bytes.extracting(try textContents(bytes))
-    let spelling = likely.utf8.span
-    return ByteSearch.isEqual(spelling, contents) ? likely : try text(bytes)
+  func text(_ bytes: Span<UInt8>, likely: inout String?) throws(MalformedReceipt) -> String {
+    if let last = likely {
+      let contents = bytes.extracting(try textContents(bytes))
+      let spelling = last.utf8.span
+      if ByteSearch.isEqual(spelling, contents) { return last }
+    }
+    let text = try text(bytes)
+    likely = text
+    return text
   }
 
   /// The value as a date in RFC 3339; `nil` when the text is empty, which is how the App Store writes none.

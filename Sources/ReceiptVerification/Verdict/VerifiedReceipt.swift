@@ -28,10 +28,10 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// The kind.
   public let kind: ReceiptKind
   /// The environment; `nil` if the receipt states none.
-  public let environment: ReceiptEnvironment?
+  public private(set) var environment: ReceiptEnvironment?
   /// Whether ``environment`` is more than a claim: the signature covers it, or a checker found the purchase in
   /// it. The signature of a transaction receipt does not; and an environment that is absent is not proven.
-  public let isEnvironmentProven: Bool
+  public private(set) var isEnvironmentProven: Bool
   /// The app's bundle identifier, where the kind has one.
   public let bundleId: String?
   /// The app's App Store identifier, where the kind has one.
@@ -68,42 +68,26 @@ public struct VerifiedReceipt: Sendable, Hashable {
   init(
     _ content: AuthenticatedContent, claims: Claims, signedBy chain: SigningChain, nested: [VerifiedReceipt]
   ) {
-    self.init(
-      content: content.decoded.content, kind: claims.kind, environment: claims.environment,
-      isEnvironmentProven: claims.isEnvironmentSigned && claims.environment != nil, bundleId: claims.bundleId,
-      appAppleId: claims.appAppleId, signedAt: claims.signedAt,
-      signer: chain.signerInformation(algorithm: content.evidence.algorithm), assurance: chain.assurance,
-      nested: nested, source: Source(content.evidence))
-  }
-
-  private init(
-    content: Content, kind: ReceiptKind, environment: ReceiptEnvironment?, isEnvironmentProven: Bool,
-    bundleId: String?, appAppleId: Int64?, signedAt: Timestamp?, signer: SignerInformation,
-    assurance: Assurance,
-    nested: [VerifiedReceipt], source: Source, checks: [CheckerReport] = []
-  ) {
-    self.content = content
-    self.kind = kind
-    self.environment = environment
-    self.isEnvironmentProven = isEnvironmentProven
-    self.bundleId = bundleId
-    self.appAppleId = appAppleId
-    self.signedAt = signedAt
-    self.signer = signer
-    self.assurance = assurance
+    self.content = content.decoded.content
+    kind = claims.kind
+    environment = claims.environment
+    isEnvironmentProven = claims.isEnvironmentSigned && claims.environment != nil
+    bundleId = claims.bundleId
+    appAppleId = claims.appAppleId
+    signedAt = claims.signedAt
+    signer = chain.signerInformation(algorithm: content.evidence.algorithm)
+    assurance = chain.assurance
     self.nested = nested
-    self.source = source
-    self.checks = checks
+    source = Source(content.evidence)
   }
 
   /// The same receipt, its environment determined by a source that found the purchase there. A spelling that
   /// means that environment is kept.
   func determining(_ category: ReceiptEnvironment.Category) -> VerifiedReceipt {
-    let spelling = environment?.category == category ? environment : nil
-    return VerifiedReceipt(
-      content: content, kind: kind, environment: spelling ?? ReceiptEnvironment(category),
-      isEnvironmentProven: true, bundleId: bundleId, appAppleId: appAppleId, signedAt: signedAt,
-      signer: signer, assurance: assurance, nested: nested, source: source, checks: checks)
+    var receipt = self
+    if environment?.category != category { receipt.environment = ReceiptEnvironment(category) }
+    receipt.isEnvironmentProven = true
+    return receipt
   }
 
   /// Bytes that take no part in comparisons: an unsigned byte of a container may differ.
