@@ -27,9 +27,8 @@ final class AppReceiptEvidence: Evidence {
 
   var format: ReceiptFormat { .appReceipt }
   var signed: SignedContent {
-    let content = appReceipt.signedData.content
-    guard let attributes = signerInfo.signedAttributes else { return .bytes(content, sharedPrefix: 0) }
-    return .attributes(attributes, content: content)
+    guard let attributes = signerInfo.signedAttributes else { return .bytes(signedContent, sharedPrefix: 0) }
+    return .attributes(attributes, content: signedContent)
   }
   var signature: ArraySlice<UInt8> { signerInfo.signature }
   var cacheKey: SignerCacheKey {

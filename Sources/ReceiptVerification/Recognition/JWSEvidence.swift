@@ -15,7 +15,7 @@ final class JWSEvidence: Evidence {
   var format: ReceiptFormat { .jws }
   var algorithm: ReceiptAlgorithm { .es256 }
   var signed: SignedContent {
-    .bytes(jws.compact[jws.signingInputRange], sharedPrefix: jws.encodedHeaderRange.upperBound + 1)
+    .bytes(signedContent, sharedPrefix: jws.encodedHeaderRange.upperBound + 1)
   }
   var signature: ArraySlice<UInt8> { jws.signature[...] }
   var cacheKey: SignerCacheKey { SignerCacheKey(jws.compact[jws.encodedHeaderRange]) }

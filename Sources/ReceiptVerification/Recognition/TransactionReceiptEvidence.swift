@@ -5,6 +5,7 @@ internal import ReceiptCodec
 /// Transaction receipts of iOS 6 and before: an RSA signature over version byte and purchase-info.
 final class TransactionReceiptEvidence: Evidence {
   let algorithm: ReceiptAlgorithm
+  let signedContent: ArraySlice<UInt8>
   private let transactionReceipt: UnverifiedTransactionReceipt
   private let limits: ReceiptLimits
 
@@ -18,11 +19,12 @@ final class TransactionReceiptEvidence: Evidence {
         "Signature version \(receipt.signatureVersion) is not known; versions 2, 3 and 4 are.")
     }
     self.transactionReceipt = receipt
+    self.signedContent = receipt.signedBytes[...]
     self.limits = limits
   }
 
   var format: ReceiptFormat { .transactionReceipt }
-  var signed: SignedContent { .bytes(transactionReceipt.signedBytes[...], sharedPrefix: 0) }
+  var signed: SignedContent { .bytes(signedContent, sharedPrefix: 0) }
   var signature: ArraySlice<UInt8> { transactionReceipt.signature[...] }
   /// The version decides which certificates are acceptable, so it is part of the key.
   var cacheKey: SignerCacheKey {
@@ -30,7 +32,6 @@ final class TransactionReceiptEvidence: Evidence {
   }
   var receipt: UnverifiedReceipt { .transactionReceipt(transactionReceipt) }
   var encoded: [UInt8] { transactionReceipt.encoded }
-  var signedContent: ArraySlice<UInt8> { transactionReceipt.signedBytes[...] }
 
   /// A transaction receipt embeds no more than its leaf: the issuer is among the verifier's intermediates.
   func signer() -> SignerEvidence {
