@@ -63,18 +63,23 @@ enum JSONPathFinder {
       case .member(.none): break
       case .member(.some(let range)):
         let name = String(decoding: bytes[range], as: UTF8.self)
-        let isPlain = name.utf8.allSatisfy { byte in
-          switch byte {
-          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-          default: false
-          }
-        }
         // A quoted name keeps the escapes that it has in the document.
-        text += isPlain && !name.isEmpty ? ".\(name)" : "[\"\(name)\"]"
+        text += isPlain(name) ? ".\(name)" : "[\"\(name)\"]"
       }
     }
     return text
+  }
+
+  /// Whether a member's name needs no quotation marks in a path.
+  static func isPlain(_ name: String) -> Bool {
+    !name.isEmpty
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
   }
 }

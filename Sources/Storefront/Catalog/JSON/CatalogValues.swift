@@ -15,15 +15,7 @@ func refuseUnknown(_ members: [JSONMember], at path: String) throws(CatalogError
 
 /// The path of a member, whose name may need quotation marks.
 private func memberPath(_ path: String, _ name: String) -> String {
-  let isPlain = name.utf8.allSatisfy { byte in
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-      true
-    default: false
-    }
-  }
-  guard !isPlain || name.isEmpty else { return "\(path).\(name)" }
+  guard !JSONPathFinder.isPlain(name) else { return "\(path).\(name)" }
   return "\(path)[" + String(decoding: JSONValue.string(name).encoded(), as: UTF8.self) + "]"
 }
 
