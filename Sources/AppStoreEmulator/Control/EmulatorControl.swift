@@ -19,8 +19,8 @@ internal import ReceiptHTTP
 /// | `POST /_emulator/shutdown` | ends the process |
 ///
 /// A rule: `{"faults": [{"kind": "cut", "afterBytes": 12}], "requests": 3, "probability": 0.5, "seed": 7, "path":
-/// "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`, of which only `faults` is required; without `requests` it applies
-/// to all requests.
+/// "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`. Only `faults` is required. Without `requests` the rule applies to all
+/// requests.
 public struct EmulatorControl: Sendable {
   /// An error in a control request.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
