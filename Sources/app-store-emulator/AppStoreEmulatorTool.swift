@@ -105,7 +105,9 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The grace period of failed renewals, in days.", valueName: "days"))
   var gracePeriod: Int?
 
-  @Option(help: ArgumentHelp("Where notifications are sent; without it, none are.", valueName: "url"))
+  @Option(
+    help: ArgumentHelp(
+      "Where notifications are sent; by default to the emulator itself, which takes them.", valueName: "url"))
   var notificationURL: String?
 
   @Option(

@@ -35,8 +35,10 @@
       let ports = try await openPorts(certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
       let transport = try transport(certificates)
-      let sandbox = try await store(.sandbox, signing, developerKey.publicKey, transport)
-      let production = try await store(.production, signing, developerKey.publicKey, transport)
+      let sandbox = try await store(
+        .sandbox, signing, developerKey.publicKey, transport, port: ports[0].listener.port)
+      let production = try await store(
+        .production, signing, developerKey.publicKey, transport, port: ports[1].listener.port)
       ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)
       await withTaskGroup(of: Void.self) { group in
         for port in ports {
@@ -101,7 +103,7 @@
 
     private func store(
       _ environment: ReceiptEnvironment, _ signing: EmulatorSigning, _ developerKey: PublicKey,
-      _ transport: AsyncHTTPClientTransport
+      _ transport: AsyncHTTPClientTransport, port: Int
     ) async throws -> EmulatedAppStore {
       let key = DeveloperKey(keyId: options.keyId, issuerId: options.issuerId, publicKey: developerKey)
       var configuration = EmulatedAppStore.Configuration(
@@ -124,11 +126,10 @@
           configuration, signing: signing, clock: clock, catalog: try catalog(), storage: storage,
           options: storeOptions)
         clock.advance(to: try await store.purchases.lastEventDate())
-        store.sendNotifications(
-          over: transport, timeout: .seconds(options.notificationTimeout),
+        await store.sendNotifications(
+          to: options.notificationURL ?? "http://127.0.0.1:\(port)/_emulator/receiver", over: transport,
+          timeout: .seconds(options.notificationTimeout),
           retries: environment == .production || options.sandboxRetries)
-        store.state.withState { $0.notificationURL = options.notificationURL }
-        await store.purchases.setSendsNotifications(options.notificationURL != nil)
         if options.sample {
           let seed = try EmulatorSeed(
             json: .object([JSONMember(name: "sample", value: .bool(true))]),

@@ -57,7 +57,7 @@ public actor NotificationSender {
         let number = due.delivery.attempts.count
         let isLast = result == .success || !retries || number >= Self.retryHours.count
         try await store.recordAttempt(
-          of: due.notification, at: date, result: result.rawValue,
+          of: due, at: date, result: result.rawValue,
           next: isLast ? nil : date.addingSeconds(Self.retryHours[number] * 3600))
       }
     }
