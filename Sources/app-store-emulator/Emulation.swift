@@ -111,6 +111,7 @@
         developerKeys: options.noTokenChecks ? nil : [key], sharedSecret: options.sharedSecret)
       var storeOptions = LocalStore.Options(bundleIdentifier: options.bundleId)
       storeOptions.engine.gracePeriodDays = options.gracePeriod
+      if options.sandboxRates { storeOptions.engine.calendar = .sandbox }
       var storage: any RecordStorage = MemoryRecordStorage()
       var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
       do {

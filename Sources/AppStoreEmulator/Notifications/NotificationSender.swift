@@ -65,6 +65,24 @@ public actor NotificationSender {
     try await task.value
   }
 
+  /// Asks the developer's server for a retention message, as the App Store does when a customer is about to cancel.
+  ///
+  /// - Parameters:
+  ///   - body: The request, with its signed payload.
+  ///   - url: The realtime URL.
+  /// - Returns: The answer.
+  /// - Throws: `HTTPTransportError`; its code is `unusable` for a URL that is none.
+  func ask(_ body: [UInt8], at url: String) async throws(HTTPTransportError) -> RemoteResponse {
+    let place: RemoteURL
+    do throws(RemoteURL.Failure) { place = try RemoteURL(url, allowsPlainHTTP: true) } catch {
+      throw HTTPTransportError(.unusable, error.description)
+    }
+    return try await transport.send(
+      RemoteRequest(
+        .post, place, headers: [HTTPHeader("Content-Type", "application/json")], body: body, timeout: timeout,
+        maximumResponseByteCount: 1 << 20))
+  }
+
   /// How an attempt ended: Apple's `sendAttemptResult`.
   private enum AttemptResult: String {
     case success = "SUCCESS"
