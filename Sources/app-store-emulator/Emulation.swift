@@ -32,6 +32,9 @@
       let ports = try await openPorts(certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
       let sandbox = store(.sandbox, signing, developerKey.publicKey)
+      if signing.responder == nil {
+        ToolFailure.write("app-store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
+      }
       let production = store(.production, signing, developerKey.publicKey)
       ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)
       await withTaskGroup(of: Void.self) { group in
@@ -99,7 +102,7 @@
           }
         guard options.authority != "test" else {
           return try EmulatorSigning(
-            ocspURL: "http://127.0.0.1:\(ocspPort)/ocsp", appReceipts: receipts)
+            serverURL: "http://127.0.0.1:\(ocspPort)", appReceipts: receipts)
         }
         return try EmulatorSigning(jws: IdentityDirectory(options.authority).load(), appReceipts: receipts)
       } catch {

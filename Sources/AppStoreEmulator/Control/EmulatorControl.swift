@@ -59,7 +59,7 @@ public struct EmulatorControl: Sendable {
         return .json(.object([]))
       case ("POST", "ocsp"):
         guard let responder = store.signing.responder else {
-          throw Failure("There is no OCSP responder for an authority of your own.")
+          throw Failure(EmulatedResponder.absence)
         }
         try responder.follow(Self.json(request), now: store.configuration.clock())
         return .json(.object([]))

@@ -56,7 +56,7 @@ public struct EmulatorRequest: Sendable, Hashable {
   }
 
   /// Percent-decoding (RFC 3986 section 2.1); invalid escapes are kept.
-  private static func decode(_ text: Substring, plusIsSpace: Bool) -> String {
+  static func decode(_ text: Substring, plusIsSpace: Bool) -> String {
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []
     var index = 0

@@ -34,6 +34,11 @@ public struct EmulatorResponse: Sendable, Hashable {
       status: status, headers: [HTTPHeader("Content-Type", "text/plain")], body: Array(text.utf8))
   }
 
+  /// A response whose body is of this media type.
+  static func binary(_ body: [UInt8], _ type: String) -> EmulatorResponse {
+    EmulatorResponse(status: 200, headers: [HTTPHeader("Content-Type", type)], body: body)
+  }
+
   /// The response in HTTP/1.1 format (RFC 9112).
   ///
   /// - Parameters:

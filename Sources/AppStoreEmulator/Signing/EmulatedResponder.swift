@@ -7,12 +7,17 @@ internal import ReceiptHTTP
 public import ReceiptTesting
 internal import Synchronization
 
-/// The OCSP responder of the certificates that the emulator signs with.
+/// The OCSP responder and the revocation lists of the certificates that the emulator signs with.
 ///
 /// ```swift
 /// signing.responder?.update { $0.revoke(chain[0], at: now, reason: .keyCompromise) }
 /// ```
 public final class EmulatedResponder: Sendable {
+  /// Why an authority of the caller's own has neither.
+  package static let absence =
+    "An authority of your own has no OCSP responder and no revocation lists: its directory does not contain the "
+    + "issuers' keys."
+
   private let initial: TestRevocationResponder
   private let responder: Mutex<TestRevocationResponder>
   private let chain: [Certificate]
@@ -73,30 +78,57 @@ public final class EmulatedResponder: Sendable {
     }
   }
 
-  /// The response, with the requested serial number in hexadecimal; `nil` for an unknown certificate.
-  func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumber: String?) {
+  /// The response, with the serial numbers of the requested certificates in hexadecimal.
+  func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumbers: [String]) {
     guard let request = try? ReceivedOCSPRequest(der: body) else {
-      return (OCSPResponseTemplate.refusal(.malformedRequest), nil)
+      return (OCSPResponseTemplate.refusal(.malformedRequest), [])
     }
-    let asked = zip(chain, chain.dropFirst()).first { request.asks(about: $0, issuer: $1) }?.0
-    let response = responder.withLock { responder in
-      (try? responder.response(to: body, at: now)) ?? []
-    }
-    return (response, asked.map { Hexadecimal.encode($0.serialNumber) })
+    let asked = zip(chain, chain.dropFirst()).filter { request.asks(about: $0, issuer: $1) }
+    let response = try? responder.withLock { $0 }.response(to: body, at: now)
+    return (response ?? [], asked.map { Hexadecimal.encode($0.0.serialNumber) })
+  }
+
+  /// The revocation list of an issuer by its name in URLs: `intermediate` or `root`.
+  func list(of name: String, at now: Timestamp) -> [UInt8]? {
+    let issuers = zip(["intermediate", "root"], chain.dropFirst())
+    guard let issuer = issuers.first(where: { $0.0 == name })?.1 else { return nil }
+    return try? responder.withLock { $0 }.list(of: issuer, at: now)
   }
 }
 
-/// The OCSP responder (RFC 6960 appendix A), if the certificates point to it.
+/// OCSP (RFC 6960 appendix A) and revocation lists (RFC 5280), if the certificates point to them.
 enum RevocationEndpoints {
-  static let routes = [Route("POST", "/ocsp", needsToken: false, answer)]
+  static let routes = [
+    Route("POST", "/ocsp", needsToken: false) { call throws(EmulatorError) in
+      answer(call, to: call.request.body)
+    },
+    Route("GET", "/ocsp/{*}", needsToken: false) { call throws(EmulatorError) in
+      answer(call, to: requestInPath(call.request.target))
+    },
+    Route("GET", "/crl/{}", needsToken: false, list),
+  ]
 
-  @Sendable static func answer(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    guard let responder = call.store.signing.responder else {
-      return .text("There is no responder for these certificates.\n", status: 404)
-    }
-    let (response, serialNumber) = responder.respond(to: call.request.body, at: call.now)
-    if let serialNumber { call.store.statistics.countOCSP(serialNumber: serialNumber) }
-    return EmulatorResponse(
-      status: 200, headers: [HTTPHeader("Content-Type", "application/ocsp-response")], body: response)
+  private static func answer(_ call: EndpointCall, to body: [UInt8]) -> EmulatorResponse {
+    guard let responder = call.store.signing.responder else { return absence }
+    let (response, serialNumbers) = responder.respond(to: body, at: call.now)
+    for serialNumber in serialNumbers { call.store.statistics.countOCSP(serialNumber: serialNumber) }
+    return response.isEmpty ? .empty(status: 500) : .binary(response, "application/ocsp-response")
   }
+
+  /// The request that `/ocsp/` is followed by, in base64 that may contain slashes (RFC 6960 appendix A.1).
+  private static func requestInPath(_ target: String) -> [UInt8] {
+    let path = target.prefix { $0 != "?" }.drop { $0 == "/" }.dropFirst("ocsp/".count)
+    return (try? Base64.decode(Array(EmulatorRequest.decode(path, plusIsSpace: false).utf8))) ?? []
+  }
+
+  @Sendable private static func list(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    guard let responder = call.store.signing.responder else { return absence }
+    let name = call.parameter()
+    guard name.hasSuffix(".crl"), let list = responder.list(of: String(name.dropLast(4)), at: call.now) else {
+      return .text("The lists are intermediate.crl and root.crl.\n", status: 404)
+    }
+    return .binary(list, "application/pkix-crl")
+  }
+
+  private static var absence: EmulatorResponse { .text(EmulatedResponder.absence + "\n", status: 404) }
 }
