@@ -36,47 +36,33 @@ public final class EmulatedResponder: Sendable {
   /// Executes instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or `intermediate`),
   /// `signer` (`issuer` or `delegate`), `flaw`, `repeatsNonce`, `lifetime`.
   func follow(_ instructions: JSONValue, now: Timestamp) throws(EmulatorControl.Failure) {
-    let change = try Self.change(instructions)
-    let (revoked, forgotten) = (
-      try certificate(instructions["revoke"]), try certificate(instructions["forget"])
-    )
-    if instructions["reset"]?.flag == true { responder.withLock { $0 = initial } }
+    var object = try ControlObject(instructions, "An instruction")
+    let resets = try object.flag("reset") ?? false
+    let (clearsFlaw, omitsLifetime) = (object.takeNull("flaw"), object.takeNull("lifetime"))
+    let flaw = try object.choice("flaw", of: TestRevocationResponder.Flaw.self)
+    let lifetime = try object.integer("lifetime", in: 0...Self.longestLifetime)
+    let signer = try object.choice("signer", of: SignerName.self)
+    let repeatsNonce = try object.flag("repeatsNonce")
+    let revoked = try object.choice("revoke", of: CertificateName.self)
+    let forgotten = try object.choice("forget", of: CertificateName.self)
+    try object.end()
     update {
-      change(&$0)
-      if let revoked { $0.revoke(revoked, at: now.addingSeconds(-60), reason: nil) }
-      if let forgotten { $0.forget(forgotten) }
+      if resets { $0 = initial }
+      if flaw != nil || clearsFlaw { $0.flaw = flaw }
+      if lifetime != nil || omitsLifetime { $0.lifetime = lifetime.map { Int64($0) } }
+      if let signer { $0.signer = signer == .delegate ? .delegate : .issuer }
+      if let repeatsNonce { $0.repeatsNonce = repeatsNonce }
+      if let revoked { $0.revoke(certificate(revoked), at: now.addingSeconds(-60), reason: nil) }
+      if let forgotten { $0.forget(certificate(forgotten)) }
     }
   }
 
-  private static func change(
-    _ instructions: JSONValue
-  ) throws(EmulatorControl.Failure) -> @Sendable (inout TestRevocationResponder) -> Void {
-    var flaw: TestRevocationResponder.Flaw?
-    if let name = instructions["flaw"]?.string {
-      flaw = TestRevocationResponder.Flaw(rawValue: name)
-      guard flaw != nil else { throw EmulatorControl.Failure("There is no flaw \(name).") }
-    }
-    let setsFlaw = instructions["flaw"] != nil
-    let signer = instructions["signer"]?.string
-    let repeatsNonce = instructions["repeatsNonce"]?.flag
-    let lifetime = instructions["lifetime"]
-    return { [flaw] responder in
-      if setsFlaw { responder.flaw = flaw }
-      if let signer { responder.signer = signer == "delegate" ? .delegate : .issuer }
-      if let repeatsNonce { responder.repeatsNonce = repeatsNonce }
-      if let lifetime { responder.lifetime = lifetime.int64 }
-    }
-  }
+  private enum SignerName: String, CaseIterable { case issuer, delegate }
+  private enum CertificateName: String, CaseIterable { case leaf, intermediate }
 
-  private func certificate(_ name: JSONValue?) throws(EmulatorControl.Failure) -> Certificate? {
-    switch name?.string {
-    case nil: return nil
-    case "leaf": return chain.first
-    case "intermediate": return chain.dropFirst().first
-    case let other:
-      throw EmulatorControl.Failure("The certificate is leaf or intermediate, not \(other ?? "").")
-    }
-  }
+  private static let longestLifetime = 31_536_000
+
+  private func certificate(_ name: CertificateName) -> Certificate { chain[name == .leaf ? 0 : 1] }
 
   /// The response, with the serial numbers of the requested certificates in hexadecimal.
   func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumbers: [String]) {
