@@ -3,8 +3,6 @@
 #if SwiftNIO
   import AppStoreEmulator
   import ArgumentParser
-  import NIOCore
-  import NIOSSL
   import ReceiptCodec
   import ReceiptCrypto
   import ReceiptSigning
@@ -19,7 +17,8 @@
       let end = EndSignal(endsWithInput: !options.keepRunning)
       let developerKey = try developerKey()
       let certificates = try prepared { () throws(CryptoError) in
-        try ServerCertificates(now: Int64(SystemClock.now().millisecondsSince1970 / 1000))
+        try ServerCertificates(
+          now: Int64(SystemClock.now().millisecondsSince1970 / 1000), host: options.serving.reachableHost)
       }
       // Do everything that can fail before opening the ports. The roots do not depend on the port.
       let files = StateDirectory(path: options.state)
@@ -29,7 +28,7 @@
       defer { if options.removeState { files.remove() } }
 
       // Certificates contain the port of their OCSP responder.
-      let ports = try await openPorts(certificates)
+      let ports = try await ServedPort.open(options.serving, certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
       let sandbox = store(.sandbox, signing, developerKey.publicKey)
       if signing.responder == nil {
@@ -41,38 +40,14 @@
         for port in ports {
           let store = port.isProduction ? production : sandbox
           let control = EmulatorControl(store, shutdown: { end.fire() })
-          group.addTask { try? await port.listener.serve(store, control) }
+          group.addTask { [serving = options.serving] in
+            try? await port.listener.serve(store, control, serving)
+          }
         }
         group.addTask { await end.wait() }
         // Serving never ends by itself, so the first task to end is the signal.
         await group.next()
         group.cancelAll()
-      }
-    }
-
-    private struct Port {
-      let name: String
-      let listener: Listener
-      var isProduction: Bool { name.hasPrefix("production") }
-    }
-
-    private func openPorts(_ certificates: ServerCertificates) async throws -> [Port] {
-      do {
-        var ports = [
-          Port(name: "port", listener: try await .open(port: options.port, tls: nil)),
-          Port(name: "productionPort", listener: try await .open(port: 0, tls: nil)),
-        ]
-        let secured: [(String, ServerCertificates.Kind)] = [
-          ("tlsPort", .trusted), ("productionTLSPort", .trusted), ("untrustedTLSPort", .untrusted),
-          ("wrongHostTLSPort", .wrongHost), ("expiredTLSPort", .expired),
-        ]
-        for (name, kind) in secured {
-          let context = try Self.context(certificates, kind)
-          ports.append(Port(name: name, listener: try await .open(port: 0, tls: context)))
-        }
-        return ports
-      } catch {
-        throw ToolFailure.exit(ToolFailure.unavailable, "no port could be opened: \(error)")
       }
     }
 
@@ -102,7 +77,7 @@
           }
         guard options.authority != "test" else {
           return try EmulatorSigning(
-            serverURL: "http://127.0.0.1:\(ocspPort)", appReceipts: receipts)
+            serverURL: options.serving.url(port: ocspPort), appReceipts: receipts)
         }
         return try EmulatorSigning(jws: IdentityDirectory(options.authority).load(), appReceipts: receipts)
       } catch {
@@ -117,17 +92,6 @@
       } catch {
         throw ToolFailure.exit(ToolFailure.noInput, error.description)
       }
-    }
-
-    private static func context(
-      _ certificates: ServerCertificates, _ kind: ServerCertificates.Kind
-    ) throws -> NIOSSLContext {
-      let (chain, key) = try certificates.issue(kind)
-      var configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
-        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-      configuration.minimumTLSVersion = .tlsv12
-      return try NIOSSLContext(configuration: configuration)
     }
 
     private func prepared<Value>(_ make: () throws(CryptoError) -> Value) throws -> Value {
