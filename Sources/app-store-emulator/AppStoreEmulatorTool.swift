@@ -16,8 +16,8 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
 
       EXAMPLES:
         app-store-emulator --state /tmp/emulator
-        app-store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running &
-        curl -X POST http://127.0.0.1:PORT/_emulator/faults \\
+        app-store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running --port 8080 --log &
+        curl -X POST http://127.0.0.1:8080/_emulator/faults \\
           -d '[{"faults": [{"kind": "cut", "afterBytes": 20}], "requests": 3}]'
         app-store-emulator --state /tmp/emulator --store shop --clock-rate 0 \\
           --notification-url http://localhost:8080/notifications
@@ -28,13 +28,13 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
       EXIT CODES:
         0   it was ended
         64  the command line is wrong
-        66  an identity or key cannot be read
+        66  an identity, key or certificate cannot be read
         69  it was built without the SwiftNIO trait, or no port could be opened
         73  the state directory cannot be written
       """)
 
-  @Option(help: "The plain port of the sandbox; 0 chooses one.")
-  var port = 0
+  @OptionGroup(title: "SERVING")
+  var serving: ServingOptions
 
   @Option(help: ArgumentHelp("The directory for trust roots and keys.", valueName: "dir"))
   var state: String

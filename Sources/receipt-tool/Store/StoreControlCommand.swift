@@ -72,6 +72,6 @@ struct StoreControlCommand: AsyncParsableCommand {
       let reason = (try? JSONValue(parsing: response.body))?["error"]?.string ?? "the status is \(response.status)"
       throw ToolExit.failure(ToolExit.invalid, reason)
     }
-    try Output.write(response.body + [UInt8(ascii: "\n")])
+    try writeAll(response.body + [UInt8(ascii: "\n")])
   }
 }
