@@ -112,6 +112,7 @@ extension LocalStore {
     }
     state = working
     if !change.notifications.isEmpty { deliver() }
+    signalSales(of: change)
     // The next due date may be earlier than before.
     sleeper?.cancel()
     return result
