@@ -48,7 +48,7 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
   public let outcome: Outcome
 
   /// Creates a snapshot. Queues do; others need it only for tests.
-  public init(id: ID, payment: Payment, outcome: Outcome) {
+  package init(id: ID, payment: Payment, outcome: Outcome) {
     self.id = id
     self.payment = payment
     self.outcome = outcome

@@ -74,7 +74,9 @@ extension PaymentQueue {
       }
       numbers.append(number)
     }
-    let finished = try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.finish(numbers) }
+    let finished = try stoppingIfFatal { () throws(PaymentQueueError) in
+      try ledger.finish(numbers, isKept: isKeepingPurchases)
+    }
     for (number, transaction) in finished {
       notify(.removed([transaction]))
       endDownloads(of: transaction.id)

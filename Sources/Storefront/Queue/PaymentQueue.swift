@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// A queue of payments to a store and their transactions (`SKPaymentQueue`).
 ///
 /// A queue is durable: every change is stored and synced before it is reported, and survives a crash or relaunch. Each
@@ -26,6 +28,8 @@ public actor PaymentQueue {
   /// The storage of the queue. Other components use their own collections in it.
   package nonisolated let storage: any RecordStorage
   let store: any Store
+  /// Whether finished transactions are kept for a ``QueuePurchaseRecord``.
+  nonisolated let keepsPurchases = Mutex(false)
 
   var ledger: TransactionLedger
   /// Why the queue stopped; `nil` while it is running.

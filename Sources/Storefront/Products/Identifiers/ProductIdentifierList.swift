@@ -12,9 +12,9 @@ public struct ProductIdentifierList: Sendable, Hashable {
   public let duplicates: [String]
 
   /// The greatest number of identifiers: 100,000.
-  public static let maximumCount = 100_000
+  package static let maximumCount = 100_000
   /// The longest list, in bytes: 4 MiB.
-  public static let maximumByteCount = 4 << 20
+  package static let maximumByteCount = 4 << 20
 
   /// Creates a list.
   ///

@@ -120,16 +120,28 @@ struct TransactionLedger {
 
   /// Removes transactions, and records that their finishes must be reported to the store.
   ///
+  /// - Parameters:
+  ///   - numbers: Which.
+  ///   - isKept: Whether sales and their receipts are kept for a ``QueuePurchaseRecord``.
   /// - Returns: Those that were in the queue, oldest first and without receipts.
+  /// - Throws: ``PaymentQueueError`` with `storage`; then nothing was changed.
   mutating func finish(
-    _ numbers: [SequenceNumber]
+    _ numbers: [SequenceNumber], isKept: Bool = false
   ) throws(PaymentQueueError) -> [(SequenceNumber, PaymentTransaction)] {
     let finished = Set(numbers).sorted().compactMap { number in transactions[number].map { (number, $0) } }
     guard !finished.isEmpty else { return [] }
     var changes: [RecordChange] = []
     for (number, transaction) in finished {
       changes.append(.remove(.queueTransactions, key: number.key))
-      changes.append(.remove(.queueReceipts, key: number.key))
+      if isKept, let sale = transaction.storeTransaction {
+        let kept = PaymentTransaction(
+          id: transaction.id, payment: transaction.payment, outcome: .purchased(sale))
+        changes.append(
+          .put(
+            .queueKept, key: number.key, value: TransactionRecord(kept, request: nil).encodedJSON()))
+      } else {
+        changes.append(.remove(.queueReceipts, key: number.key))
+      }
       if let sale = transaction.transactionIdentifier {
         changes.append(.put(.queueFinishes, key: number.key, value: Array(sale.utf8)))
       }
