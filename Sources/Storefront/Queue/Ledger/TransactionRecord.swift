@@ -5,7 +5,7 @@ internal import ReceiptCodec
 /// The stored form of a transaction, without receipts.
 ///
 /// ```json
-/// {"state":"purchased","payment":{"product":"coins","quantity":1},
+/// {"state":"purchased","payment":{"productIdentifier":"coins","quantity":1},
 ///  "sale":{"transaction":"2000000001","original":"2000000001","date":1760000000000,"request":"5F0C…"}}
 /// ```
 struct TransactionRecord: JSONObject {
