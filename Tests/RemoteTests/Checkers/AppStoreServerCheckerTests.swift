@@ -147,9 +147,12 @@ import Testing
     let requirements = PurchaseRequirements(requiresCurrentSubscription: true)
     let receipt = try RemoteFixture.verified(.signedTransaction)
     #expect(await checker(requirements).check(receipt) == confirmed)
-    sandbox.store.state.withState {
-      $0.addSubscription(
-        SampleReceipts.transaction, renewalInfo: SampleReceipts.renewalInfo, status: .expired)
+    var transaction = SampleReceipts.transaction
+    transaction.expiresDate = SampleReceipts.signedAt.addingSeconds(-86_400)
+    var renewalInfo = SampleReceipts.renewalInfo
+    renewalInfo.renewalDate = transaction.expiresDate
+    sandbox.store.state.withState { [transaction, renewalInfo] in
+      $0.addSubscription(transaction, renewalInfo: renewalInfo, status: .expired)
     }
     expectRefused(await checker(requirements).check(receipt), "not active")
     #expect(await checker().check(receipt) == confirmed)
@@ -175,8 +178,10 @@ import Testing
     transaction.transactionId = other
     transaction.originalTransactionId = other
     transaction.subscriptionGroupIdentifier = "22000000"
+    transaction.expiresDate = SampleReceipts.signedAt.addingSeconds(-86_400)
     var renewalInfo = SampleReceipts.renewalInfo
     renewalInfo.originalTransactionId = other
+    renewalInfo.renewalDate = transaction.expiresDate
     sandbox.store.state.withState { [transaction, renewalInfo] in
       $0.addSubscription(transaction, renewalInfo: renewalInfo, status: .expired, customer: "a")
     }
