@@ -145,11 +145,15 @@ let package = Package(
       ]),
 
     // The App Store's endpoints, for tests: what they answer, and a process that serves them and fails on demand.
-    .target(name: "AppStoreEmulator", dependencies: ["AppStoreServer", "ReceiptBytes", "ReceiptTesting"]),
+    .target(
+      name: "AppStoreEmulator",
+      dependencies: ["AppStoreServer", "ReceiptBytes", "ReceiptTesting", "Storefront"]),
     .executableTarget(
       name: "app-store-emulator",
       dependencies: [
         "AppStoreEmulator",
+        "ReceiptHTTPAsyncHTTPClient",
+        "StorefrontSQLite",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
@@ -161,7 +165,7 @@ let package = Package(
       name: "receipt-bench",
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "CAllocationCounter", "Entitlements", "Measuring",
-        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks",
+        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks", "Storefront",
       ],
       path: "Benchmarks/receipt-bench"),
     .executableTarget(
@@ -208,7 +212,8 @@ let package = Package(
       name: "RemoteTests",
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "ReceiptBytes",
-        "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks",
+        "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "Storefront",
+        "StorefrontSQLite",
       ]),
     .testTarget(
       name: "StorefrontTests",

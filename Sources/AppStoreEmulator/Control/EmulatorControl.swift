@@ -21,6 +21,8 @@ internal import ReceiptHTTP
 /// A rule: `{"faults": [{"kind": "cut", "afterBytes": 12}], "requests": 3, "probability": 0.5, "seed": 7, "path":
 /// "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`. Only `faults` is required. Without `requests` the rule applies to all
 /// requests.
+///
+/// Purchases are controlled by the requests of ``PurchaseControl``.
 public struct EmulatorControl: Sendable {
   /// An error in a control request.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -41,13 +43,13 @@ public struct EmulatorControl: Sendable {
 
   /// The answer to a request whose path begins with `/_emulator`; `nil` for others. Such requests have no faults and
   /// are not counted.
-  public func respond(to request: EmulatorRequest) -> EmulatorResponse? {
+  public func respond(to request: EmulatorRequest) async -> EmulatorResponse? {
     guard request.path.first == "_emulator" else { return nil }
     do throws(Failure) {
       switch (request.method, request.path.dropFirst().joined(separator: "/")) {
       case ("POST", "seed"):
         let seed = try EmulatorSeed(json: Self.json(request), configuration: store.configuration)
-        store.state.withState { seed.apply(to: &$0) }
+        try await seed.apply(to: store)
         return .json(.object([]))
       case ("POST", "faults"):
         let rules = try Self.rules(Self.json(request))
@@ -76,7 +78,7 @@ public struct EmulatorControl: Sendable {
       case ("POST", "shutdown"):
         shutdown()
         return .json(.object([]))
-      default: throw Failure("There is no such control.")
+      default: return try await PurchaseControl(store).respond(to: request)
       }
     } catch {
       return .json(.members(("error", .string(error.description))), status: 400)

@@ -27,7 +27,7 @@
             head.method.rawValue, target: head.uri,
             headers: head.headers.map { HTTPHeader($0.name, $0.value) }, body: body)
           let delivery =
-            if let response = control.respond(to: request) { EmulatorDelivery(response) } else {
+            if let response = await control.respond(to: request) { EmulatorDelivery(response) } else {
               await store.deliver(request)
             }
           guard try await perform(delivery, &parts, outbound), head.isKeepAlive else { return }
