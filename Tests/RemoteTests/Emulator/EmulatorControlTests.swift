@@ -10,15 +10,15 @@ import Testing
 @Suite struct EmulatorControlTests {
   private let fixture: EmulatorFixture
 
-  init() throws { fixture = try EmulatorFixture() }
+  init() async throws { fixture = try await EmulatorFixture() }
 
   private static let target = "/inApps/v1/transactions/2000000001"
 
-  private func control(_ path: String, _ body: String, of store: EmulatedAppStore? = nil) throws -> (
+  private func control(_ path: String, _ body: String, of store: EmulatedAppStore? = nil) async throws -> (
     Int, String?
   ) {
     let request = EmulatorRequest("POST", target: "/_emulator/\(path)", body: Array(body.utf8))
-    let response = try #require(EmulatorControl(store ?? fixture.store).respond(to: request))
+    let response = try #require(await EmulatorControl(store ?? fixture.store).respond(to: request))
     return (response.status, try JSONValue(parsing: response.body)["error"]?.string)
   }
 
@@ -82,22 +82,22 @@ import Testing
       (#"{"faults": [{"kind": "redirect"}]}"#, "A fault of the kind redirect lacks the member target."),
     ])
   func strictRules(rule: String, message: String) async throws {
-    let (status, error) = try control("faults", "[\(rule)]")
+    let (status, error) = try await control("faults", "[\(rule)]")
     #expect(status == 400 && error == message)
     #expect(await delivery().end == .keepOpen)
-    #expect(try control("faults?append=yes", "[]").0 == 400)
+    #expect(try await control("faults?append=yes", "[]").0 == 400)
   }
 
   @Test("the error about an unknown kind lists the kinds")
-  func unknownKind() throws {
-    let (status, error) = try control("faults", #"[{"faults": [{"kind": "cutt"}]}]"#)
+  func unknownKind() async throws {
+    let (status, error) = try await control("faults", #"[{"faults": [{"kind": "cutt"}]}]"#)
     let message = try #require(error)
     #expect(status == 400 && message.hasPrefix("A fault: kind is one of delay, cut, reset,"))
   }
 
   @Test("instructions for the responder are as strict")
   func strictInstructions() async throws {
-    let store = EmulatedAppStore(signing: try EmulatorSigning(serverURL: "http://127.0.0.1:1"))
+    let store = try EmulatedAppStore(signing: try EmulatorSigning(serverURL: "http://127.0.0.1:1"))
     for (instruction, message) in [
       (#"{"revok": "leaf"}"#, "An instruction has no member revok."),
       (#"{"revoke": "root"}"#, "An instruction: revoke is one of leaf, intermediate."),
@@ -105,11 +105,11 @@ import Testing
       (#"{"signer": "me"}"#, "An instruction: signer is one of issuer, delegate."),
       (#"{"lifetime": -1}"#, "An instruction: lifetime is an integer from 0 to 31536000."),
     ] {
-      let (status, error) = try control("ocsp", instruction, of: store)
+      let (status, error) = try await control("ocsp", instruction, of: store)
       #expect(status == 400 && error == message)
     }
     for instruction in [#"{"flaw": "stale", "lifetime": 60}"#, #"{"flaw": null, "lifetime": null}"#] {
-      #expect(try control("ocsp", instruction, of: store).0 == 200)
+      #expect(try await control("ocsp", instruction, of: store).0 == 200)
     }
   }
 
@@ -118,7 +118,7 @@ import Testing
   )
   func rateLimit() async throws {
     #expect(
-      try control(
+      try await control(
         "faults",
         """
         [{"faults": [{"kind": "rate-limit", "requests": 2, "seconds": 10}], "path": "/inApps/"},
