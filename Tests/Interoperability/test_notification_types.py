@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every notification type and subtype of the App Store: how to bring it about in the emulator, or why it cannot be."""
 
-import itertools
 import json
 import os
 import pathlib
 import re
+import time
 import urllib.request
 
 import pytest
@@ -187,7 +187,13 @@ def test_how_a_notification_is_brought_about(tmp_path, kind):
         os.environ["APP_STORE_EMULATOR"], tmp_path, "--no-token-checks", "--clock-rate", "0", *options
     )
     how(Store(emulator))
-    posted = emulator.control("GET", "notifications")["notifications"]
+    # What a request of the API causes is sent a moment later.
+    end = time.monotonic() + 10
+    while True:
+        posted = emulator.control("GET", "notifications")["notifications"]
+        if all(n["sendAttempts"] for n in posted) or time.monotonic() > end:
+            break
+        time.sleep(0.02)
     assert kind in [(n["notificationType"], n.get("subtype")) for n in posted]
     assert all([a["sendAttemptResult"] for a in n["sendAttempts"]] == ["SUCCESS"] for n in posted)
     assert emulator.stop() == 0
