@@ -24,7 +24,7 @@ internal import ReceiptHTTP
 /// requests. A member that is not known, or of a wrong type, is an error with status 400 that names it, and changes
 /// nothing.
 ///
-/// Purchases are controlled by the requests of ``PurchaseControl``.
+/// The article of the module lists the requests that control purchases.
 public struct EmulatorControl: Sendable {
   /// An error in a control request.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {

@@ -4,36 +4,7 @@ internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Storefront
 
-/// What happens to purchases on demand, over HTTP, as JSON:
-///
-/// | `POST /_emulator/…` | Members (optional ones in parentheses) | What happens |
-/// |---|---|---|
-/// | `buy` | `account`, `productId`, (`quantity`, `appAccountToken`, `offerCode`, `winBackOffer`, `requestId`) | a customer buys |
-/// | `finish` | `transactionId` | the app finishes a transaction |
-/// | `cancel`, `resume` | `originalTransactionId` | renewal is switched off, or on |
-/// | `change` | `originalTransactionId`, `productId` | an upgrade or a downgrade |
-/// | `renew` | `originalTransactionId` | the renewal is charged now |
-/// | `refund` | `transactionId`, (`reason`: `ISSUE` or `OTHER`, `percentage`) | all or a part is refunded |
-/// | `reverse-refund`, `decline-refund` | `transactionId` | a refund is reversed, or declined |
-/// | `request-refund` | `transactionId`, (`reason`, as `consumptionRequestReason`) | the store asks about consumption |
-/// | `revoke` | `transactionId` | a shared purchase is taken from a member of the family |
-/// | `billing` | `account`, `fails` | charges for renewals fail, or succeed again |
-/// | `price` | `productId`, `price`, (`needsConsent`) | a product's price is changed |
-/// | `consent` | `originalTransactionId`, `consents` | the customer answers to a higher price |
-/// | `sale` | `productId`, `isForSale` | a product is removed from sale, or offered again |
-/// | `family` | `account`, (`organizer`) | an account joins a family; without an organizer it leaves |
-/// | `delete-account` | `account` | all purchases of a customer are refunded, and renewals switched off |
-/// | `approve`, `decline` | `account`, `requestId` | a payment that waits for approval is decided |
-/// | `advance` | `by` (a period such as `P1M`, or seconds) or `to` | the clock goes forward, and everything due happens |
-/// | `clock` | `rate` | how many of the clock's seconds pass in one: 1, 0 for a clock that stands still |
-/// | `realtime` | `originalTransactionId`, (`userLocale`, `url`) | the developer's server is asked for a retention message, and its answer checked |
-/// | `external-purchase-token`, `rescind-consent` | (`externalPurchaseId`; `appTransactionId`) | the notification is sent |
-///
-/// The answer has the notifications that the request caused: `{"notifications": [{"notificationType": …}]}`, of `buy`
-/// also `transactionId`. `GET /_emulator/state` has all records of purchases, customers and notifications, and
-/// `POST /_emulator/state` puts such records in the place of those that are there. `GET /_emulator/clock` tells the time; `GET /_emulator/notifications?after=N` lists what
-/// was signed after number N, with the attempts to send it. Times are milliseconds since 1970, or ISO 8601. An unknown
-/// member, a wrong type or an unknown transaction is an error that names it.
+/// What happens to purchases on demand, over HTTP, as JSON; the article of the module has the table.
 struct PurchaseControl {
   private let store: EmulatedAppStore
   private var purchases: LocalStore { store.purchases }
