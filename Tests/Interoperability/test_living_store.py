@@ -317,3 +317,102 @@ def test_a_killed_emulator_loses_and_invents_nothing(tmp_path, receiver, receipt
     arrived = [payload(p["data"]["signedTransactionInfo"])["transactionId"] for p in receiver.payloads()]
     # At least once each, in order where the first arrival counts.
     assert list(dict.fromkeys(arrived)) == list(sold.values())
+
+
+def statuses(emulator, original) -> list[int]:
+    import urllib.request
+
+    with urllib.request.urlopen(f"{emulator.url()}/inApps/v1/subscriptions/{original}", timeout=30) as response:
+        return [item["status"] for group in json.load(response)["data"] for item in group["lastTransactions"]]
+
+
+def test_a_store_is_dumped_and_loaded(emulator, receiver):
+    sale = emulator.control("POST", "buy", {"account": "a", "productId": MONTHLY})
+    dump = emulator.control("GET", "state")
+    emulator.control("POST", "refund", {"transactionId": sale["transactionId"]})
+    assert statuses(emulator, sale["transactionId"]) == [5]
+    emulator.control("POST", "state", dump)
+    assert statuses(emulator, sale["transactionId"]) == [1]
+    assert emulator.control("GET", "state") == dump
+    # It goes on from there: nothing is sent twice, and the renewal comes when it is due.
+    receiver.bodies.clear()
+    emulator.control("POST", "advance", {"by": "P1M"})
+    assert [p["notificationType"] for p in receiver.payloads()] == ["DID_RENEW"]
+
+
+def test_a_broken_dump_changes_nothing(emulator):
+    import urllib.error
+
+    sale = emulator.control("POST", "buy", {"account": "a", "productId": MONTHLY})
+    dump = emulator.control("GET", "state")
+    for record in ({"collection": "store-header", "key": "store", "value": "{"}, {"collection": "x", "key": "", "value": ""}):
+        with pytest.raises(urllib.error.HTTPError):
+            emulator.control("POST", "state", {"records": [record]})
+    assert statuses(emulator, sale["transactionId"]) == [1] and emulator.control("GET", "state") == dump
+
+
+MESSAGE = "1f0c6b7a-9a3e-4f43-8d15-3b8e3a2f7c11"
+
+
+@pytest.mark.parametrize(
+    "answer, problem",
+    [
+        ({"message": {"messageIdentifier": MESSAGE}}, None),
+        ({"message": {"messageIdentifier": "2f0c6b7a-9a3e-4f43-8d15-3b8e3a2f7c11"}}, "no message"),
+        ({"message": {"messageIdentifier": MESSAGE}, "alternateProduct": {"messageIdentifier": MESSAGE, "productId": YEARLY}}, "one of"),
+        ({}, "one of"),
+        ("no JSON", "cannot be read"),
+        (None, "status"),
+    ],
+)
+def test_the_answer_to_a_realtime_request_is_checked(emulator, answer, problem):
+    import urllib.request
+
+    asked: list[dict] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            asked.append(payload(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["signedPayload"]))
+            text = b"" if answer is None else answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
+            self.send_response(500 if answer is None else 200)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    upload = urllib.request.Request(
+        f"{emulator.url()}/inApps/v1/messaging/message/{MESSAGE}", data=b'{"header": "Stay", "body": "Please."}', method="PUT"
+    )
+    urllib.request.urlopen(upload, timeout=30).close()
+    sale = emulator.control("POST", "buy", {"account": "a", "productId": MONTHLY})
+    url = f"http://127.0.0.1:{server.server_address[1]}/realtime"
+    result = emulator.control("POST", "realtime", {"originalTransactionId": sale["transactionId"], "url": url})
+    server.shutdown()
+    assert asked[0]["originalTransactionId"] == sale["transactionId"] and asked[0]["productId"] == MONTHLY
+    if problem is None:
+        assert result["problems"] == [] and result["response"] == answer
+    else:
+        assert problem in result["problems"][0]
+
+
+def test_a_customer_s_app_buys_over_the_store_s_protocol(emulator, receiver):
+    import urllib.request
+
+    def call(name, body):
+        request = urllib.request.Request(
+            f"{emulator.url()}/store/v1/{name}", data=json.dumps(body).encode(), method="POST",
+            headers={"Authorization": "Bearer carol", "Content-Type": "application/json"},
+        )  # fmt: skip
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return json.load(response)
+
+    products = call("products", {"productIdentifiers": [MONTHLY, "nothing"]})
+    assert products["invalidProductIdentifiers"] == ["nothing"]
+    sold = call("purchase", {"requestIdentifier": "1", "payment": {"productIdentifier": MONTHLY, "quantity": 1}})
+    text = json.dumps(sold)
+    assert "2000000000000001" in text
+    assert statuses(emulator, "2000000000000001") == [1]

@@ -191,6 +191,20 @@ import Testing
       ])
   }
 
+  @Test("what happened before an operation that is refused is returned by the next one")
+  func nothingIsLost() throws {
+    let life = try Life()
+    let id = try life.buy("P1M", at: "2025-01-01T00:00:00Z")
+    let later = try Timestamp(iso8601: "2025-02-15T00:00:00Z")
+    #expect(throws: SubscriptionError.self) { try life.engine.setAutoRenew(false, of: "nothing", at: later) }
+    life.note(try life.engine.setAutoRenew(false, of: id, at: later))
+    #expect(
+      life.log.dropFirst() == [
+        "2025-02-01T00:00 DID_RENEW until 2025-03-01T00:00",
+        "2025-02-15T00:00 DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED until 2025-03-01T00:00",
+      ])
+  }
+
   @Test(
     "the sandbox's periods",
     arguments: [("P3D", 2.0), ("P1W", 3), ("P1M", 5), ("P2M", 10), ("P3M", 15), ("P6M", 30), ("P1Y", 60)])
