@@ -137,11 +137,15 @@ let package = Package(
       ]),
 
     // The App Store's endpoints, for tests: what they answer, and a process that serves them and fails on demand.
-    .target(name: "AppStoreEmulator", dependencies: ["AppStoreServer", "ReceiptBytes", "ReceiptTesting"]),
+    .target(
+      name: "AppStoreEmulator",
+      dependencies: ["AppStoreServer", "ReceiptBytes", "ReceiptTesting", "Storefront"]),
     .executableTarget(
       name: "app-store-emulator",
       dependencies: [
         "AppStoreEmulator",
+        "ReceiptHTTPAsyncHTTPClient",
+        "StorefrontSQLite",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
@@ -153,7 +157,7 @@ let package = Package(
       name: "receipt-bench",
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "CAllocationCounter", "Entitlements", "Measuring",
-        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks",
+        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks", "Storefront",
       ],
       path: "Benchmarks/receipt-bench"),
     .executableTarget(
@@ -200,7 +204,7 @@ let package = Package(
       name: "RemoteTests",
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "Entitlements", "ReceiptBytes", "ReceiptHTTPCurl",
-        "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks",
+        "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "Storefront", "StorefrontSQLite",
       ]),
     .testTarget(
       name: "StorefrontTests",

@@ -5,9 +5,12 @@
   import ArgumentParser
   import ReceiptCodec
   import ReceiptCrypto
+  import ReceiptHTTPAsyncHTTPClient
   import ReceiptSigning
   import ReceiptTesting
   import ReceiptVerification
+  import Storefront
+  import StorefrontSQLite
 
   /// The stores and ports of one process.
   struct Emulation {
@@ -30,11 +33,12 @@
       // Certificates contain the port of their OCSP responder.
       let ports = try await ServedPort.open(options.serving, certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
-      let sandbox = store(.sandbox, signing, developerKey.publicKey)
+      let transport = try transport(certificates)
+      let sandbox = try await store(.sandbox, signing, developerKey.publicKey, transport)
+      let production = try await store(.production, signing, developerKey.publicKey, transport)
       if signing.responder == nil {
         ToolFailure.write("app-store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
       }
-      let production = store(.production, signing, developerKey.publicKey)
       ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)
       await withTaskGroup(of: Void.self) { group in
         for port in ports {
@@ -44,29 +48,115 @@
             try? await port.listener.serve(store, control, serving)
           }
         }
+        for store in [sandbox, production] {
+          group.addTask {
+            await store.run()
+            // Only its end ends the process.
+            await end.wait()
+          }
+        }
         group.addTask { await end.wait() }
         // Serving never ends by itself, so the first task to end is the signal.
         await group.next()
         group.cancelAll()
       }
+      try? await transport.shutdown()
+      for store in [sandbox, production] { try? saveClock(of: store) }
+    }
+
+    /// Trusts the emulator's own TLS certificates too, so that it can notify a server that uses them.
+    private func transport(_ certificates: ServerCertificates) throws -> AsyncHTTPClientTransport {
+      var roots = [certificates.authority.pem]
+      do {
+        if let file = options.notificationCertificates {
+          roots.append(String(decoding: try FileStore.read(file), as: UTF8.self))
+        }
+        return try AsyncHTTPClientTransport(.init(additionalTrustRoots: roots))
+      } catch {
+        throw ToolFailure.exit(ToolFailure.noInput, "\(error)")
+      }
     }
 
     private func store(
-      _ environment: ReceiptEnvironment, _ signing: EmulatorSigning, _ developerKey: PublicKey
-    ) -> EmulatedAppStore {
+      _ environment: ReceiptEnvironment, _ signing: EmulatorSigning, _ developerKey: PublicKey,
+      _ transport: AsyncHTTPClientTransport
+    ) async throws -> EmulatedAppStore {
       let key = DeveloperKey(keyId: options.keyId, issuerId: options.issuerId, publicKey: developerKey)
-      let store = EmulatedAppStore(
-        .init(
-          environment: environment, bundleId: options.bundleId, appAppleId: options.appAppleId,
-          developerKeys: options.noTokenChecks ? nil : [key], sharedSecret: options.sharedSecret),
-        signing: signing)
-      if options.sample,
-        let seed = try? EmulatorSeed(
-          json: .object([JSONMember(name: "sample", value: .bool(true))]), configuration: store.configuration)
-      {
-        store.state.withState { seed.apply(to: &$0) }
+      var configuration = EmulatedAppStore.Configuration(
+        environment: environment, bundleId: options.bundleId, appAppleId: options.appAppleId,
+        developerKeys: options.noTokenChecks ? nil : [key], sharedSecret: options.sharedSecret)
+      var storeOptions = LocalStore.Options(bundleIdentifier: options.bundleId)
+      storeOptions.engine.gracePeriodDays = options.gracePeriod
+      var storage: any RecordStorage = MemoryRecordStorage()
+      var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
+      do {
+        if let settings = try folderSettings(), settings.environment == environment, let folder {
+          storeOptions = settings.options()
+          configuration.bundleId = settings.bundleId
+          if let appAppleId = settings.appAppleId { configuration.appAppleId = appAppleId }
+          storage = try SQLiteRecordStorage(openingAt: folder.ledgerFile)
+          start = SystemClock.now().addingSeconds(settings.clockOffset / 1000)
+        }
+        let clock = EmulatorClock(at: start, rate: options.clockRate)
+        var store = try EmulatedAppStore(
+          configuration, signing: signing, clock: clock, catalog: try catalog(), storage: storage,
+          options: storeOptions)
+        clock.advance(to: try await store.purchases.lastEventDate())
+        store.sendNotifications(
+          over: transport, timeout: .seconds(options.notificationTimeout),
+          retries: environment == .production || options.sandboxRetries)
+        store.state.withState { $0.notificationURL = options.notificationURL }
+        await store.purchases.setSendsNotifications(options.notificationURL != nil)
+        if options.sample {
+          let seed = try EmulatorSeed(
+            json: .object([JSONMember(name: "sample", value: .bool(true))]),
+            configuration: store.configuration)
+          try await seed.apply(to: store)
+        }
+        return store
+      } catch let error as ExitCode {
+        throw error
+      } catch {
+        throw ToolFailure.exit(ToolFailure.noInput, "\(error)")
       }
-      return store
+    }
+
+    private var folder: StoreFolder? { options.store.map { StoreFolder($0) } }
+
+    private func folderSettings() throws -> StoreSettings? {
+      guard let folder else { return nil }
+      return try StoreSettings(decoding: FileStore.read(folder.settingsFile))
+    }
+
+    private func catalog() throws -> ProductCatalog {
+      let files =
+        options.catalog.map { [$0] } ?? folder.map { [$0.storeKitCatalogFile, $0.ownCatalogFile] } ?? []
+      for (index, file) in files.enumerated() {
+        let contents: [UInt8]
+        do throws(SigningError) { contents = try FileStore.read(file) } catch {
+          guard index < files.count - 1 else { throw error }
+          continue
+        }
+        return try StoreFolder.catalog(contents, isStoreKit: file.hasSuffix(".storekit"))
+      }
+      return .sample
+    }
+
+    /// Keeps how far the clock of a store in a folder was advanced.
+    private func saveClock(of store: EmulatedAppStore) throws {
+      guard let folder, var settings = try folderSettings(),
+        settings.environment == store.configuration.environment
+      else { return }
+      settings.clockOffset =
+        store.configuration.clock().millisecondsSince1970 - SystemClock.now().millisecondsSince1970
+      try FileStore.replace(folder.settingsFile, mode: 0o644, contents: settings.encoded())
+    }
+
+    private static func time(_ text: String) throws -> Timestamp {
+      guard let time = try? Timestamp(iso8601: text) else {
+        throw ToolFailure.exit(ToolFailure.usage, "--clock takes a time such as 2026-01-31T12:00:00Z.")
+      }
+      return time
     }
 
     private func signing(ocspPort: Int) throws -> EmulatorSigning {
@@ -75,6 +165,9 @@
           if options.receiptAuthority == "test" { try TestAuthority.rsa().identity } else {
             try IdentityDirectory(options.receiptAuthority).load()
           }
+        if let folder {
+          return try EmulatorSigning(jws: IdentityDirectory(folder.path).load(), appReceipts: receipts)
+        }
         guard options.authority != "test" else {
           return try EmulatorSigning(
             serverURL: options.serving.url(port: ocspPort), appReceipts: receipts)

@@ -22,6 +22,8 @@ internal import ReceiptHTTP
 /// "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`. Only `faults` is required. Without `requests` the rule applies to all
 /// requests. A member that is not known, or of a wrong type, is an error with status 400 that names it, and changes
 /// nothing.
+///
+/// Purchases are controlled by the requests of ``PurchaseControl``.
 public struct EmulatorControl: Sendable {
   /// An error in a control request.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -42,13 +44,13 @@ public struct EmulatorControl: Sendable {
 
   /// The answer to a request whose path begins with `/_emulator`; `nil` for others. Such requests have no faults and
   /// are not counted.
-  public func respond(to request: EmulatorRequest) -> EmulatorResponse? {
+  public func respond(to request: EmulatorRequest) async -> EmulatorResponse? {
     guard request.path.first == "_emulator" else { return nil }
     do throws(Failure) {
       switch (request.method, request.path.dropFirst().joined(separator: "/")) {
       case ("POST", "seed"):
         let seed = try EmulatorSeed(json: Self.json(request), configuration: store.configuration)
-        store.state.withState { seed.apply(to: &$0) }
+        try await seed.apply(to: store)
         return .json(.object([]))
       case ("POST", "faults"):
         let rules = try Self.rules(Self.json(request))
@@ -62,7 +64,7 @@ public struct EmulatorControl: Sendable {
         guard let responder = store.signing.responder else {
           throw Failure(EmulatedResponder.absence)
         }
-        try responder.follow(Self.json(request), now: store.configuration.clock())
+        try responder.follow(Self.json(request), now: store.clientClock())
         return .json(.object([]))
       case (_, "echo"): return Self.echo(request)
       case ("GET", let path) where path.hasPrefix("bytes/"):
@@ -77,7 +79,7 @@ public struct EmulatorControl: Sendable {
       case ("POST", "shutdown"):
         shutdown()
         return .json(.object([]))
-      default: throw Failure("There is no such control.")
+      default: return try await PurchaseControl(store).respond(to: request)
       }
     } catch {
       return .json(.members(("error", .string(error.description))), status: 400)
@@ -110,22 +112,23 @@ public struct EmulatorControl: Sendable {
   private static func rules(_ json: JSONValue) throws(Failure) -> [FaultScript.Rule] {
     guard let list = json.array else { throw Failure("Faults are a list of rules.") }
     var rules: [FaultScript.Rule] = []
-    for rule in list { rules.append(try Self.rule(rule)) }
+    for (index, rule) in list.enumerated() { rules.append(try Self.rule(rule, at: "[\(index)]")) }
     return rules
   }
 
-  private static func rule(_ json: JSONValue) throws(Failure) -> FaultScript.Rule {
-    var object = try ControlObject(json, "A rule")
+  private static func rule(_ json: JSONValue, at place: String) throws(Failure) -> FaultScript.Rule {
+    let members = try ControlMembers(
+      json, at: place, ["faults", "requests", "probability", "seed", "path", "target"])
     var faults: [EmulatorFault] = []
-    for fault in try object.array("faults") ?? [] { faults.append(try EmulatorFault(json: fault)) }
-    guard !faults.isEmpty else { throw Failure("A rule has a list of faults.") }
-    let rule = FaultScript.Rule(
-      faults, requests: try object.integer("requests", in: 1 ... .max),
-      probability: try object.number("probability", in: 0...1),
-      seed: try object.integer("seed").map { UInt64(bitPattern: Int64($0)) } ?? 1,
-      path: try object.path("path"), target: try object.path("target"))
-    try object.end()
-    return rule
+    for (index, fault) in try members.required("faults", members.list).enumerated() {
+      faults.append(try EmulatorFault(json: fault, at: members.path("faults[\(index)]")))
+    }
+    guard !faults.isEmpty else { throw Failure("\"\(members.path("faults"))\" is empty.") }
+    return FaultScript.Rule(
+      faults, requests: try members.integer("requests", in: 1 ... .max),
+      probability: try members.number("probability", in: 0...1),
+      seed: try members.integer("seed").map { UInt64(bitPattern: $0) } ?? 1,
+      path: try members.absolutePath("path"), target: try members.absolutePath("target"))
   }
 
   /// Whether `?append=true` asks to keep the rules that are there.

@@ -16,6 +16,8 @@ public struct EmulatorSigning: Sendable {
   /// available.
   public let responder: EmulatedResponder?
 
+  /// Signs what the store sells.
+  let identity: SigningIdentity
   let jws: JWSSigner
   let untrusted: JWSSigner
   let appReceipts: AppReceiptSigner
@@ -56,6 +58,7 @@ public struct EmulatorSigning: Sendable {
     jws: SigningIdentity, appReceipts: SigningIdentity, responder: EmulatedResponder?
   ) throws(SigningError) {
     self.responder = responder
+    self.identity = jws
     self.jws = try JWSSigner(identity: jws)
     self.appReceipts = try AppReceiptSigner(identity: appReceipts)
     self.untrusted = try JWSSigner(identity: TestAuthority.es256().identity(.foreignRoot))

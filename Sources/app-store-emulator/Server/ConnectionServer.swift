@@ -55,7 +55,7 @@
           head.method == .HEAD ? "GET" : head.method.rawValue, target: head.uri,
           headers: head.headers.map { HTTPHeader($0.name, $0.value) }, body: body)
         var delivery =
-          if let response = control.respond(to: request) { EmulatorDelivery(response) } else {
+          if let response = await control.respond(to: request) { EmulatorDelivery(response) } else {
             await store.deliver(request)
           }
         if head.method == .HEAD { delivery.dropBody() }

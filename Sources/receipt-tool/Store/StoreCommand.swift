@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import StorefrontSQLite
 
 /// `receipt-tool store`: a store in a folder.
 struct StoreCommand: ParsableCommand {
