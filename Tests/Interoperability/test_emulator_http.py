@@ -270,6 +270,14 @@ def test_a_late_answer_is_not_dropped(impatient):
     assert requests.get(f"{impatient.url()}{TARGET}", timeout=30).status_code == 200
 
 
+def test_a_client_that_does_not_read_is_dropped(impatient):
+    with Connection(impatient) as connection:
+        connection.send(request("GET", f"/_emulator/bytes/{48 * MEBIBYTE}"))
+        time.sleep(3)
+        connections = impatient.control("GET", "statistics")["openConnections"]
+        assert connections == 1, "only the one that asks"
+
+
 def free_port() -> int:
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
