@@ -65,6 +65,10 @@ let package = Package(
       ]),
     // A pure fold: no network, no clock.
     .target(name: "Entitlements", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptVerification"]),
+    // The ledger in one SQLite file, with the notifications that were dealt with.
+    .target(
+      name: "EntitlementsSQLite",
+      dependencies: ["Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptVerification", "SQLite"]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
     .target(name: "ReceiptHTTPCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
     .target(name: "CCurl"),
@@ -125,11 +129,15 @@ let package = Package(
         "AuditTrailPostgreSQL",
         "AuditTrailSQLite",
         "AppStoreServer",
+        "Entitlements",
+        "EntitlementsSQLite",
+        "ReceiptHTTP",
         "ReceiptHTTPCurl",
         "ReceiptBytes",
         "ReceiptSigning",
         "ReceiptVerification",
         "RemoteChecks",
+        "SQLite",
         "Storefront",
         "StorefrontSQLite",
         "TransparencyLog",
@@ -203,8 +211,9 @@ let package = Package(
     .testTarget(
       name: "RemoteTests",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "Entitlements", "ReceiptBytes", "ReceiptHTTPCurl",
-        "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "Storefront", "StorefrontSQLite",
+        "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "ReceiptBytes",
+        "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "Storefront",
+        "StorefrontSQLite",
       ]),
     .testTarget(
       name: "StorefrontTests",

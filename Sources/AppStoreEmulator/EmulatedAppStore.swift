@@ -116,13 +116,16 @@ public struct EmulatedAppStore: Sendable {
   /// Sends notifications to the URL of the state, as the App Store's server does.
   ///
   /// - Parameters:
+  ///   - url: Where they are sent.
   ///   - transport: Sends requests.
   ///   - timeout: How long an answer may take, in real time.
   ///   - retries: Whether a failed notification is sent again.
   public mutating func sendNotifications(
-    over transport: any HTTPTransport, timeout: Duration = .seconds(10), retries: Bool = true
-  ) {
+    to url: String, over transport: any HTTPTransport, timeout: Duration = .seconds(10), retries: Bool = true
+  ) async {
     let state = state
+    state.withState { $0 = EmulatorState(notificationURL: url) }
+    await purchases.setSendsNotifications(true)
     sender = NotificationSender(
       store: purchases, transport: transport, timeout: timeout, retries: retries, now: configuration.clock,
       url: { state.withState { $0.notificationURL } })

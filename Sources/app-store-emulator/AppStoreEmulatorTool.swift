@@ -99,13 +99,18 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
       valueName: "rate"))
   var clockRate = 1.0
 
+  @Flag(help: "Renews at the rates of the App Store's sandbox: a month in 5 minutes, a year in an hour.")
+  var sandboxRates = false
+
   @Option(help: ArgumentHelp("The time that the store's clock shows at the start.", valueName: "ISO8601"))
   var clock: String?
 
   @Option(help: ArgumentHelp("The grace period of failed renewals, in days.", valueName: "days"))
   var gracePeriod: Int?
 
-  @Option(help: ArgumentHelp("Where notifications are sent; without it, none are.", valueName: "url"))
+  @Option(
+    help: ArgumentHelp(
+      "Where notifications are sent; by default to the emulator itself, which takes them.", valueName: "url"))
   var notificationURL: String?
 
   @Option(
@@ -132,10 +137,10 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
     guard 1...600 ~= notificationTimeout else {
       throw ValidationError("--notification-timeout takes 1 to 600 seconds.")
     }
-    if store != nil, authority != "test" || clock != nil || gracePeriod != nil || sample {
+    if store != nil, authority != "test" || clock != nil || gracePeriod != nil || sample || sandboxRates {
       throw ValidationError(
-        "--store has its own identity, clock and grace period: leave out --authority, --clock, --grace-period and "
-          + "--sample.")
+        "--store has its own identity, clock and grace period: leave out --authority, --clock, --grace-period, "
+          + "--sandbox-rates and --sample.")
     }
   }
 

@@ -34,8 +34,10 @@
       let ports = try await ServedPort.open(options.serving, certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
       let transport = try transport(certificates)
-      let sandbox = try await store(.sandbox, signing, developerKey.publicKey, transport)
-      let production = try await store(.production, signing, developerKey.publicKey, transport)
+      let sandbox = try await store(
+        .sandbox, signing, developerKey.publicKey, transport, port: ports[0].listener.port)
+      let production = try await store(
+        .production, signing, developerKey.publicKey, transport, port: ports[1].listener.port)
       if signing.responder == nil {
         ToolFailure.write("app-store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
       }
@@ -49,11 +51,7 @@
           }
         }
         for store in [sandbox, production] {
-          group.addTask {
-            await store.run()
-            // Only its end ends the process.
-            await end.wait()
-          }
+          group.addTask { await store.run() }
         }
         group.addTask { await end.wait() }
         // Serving never ends by itself, so the first task to end is the signal.
@@ -79,7 +77,7 @@
 
     private func store(
       _ environment: ReceiptEnvironment, _ signing: EmulatorSigning, _ developerKey: PublicKey,
-      _ transport: AsyncHTTPClientTransport
+      _ transport: AsyncHTTPClientTransport, port: Int
     ) async throws -> EmulatedAppStore {
       let key = DeveloperKey(keyId: options.keyId, issuerId: options.issuerId, publicKey: developerKey)
       var configuration = EmulatedAppStore.Configuration(
@@ -87,6 +85,7 @@
         developerKeys: options.noTokenChecks ? nil : [key], sharedSecret: options.sharedSecret)
       var storeOptions = LocalStore.Options(bundleIdentifier: options.bundleId)
       storeOptions.engine.gracePeriodDays = options.gracePeriod
+      if options.sandboxRates { storeOptions.engine.calendar = .sandbox }
       var storage: any RecordStorage = MemoryRecordStorage()
       var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
       do {
@@ -102,11 +101,10 @@
           configuration, signing: signing, clock: clock, catalog: try catalog(), storage: storage,
           options: storeOptions)
         clock.advance(to: try await store.purchases.lastEventDate())
-        store.sendNotifications(
-          over: transport, timeout: .seconds(options.notificationTimeout),
+        await store.sendNotifications(
+          to: options.notificationURL ?? "http://127.0.0.1:\(port)/_emulator/receiver", over: transport,
+          timeout: .seconds(options.notificationTimeout),
           retries: environment == .production || options.sandboxRetries)
-        store.state.withState { $0.notificationURL = options.notificationURL }
-        await store.purchases.setSendsNotifications(options.notificationURL != nil)
         if options.sample {
           let seed = try EmulatorSeed(
             json: .object([JSONMember(name: "sample", value: .bool(true))]),

@@ -12,6 +12,7 @@ internal import ReceiptHTTP
 /// | `POST /_emulator/faults` | replaces the fault script by the rules in a JSON list |
 /// | `POST /_emulator/faults?append=true` | appends the rules |
 /// | `POST /_emulator/ocsp` | changes the answers of the OCSP responder: `{"revoke": "leaf"}`, `{"flaw": "stale"}` |
+/// | `POST /_emulator/receiver` | answers 200: a notification URL for a store without another |
 /// | any method, `/_emulator/echo` | answers with method, headers and body of the request, as JSON |
 /// | `GET /_emulator/bytes/COUNT` | answers with this number of bytes |
 /// | `GET /_emulator/statistics` | counts of requests, tokens and connections |
@@ -66,6 +67,7 @@ public struct EmulatorControl: Sendable {
         }
         try responder.follow(Self.json(request), now: store.clientClock())
         return .json(.object([]))
+      case ("POST", "receiver"): return .json(.object([]))
       case (_, "echo"): return Self.echo(request)
       case ("GET", let path) where path.hasPrefix("bytes/"):
         guard let count = Int(path.dropFirst("bytes/".count)), 0...Self.mostBytes ~= count else {

@@ -38,7 +38,7 @@ package struct RawAppStoreServerClient: Sendable {
 
   let tokens: AppStoreServerTokens
   let transport: any HTTPTransport
-  let time: RemoteTime
+  package let time: RemoteTime
 
   /// Creates a client.
   ///

@@ -160,7 +160,9 @@ import Testing
     #expect(await checker(requirements).check(receipt) == confirmed)
     var expired = SampleReceipts.transaction
     expired.expiresDate = StoreServer.now.addingSeconds(-60)
-    try await sandbox.add(expired, .expired)
+    var renewalInfo = SampleReceipts.renewalInfo
+    renewalInfo.renewalDate = expired.expiresDate
+    try await sandbox.add(expired, renewing: renewalInfo, .expired)
     expectRefused(await checker(requirements).check(receipt), "not active")
     #expect(await checker().check(receipt) == confirmed)
   }
@@ -186,6 +188,7 @@ import Testing
     transaction.expiresDate = StoreServer.now.addingSeconds(-60)
     var renewalInfo = SampleReceipts.renewalInfo
     renewalInfo.originalTransactionId = other
+    renewalInfo.renewalDate = transaction.expiresDate
     try await sandbox.add(transaction, renewing: renewalInfo, .expired, customer: "a")
     let checker = checker(PurchaseRequirements(requiresCurrentSubscription: true))
     #expect(await checker.check(try RemoteFixture.verified(.signedRenewalInfo)) == confirmed)

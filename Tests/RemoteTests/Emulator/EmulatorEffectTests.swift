@@ -179,9 +179,7 @@ import Testing
   @Test("a request with SHA-256, in the path or the body, is answered with its own CertID")
   func sha256() async throws {
     let store = try EmulatedAppStore(signing: try EmulatorSigning(serverURL: "http://127.0.0.1:1"))
-    try await EmulatorSeed(
-      json: .object([JSONMember(name: "sample", value: .bool(true))]), configuration: store.configuration
-    ).apply(to: store)
+    try await store.purchases.add([LocalStore.ImportedPurchase(SampleReceipts.transaction)])
     let answer = await store.respond(to: EmulatorRequest("GET", target: "/inApps/v1/transactions/2000000001"))
     let jws = try #require(JSONValue(parsing: answer.body)["signedTransactionInfo"]?.string)
     let header = try UnverifiedJWS(parsing: Array(jws.utf8)).header()
