@@ -23,13 +23,15 @@ struct RealtimeControl {
     }
     let known = store.state.withState { $0.messaging.realtimeURL }
     guard let url = try members.string("url") ?? known else {
-      throw Failure("There is no realtime URL. Set it with PUT /inApps/v1/messaging/realtime/url, or give \"url\".")
+      throw Failure(
+        "There is no realtime URL. Set it with PUT /inApps/v1/messaging/realtime/url, or give \"url\".")
     }
     guard let sender = store.sender else { throw Failure("This emulator sends nothing.") }
     let configuration = store.configuration
     let request = RealtimeRequest(
       originalTransactionId: original, appAppleId: configuration.appAppleId,
-      productId: state.subscription.productIdentifier, userLocale: try members.string("userLocale") ?? "en-US",
+      productId: state.subscription.productIdentifier,
+      userLocale: try members.string("userLocale") ?? "en-US",
       requestIdentifier: DeveloperSigner.randomNonce(), environment: configuration.environment,
       signedDate: configuration.clock())
     let body = JSONValue.members(("signedPayload", .string(store.signing.sign(.realtimeRequest(request)))))
@@ -47,7 +49,9 @@ struct RealtimeControl {
   private func problems(_ response: RemoteResponse) -> [String] {
     guard response.status == 200 else { return ["The status is \(response.status), and not 200."] }
     let answer: RealtimeResponse
-    do throws(MalformedReceipt) { answer = try RealtimeResponse(decoding: response.body) } catch {
+    do throws(MalformedReceipt) {
+      answer = try RealtimeResponse(json: response.body, part: "realtime response", limits: .standard)
+    } catch {
       return ["The answer cannot be read: \(error.description)"]
     }
     let messages = [

@@ -15,7 +15,9 @@ public struct SubscriptionCalendar: Sendable, Hashable {
   /// Creates a calendar.
   ///
   /// - Parameter secondsPerDay: The length of a day, clamped to 1 to 86,400 seconds.
-  public init(secondsPerDay: Double = 86_400) { self.init(secondsPerDay: secondsPerDay, hasSandboxPeriods: false) }
+  public init(secondsPerDay: Double = 86_400) {
+    self.init(secondsPerDay: secondsPerDay, hasSandboxPeriods: false)
+  }
 
   private init(secondsPerDay: Double, hasSandboxPeriods: Bool) {
     self.secondsPerDay = secondsPerDay.isFinite ? min(max(secondsPerDay, 1), 86_400) : 86_400

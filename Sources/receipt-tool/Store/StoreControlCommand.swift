@@ -3,6 +3,7 @@
 import ArgumentParser
 import ReceiptCodec
 import ReceiptHTTP
+import ReceiptHTTPCurl
 
 /// `receipt-tool store control`.
 struct StoreControlCommand: AsyncParsableCommand {
@@ -26,21 +27,25 @@ struct StoreControlCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The plain port of the emulator.", valueName: "URL")) var emulator: String
   @OptionGroup var server: ServerOptions
   @Argument(help: "What happens, such as buy.") var control: String
-  @Argument(help: ArgumentHelp("The members of the request.", valueName: "NAME=VALUE")) var members: [String] = []
+  @Argument(help: ArgumentHelp("The members of the request.", valueName: "NAME=VALUE")) var members:
+    [String] = []
 
   func validate() throws { _ = try body() }
 
   private func body() throws -> JSONValue {
     var object: [JSONMember] = []
     for member in members {
-      guard let end = member.firstIndex(of: "=") else { throw ValidationError("\(member) is not NAME=VALUE.") }
+      guard let end = member.firstIndex(of: "=") else {
+        throw ValidationError("\(member) is not NAME=VALUE.")
+      }
       let text = String(member[member.index(after: end)...])
       var name = String(member[..<end])
       let isJSON = name.hasSuffix(":")
       if isJSON { name.removeLast() }
       let value = try? JSONValue(parsing: Array(text.utf8))
       switch value {
-      case .number?, .bool?, .null?: object.append(JSONMember(name: name, value: Self.plain(name, text, value)))
+      case .number?, .bool?, .null?:
+        object.append(JSONMember(name: name, value: Self.plain(name, text, value)))
       case let value? where isJSON: object.append(JSONMember(name: name, value: value))
       default:
         guard !isJSON else { throw ValidationError("\(member): what follows := is no JSON.") }
@@ -69,7 +74,8 @@ struct StoreControlCommand: AsyncParsableCommand {
       throw ToolExit.failure(ToolExit.undetermined, "\(error)")
     }
     guard response.status == 200 else {
-      let reason = (try? JSONValue(parsing: response.body))?["error"]?.string ?? "the status is \(response.status)"
+      let reason =
+        (try? JSONValue(parsing: response.body))?["error"]?.string ?? "the status is \(response.status)"
       throw ToolExit.failure(ToolExit.invalid, reason)
     }
     try writeAll(response.body + [UInt8(ascii: "\n")])
