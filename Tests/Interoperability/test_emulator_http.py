@@ -299,6 +299,10 @@ def test_fixed_ports_and_addresses(tmp_path_factory):
     assert tls.status_code == 200
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", ports["port"]), timeout=30)
+    # Where no other URL is given, the emulator notifies itself.
+    token = requests.post(f"{url}/inApps/v1/notifications/test", timeout=30).json()["testNotificationToken"]
+    [attempt] = requests.get(f"{url}/inApps/v1/notifications/test/{token}", timeout=30).json()["sendAttempts"]
+    assert attempt["sendAttemptResult"] == "SUCCESS"
     other = subprocess.run(
         [os.environ["APP_STORE_EMULATOR"], "--state", str(tmp_path_factory.mktemp("other")), "--bind", "127.0.0.2",
          "--tls-port", str(ports["tlsPort"])], capture_output=True, text=True, timeout=30,
