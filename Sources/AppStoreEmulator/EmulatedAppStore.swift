@@ -59,6 +59,8 @@ public struct EmulatedAppStore: Sendable {
   public let purchases: LocalStore
   /// The state besides purchases: retention messages, groups and so on.
   public let state = EmulatorStore()
+  /// The clients' time, which says whether tokens and certificates are valid, however far the store's was advanced.
+  let clientClock: @Sendable () -> Timestamp
   /// The time, where it can be advanced.
   public let clock: EmulatorClock?
   /// Sends notifications; `nil` where nothing is sent.
@@ -73,7 +75,7 @@ public struct EmulatedAppStore: Sendable {
   /// - Parameters:
   ///   - configuration: The app and the accepted credentials.
   ///   - signing: The signing identities.
-  ///   - clock: The time; that of the configuration is not asked then.
+  ///   - clock: The store's time; that of the configuration is the clients' then.
   ///   - catalog: What it sells; by default the products of the sample receipts.
   ///   - storage: Where purchases are kept.
   ///   - options: How it does its business; app and environment are those of the configuration.
@@ -83,6 +85,7 @@ public struct EmulatedAppStore: Sendable {
     catalog: ProductCatalog = .sample, storage: any RecordStorage = MemoryRecordStorage(),
     options: LocalStore.Options = LocalStore.Options(bundleIdentifier: "")
   ) throws(LocalStoreError) {
+    let clientClock = configuration.clock
     var configuration = configuration
     if let clock { configuration.clock = { clock.now } }
     var options = options
@@ -90,16 +93,19 @@ public struct EmulatedAppStore: Sendable {
     options.engine.environment = configuration.environment
     options.appAppleId = configuration.appAppleId
     self.init(
-      configuration, signing: signing, clock: clock,
+      configuration, signing: signing, clientClock: clientClock, clock: clock,
       purchases: try LocalStore(
         catalog: catalog, identity: signing.identity, storage: storage, options: options,
         clock: configuration.clock))
   }
 
   private init(
-    _ configuration: Configuration, signing: EmulatorSigning, clock: EmulatorClock?, purchases: LocalStore
+    _ configuration: Configuration, signing: EmulatorSigning,
+    clientClock: @escaping @Sendable () -> Timestamp,
+    clock: EmulatorClock?, purchases: LocalStore
   ) {
     self.configuration = configuration
+    self.clientClock = clientClock
     self.signing = signing
     self.clock = clock
     self.purchases = purchases
@@ -169,14 +175,14 @@ public struct EmulatedAppStore: Sendable {
     guard match.route.method == request.method else {
       return .text("The method is \(match.route.method).\n", status: 405)
     }
-    let now = configuration.clock()
     if match.route.needsToken, let keys = configuration.developerKeys {
-      let checks = BearerTokenChecks(keys: keys, bundleId: configuration.bundleId, now: now)
+      let checks = BearerTokenChecks(keys: keys, bundleId: configuration.bundleId, now: clientClock())
       guard checks.accepts(authorization: request.header("Authorization")) else {
         return .text("Unauthenticated\n", status: 401)
       }
     }
-    let call = EndpointCall(store: self, request: request, parameters: match.parameters, now: now)
+    let call = EndpointCall(
+      store: self, request: request, parameters: match.parameters, now: configuration.clock())
     do throws(EmulatorError) {
       return try await match.route.answer(call)
     } catch {
@@ -203,7 +209,7 @@ public struct EmulatedAppStore: Sendable {
 
   /// The answer with the faults of its delivery.
   func faultyResponse(to request: EmulatorRequest) async -> (EmulatorResponse, EmulatorFault?) {
-    let now = configuration.clock()
+    let now = clientClock()
     guard let fault = faults.next(for: request, at: now) else { return (await respond(to: request), nil) }
     if let response = fault.replacement(for: request, now: now) {
       statistics.count("fault", authorization: request.header("Authorization"))

@@ -102,7 +102,8 @@
           options: storeOptions)
         clock.advance(to: try await store.purchases.lastEventDate())
         await store.sendNotifications(
-          to: options.notificationURL ?? "http://127.0.0.1:\(port)/_emulator/receiver", over: transport,
+          to: options.notificationURL ?? options.serving.localURL(port: port) + "/_emulator/receiver",
+          over: transport,
           timeout: .seconds(options.notificationTimeout),
           retries: environment == .production || options.sandboxRetries)
         if options.sample {

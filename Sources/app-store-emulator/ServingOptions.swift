@@ -59,10 +59,18 @@ struct ServingOptions: ParsableArguments {
   }
 
   /// How clients reach it.
-  var reachableHost: String { host ?? (["0.0.0.0", "::"].contains(bind) ? "127.0.0.1" : bind) }
+  var reachableHost: String { host ?? localHost }
 
-  /// The URL of a plain port, without a path.
-  func url(port: Int) -> String {
-    "http://\(reachableHost.contains(":") ? "[\(reachableHost)]" : reachableHost):\(port)"
+  /// How it reaches itself.
+  private var localHost: String { ["0.0.0.0", "::"].contains(bind) ? "127.0.0.1" : bind }
+
+  /// The URL of a plain port for clients, without a path.
+  func url(port: Int) -> String { Self.url(reachableHost, port) }
+
+  /// The URL of a plain port for the process itself, without a path.
+  func localURL(port: Int) -> String { Self.url(localHost, port) }
+
+  private static func url(_ host: String, _ port: Int) -> String {
+    "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
   }
 }

@@ -270,6 +270,14 @@ def test_a_late_answer_is_not_dropped(impatient):
     assert requests.get(f"{impatient.url()}{TARGET}", timeout=30).status_code == 200
 
 
+def test_a_client_that_does_not_read_is_dropped(impatient):
+    with Connection(impatient) as connection:
+        connection.send(request("GET", f"/_emulator/bytes/{48 * MEBIBYTE}"))
+        time.sleep(3)
+        connections = impatient.control("GET", "statistics")["openConnections"]
+        assert connections == 1, "only the one that asks"
+
+
 def free_port() -> int:
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
@@ -291,6 +299,10 @@ def test_fixed_ports_and_addresses(tmp_path_factory):
     assert tls.status_code == 200
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", ports["port"]), timeout=30)
+    # Where no other URL is given, the emulator notifies itself.
+    token = requests.post(f"{url}/inApps/v1/notifications/test", timeout=30).json()["testNotificationToken"]
+    [attempt] = requests.get(f"{url}/inApps/v1/notifications/test/{token}", timeout=30).json()["sendAttempts"]
+    assert attempt["sendAttemptResult"] == "SUCCESS"
     other = subprocess.run(
         [os.environ["APP_STORE_EMULATOR"], "--state", str(tmp_path_factory.mktemp("other")), "--bind", "127.0.0.2",
          "--tls-port", str(ports["tlsPort"])], capture_output=True, text=True, timeout=30,

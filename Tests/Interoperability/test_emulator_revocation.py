@@ -5,16 +5,19 @@ import base64
 import json
 import os
 import subprocess
+import time
 import urllib.parse
 
 import pytest
 import requests
+from appstoreserverlibrary.api_client import APIError, APIException
 from appstoreserverlibrary.models.Environment import Environment
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier, VerificationException
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.x509 import ocsp
 from emulator import Emulator
+from test_app_store_emulator import Client
 
 ORIGINAL = "2000000001"
 
@@ -180,6 +183,29 @@ def test_apples_verifier_asks(emulator, transaction, certificate, signer):
         verify()
     emulator.control("POST", "ocsp", {"reset": True})
     verify()
+
+
+def test_clients_keep_their_own_time(tmp_path):
+    """However far the store's clock was advanced: tokens and certificates are valid by the clients'."""
+    emulator = Emulator(os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--sample", "--clock-rate", "0")
+    client = Client(emulator, "tlsPort", Environment.SANDBOX)
+    verifier = SignedDataVerifier(
+        [emulator.file("root")], True, Environment.SANDBOX, emulator.developer["bundleId"],
+        emulator.developer["appAppleId"],
+    )  # fmt: skip
+    emulator.control("POST", "advance", {"by": "P2Y"})
+    verifier.verify_and_decode_signed_transaction(client.get_transaction_info(ORIGINAL).signedTransactionInfo)
+    # The limit ends, although the store's clock stands still.
+    emulator.faults({"faults": [{"kind": "rate-limit", "requests": 1, "seconds": 2}]})
+    client.get_transaction_info(ORIGINAL)
+    with pytest.raises(APIException) as caught:
+        client.get_transaction_info(ORIGINAL)
+    assert caught.value.api_error == APIError.RATE_LIMIT_EXCEEDED
+    limited = requests.get(f"{emulator.url()}/inApps/v1/transactions/1", timeout=30)
+    assert limited.status_code == 429 and 0 < int(limited.headers["Retry-After"]) / 1000 - time.time() <= 3
+    time.sleep(2.1)
+    client.get_transaction_info(ORIGINAL)
+    assert emulator.stop() == 0
 
 
 def test_an_authority_of_ones_own(receipt_tool, tmp_path):

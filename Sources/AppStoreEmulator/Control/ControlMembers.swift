@@ -50,8 +50,22 @@ struct ControlMembers {
     try value(name, "a whole number") { $0.int64 }
   }
 
+  func integer(_ name: String, in range: ClosedRange<Int>) throws(EmulatorControl.Failure) -> Int? {
+    let limit =
+      range.upperBound == .max ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+    return try value(name, "a whole number of \(limit)") { json in
+      json.int64.flatMap { Int(exactly: $0) }.flatMap { range ~= $0 ? $0 : nil }
+    }
+  }
+
   func number(_ name: String) throws(EmulatorControl.Failure) -> Double? {
     try value(name, "a number") { if case .number(let number) = $0 { number.double } else { nil } }
+  }
+
+  func number(_ name: String, in range: ClosedRange<Double>) throws(EmulatorControl.Failure) -> Double? {
+    try value(name, "a number of \(range.lowerBound) to \(range.upperBound)") {
+      if case .number(let number) = $0, range ~= number.double { number.double } else { nil }
+    }
   }
 
   /// A number exactly as it is written, such as a price.
@@ -85,6 +99,19 @@ struct ControlMembers {
     }
   }
 
+  /// A path, or a path and query.
+  func absolutePath(_ name: String) throws(EmulatorControl.Failure) -> String? {
+    try value(name, "a text that begins with /") { $0.string.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+  }
+
+  /// A value of an enumeration.
+  func choice<Value: RawRepresentable<String> & CaseIterable>(
+    _ name: String, of type: Value.Type = Value.self
+  ) throws(EmulatorControl.Failure) -> Value? {
+    let names = type.allCases.map(\.rawValue).joined(separator: ", ")
+    return try value(name, "one of: \(names)") { $0.string.flatMap { Value(rawValue: $0) } }
+  }
+
   /// A value of a list of choices.
   func choice<Value>(
     _ name: String, _ choices: KeyValuePairs<String, Value>
@@ -101,6 +128,13 @@ struct ControlMembers {
     do throws(MalformedReceipt) { return try read(json.encoded()) } catch {
       throw EmulatorControl.Failure("\"\(path(name))\": \(error.description)")
     }
+  }
+
+  /// A value of an enumeration that must be there.
+  func required<Value: RawRepresentable<String> & CaseIterable>(
+    _ name: String, of type: Value.Type
+  ) throws(EmulatorControl.Failure) -> Value {
+    try required(name) { name throws(EmulatorControl.Failure) in try choice(name, of: type) }
   }
 
   /// The value of a member that must be there.

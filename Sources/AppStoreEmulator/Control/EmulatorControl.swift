@@ -65,7 +65,7 @@ public struct EmulatorControl: Sendable {
         guard let responder = store.signing.responder else {
           throw Failure(EmulatedResponder.absence)
         }
-        try responder.follow(Self.json(request), now: store.configuration.clock())
+        try responder.follow(Self.json(request), now: store.clientClock())
         return .json(.object([]))
       case ("POST", "receiver"): return .json(.object([]))
       case (_, "echo"): return Self.echo(request)
@@ -114,22 +114,23 @@ public struct EmulatorControl: Sendable {
   private static func rules(_ json: JSONValue) throws(Failure) -> [FaultScript.Rule] {
     guard let list = json.array else { throw Failure("Faults are a list of rules.") }
     var rules: [FaultScript.Rule] = []
-    for rule in list { rules.append(try Self.rule(rule)) }
+    for (index, rule) in list.enumerated() { rules.append(try Self.rule(rule, at: "[\(index)]")) }
     return rules
   }
 
-  private static func rule(_ json: JSONValue) throws(Failure) -> FaultScript.Rule {
-    var object = try ControlObject(json, "A rule")
+  private static func rule(_ json: JSONValue, at place: String) throws(Failure) -> FaultScript.Rule {
+    let members = try ControlMembers(
+      json, at: place, ["faults", "requests", "probability", "seed", "path", "target"])
     var faults: [EmulatorFault] = []
-    for fault in try object.array("faults") ?? [] { faults.append(try EmulatorFault(json: fault)) }
-    guard !faults.isEmpty else { throw Failure("A rule has a list of faults.") }
-    let rule = FaultScript.Rule(
-      faults, requests: try object.integer("requests", in: 1 ... .max),
-      probability: try object.number("probability", in: 0...1),
-      seed: try object.integer("seed").map { UInt64(bitPattern: Int64($0)) } ?? 1,
-      path: try object.path("path"), target: try object.path("target"))
-    try object.end()
-    return rule
+    for (index, fault) in try members.required("faults", members.list).enumerated() {
+      faults.append(try EmulatorFault(json: fault, at: members.path("faults[\(index)]")))
+    }
+    guard !faults.isEmpty else { throw Failure("\"\(members.path("faults"))\" is empty.") }
+    return FaultScript.Rule(
+      faults, requests: try members.integer("requests", in: 1 ... .max),
+      probability: try members.number("probability", in: 0...1),
+      seed: try members.integer("seed").map { UInt64(bitPattern: $0) } ?? 1,
+      path: try members.absolutePath("path"), target: try members.absolutePath("target"))
   }
 
   /// Whether `?append=true` asks to keep the rules that are there.

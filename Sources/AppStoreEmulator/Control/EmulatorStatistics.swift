@@ -10,7 +10,7 @@ public final class EmulatorStatistics: Sendable {
   public struct Counts: Sendable, Hashable {
     /// Requests by endpoint: `GET /inApps/v1/transactions/{}`.
     public var requests: [String: Int] = [:]
-    /// The number of different bearer tokens, valid or not.
+    /// The number of different bearer tokens, valid or not; counted up to 100,000.
     public var distinctTokens = 0
     /// OCSP requests by serial number in hexadecimal.
     public var ocspRequests: [String: Int] = [:]
@@ -28,6 +28,8 @@ public final class EmulatorStatistics: Sendable {
     /// Digests, so that no secrets are kept.
     var tokens: Set<[UInt8]> = []
   }
+
+  private static let mostTokens = 100_000
 
   private let state = Mutex(State())
 
@@ -61,7 +63,8 @@ public final class EmulatorStatistics: Sendable {
     let token = authorization.map { Digest.hash(Array($0.utf8), using: .sha256) }
     state.withLock { state in
       state.counts.requests[endpoint, default: 0] += 1
-      if let token, state.tokens.insert(token).inserted { state.counts.distinctTokens += 1 }
+      guard let token, state.tokens.count < Self.mostTokens else { return }
+      if state.tokens.insert(token).inserted { state.counts.distinctTokens += 1 }
     }
   }
 

@@ -36,16 +36,17 @@ public final class EmulatedResponder: Sendable {
   /// Executes instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or `intermediate`),
   /// `signer` (`issuer` or `delegate`), `flaw`, `repeatsNonce`, `lifetime`.
   func follow(_ instructions: JSONValue, now: Timestamp) throws(EmulatorControl.Failure) {
-    var object = try ControlObject(instructions, "An instruction")
-    let resets = try object.flag("reset") ?? false
-    let (clearsFlaw, omitsLifetime) = (object.takeNull("flaw"), object.takeNull("lifetime"))
-    let flaw = try object.choice("flaw", of: TestRevocationResponder.Flaw.self)
-    let lifetime = try object.integer("lifetime", in: 0...Self.longestLifetime)
-    let signer = try object.choice("signer", of: SignerName.self)
-    let repeatsNonce = try object.flag("repeatsNonce")
-    let revoked = try object.choice("revoke", of: CertificateName.self)
-    let forgotten = try object.choice("forget", of: CertificateName.self)
-    try object.end()
+    let members = try ControlMembers(
+      instructions, ["reset", "flaw", "lifetime", "signer", "repeatsNonce", "revoke", "forget"])
+    let resets = try members.flag("reset") ?? false
+    // null takes a flaw or a lifetime away.
+    let (clearsFlaw, omitsLifetime) = (instructions["flaw"] == .null, instructions["lifetime"] == .null)
+    let flaw = try members.choice("flaw", of: TestRevocationResponder.Flaw.self)
+    let lifetime = try members.integer("lifetime", in: 0...Self.longestLifetime)
+    let signer = try members.choice("signer", of: SignerName.self)
+    let repeatsNonce = try members.flag("repeatsNonce")
+    let revoked = try members.choice("revoke", of: CertificateName.self)
+    let forgotten = try members.choice("forget", of: CertificateName.self)
     update {
       if resets { $0 = initial }
       if flaw != nil || clearsFlaw { $0.flaw = flaw }
@@ -96,7 +97,7 @@ enum RevocationEndpoints {
 
   private static func answer(_ call: EndpointCall, to body: [UInt8]) -> EmulatorResponse {
     guard let responder = call.store.signing.responder else { return absence }
-    let (response, serialNumbers) = responder.respond(to: body, at: call.now)
+    let (response, serialNumbers) = responder.respond(to: body, at: call.store.clientClock())
     for serialNumber in serialNumbers { call.store.statistics.countOCSP(serialNumber: serialNumber) }
     return response.isEmpty ? .empty(status: 500) : .binary(response, "application/ocsp-response")
   }
@@ -110,7 +111,9 @@ enum RevocationEndpoints {
   @Sendable private static func list(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
     guard let responder = call.store.signing.responder else { return absence }
     let name = call.parameter()
-    guard name.hasSuffix(".crl"), let list = responder.list(of: String(name.dropLast(4)), at: call.now) else {
+    guard name.hasSuffix(".crl"),
+      let list = responder.list(of: String(name.dropLast(4)), at: call.store.clientClock())
+    else {
       return .text("The lists are intermediate.crl and root.crl.\n", status: 404)
     }
     return .binary(list, "application/pkix-crl")

@@ -31,6 +31,22 @@ extension Certificate.Extension {
     return Certificate.Extension(oid: "2.5.29.31", isCritical: false, value: value)
   }
 
+  /// The key of a revocation list's issuer (RFC 5280 section 5.2.1); `nil` for an issuer without an identifier.
+  static func authorityKeyIdentifier(of issuer: Certificate) -> Certificate.Extension? {
+    issuer.subjectKeyIdentifier.map { identifier in
+      let value = ASN1Writer.encoding { writer in
+        writer.write(.sequence) { $0.write(.contextSpecific(0), contents: identifier) }
+      }
+      return Certificate.Extension(oid: "2.5.29.35", isCritical: false, value: value)
+    }
+  }
+
+  /// The number of a revocation list (RFC 5280 section 5.2.3).
+  static func crlNumber(_ number: Int64) -> Certificate.Extension {
+    Certificate.Extension(
+      oid: "2.5.29.20", isCritical: false, value: ASN1Writer.encoding { $0.write(integer: number) })
+  }
+
   /// The scope of a revocation list (RFC 5280 section 5.2.5), critical.
   package static func issuingDistributionPoint(
     url: String? = nil, coversUsersAlone: Bool = false, coversAuthoritiesAlone: Bool = false,

@@ -103,6 +103,7 @@ public struct TestRevocationResponder: Sendable {
   public func list(of issuer: Certificate, at now: Timestamp) throws(RevocationListError) -> [UInt8] {
     let now = now.wholeSecondsSince1970 ?? 0
     var template = RevocationListTemplate(thisUpdate: now, nextUpdate: lifetime.map { now + $0 })
+    template.extensions = [.authorityKeyIdentifier(of: issuer), .crlNumber(now)].compactMap(\.self)
     if flaw == .stale { (template.thisUpdate, template.nextUpdate) = (now - 7200, now - 3600) }
     if flaw == .fromTheFuture { (template.thisUpdate, template.nextUpdate) = (now + 86_400, now + 90_000) }
     if flaw == .weakSignature { template.digest = .sha1 }

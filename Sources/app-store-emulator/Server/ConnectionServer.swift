@@ -62,11 +62,10 @@
         // The decoder reads nothing after a request for another protocol.
         let keepsOpen = head.isKeepAlive && !head.headers.contains(name: "Upgrade")
         if !keepsOpen { delivery.announceClose() }
-        defer {
+        return try await perform(delivery, &parts, outbound) {
           log?.record(
             head.method.rawValue, head.uri, status: delivery.status, fault: delivery.fault, since: start)
-        }
-        return try await perform(delivery, &parts, outbound) && keepsOpen
+        } && keepsOpen
       } catch let refusal as RequestRefusal {
         return try await refuse(refusal, head, since: start, &parts, outbound)
       }
@@ -137,9 +136,16 @@
 
     /// - Returns: Whether the connection serves further requests.
     private func perform(
-      _ delivery: EmulatorDelivery, _ parts: inout Parts, _ outbound: Output
+      _ delivery: EmulatorDelivery, _ parts: inout Parts, _ outbound: Output, record: () -> Void
     ) async throws -> Bool {
-      for step in delivery.steps {
+      var isRecorded = false
+      defer { if !isRecorded { record() } }
+      for (index, step) in delivery.steps.enumerated() {
+        // Before the last step: a client that has the answer finds it in the log, and that step may not end.
+        if index == delivery.steps.count - 1 {
+          record()
+          isRecorded = true
+        }
         switch step {
         case .wait(let milliseconds): try await wait(milliseconds)
         case .send(let bytes): if !bytes.isEmpty { try await outbound.write(ByteBuffer(bytes: bytes)) }

@@ -29,57 +29,67 @@ import Testing
   @Test(
     "a rule with a misspelt member, a wrong type or an unknown kind changes nothing, and the error names it",
     arguments: [
-      (#"{"faults": [{"kind": "not-http"}], "request": 1}"#, "A rule has no member request."),
-      (#"{"fault": [{"kind": "not-http"}]}"#, "A rule has a list of faults."),
-      (#"{"faults": {"kind": "not-http"}}"#, "A rule: faults is a list."),
-      (#"{"faults": []}"#, "A rule has a list of faults."), ("[]", "A rule is an object."),
-      (#"{"faults": ["not-http"]}"#, "A fault is an object."),
+      (
+        #"{"faults": [{"kind": "not-http"}], "request": 1}"#,
+        #"There is no member "[0].request". Known are: faults, requests, probability, seed, path, target."#
+      ),
+      (
+        #"{"fault": [{"kind": "not-http"}]}"#,
+        #"There is no member "[0].fault". Known are: faults, requests, probability, seed, path, target."#
+      ),
+      (#"{"requests": 1}"#, #"The member "[0].faults" is missing."#),
+      (#"{"faults": {"kind": "not-http"}}"#, #""[0].faults" is not a list."#),
+      (#"{"faults": []}"#, #""[0].faults" is empty."#),
+      (#"[]"#, #"[0] is not an object."#),
+      (#"{"faults": ["not-http"]}"#, #"[0].faults[0] is not an object."#),
       (
         #"{"faults": [{"kind": "not-http"}], "requests": "1"}"#,
-        "A rule: requests is an integer of at least 1."
+        #""[0].requests" is not a whole number of at least 1."#
       ),
       (
-        #"{"faults": [{"kind": "not-http"}], "requests": 0}"#, "A rule: requests is an integer of at least 1."
-      ),
-      (
-        #"{"faults": [{"kind": "not-http"}], "requests": null}"#,
-        "A rule: requests is an integer of at least 1."
+        #"{"faults": [{"kind": "not-http"}], "requests": 0}"#,
+        #""[0].requests" is not a whole number of at least 1."#
       ),
       (
         #"{"faults": [{"kind": "not-http"}], "probability": 1.5}"#,
-        "A rule: probability is a number from 0.0 to 1.0."
-      ), (#"{"faults": [{"kind": "not-http"}], "seed": true}"#, "A rule: seed is an integer."),
-      (
-        #"{"faults": [{"kind": "not-http"}], "path": "inApps"}"#, "A rule: path is a text that begins with /."
+        #""[0].probability" is not a number of 0.0 to 1.0."#
       ),
-      (#"{"faults": [{"kind": "not-http"}], "target": 1}"#, "A rule: target is a text that begins with /."),
-      (#"{"faults": [{}]}"#, "A fault lacks the member kind."),
-      (#"{"faults": [{"kind": "cut"}]}"#, "A fault of the kind cut lacks the member afterBytes."),
+      (#"{"faults": [{"kind": "not-http"}], "seed": true}"#, #""[0].seed" is not a whole number."#),
       (
-        #"{"faults": [{"kind": "cut", "afterByte": 1}]}"#,
-        "A fault of the kind cut lacks the member afterBytes."
+        #"{"faults": [{"kind": "not-http"}], "path": "inApps"}"#,
+        #""[0].path" is not a text that begins with /."#
       ),
+      (
+        #"{"faults": [{"kind": "not-http"}], "target": 1}"#,
+        #""[0].target" is not a text that begins with /."#
+      ),
+      (#"{"faults": [{}]}"#, #"The member "[0].faults[0].kind" is missing."#),
+      (#"{"faults": [{"kind": "cut"}]}"#, #"The member "[0].faults[0].afterBytes" is missing."#),
       (
         #"{"faults": [{"kind": "cut", "afterBytes": -1}]}"#,
-        "A fault of the kind cut: afterBytes is an integer of at least 0."
+        #""[0].faults[0].afterBytes" is not a whole number of at least 0."#
       ),
       (
         #"{"faults": [{"kind": "not-http", "afterBytes": 1}]}"#,
-        "A fault of the kind not-http has no member afterBytes."
+        #"There is no member "[0].faults[0].afterBytes". Known are: kind."#
+      ),
+      (
+        #"{"faults": [{"kind": "cut", "afterBytes": 1, "requests": 1}]}"#,
+        #"There is no member "[0].faults[0].requests". Known are: kind, afterBytes."#
       ),
       (
         #"{"faults": [{"kind": "status", "status": 99}]}"#,
-        "A fault of the kind status: status is an integer from 200 to 599."
+        #""[0].faults[0].status" is not a whole number of 200 to 599."#
       ),
       (
         #"{"faults": [{"kind": "status", "status": 503, "retryAfter": "minutes"}]}"#,
-        "A fault of the kind status: retryAfter is one of milliseconds, seconds, date."
+        #""[0].faults[0].retryAfter" is not one of: milliseconds, seconds, date."#
       ),
       (
         #"{"faults": [{"kind": "receipt-status", "status": 21009, "isRetryable": 1}]}"#,
-        "A fault of the kind receipt-status: isRetryable is true or false."
+        #""[0].faults[0].isRetryable" is not true or false."#
       ),
-      (#"{"faults": [{"kind": "redirect"}]}"#, "A fault of the kind redirect lacks the member target."),
+      (#"{"faults": [{"kind": "redirect"}]}"#, #"The member "[0].faults[0].target" is missing."#),
     ])
   func strictRules(rule: String, message: String) async throws {
     let (status, error) = try await control("faults", "[\(rule)]")
@@ -92,18 +102,24 @@ import Testing
   func unknownKind() async throws {
     let (status, error) = try await control("faults", #"[{"faults": [{"kind": "cutt"}]}]"#)
     let message = try #require(error)
-    #expect(status == 400 && message.hasPrefix("A fault: kind is one of delay, cut, reset,"))
+    #expect(status == 400 && message.hasPrefix(#""[0].faults[0].kind" is not one of: delay, cut, reset,"#))
+    // A member that no kind has is named first.
+    #expect(
+      try await control("faults", #"[{"faults": [{"kind": "cut", "afterByte": 1}]}]"#).1?.contains(
+        "afterByte\"") == true)
   }
 
   @Test("instructions for the responder are as strict")
   func strictInstructions() async throws {
     let store = try EmulatedAppStore(signing: try EmulatorSigning(serverURL: "http://127.0.0.1:1"))
     for (instruction, message) in [
-      (#"{"revok": "leaf"}"#, "An instruction has no member revok."),
-      (#"{"revoke": "root"}"#, "An instruction: revoke is one of leaf, intermediate."),
-      (#"{"reset": "yes"}"#, "An instruction: reset is true or false."),
-      (#"{"signer": "me"}"#, "An instruction: signer is one of issuer, delegate."),
-      (#"{"lifetime": -1}"#, "An instruction: lifetime is an integer from 0 to 31536000."),
+      (
+        #"{"revok": "leaf"}"#,
+        #"There is no member "revok". Known are: reset, flaw, lifetime, signer, repeatsNonce, revoke, forget."#
+      ), (#"{"revoke": "root"}"#, #""revoke" is not one of: leaf, intermediate."#),
+      (#"{"reset": "yes"}"#, #""reset" is not true or false."#),
+      (#"{"signer": "me"}"#, #""signer" is not one of: issuer, delegate."#),
+      (#"{"lifetime": -1}"#, #""lifetime" is not a whole number of 0 to 31536000."#),
     ] {
       let (status, error) = try await control("ocsp", instruction, of: store)
       #expect(status == 400 && error == message)
