@@ -51,7 +51,7 @@ extension PaymentQueue {
       throw PaymentQueueError(.requestDataReserved, at: product, "requestData is reserved: leave it nil.")
     }
     guard !product.isEmpty, options.registeredProductIdentifiers?.contains(product) ?? true,
-      store.isRegistered(product)
+      !options.checksRegistration || store.isRegistered(product)
     else {
       throw PaymentQueueError(
         .unknownProduct, at: product, "The product is not registered with the store: check its identifier.")

@@ -9,9 +9,12 @@ extension PaymentQueue {
     /// Whether the user may authorise payments (`canMakePayments`); parental controls or an administrator may forbid
     /// it. Called at every ``PaymentQueue/add(_:)-(Payment)``.
     public var canMakePayments: @Sendable () -> Bool
-    /// The valid product identifiers. Payments for others are refused. If it is `nil`, the store fails them with
-    /// ``StoreError/Code/paymentInvalid``.
+    /// The valid product identifiers. Payments for others are refused, as are those that ``Store/isRegistered(_:)``
+    /// excludes. What remains unknown the store fails with ``StoreError/Code/paymentInvalid``.
     public var registeredProductIdentifiers: Set<String>?
+    /// Whether the store is asked with ``Store/isRegistered(_:)`` before a payment is added. The command line wants the
+    /// store's own answer to a payment.
+    package var checksRegistration = true
     /// The interval at which unfinished sales are fetched from the store, such as approvals and renewals.
     public var synchronizationInterval: Duration
     /// The greatest delay after the first failed attempt to reach the store, and after many. It doubles in between; the

@@ -102,10 +102,12 @@ struct OpenStore {
 
   /// The payment queue of a customer, created on first use.
   func queue(_ account: String) throws -> PaymentQueue {
+    var options = PaymentQueue.Options()
+    options.checksRegistration = false
     do {
       return try PaymentQueue(
         store: store.session(account: account),
-        storage: StoreFolder.storage(folder.queueFile(account), creating: true))
+        storage: StoreFolder.storage(folder.queueFile(account), creating: true), options: options)
     } catch {
       throw StoreFolder.failure(error)
     }

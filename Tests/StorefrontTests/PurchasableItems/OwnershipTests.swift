@@ -158,6 +158,20 @@ import Testing
     #expect(try await item.purchase().isPurchased)
   }
 
+  @Test(arguments: [false, true])
+  func whatIsRememberedIsNewerThanTheReceipt(isFinished: Bool) async throws {
+    let fixture = try ItemFixture()
+    let bought = try await fixture.queue.purchase(Payment(productIdentifier: "holidays"))
+    if isFinished { try await fixture.queue.finish(bought) }
+    let identifier = try #require(bought.transactionIdentifier)
+    try await fixture.record.remember(
+      OwnedPurchase(productIdentifier: "holidays", transactionIdentifier: identifier, revokedAt: now))
+    for _ in 0..<2 {
+      let purchases = try await fixture.record.purchases(of: ["holidays"])
+      #expect(purchases.map(\.revokedAt) == [now])
+    }
+  }
+
   @Test func aSignedTransactionSaysWhetherItIsConsumableOrUpgraded() {
     var transaction = JWSTransaction()
     #expect(OwnedPurchase(verified: transaction) == nil)

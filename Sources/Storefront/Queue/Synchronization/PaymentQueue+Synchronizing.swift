@@ -46,6 +46,8 @@ extension PaymentQueue {
         try await withRequestLock { () async throws(SynchronizationFault) in try await sendFinish(number) }
       } catch {
         synchronization.toFinish.append(number)
+        // The loop may have ended meanwhile, because it found nothing to send.
+        startSynchronizing()
         throw error
       }
     }
