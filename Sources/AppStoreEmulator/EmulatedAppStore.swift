@@ -110,13 +110,16 @@ public struct EmulatedAppStore: Sendable {
   /// Sends notifications to the URL of the state, as the App Store's server does.
   ///
   /// - Parameters:
+  ///   - url: Where they are sent.
   ///   - transport: Sends requests.
   ///   - timeout: How long an answer may take, in real time.
   ///   - retries: Whether a failed notification is sent again.
   public mutating func sendNotifications(
-    over transport: any HTTPTransport, timeout: Duration = .seconds(10), retries: Bool = true
-  ) {
+    to url: String, over transport: any HTTPTransport, timeout: Duration = .seconds(10), retries: Bool = true
+  ) async {
     let state = state
+    state.withState { $0 = EmulatorState(notificationURL: url) }
+    await purchases.setSendsNotifications(true)
     sender = NotificationSender(
       store: purchases, transport: transport, timeout: timeout, retries: retries, now: configuration.clock,
       url: { state.withState { $0.notificationURL } })
@@ -195,23 +198,24 @@ public struct EmulatedAppStore: Sendable {
   /// Answers a request, with the next fault of the script.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
     let (response, fault) = await faultyResponse(to: request)
-    return fault?.delivery(of: response) ?? EmulatorDelivery(response)
+    return EmulatorDelivery(response, fault)
   }
 
   /// The answer with the faults of its delivery.
   func faultyResponse(to request: EmulatorRequest) async -> (EmulatorResponse, EmulatorFault?) {
-    guard let fault = faults.next(for: request) else { return (await respond(to: request), nil) }
-    if let response = fault.replacement(for: request, now: configuration.clock()) {
+    let now = configuration.clock()
+    guard let fault = faults.next(for: request, at: now) else { return (await respond(to: request), nil) }
+    if let response = fault.replacement(for: request, now: now) {
       statistics.count("fault", authorization: request.header("Authorization"))
-      return (response, nil)
+      return (response, fault)
     }
     var response = await respond(to: request)
     switch fault {
     case .truncatedJSON: response.body = Array(response.body.prefix(response.body.count / 2))
     case .flippedBit, .untrustedSigner, .otherApp, .otherEnvironment:
       response.body = SignedPayloadFaults(signing: signing).apply(fault, to: response.body)
-    default: return (response, fault)
+    default: break
     }
-    return (response, nil)
+    return (response, fault)
   }
 }

@@ -16,8 +16,8 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
 
       EXAMPLES:
         app-store-emulator --state /tmp/emulator
-        app-store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running &
-        curl -X POST http://127.0.0.1:PORT/_emulator/faults \\
+        app-store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running --port 8080 --log &
+        curl -X POST http://127.0.0.1:8080/_emulator/faults \\
           -d '[{"faults": [{"kind": "cut", "afterBytes": 20}], "requests": 3}]'
         app-store-emulator --state /tmp/emulator --store shop --clock-rate 0 \\
           --notification-url http://localhost:8080/notifications
@@ -28,13 +28,13 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
       EXIT CODES:
         0   it was ended
         64  the command line is wrong
-        66  an identity or key cannot be read
+        66  an identity, key or certificate cannot be read
         69  it was built without the SwiftNIO trait, or no port could be opened
         73  the state directory cannot be written
       """)
 
-  @Option(help: "The plain port of the sandbox; 0 chooses one.")
-  var port = 0
+  @OptionGroup(title: "SERVING")
+  var serving: ServingOptions
 
   @Option(help: ArgumentHelp("The directory for trust roots and keys.", valueName: "dir"))
   var state: String
@@ -99,13 +99,18 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
       valueName: "rate"))
   var clockRate = 1.0
 
+  @Flag(help: "Renews at the rates of the App Store's sandbox: a month in 5 minutes, a year in an hour.")
+  var sandboxRates = false
+
   @Option(help: ArgumentHelp("The time that the store's clock shows at the start.", valueName: "ISO8601"))
   var clock: String?
 
   @Option(help: ArgumentHelp("The grace period of failed renewals, in days.", valueName: "days"))
   var gracePeriod: Int?
 
-  @Option(help: ArgumentHelp("Where notifications are sent; without it, none are.", valueName: "url"))
+  @Option(
+    help: ArgumentHelp(
+      "Where notifications are sent; by default to the emulator itself, which takes them.", valueName: "url"))
   var notificationURL: String?
 
   @Option(
@@ -132,10 +137,10 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
     guard 1...600 ~= notificationTimeout else {
       throw ValidationError("--notification-timeout takes 1 to 600 seconds.")
     }
-    if store != nil, authority != "test" || clock != nil || gracePeriod != nil || sample {
+    if store != nil, authority != "test" || clock != nil || gracePeriod != nil || sample || sandboxRates {
       throw ValidationError(
-        "--store has its own identity, clock and grace period: leave out --authority, --clock, --grace-period and "
-          + "--sample.")
+        "--store has its own identity, clock and grace period: leave out --authority, --clock, --grace-period, "
+          + "--sandbox-rates and --sample.")
     }
   }
 

@@ -3,8 +3,6 @@
 #if SwiftNIO
   import AppStoreEmulator
   import ArgumentParser
-  import NIOCore
-  import NIOSSL
   import ReceiptCodec
   import ReceiptCrypto
   import ReceiptHTTPAsyncHTTPClient
@@ -22,7 +20,8 @@
       let end = EndSignal(endsWithInput: !options.keepRunning)
       let developerKey = try developerKey()
       let certificates = try prepared { () throws(CryptoError) in
-        try ServerCertificates(now: Int64(SystemClock.now().millisecondsSince1970 / 1000))
+        try ServerCertificates(
+          now: Int64(SystemClock.now().millisecondsSince1970 / 1000), host: options.serving.reachableHost)
       }
       // Do everything that can fail before opening the ports. The roots do not depend on the port.
       let files = StateDirectory(path: options.state)
@@ -32,24 +31,27 @@
       defer { if options.removeState { files.remove() } }
 
       // Certificates contain the port of their OCSP responder.
-      let ports = try await openPorts(certificates)
+      let ports = try await ServedPort.open(options.serving, certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
       let transport = try transport(certificates)
-      let sandbox = try await store(.sandbox, signing, developerKey.publicKey, transport)
-      let production = try await store(.production, signing, developerKey.publicKey, transport)
+      let sandbox = try await store(
+        .sandbox, signing, developerKey.publicKey, transport, port: ports[0].listener.port)
+      let production = try await store(
+        .production, signing, developerKey.publicKey, transport, port: ports[1].listener.port)
+      if signing.responder == nil {
+        ToolFailure.write("app-store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
+      }
       ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)
       await withTaskGroup(of: Void.self) { group in
         for port in ports {
           let store = port.isProduction ? production : sandbox
           let control = EmulatorControl(store, shutdown: { end.fire() })
-          group.addTask { try? await port.listener.serve(store, control) }
+          group.addTask { [serving = options.serving] in
+            try? await port.listener.serve(store, control, serving)
+          }
         }
         for store in [sandbox, production] {
-          group.addTask {
-            await store.run()
-            // Only its end ends the process.
-            await end.wait()
-          }
+          group.addTask { await store.run() }
         }
         group.addTask { await end.wait() }
         // Serving never ends by itself, so the first task to end is the signal.
@@ -58,32 +60,6 @@
       }
       try? await transport.shutdown()
       for store in [sandbox, production] { try? saveClock(of: store) }
-    }
-
-    private struct Port {
-      let name: String
-      let listener: Listener
-      var isProduction: Bool { name.hasPrefix("production") }
-    }
-
-    private func openPorts(_ certificates: ServerCertificates) async throws -> [Port] {
-      do {
-        var ports = [
-          Port(name: "port", listener: try await .open(port: options.port, tls: nil)),
-          Port(name: "productionPort", listener: try await .open(port: 0, tls: nil)),
-        ]
-        let secured: [(String, ServerCertificates.Kind)] = [
-          ("tlsPort", .trusted), ("productionTLSPort", .trusted), ("untrustedTLSPort", .untrusted),
-          ("wrongHostTLSPort", .wrongHost), ("expiredTLSPort", .expired),
-        ]
-        for (name, kind) in secured {
-          let context = try Self.context(certificates, kind)
-          ports.append(Port(name: name, listener: try await .open(port: 0, tls: context)))
-        }
-        return ports
-      } catch {
-        throw ToolFailure.exit(ToolFailure.unavailable, "no port could be opened: \(error)")
-      }
     }
 
     /// Trusts the emulator's own TLS certificates too, so that it can notify a server that uses them.
@@ -101,7 +77,7 @@
 
     private func store(
       _ environment: ReceiptEnvironment, _ signing: EmulatorSigning, _ developerKey: PublicKey,
-      _ transport: AsyncHTTPClientTransport
+      _ transport: AsyncHTTPClientTransport, port: Int
     ) async throws -> EmulatedAppStore {
       let key = DeveloperKey(keyId: options.keyId, issuerId: options.issuerId, publicKey: developerKey)
       var configuration = EmulatedAppStore.Configuration(
@@ -109,6 +85,7 @@
         developerKeys: options.noTokenChecks ? nil : [key], sharedSecret: options.sharedSecret)
       var storeOptions = LocalStore.Options(bundleIdentifier: options.bundleId)
       storeOptions.engine.gracePeriodDays = options.gracePeriod
+      if options.sandboxRates { storeOptions.engine.calendar = .sandbox }
       var storage: any RecordStorage = MemoryRecordStorage()
       var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
       do {
@@ -124,11 +101,10 @@
           configuration, signing: signing, clock: clock, catalog: try catalog(), storage: storage,
           options: storeOptions)
         clock.advance(to: try await store.purchases.lastEventDate())
-        store.sendNotifications(
-          over: transport, timeout: .seconds(options.notificationTimeout),
+        await store.sendNotifications(
+          to: options.notificationURL ?? "http://127.0.0.1:\(port)/_emulator/receiver", over: transport,
+          timeout: .seconds(options.notificationTimeout),
           retries: environment == .production || options.sandboxRetries)
-        store.state.withState { $0.notificationURL = options.notificationURL }
-        await store.purchases.setSendsNotifications(options.notificationURL != nil)
         if options.sample {
           let seed = try EmulatorSeed(
             json: .object([JSONMember(name: "sample", value: .bool(true))]),
@@ -192,7 +168,7 @@
         }
         guard options.authority != "test" else {
           return try EmulatorSigning(
-            ocspURL: "http://127.0.0.1:\(ocspPort)/ocsp", appReceipts: receipts)
+            serverURL: options.serving.url(port: ocspPort), appReceipts: receipts)
         }
         return try EmulatorSigning(jws: IdentityDirectory(options.authority).load(), appReceipts: receipts)
       } catch {
@@ -207,17 +183,6 @@
       } catch {
         throw ToolFailure.exit(ToolFailure.noInput, error.description)
       }
-    }
-
-    private static func context(
-      _ certificates: ServerCertificates, _ kind: ServerCertificates.Kind
-    ) throws -> NIOSSLContext {
-      let (chain, key) = try certificates.issue(kind)
-      var configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
-        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-      configuration.minimumTLSVersion = .tlsv12
-      return try NIOSSLContext(configuration: configuration)
     }
 
     private func prepared<Value>(_ make: () throws(CryptoError) -> Value) throws -> Value {

@@ -49,7 +49,11 @@ public struct EmulatorSeed: Sendable {
     if try members.flag("reset") == true {
       changes.append { store in
         try await store.purchases.removeAll()
-        store.state.withState { $0 = EmulatorState(notificationURL: $0.notificationURL) }
+        let url = store.state.withState { state in
+          state = EmulatorState(notificationURL: state.defaultNotificationURL)
+          return state.notificationURL
+        }
+        await store.purchases.setSendsNotifications(url != nil && store.sender != nil)
       }
     }
     if try members.flag("sample") == true { addSample() }
@@ -84,6 +88,7 @@ public struct EmulatorSeed: Sendable {
       try addGroup(
         ControlMembers(item, at: "groups[\(index)]", ["groupId", "groupType", "roles", "members"]))
     }
+    addPurchases()
   }
 
   /// Takes the seed over.

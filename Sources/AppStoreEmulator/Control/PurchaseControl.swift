@@ -26,10 +26,12 @@ internal import Storefront
 /// | `approve`, `decline` | `account`, `requestId` | a payment that waits for approval is decided |
 /// | `advance` | `by` (a period such as `P1M`, or seconds) or `to` | the clock goes forward, and everything due happens |
 /// | `clock` | `rate` | how many of the clock's seconds pass in one: 1, 0 for a clock that stands still |
+/// | `realtime` | `originalTransactionId`, (`userLocale`, `url`) | the developer's server is asked for a retention message, and its answer checked |
 /// | `external-purchase-token`, `rescind-consent` | (`externalPurchaseId`; `appTransactionId`) | the notification is sent |
 ///
 /// The answer has the notifications that the request caused: `{"notifications": [{"notificationType": …}]}`, of `buy`
-/// also `transactionId`. `GET /_emulator/clock` tells the time; `GET /_emulator/notifications?after=N` lists what
+/// also `transactionId`. `GET /_emulator/state` has all records of purchases, customers and notifications, and
+/// `POST /_emulator/state` puts such records in the place of those that are there. `GET /_emulator/clock` tells the time; `GET /_emulator/notifications?after=N` lists what
 /// was signed after number N, with the attempts to send it. Times are milliseconds since 1970, or ISO 8601. An unknown
 /// member, a wrong type or an unknown transaction is an error that names it.
 struct PurchaseControl {
@@ -46,6 +48,7 @@ struct PurchaseControl {
       switch name {
       case "clock": return .json(clock)
       case "notifications": return try await notifications(request)
+      case "state": return try await records()
       default: throw Failure("There is no such control: GET \(name).")
       }
     }
@@ -57,7 +60,7 @@ struct PurchaseControl {
     let before: Int64
     var members: [(name: String, value: JSONValue?)]
     do {
-      before = try await purchases.eventCount()
+      before = name == "state" ? .max : try await purchases.eventCount()
       members = try await perform(name, json)
     } catch let error as Failure {
       throw error
@@ -141,6 +144,10 @@ struct PurchaseControl {
       let members = try ControlMembers(json, ["rate"])
       clock.rate = try members.required("rate", members.number)
       return [("now", .date(clock.now)), ("rate", JSONNumber(clock.rate).map { .number($0) })]
+    case "realtime": return try await RealtimeControl(store: store).ask(json)
+    case "state":
+      try await load(json)
+      return []
     case "external-purchase-token", "rescind-consent": try await notify(name, json)
     default: throw Failure("There is no such control: POST \(name).")
     }
@@ -267,7 +274,35 @@ struct PurchaseControl {
     try await purchases.post(notification)
   }
 
+  private func load(_ json: JSONValue) async throws {
+    let members = try ControlMembers(json, ["records"])
+    var records: [RecordChange] = []
+    for (index, json) in (try members.required("records", members.list)).enumerated() {
+      let record = try ControlMembers(json, at: "records[\(index)]", ["collection", "key", "value"])
+      records.append(
+        .put(
+          RecordCollection(rawValue: try record.required("collection", record.string)),
+          key: try record.required("key", record.string),
+          value: Array(try record.required("value", record.string).utf8)))
+    }
+    try await purchases.replaceAll(with: records)
+    store.clock?.advance(to: try await purchases.lastEventDate())
+  }
+
   // MARK: - Answers
+
+  private func records() async throws(Failure) -> EmulatorResponse {
+    do throws(LocalStoreError) {
+      let records = try await purchases.allRecords().map { collection, record -> JSONValue in
+        .members(
+          ("collection", .string(collection.rawValue)), ("key", .string(record.key)),
+          ("value", .string(String(decoding: record.value, as: UTF8.self))))
+      }
+      return .json(.members(("records", .array(records))))
+    } catch {
+      throw Failure(error.description)
+    }
+  }
 
   private var clock: JSONValue {
     .members(

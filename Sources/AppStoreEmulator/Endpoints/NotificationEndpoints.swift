@@ -52,6 +52,8 @@ enum NotificationEndpoints {
       return test
     }
     let sends = call.store.sender != nil
+    // Where an attempt is due or under way, its end is waited for.
+    try? await call.store.sender?.sendDue()
     let (found, delivery) = try await call.purchases { (store) async throws(LocalStoreError) in
       (
         try await store.notifications(after: test.number - 1, limit: 1).first,

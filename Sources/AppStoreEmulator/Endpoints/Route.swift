@@ -8,7 +8,7 @@ struct Route: Sendable {
   typealias Answer = @Sendable (EndpointCall) async throws(EmulatorError) -> EmulatorResponse
 
   let method: String
-  /// `{}` matches any single segment.
+  /// `{}` matches any single segment, `{*}` at the end one or more.
   let pattern: [String]
   let needsToken: Bool
   let answer: Answer
@@ -41,7 +41,8 @@ struct Route: Sendable {
   }
 
   private func fits(_ path: [String]) -> Bool {
-    path.count == pattern.count && zip(pattern, path).allSatisfy { $0 == "{}" || $0 == $1 }
+    (path.count == pattern.count || pattern.last == "{*}" && path.count > pattern.count)
+      && zip(pattern, path).allSatisfy { $0 == "{}" || $0 == "{*}" || $0 == $1 }
   }
 }
 

@@ -57,12 +57,30 @@ public actor NotificationSender {
         let number = due.delivery.attempts.count
         let isLast = result == .success || !retries || number >= Self.retryHours.count
         try await store.recordAttempt(
-          of: due.notification, at: date, result: result.rawValue,
+          of: due, at: date, result: result.rawValue,
           next: isLast ? nil : date.addingSeconds(Self.retryHours[number] * 3600))
       }
     }
     sending = task
     try await task.value
+  }
+
+  /// Asks the developer's server for a retention message, as the App Store does when a customer is about to cancel.
+  ///
+  /// - Parameters:
+  ///   - body: The request, with its signed payload.
+  ///   - url: The realtime URL.
+  /// - Returns: The answer.
+  /// - Throws: `HTTPTransportError`; its code is `unusable` for a URL that is none.
+  func ask(_ body: [UInt8], at url: String) async throws(HTTPTransportError) -> RemoteResponse {
+    let place: RemoteURL
+    do throws(RemoteURL.Failure) { place = try RemoteURL(url, allowsPlainHTTP: true) } catch {
+      throw HTTPTransportError(.unusable, error.description)
+    }
+    return try await transport.send(
+      RemoteRequest(
+        .post, place, headers: [HTTPHeader("Content-Type", "application/json")], body: body, timeout: timeout,
+        maximumResponseByteCount: 1 << 20))
   }
 
   /// How an attempt ended: Apple's `sendAttemptResult`.

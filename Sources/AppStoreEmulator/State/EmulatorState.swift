@@ -19,8 +19,14 @@ public struct EmulatorState: Sendable {
   /// The developer's requests to the Advanced Commerce API, as JSON.
   public internal(set) var advancedCommerceRequests: [JSONValue] = []
 
+  /// The notification URL at the beginning, and after a reset.
+  let defaultNotificationURL: String?
+
   /// Nothing but the notification URL.
-  public init(notificationURL: String? = nil) { self.notificationURL = notificationURL }
+  public init(notificationURL: String? = nil) {
+    self.notificationURL = notificationURL
+    defaultNotificationURL = notificationURL
+  }
 
   /// A test notification that was asked for.
   struct TestNotification: Sendable {

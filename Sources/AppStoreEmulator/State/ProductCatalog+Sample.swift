@@ -7,7 +7,7 @@ public import Storefront
 
 extension ProductCatalog {
   /// The products of the sample receipts: a consumable, a non-consumable, and a group with a monthly and a yearly
-  /// subscription that families may share, each with an introductory and a win-back offer.
+  /// subscription that families may share, each with a win-back offer, `come-back`, and a code, `GIFT`.
   public static let sample: ProductCatalog = {
     let name = SampleReceipts.bundleId
     return ProductCatalog(
@@ -36,7 +36,9 @@ extension ProductCatalog {
       groupIdentifier: "20600001", level: level, period: period,
       offers: [
         SubscriptionOffer(
-          type: .winBack, identifier: "come-back", paymentMode: .payAsYouGo, period: month, price: price / 2)
+          type: .winBack, identifier: "come-back", paymentMode: .payAsYouGo, period: month, price: price / 2),
+        SubscriptionOffer(
+          type: .offerCode, identifier: "gift", paymentMode: .freeTrial, period: month, codes: ["GIFT"]),
       ])
     return product
   }

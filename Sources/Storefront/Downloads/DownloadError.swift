@@ -50,7 +50,7 @@ public struct DownloadError: PlacedError, Error, Sendable, Hashable, CustomStrin
   public let message: String
 
   /// Creates an error.
-  public init(_ code: Code, at place: String = "", _ message: String) {
+  package init(_ code: Code, at place: String = "", _ message: String) {
     self.code = code
     self.place = place
     self.message = message

@@ -48,7 +48,7 @@ extension PaymentQueue {
   /// ``DownloadOptions/maximumActiveCount`` are active, and continue after a relaunch. Downloads that were started
   /// before are not changed; those that failed start again.
   ///
-  /// - Parameter downloads: From ``downloads(of:)``.
+  /// - Parameter downloads: From ``PaymentTransaction/downloads`` or ``downloads(of:)``.
   /// - Throws: ``DownloadError`` with `not-purchased` if one belongs to a transaction that is not purchased or
   ///   restored, or is finished; `invalid-content`, `storage`, `not-enabled` or `closed`. Then none was started.
   public func startDownloads(_ downloads: [Download]) async throws(DownloadError) {

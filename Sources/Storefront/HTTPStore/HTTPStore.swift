@@ -62,7 +62,7 @@ public struct HTTPStore: Store {
   public func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome {
     var message = PurchaseMessage()
     message.requestIdentifier = request.id
-    message.payment = WirePayment(request.payment)
+    message.payment = PaymentRecord(request.payment)
     return try await ask(.purchase, message) { (answer: PurchaseAnswer) throws(MalformedReceipt) in
       try Self.check(answer.requestIdentifier, isThatOf: request.id)
       return try answer.value()

@@ -13,7 +13,7 @@ public import ReceiptHTTP
 /// ```
 public struct StoreRequestHandler: Sendable {
   /// The longest accepted body, in bytes. A server may stop reading there.
-  public static let maximumRequestByteCount = StoreProtocolLimits.maximumRequestByteCount
+  package static let maximumRequestByteCount = StoreProtocolLimits.maximumRequestByteCount
 
   private let store: @Sendable (_ token: String?) async -> (any Store)?
 

@@ -48,9 +48,10 @@ extension LocalStore {
       Self.date(notification),
     ]
     if sendsNotifications {
+      // Events of one millisecond are dated one after the other, the last of them later than now.
+      let date = min(notification.signedDate, clock())
       change.records.append(
-        .put(
-          .storeDueDeliveries, key: StoreKey.dated(notification.signedDate, notification.number), value: []))
+        .put(.storeDueDeliveries, key: StoreKey.dated(date, notification.number), value: []))
     }
   }
 

@@ -137,22 +137,44 @@ extension LocalStore {
         + [.put(.storeAppTransactions, key: owner, value: appTransaction.encodedJSON())])
   }
 
-  /// Removes everything that the store knows: purchases, customers and notifications. The time stays.
+  /// Everything that the store knows.
   ///
   /// - Throws: ``LocalStoreError`` with `storage`.
-  package func removeAll() throws(LocalStoreError) {
-    state = nil
+  package func allRecords() throws(LocalStoreError) -> [(RecordCollection, StoredRecord)] {
+    var all: [(RecordCollection, StoredRecord)] = []
     for collection in RecordCollection.ofStore {
+      var last: String?
       while true {
-        let page = try Self.records(in: collection, after: nil, limit: 1000, of: storage)
-        guard !page.isEmpty else { break }
-        try commit(page.map { .remove(collection, key: $0.key) })
+        let page = try Self.records(in: collection, after: last, limit: 1000, of: storage)
+        guard let end = page.last else { break }
+        last = end.key
+        all += page.map { (collection, $0) }
       }
     }
-    let (empty, _) = try Self.read(catalog: catalog, options: options, storage: storage)
-    try commit([Self.header(of: empty)])
-    state = empty
+    return all
   }
+
+  /// Removes everything that the store knows, and takes over records of ``allRecords()``, in one commit.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`; with `refused` or `corrupt` for records that are none of a store: then
+  ///   nothing was changed.
+  package func replaceAll(with records: [RecordChange]) throws(LocalStoreError) {
+    let trial = MemoryRecordStorage()
+    for case .put(let collection, _, _) in records where !RecordCollection.ofStore.contains(collection) {
+      throw LocalStoreError(.refused, at: collection.rawValue, "A store has no such records.")
+    }
+    do throws(RecordStorageError) { try trial.commit(records) } catch { throw LocalStoreError(error) }
+    let (loaded, isNew) = try Self.read(catalog: catalog, options: options, storage: trial)
+    let removals: [RecordChange] = try allRecords().map { .remove($0.0, key: $0.1.key) }
+    state = nil
+    try commit(removals + records + (isNew ? [Self.header(of: loaded)] : []))
+    state = loaded
+  }
+
+  /// Removes everything that the store knows: purchases, customers and notifications.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`.
+  package func removeAll() throws(LocalStoreError) { try replaceAll(with: []) }
 
   func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
     do throws(RecordStorageError) { try storage.commit(changes) } catch { throw LocalStoreError(error) }

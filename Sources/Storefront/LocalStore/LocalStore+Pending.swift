@@ -48,6 +48,7 @@ extension LocalStore {
     let now = clock()
     try catchUp(to: now)
     let request = try pendingRequest(requestIdentifier, account: account)
+    defer { signalChange(of: account) }
     if let refusal = refusal(of: request.payment) { return try fail(request, account: account, refusal) }
     return try sell(request, account: account, at: now)
   }
@@ -64,6 +65,7 @@ extension LocalStore {
     with error: StoreError = StoreError(.paymentCancelled, "The purchase was not approved.")
   ) throws(LocalStoreError) {
     _ = try fail(pendingRequest(requestIdentifier, account: account), account: account, error)
+    signalChange(of: account)
   }
 
   private func pendingRequest(

@@ -169,6 +169,7 @@ extension LocalStore {
     }
     state = working
     if !change.notifications.isEmpty { deliver() }
+    signalSales(of: change)
     // The next due date may be earlier than before.
     sleeper?.cancel()
     return result

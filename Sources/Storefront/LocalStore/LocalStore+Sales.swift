@@ -19,17 +19,22 @@ extension LocalStore {
     var found: [Product] = []
     var invalid: [String] = []
     for identifier in identifiers.sorted() {
-      guard var product = state?.engine.product(identifier), product.isForSale else {
+      if let product = product(identifier, preferredLocales: preferredLocales) {
+        found.append(product)
+      } else {
         invalid.append(identifier)
-        continue
       }
-      if let price = state?.engine.price(of: identifier), price != Milliunits.of(product.price) {
-        product.price = Decimal(price) / 1000
-      }
-      found.append(
-        product.localized(preferredLocales: preferredLocales, storefrontLocale: options.storefrontLocale))
     }
     return ProductsResponse(products: found, invalidProductIdentifiers: invalid)
+  }
+
+  /// A product that is for sale, at its present price; `nil` for any other.
+  private func product(_ identifier: String, preferredLocales: [Locale]) -> Product? {
+    guard var product = state?.engine.product(identifier), product.isForSale else { return nil }
+    if let price = state?.engine.price(of: identifier), price != Milliunits.of(product.price) {
+      product.price = Decimal(price) / 1000
+    }
+    return product.localized(preferredLocales: preferredLocales, storefrontLocale: options.storefrontLocale)
   }
 
   func purchase(
@@ -39,16 +44,15 @@ extension LocalStore {
     if case .unavailable(let retryAfter) = fault {
       throw StoreUnavailable("The store cannot be reached.", retryAfter: retryAfter)
     }
-    if options.delay > .zero {
-      do { try await options.sleep(options.delay) } catch {
-        throw StoreUnavailable("Nobody waited for the answer.")
-      }
-    }
-    // No suspension from here on, so that no other call interleaves.
+    var authorization = options.authorization
     let outcome: PurchaseOutcome
     do throws(LocalStoreError) {
-      var authorization = options.authorization
-      if case .error(let error) = fault { authorization = .decline(error) }
+      if case .error(let error) = fault {
+        authorization = .decline(error)
+      } else if let authorize = options.authorize, let prompt = try prompt(for: request, account: account) {
+        authorization = await authorize(prompt, account)
+      }
+      // No suspension from here on, so that no other call interleaves.
       outcome = try decide(request, account: account, authorization)
     } catch {
       throw error.unavailable
@@ -57,12 +61,24 @@ extension LocalStore {
     return outcome
   }
 
+  /// The question to the customer; `nil` if the answer to the request does not depend on it.
+  private func prompt(
+    for request: PurchaseRequest, account: String
+  ) throws(LocalStoreError) -> PurchasePrompt? {
+    try catchUp()
+    let key = StoreKey.joined(account, request.id)
+    guard options.refusal(of: account) == nil, refusal(of: request.payment) == nil,
+      try value(of: key, in: .storeRequests) == nil, try value(of: key, in: .storePending) == nil,
+      let product = product(request.payment.productIdentifier, preferredLocales: [])
+    else { return nil }
+    return PurchasePrompt(
+      product: product, quantity: request.payment.quantity, environment: options.engine.environment)
+  }
+
   private func decide(
     _ request: PurchaseRequest, account: String, _ authorization: AuthorizationPolicy
   ) throws(LocalStoreError) -> PurchaseOutcome {
-    guard !account.isEmpty else {
-      return .failed(StoreError(.clientInvalid, "Nobody is signed in to the store."))
-    }
+    if let refusal = options.refusal(of: account) { return .failed(refusal) }
     let now = clock()
     try catchUp(to: now)
     let key = StoreKey.joined(account, request.id)

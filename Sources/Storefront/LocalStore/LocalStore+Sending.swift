@@ -20,6 +20,7 @@ extension LocalStore {
       throw LocalStoreError(.corrupt, at: "store-outbox/\(key)", "The notification is not stored.")
     }
     return SentNotification(
+      dueDate: due.date,
       notification: try Self.decode(bytes, at: "store-outbox/\(key)"), delivery: try delivery(of: due.number))
   }
 
@@ -50,33 +51,35 @@ extension LocalStore {
   /// Records an attempt to send a notification.
   ///
   /// - Parameters:
-  ///   - notification: The notification.
+  ///   - due: What ``dueNotification(at:)`` returned.
   ///   - date: When it was sent.
   ///   - result: Apple's `sendAttemptResult`.
   ///   - next: When it is sent again; `nil` for never.
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func recordAttempt(
-    of notification: SignedNotification, at date: Timestamp, result: String, next: Timestamp?
+    of due: SentNotification, at date: Timestamp, result: String, next: Timestamp?
   ) throws(LocalStoreError) {
-    var delivery = try delivery(of: notification.number)
-    let planned = delivery.nextAttempt ?? notification.signedDate
+    let number = due.notification.number
+    var delivery = due.delivery
     var attempt = DeliveryRecord.Attempt()
     attempt.attemptDate = date
     attempt.sendAttemptResult = result
     delivery.attempts.append(attempt)
     delivery.nextAttempt = next
     var changes: [RecordChange] = [
-      .put(.storeDeliveries, key: StoreKey.number(notification.number), value: delivery.encodedJSON()),
-      .remove(.storeDueDeliveries, key: StoreKey.dated(planned, notification.number)),
+      .put(.storeDeliveries, key: StoreKey.number(number), value: delivery.encodedJSON()),
+      .remove(.storeDueDeliveries, key: StoreKey.dated(due.dueDate ?? date, number)),
     ]
     if let next {
-      changes.append(.put(.storeDueDeliveries, key: StoreKey.dated(next, notification.number), value: []))
+      changes.append(.put(.storeDueDeliveries, key: StoreKey.dated(next, number), value: []))
     }
     try commit(changes)
   }
 
   /// A notification, and the attempts to send it.
   package struct SentNotification: Sendable {
+    /// When it is sent next, of one that is due.
+    package var dueDate: Timestamp?
     package let notification: SignedNotification
     package let delivery: DeliveryRecord
   }
@@ -85,7 +88,7 @@ extension LocalStore {
   ///
   /// - Parameters:
   ///   - dates: From the first to before the second.
-  ///   - number: The number before the first one, for a later page.
+  ///   - last: Date and number of the one before the first, for a later page.
   ///   - limit: The greatest number of notifications.
   ///   - accepts: Which ones are wanted.
   /// - Returns: The notifications with the attempts to send them, and whether more follow.

@@ -36,6 +36,9 @@ public actor LocalStore {
   var isDelivering = false
   /// Whether new notifications are to be sent to the developer's server.
   package var sendsNotifications = false
+  /// The queues that wait for changes, by account.
+  package var listeners: [String: [UInt64: AsyncStream<Void>.Continuation]] = [:]
+  var listenerCount: UInt64 = 0
 
   struct State {
     var engine: SubscriptionEngine
@@ -94,6 +97,17 @@ public actor LocalStore {
   /// - Returns: The store as a queue takes it.
   public nonisolated func session(account: String) -> Session { Session(store: self, account: account) }
 
+  /// Closes the store and its storage: later calls fail, and ``run()`` ends. Closing again has no effect.
+  ///
+  /// - Throws: ``LocalStoreError`` if the storage cannot be closed.
+  public func close() throws(LocalStoreError) {
+    state = nil
+    sleeper?.cancel()
+    for listener in listeners.values.flatMap(\.values) { listener.finish() }
+    listeners = [:]
+    do throws(RecordStorageError) { try storage.close() } catch { throw LocalStoreError(error) }
+  }
+
   /// Adds a fault, which applies after those added before.
   public func add(_ fault: Fault) { faults.append(fault) }
 
@@ -114,27 +128,33 @@ extension LocalStore {
     /// The customer.
     public let account: String
 
+    private static let cancelled = "Nobody waited for the answer."
+
     /// Looks products up. Those that are not for sale are among the invalid identifiers.
     public func products(
       for identifiers: Set<String>, preferredLocales: [Locale]
     ) async throws(StoreError) -> ProductsResponse {
-      try await store.products(for: identifiers, preferredLocales: preferredLocales)
+      guard await store.delay(.products) else { throw StoreError(.unknown, Self.cancelled) }
+      return try await store.products(for: identifiers, preferredLocales: preferredLocales)
     }
 
     /// Processes a payment.
     public func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome {
-      try await store.purchase(request, account: account)
+      guard await store.delay(.purchase) else { throw StoreUnavailable(Self.cancelled) }
+      return try await store.purchase(request, account: account)
     }
 
     /// The unfinished sales of this customer, oldest first.
     public func unfinishedTransactions(
       after position: StorePosition?, limit: Int
     ) async throws(StoreUnavailable) -> StoreTransactionPage {
-      try await store.unfinishedTransactions(of: account, after: position, limit: limit)
+      guard await store.delay(.unfinished) else { throw StoreUnavailable(Self.cancelled) }
+      return try await store.unfinishedTransactions(of: account, after: position, limit: limit)
     }
 
     /// Finishes a transaction. That of another customer is left unchanged.
     public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
+      guard await store.delay(.finish) else { throw StoreUnavailable(Self.cancelled) }
       try await store.finish(transactionIdentifier, account: account)
     }
 
@@ -142,7 +162,20 @@ extension LocalStore {
     public func restore(
       _ request: RestoreRequest, after position: StorePosition?, limit: Int
     ) async throws(StoreError) -> RestoredTransactionPage {
-      try await store.restore(request, account: account, after: position, limit: limit)
+      guard await store.delay(.restore) else { throw StoreError(.unknown, Self.cancelled) }
+      if let refusal = store.options.signInRefusal(of: account) { throw refusal }
+      return try await store.restore(request, account: account, after: position, limit: limit)
     }
+
+    /// Whether the account is not restricted.
+    public var canMakePayments: Bool { !store.options.restrictedAccounts.contains(account) }
+
+    /// Whether the product is in the catalogue, for sale or not.
+    public func isRegistered(_ productIdentifier: String) -> Bool {
+      store.products[productIdentifier] != nil
+    }
+
+    /// A signal for each decision about a pending payment, and for each sale that no payment of the customer caused.
+    public func changes() async -> AsyncStream<Void>? { await store.changes(of: account) }
   }
 }

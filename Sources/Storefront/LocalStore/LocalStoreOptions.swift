@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
+internal import ReceiptCodec
 public import ReceiptSigning
 
 extension LocalStore {
@@ -14,8 +15,15 @@ extension LocalStore {
     public var storefrontLocale: Locale
     /// Whether payments are authorised.
     public var authorization: AuthorizationPolicy
-    /// The delay of the answer to a payment.
-    public var delay: Duration
+    /// Asks the customer, an account, and decides instead of ``authorization``. It is called once for each payment that
+    /// the store would accept; again if its first answer was lost in a crash.
+    public var authorize: (@Sendable (PurchasePrompt, String) async -> AuthorizationPolicy)?
+    /// Accounts that may not authorise payments, as by parental controls.
+    public var restrictedAccounts: Set<String>
+    /// Accounts for tests, which production refuses.
+    public var testAccounts: Set<String>
+    /// The delays before calls are processed.
+    public var delays: [Fault.Call: Duration]
     /// Injected faults.
     public var faults: [Fault]
     /// What a receipt is.
@@ -35,15 +43,21 @@ extension LocalStore {
     public init(
       engine: SubscriptionEngine.Options, appAppleId: Int64? = nil,
       storefrontLocale: Locale = Locale(identifier: "en_US"), authorization: AuthorizationPolicy = .approve,
-      delay: Duration = .zero, faults: [Fault] = [], receipts: ReceiptFormat = .signedTransaction,
-      maximumQuantity: Int = 10, sink: (@Sendable (SignedNotification) async -> Void)? = nil,
+      authorize: (@Sendable (PurchasePrompt, String) async -> AuthorizationPolicy)? = nil,
+      restrictedAccounts: Set<String> = [], testAccounts: Set<String> = [],
+      delays: [Fault.Call: Duration] = [:], faults: [Fault] = [],
+      receipts: ReceiptFormat = .signedTransaction, maximumQuantity: Int = 10,
+      sink: (@Sendable (SignedNotification) async -> Void)? = nil,
       sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
       self.engine = engine
       self.appAppleId = appAppleId
       self.storefrontLocale = storefrontLocale
       self.authorization = authorization
-      self.delay = delay
+      self.authorize = authorize
+      self.restrictedAccounts = restrictedAccounts
+      self.testAccounts = testAccounts
+      self.delays = delays
       self.faults = faults
       self.receipts = receipts
       self.maximumQuantity = maximumQuantity
@@ -55,6 +69,30 @@ extension LocalStore {
     public init(bundleIdentifier: String) {
       self.init(engine: SubscriptionEngine.Options(bundleIdentifier: bundleIdentifier))
     }
+
+    /// Why an account cannot be used at this store; `nil` if it can.
+    func signInRefusal(of account: String) -> StoreError? {
+      if account.isEmpty { return StoreError(.clientInvalid, "Nobody is signed in to the store.") }
+      guard engine.environment.category == .production, testAccounts.contains(account) else { return nil }
+      return StoreError(
+        .clientInvalid, "\"\(account)\" is a test account: sign in with another in production.")
+    }
+
+    /// Why an account cannot pay; `nil` if it can.
+    func refusal(of account: String) -> StoreError? {
+      if let refusal = signInRefusal(of: account) { return refusal }
+      guard restrictedAccounts.contains(account) else { return nil }
+      return StoreError(.paymentNotAllowed, "\"\(account)\" may not authorise payments.")
+    }
+  }
+
+  /// Waits as long as the options say before a call is processed.
+  ///
+  /// - Returns: Whether somebody still waits for the answer.
+  func delay(_ call: Fault.Call) async -> Bool {
+    guard let delay = options.delays[call], delay > .zero else { return true }
+    do { try await options.sleep(delay) } catch { return false }
+    return true
   }
 
   /// Whether payments are authorised.

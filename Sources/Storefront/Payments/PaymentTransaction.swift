@@ -48,7 +48,7 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
   public let outcome: Outcome
 
   /// Creates a snapshot. Queues do; others need it only for tests.
-  public init(id: ID, payment: Payment, outcome: Outcome) {
+  package init(id: ID, payment: Payment, outcome: Outcome) {
     self.id = id
     self.payment = payment
     self.outcome = outcome
@@ -94,14 +94,19 @@ extension PaymentTransaction {
   /// ``State/restored``.
   public var transactionDate: Timestamp? { storeTransaction?.transactionDate }
 
-  /// The signed receipt (`transactionReceipt`): defined only in ``State/purchased``. It is unverified: verify it before
-  /// you unlock content. It is also `nil` in a snapshot without receipts, such as those of
-  /// ``PaymentQueue/transactions``.
+  /// The signed receipt (`transactionReceipt`): defined only in ``State/purchased`` and ``State/restored``; there it is
+  /// that of the new transaction. It is unverified: verify it before you unlock content. It is also `nil` in a snapshot
+  /// without receipts, such as those of ``PaymentQueue/transactions``.
   public var transactionReceipt: [UInt8]? {
-    guard case .purchased(let sold) = outcome, !sold.receipt.isEmpty else { return nil }
+    guard let sold = storeTransaction, !sold.receipt.isEmpty else { return nil }
     return sold.receipt
   }
 
-  /// The content to fetch (`downloads`): not empty only in ``State/purchased`` and ``State/restored``.
-  public var downloads: [DownloadableContent] { storeTransaction?.downloads ?? [] }
+  /// The content to fetch (`downloads`), for ``PaymentQueue/startDownloads(_:)``: not empty only in ``State/purchased``
+  /// and ``State/restored``. ``PaymentQueue/downloads(of:)`` gives the same downloads in their current state.
+  public var downloads: [Download] {
+    (storeTransaction?.downloads ?? []).enumerated().map { index, content in
+      Download(transaction: id, index: index, content: content)
+    }
+  }
 }

@@ -78,11 +78,9 @@ public actor PurchasableItem: Identifiable {
     get async { await items.isBeingPurchased(allProductIdentifiers) }
   }
 
-  /// The request for the content (`calendarBundleRequest`); `nil` if the item cannot be purchased or has no content of
-  /// its own.
+  /// The request for the content (`calendarBundleRequest`); `nil` if the item cannot be purchased.
   public nonisolated var bundleRequest: BundleRequest? {
-    guard canBePurchased, let content else { return nil }
-    return BundleRequest(content, items: items)
+    canBePurchased ? BundleRequest(content, of: self, items: items) : nil
   }
 
   // MARK: Purchasing

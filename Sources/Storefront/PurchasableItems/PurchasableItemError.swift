@@ -32,7 +32,7 @@ public struct PurchasableItemError: Error, Sendable, Hashable, CustomStringConve
   public let storeError: StoreError?
 
   /// Creates an error.
-  public init(_ code: Code, at place: String, _ message: String, storeError: StoreError? = nil) {
+  package init(_ code: Code, at place: String, _ message: String, storeError: StoreError? = nil) {
     self.code = code
     self.place = place
     self.message = message

@@ -20,7 +20,7 @@ public actor PurchasableItems {
   private var ordered: [String: Int] = [:]
   private var listeners: [UInt64: AsyncStream<String>.Continuation] = [:]
   private var listenerCount: UInt64 = 0
-  private var watch: Task<Void, Never>?
+  private var watches: [Task<Void, Never>] = []
 
   /// Creates one.
   ///
@@ -33,7 +33,8 @@ public actor PurchasableItems {
   ///   - retry: The retry policy of each range of a bundle.
   ///   - time: The clocks. The wall clock decides which subscriptions have expired.
   public init(
-    queue: PaymentQueue, store: any Store, record: any PurchaseRecord, preferredLocales: [Locale] = [],
+    queue: PaymentQueue, store: any Store, record: any PurchaseRecord,
+    preferredLocales: [Locale] = [.current],
     transport: any HTTPTransport, retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
   ) {
     self.queue = queue
@@ -45,7 +46,7 @@ public actor PurchasableItems {
   }
 
   deinit {
-    watch?.cancel()
+    for watch in watches { watch.cancel() }
     for listener in listeners.values { listener.finish() }
   }
 
@@ -101,26 +102,35 @@ public actor PurchasableItems {
     let number = listenerCount
     listeners[number] = continuation
     continuation.onTermination = { [weak self] _ in Task { await self?.removeListener(number) } }
-    if watch == nil {
-      watch = Task { [weak self, queue] in
-        for await update in await queue.updates {
-          guard let self else { return }
-          switch update {
-          case .updated(let transactions), .removed(let transactions):
-            await self.notify(Set(transactions.map(\.payment.productIdentifier)))
-          case .restoreFinished, .restoreFailed, .updatedDownloads: break
-          }
+    if watches.isEmpty { watches = [watchQueue(), watchRecord()] }
+    return stream
+  }
+
+  private func watchQueue() -> Task<Void, Never> {
+    Task { [weak self, queue] in
+      for await update in await queue.updates {
+        guard let self else { return }
+        switch update {
+        case .updated(let transactions), .removed(let transactions):
+          await self.notify(Set(transactions.map(\.payment.productIdentifier)))
+        case .restoreFinished, .restoreFailed, .updatedDownloads: break
         }
       }
     }
-    return stream
+  }
+
+  private func watchRecord() -> Task<Void, Never> {
+    Task { [weak self, record] in
+      guard let changes = await record.changes() else { return }
+      for await products in changes { await self?.notify(products) }
+    }
   }
 
   private func removeListener(_ number: UInt64) {
     listeners[number] = nil
     if listeners.isEmpty {
-      watch?.cancel()
-      watch = nil
+      for watch in watches { watch.cancel() }
+      watches = []
     }
   }
 
@@ -142,6 +152,12 @@ public actor PurchasableItems {
   func purchases(of products: Set<String>) async throws -> (purchases: [OwnedPurchase], now: Timestamp) {
     let purchases = try await record.purchases(of: products)
     return (purchases.filter { products.contains($0.productIdentifier) }, clock())
+  }
+
+  /// The content of an unfinished transaction of some products.
+  func content(of products: Set<String>) async -> DownloadableContent? {
+    await queue.transactions.lazy.filter { products.contains($0.payment.productIdentifier) }
+      .compactMap { $0.storeTransaction?.downloads.first }.first
   }
 
   func isBeingPurchased(_ products: Set<String>) async -> Bool {

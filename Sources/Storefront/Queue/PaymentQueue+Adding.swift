@@ -9,9 +9,9 @@ extension PaymentQueue {
   ///
   /// - Parameter payment: What to buy.
   /// - Returns: Which transaction it made.
-  /// - Throws: ``PaymentQueueError`` with `invalid-quantity`, `request-data-reserved`, `unknown-product`,
-  ///   `payments-not-allowed`, `storage` or `closed`; then nothing was added. Only after the storage error
-  ///   `sync-failed` that is unknown until the queue is opened again.
+  /// - Throws: ``PaymentQueueError`` with `invalid-quantity`, `request-data-reserved`, `unknown-product` for an
+  ///   identifier that is empty or not registered, `payments-not-allowed`, `storage` or `closed`; then nothing was
+  ///   added. Only after the storage error `sync-failed` that is unknown until the queue is opened again.
   @discardableResult
   public func add(_ payment: Payment) throws(PaymentQueueError) -> PaymentTransaction.ID {
     try requireOpen()
@@ -50,7 +50,9 @@ extension PaymentQueue {
     guard payment.requestData == nil else {
       throw PaymentQueueError(.requestDataReserved, at: product, "requestData is reserved: leave it nil.")
     }
-    if let registered = options.registeredProductIdentifiers, !registered.contains(product) {
+    guard !product.isEmpty, options.registeredProductIdentifiers?.contains(product) ?? true,
+      store.isRegistered(product)
+    else {
       throw PaymentQueueError(
         .unknownProduct, at: product, "The product is not registered with the store: check its identifier.")
     }
@@ -103,7 +105,7 @@ extension PaymentQueue {
     try requireOpen()
     try check(payment)
     let number = try enqueue([payment])[0]
-    purchases[number] = PurchaseWait()
+    purchases[number] = AnswerWait()
     startSynchronizing()
     defer {
       purchases[number] = nil
@@ -127,24 +129,5 @@ extension PaymentQueue {
 
   private func endPurchase(_ number: SequenceNumber, _ result: Result<PaymentTransaction, any Error>) {
     purchases[number]?.end(result)
-  }
-}
-
-/// The result of a payment, or the continuation that waits for it.
-struct PurchaseWait {
-  private var result: Result<PaymentTransaction, any Error>?
-  private var continuation: CheckedContinuation<PaymentTransaction, any Error>?
-
-  /// Resumes the continuation with the result, now or when it is known.
-  mutating func wait(_ continuation: CheckedContinuation<PaymentTransaction, any Error>) {
-    if let result { continuation.resume(with: result) } else { self.continuation = continuation }
-  }
-
-  /// Sets the result, unless there is one already.
-  mutating func end(_ result: Result<PaymentTransaction, any Error>) {
-    guard self.result == nil else { return }
-    self.result = result
-    continuation?.resume(with: result)
-    continuation = nil
   }
 }

@@ -2,38 +2,95 @@
 
 extension PaymentQueue {
   /// Removes a transaction from the queue (`finishTransaction:`). Call it after delivering what was bought or showing
-  /// the failure: the queue does not report the transaction again. The finish is sent to the store, if need be after
-  /// the next launch.
+  /// the failure: the queue does not report the transaction again.
+  ///
+  /// The finish is stored when this returns. The queue then sends it to the store, also when nobody observes it, and
+  /// repeats that until the store has taken it, if need be after the next launch. ``finishAndConfirm(_:)`` waits for
+  /// the store.
   ///
   /// This is idempotent, so that several observers may call it.
   ///
   /// - Parameter id: The identifier of the transaction.
   /// - Throws: ``PaymentQueueError`` with `still-purchasing`, `unknown-transaction`, `storage` or `closed`; then
   ///   nothing was changed.
-  public func finish(_ id: PaymentTransaction.ID) throws(PaymentQueueError) {
-    try requireOpen()
-    guard let number = SequenceNumber(key: id.rawValue), ledger.hasAssigned(number) else {
-      throw PaymentQueueError(
-        .unknownTransaction, at: id.rawValue, "The queue never had it: finish what the queue delivered.")
-    }
-    guard ledger.transactions[number]?.transactionState != .purchasing else {
-      throw PaymentQueueError(
-        .stillPurchasing, at: id.rawValue, "The store has not decided: wait until it is purchased or failed.")
-    }
-    let finished = try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.finish(number) }
-    guard let removed = finished else { return }
-    notify(.removed([removed]))
-    endDownloads(of: id)
-    guard ledger.finishes[number] != nil else { return }
-    synchronization.toFinish.append(number)
-    wake()
-  }
+  public func finish(_ id: PaymentTransaction.ID) throws(PaymentQueueError) { try finish([id]) }
 
   /// Removes a transaction from the queue.
   ///
   /// - Parameter transaction: The transaction; the state of this snapshot does not matter.
   /// - Throws: As ``finish(_:)-(PaymentTransaction.ID)``.
   public func finish(_ transaction: PaymentTransaction) throws(PaymentQueueError) {
-    try finish(transaction.id)
+    try finish([transaction.id])
+  }
+
+  /// Removes several transactions from the queue, all of them or none, with one sync.
+  ///
+  /// - Parameter transactions: The transactions.
+  /// - Throws: As ``finish(_:)-(PaymentTransaction.ID)``.
+  public func finish(contentsOf transactions: [PaymentTransaction]) throws(PaymentQueueError) {
+    try finish(transactions.map(\.id))
+  }
+
+  /// Finishes a transaction, and waits until the store has taken the finish: from then on it is delivered to no other
+  /// device. A failed transaction is unknown to the store, and there is nothing to wait for.
+  ///
+  /// While the store cannot be reached, the queue tries again. Cancelling the task only ends the waiting.
+  ///
+  /// - Parameter transaction: The transaction; it may be finished already.
+  /// - Throws: ``PaymentQueueError`` as ``finish(_:)-(PaymentTransaction.ID)``; `CancellationError` when the task is
+  ///   cancelled.
+  public func finishAndConfirm(_ transaction: PaymentTransaction) async throws {
+    try finish([transaction.id])
+    guard let number = SequenceNumber(key: transaction.id.rawValue), ledger.finishes[number] != nil else {
+      return
+    }
+    confirmationCount += 1
+    let place = confirmationCount
+    confirmations[place] = (number, AnswerWait())
+    defer { confirmations[place] = nil }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { confirmations[place]?.wait.wait($0) }
+    } onCancel: {
+      Task { await self.endConfirmation(place, .failure(CancellationError())) }
+    }
+  }
+
+  private func endConfirmation(_ place: UInt64, _ result: Result<Void, any Error>) {
+    confirmations[place]?.wait.end(result)
+  }
+
+  private func finish(_ ids: [PaymentTransaction.ID]) throws(PaymentQueueError) {
+    try requireOpen()
+    var numbers: [SequenceNumber] = []
+    for id in ids {
+      guard let number = SequenceNumber(key: id.rawValue), ledger.hasAssigned(number) else {
+        throw PaymentQueueError(
+          .unknownTransaction, at: id.rawValue, "The queue never had it: finish what the queue delivered.")
+      }
+      guard ledger.transactions[number]?.transactionState != .purchasing else {
+        throw PaymentQueueError(
+          .stillPurchasing, at: id.rawValue,
+          "The store has not decided: wait until it is purchased or failed.")
+      }
+      numbers.append(number)
+    }
+    let finished = try stoppingIfFatal { () throws(PaymentQueueError) in
+      try ledger.finish(numbers, isKept: isKeepingPurchases)
+    }
+    for (number, transaction) in finished {
+      notify(.removed([transaction]))
+      endDownloads(of: transaction.id)
+      if ledger.finishes[number] != nil { synchronization.toFinish.append(number) }
+    }
+    startSynchronizing()
+    wake()
+  }
+
+  /// Forgets a finish that the store has taken.
+  func confirmFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
+    try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.forgetFinish(number) }
+    for place in confirmations.keys where confirmations[place]?.number == number {
+      endConfirmation(place, .success(()))
+    }
   }
 }

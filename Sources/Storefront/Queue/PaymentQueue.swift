@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// A queue of payments to a store and their transactions (`SKPaymentQueue`).
 ///
 /// A queue is durable: every change is stored and synced before it is reported, and survives a crash or relaunch. Each
@@ -14,17 +16,20 @@
 /// }
 /// ```
 ///
-/// The queue contacts the store only while it is observed: by an observer, by a sequence of ``updates``, or by a
-/// pending ``purchase(_:)-(Payment)``. ``synchronize()`` and ``restoreCompletedTransactions(applicationUsername:)``
-/// work at any time.
+/// The queue sends payments and fetches sales only while it is observed: by an observer, by a sequence of ``updates``,
+/// or by a pending ``purchase(_:)-(Payment)``. Finishes are sent at any time. ``synchronize()`` and
+/// ``restoreCompletedTransactions(applicationUsername:)`` work at any time.
 ///
-/// An observed queue stays alive until it has no observers, or until ``close()``. Create one queue per storage.
+/// An observed queue stays alive until it has no observers and the store has taken all finishes, or until ``close()``.
+/// Create one queue per storage.
 public actor PaymentQueue {
   /// How it behaves.
   public nonisolated let options: Options
   /// The storage of the queue. Other components use their own collections in it.
   package nonisolated let storage: any RecordStorage
   let store: any Store
+  /// Whether finished transactions are kept for a ``QueuePurchaseRecord``.
+  nonisolated let keepsPurchases = Mutex(false)
 
   var ledger: TransactionLedger
   /// Why the queue stopped; `nil` while it is running.
@@ -33,7 +38,10 @@ public actor PaymentQueue {
   var mailboxes: [ObserverMailbox.ID: ObserverMailbox] = [:]
   var mailboxCount: UInt64 = 0
   /// The pending calls of `purchase`, by transaction.
-  var purchases: [SequenceNumber: PurchaseWait] = [:]
+  var purchases: [SequenceNumber: AnswerWait<PaymentTransaction>] = [:]
+  /// The calls that wait until the store has taken a finish.
+  var confirmations: [UInt64: (number: SequenceNumber, wait: AnswerWait<Void>)] = [:]
+  package var confirmationCount: UInt64 = 0
 
   /// The downloads; `nil` until they are enabled.
   var downloadQueue: DownloadQueue?
@@ -57,12 +65,14 @@ public actor PaymentQueue {
     ledger = try TransactionLedger.read(from: storage)
     synchronization.toSend = WorkQueue(ledger.requests.keys.sorted())
     synchronization.toFinish = WorkQueue(ledger.finishes.keys.sorted())
+    // What was finished in an earlier launch is sent without waiting for an observer.
+    if !ledger.finishes.isEmpty { Task { await self.startSynchronizing() } }
   }
 
   // MARK: Reading
 
   /// Whether the user may authorise payments (`canMakePayments`). If not, disable or hide the store's user interface.
-  public nonisolated var canMakePayments: Bool { options.canMakePayments() }
+  public nonisolated var canMakePayments: Bool { store.canMakePayments && options.canMakePayments() }
 
   /// The unfinished transactions, oldest first (`transactions`), without their receipts. They may be outdated while the
   /// queue is not observed. Prefer ``updates``.
@@ -120,6 +130,7 @@ public actor PaymentQueue {
     for id in mailboxes.keys { mailboxes[id]?.wake() }
     mailboxes = [:]
     for number in purchases.keys { purchases[number]?.end(.failure(error)) }
+    for place in confirmations.keys { confirmations[place]?.wait.end(.failure(error)) }
     closeDownloads()
     wake()
   }

@@ -41,7 +41,7 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
   public let storageError: RecordStorageError?
 
   /// Creates an error.
-  public init(_ code: Code, at place: String = "", _ message: String) {
+  package init(_ code: Code, at place: String = "", _ message: String) {
     self.code = code
     self.place = place
     self.message = message
@@ -52,7 +52,7 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
   public var description: String { line }
 
   /// Wraps an error of the storage.
-  public init(_ fault: RecordStorageError) {
+  package init(_ fault: RecordStorageError) {
     code = .storage
     place = fault.place
     message = "\(fault.code.rawValue): \(fault.message)"

@@ -52,6 +52,27 @@ public protocol Store: Sendable {
   func restore(
     _ request: RestoreRequest, after position: StorePosition?, limit: Int
   ) async throws(StoreError) -> RestoredTransactionPage
+
+  /// Whether the customer may authorise payments; `true` by default.
+  var canMakePayments: Bool { get }
+
+  /// Whether a product is registered with the store; `true` by default, where only a request can tell.
+  func isRegistered(_ productIdentifier: String) -> Bool
+
+  /// A signal for each change that the customer's queue should fetch: a pending payment was decided, a subscription was
+  /// renewed. It may be given too often.
+  ///
+  /// - Returns: The signals; `nil`, the default, for a store that gives none: the queue then polls.
+  func changes() async -> AsyncStream<Void>?
+}
+
+extension Store {
+  /// True.
+  public var canMakePayments: Bool { true }
+  /// True.
+  public func isRegistered(_ productIdentifier: String) -> Bool { true }
+  /// None: the queue polls.
+  public func changes() async -> AsyncStream<Void>? { nil }
 }
 
 /// A payment that is sent to a store.

@@ -59,7 +59,8 @@ package struct EngineLedger: Sendable, Hashable {
 
 extension EngineLedger: JSONObject {
   package enum Field: String, CaseIterable, Sendable {
-    case time, transactionCount, eventCount, modificationCount, prices, removedProducts, families, declinedAccounts
+    case time, transactionCount, eventCount, modificationCount, prices, removedProducts, families,
+      declinedAccounts
   }
 
   package static let fieldNames = JSONFieldNames<Field>(required: [.time, .transactionCount, .eventCount])

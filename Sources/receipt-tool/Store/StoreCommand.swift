@@ -34,7 +34,7 @@ struct StoreCommand: ParsableCommand {
       StoreApproveCommand.self, StoreDeclineCommand.self, StoreFinishCommand.self, StoreRestoreCommand.self,
       StorePurchasesCommand.self, StoreRefundCommand.self, StoreSubscriptionCommand.self,
       StoreRenewCommand.self,
-      StoreAdvanceCommand.self, StoreNotificationsCommand.self,
+      StoreAdvanceCommand.self, StoreNotificationsCommand.self, StoreControlCommand.self,
     ])
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AppStoreEmulator
+import ReceiptBytes
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptTesting
+import ReceiptVerification
 import Storefront
 import Testing
 
@@ -160,7 +163,7 @@ import Testing
 
   @Test("the responder reports revoked certificates, and counts the requests for each")
   func responder() async throws {
-    let signing = try EmulatorSigning(ocspURL: "http://127.0.0.1:1/ocsp")
+    let signing = try EmulatorSigning(serverURL: "http://127.0.0.1:1")
     let store = try EmulatedAppStore(signing: signing)
     let response = await store.respond(to: EmulatorRequest("POST", target: "/ocsp", body: [1, 2, 3]))
     #expect(response.status == 200)
@@ -168,6 +171,43 @@ import Testing
     #expect(response.body == [0x30, 0x03, 0x0A, 0x01, 0x01])
     #expect(store.statistics.counts.ocspRequests.isEmpty)
     let fixture = try await EmulatorFixture()
-    #expect(await fixture.answer("POST", "/ocsp").status == 404)
+    for (method, target) in [("POST", "/ocsp"), ("GET", "/ocsp/MAA="), ("GET", "/crl/root.crl")] {
+      #expect(await fixture.answer(method, target).status == 404)
+    }
+  }
+
+  @Test("a request with SHA-256, in the path or the body, is answered with its own CertID")
+  func sha256() async throws {
+    let store = try EmulatedAppStore(signing: try EmulatorSigning(serverURL: "http://127.0.0.1:1"))
+    try await store.purchases.add([LocalStore.ImportedPurchase(SampleReceipts.transaction)])
+    let answer = await store.respond(to: EmulatorRequest("GET", target: "/inApps/v1/transactions/2000000001"))
+    let jws = try #require(JSONValue(parsing: answer.body)["signedTransactionInfo"]?.string)
+    let header = try UnverifiedJWS(parsing: Array(jws.utf8)).header()
+    let chain = try header.x5c.map { try Certificate(der: $0) }
+    let now = Int64(SystemClock.now().millisecondsSince1970 / 1000)
+    for (certificate, issuer) in zip(chain, chain.dropFirst()) {
+      let request = try OCSPRequest(certificate: certificate, issuer: issuer, hash: .sha256)
+      let path = Base64.encodeToString(request.der)
+      for asked in [
+        EmulatorRequest("POST", target: "/ocsp", body: request.der),
+        EmulatorRequest("GET", target: "/ocsp/\(path)"),
+      ] {
+        let response = await store.respond(to: asked)
+        #expect(response.status == 200)
+        let status = try OCSPResponse(der: response.body).status(
+          of: certificate, issuer: issuer, nonce: request.nonce, requiresNonce: true, at: now)
+        #expect(status.standing == .good)
+        // id-sha256, and not id-sha1 (RFC 8017 appendix B.1).
+        #expect(response.body.firstRange(of: [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01]) != nil)
+        #expect(response.body.firstRange(of: [0x2B, 0x0E, 0x03, 0x02, 0x1A]) == nil)
+      }
+      let name = issuer == chain.last ? "root" : "intermediate"
+      let list = await store.respond(to: EmulatorRequest("GET", target: "/crl/\(name).crl"))
+      let status = try CertificateRevocationList(der: list.body).status(
+        of: certificate, issuer: issuer, at: now)
+      #expect(status.standing == .good)
+    }
+    #expect(store.statistics.counts.ocspRequests == ["07": 2, "08": 2])
+    #expect(await store.respond(to: EmulatorRequest("GET", target: "/crl/leaf.crl")).status == 404)
   }
 }

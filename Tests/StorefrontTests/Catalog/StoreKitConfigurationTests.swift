@@ -3,7 +3,7 @@
 import FoundationEssentials
 import ReceiptCodec
 import ReceiptCrypto
-import Storefront
+@testable import Storefront
 import Testing
 
 @Suite struct StoreKitConfigurationTests {
@@ -135,6 +135,9 @@ import Testing
     let pair = try #require(configuration.subscriptionOffersKeyPair)
     #expect(pair.id == "0A1B2C3D")
     #expect(try pair.signingKey().publicKey.kind == .p256)
+    let keys = try ProductCatalog.offerKeys(storeKitConfiguration: StoreKitFixtures.bytes("2.0"))
+    #expect(keys == [pair.id: try pair.signingKey().publicKey])
+    #expect(try ProductCatalog.offerKeys(storeKitConfiguration: StoreKitFixtures.bytes("1.1")) == [:])
     for shown in ["\(configuration)", "\(pair)", String(reflecting: pair), String(reflecting: configuration)]
     {
       #expect(!shown.contains(pair.privateKey))

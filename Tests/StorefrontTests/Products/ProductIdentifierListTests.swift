@@ -37,6 +37,65 @@ import Testing
     #expect(list.duplicates.isEmpty)
   }
 
+  @Test func readsABinaryPropertyList() throws {
+    func list(_ value: Any) throws -> ProductIdentifierList {
+      let data = try PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0)
+      return try ProductIdentifierList(propertyList: Array(data))
+    }
+    func refusal(_ value: Any) -> ProductIdentifierError? {
+      do { _ = try list(value) } catch { return error as? ProductIdentifierError }
+      return nil
+    }
+    #expect(try list(["b", "com.example.café", "b"]).identifiers == ["b", "com.example.café"])
+    #expect(try list([String]()).identifiers == [])
+    for (value, code, place) in [
+      (["a": "b"], .wrongType, "$"), ("a", .wrongType, "$"), (["a", 1], .wrongType, "$[1]"),
+      (["a", ["b"]], .wrongType, "$[1]"), (["a", ""], .invalidIdentifier, "$[1]"),
+      ([String(repeating: "a", count: 256)], .invalidIdentifier, "$[0]"),
+      ([String](repeating: "a", count: ProductIdentifierList.maximumCount + 1), .tooLarge, "$"),
+    ] as [(Any, ProductIdentifierError.Code, String)] {
+      let refusal = refusal(value)
+      #expect(refusal?.code == code)
+      #expect(refusal?.place == place)
+    }
+  }
+
+  /// Every element refers to one string of 3 MB.
+  @Test func anElementThatIsRepeatedIsNotCopiedWithoutEnd() {
+    let count = 90_000
+    var bytes = Array("bplist00".utf8) + [0xAF, 0x12] + Self.bigEndian(count)
+    bytes += [UInt8](repeating: 1, count: count)
+    let string = bytes.count
+    bytes += [0x5F, 0x12] + Self.bigEndian(3_000_000) + [UInt8](repeating: 0x61, count: 3_000_000)
+    let table = bytes.count
+    bytes += Self.bigEndian(8) + Self.bigEndian(string)
+    bytes += [0, 0, 0, 0, 0, 0, 4, 1]
+    for number in [2, 0, table] { bytes += [0, 0, 0, 0] + Self.bigEndian(number) }
+    let whole = bytes
+    let error = identifierError { () throws(ProductIdentifierError) in
+      _ = try ProductIdentifierList(propertyList: whole)
+    }
+    #expect(error?.code == .invalidIdentifier)
+    #expect(error?.place == "$[0]")
+  }
+
+  private static func bigEndian(_ number: Int) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+  }
+
+  @Test func aDamagedBinaryPropertyListIsRefusedOrRead() throws {
+    let bytes = Array(
+      try PropertyListSerialization.data(fromPropertyList: ["a", "b", "é"], format: .binary, options: 0))
+    for count in bytes.indices { _ = try? ProductIdentifierList(propertyList: Array(bytes[..<count])) }
+    for index in bytes.indices {
+      for change in UInt8(1)...255 {
+        var damaged = bytes
+        damaged[index] ^= change
+        _ = try? ProductIdentifierList(propertyList: damaged)
+      }
+    }
+  }
+
   @Test(arguments: [
     ("<array/>", []), ("<array></array>", []), ("<array><string>a</string></array>", ["a"]),
     ("<array><string>&lt;&amp;&gt;&quot;&apos;</string></array>", ["<&>\"'"]),

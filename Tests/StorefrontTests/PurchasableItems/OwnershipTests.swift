@@ -45,15 +45,15 @@ import Testing
     }
     let (past, future) = (now.addingSeconds(-60), now.addingSeconds(60))
     var purchase = ItemFixture.owned("monthly", until: 60)
-    #expect(try await status() == .none)
-    #expect(try await status(ItemFixture.owned("yearly", until: 60)) == .none)
+    #expect(try await status() == .notPurchased)
+    #expect(try await status(ItemFixture.owned("yearly", until: 60)) == .notPurchased)
     #expect(try await status(purchase) == .active(until: future))
     #expect(try await status(purchase, ItemFixture.owned("monthly", until: -600)) == .active(until: future))
     purchase.revokedAt = past
     #expect(try await status(purchase) == .revoked(at: past))
     purchase.revokedAt = nil
     purchase.isUpgraded = true
-    #expect(try await status(purchase) == .none)
+    #expect(try await status(purchase) == .notPurchased)
     var ended = ItemFixture.owned("monthly", until: -60)
     #expect(try await status(ended) == .expired(at: past))
     ended.isInBillingRetry = true
@@ -63,7 +63,7 @@ import Testing
     #expect(SubscriptionItem.Status.inGracePeriod(until: future).isSubscribed)
     #expect(!SubscriptionItem.Status.inBillingRetry(since: past).isSubscribed)
     // A one-time purchase is not a subscription.
-    #expect(try await status(ItemFixture.owned("monthly")) == .none)
+    #expect(try await status(ItemFixture.owned("monthly")) == .notPurchased)
   }
 
   @Test func unverifiablePurchasesAreNeitherOwnedNorBoughtAgain() async throws {
@@ -91,7 +91,84 @@ import Testing
     #expect(try await record.purchases(of: ["other"]) == [])
     #expect(await verifier.count == 2)
     try await queue.finish(sold)
-    #expect(try await record.purchases(of: ["holidays"]) == [])
+    #expect(try await record.purchases(of: ["holidays"]).count == 1)
+    #expect(await verifier.count == 2)
+  }
+
+  @Test(arguments: RecordStorageKind.all)
+  func aFinishedPurchaseIsRememberedAfterARelaunch(_ kind: RecordStorageKind) async throws {
+    let file = try kind.make()
+    let store = GatedStore()
+    for launch in 0..<2 {
+      let storage = launch == 0 ? file.storage : try file.reopened()
+      let queue = try PaymentQueue(store: store, storage: storage, options: testOptions())
+      let record = QueuePurchaseRecord(queue) { transaction in
+        guard transaction.transactionReceipt != nil else { return nil }
+        return OwnedPurchase(
+          productIdentifier: transaction.payment.productIdentifier,
+          transactionIdentifier: transaction.transactionIdentifier ?? "",
+          isConsumable: transaction.payment.productIdentifier == "coins")
+      }
+      if launch == 0 {
+        // The record is not asked before the observer finishes what was bought, nor before the relaunch.
+        let observer = RecordingObserver(finishes: { $0.transactionState == .purchased })
+        await queue.addObserver(observer)
+        for product in ["holidays", "coins"] {
+          _ = try await queue.purchase(Payment(productIdentifier: product))
+        }
+        try await observer.wait { $0.removed.count == 2 }
+      } else {
+        #expect(await queue.transactions == [])
+        for _ in 0..<2 {
+          #expect(
+            try await record.purchases(of: ["holidays", "coins"]).map(\.productIdentifier) == ["holidays"])
+        }
+        #expect(try storage.records(in: .init(rawValue: "queue-kept"), after: nil, limit: 9) == [])
+        #expect(try storage.records(in: .init(rawValue: "queue-receipts"), after: nil, limit: 9) == [])
+      }
+      try await queue.close()
+    }
+  }
+
+  @Test func aRefundReachesTheRecordAndTheApp() async throws {
+    let fixture = try ItemFixture()
+    let item = await fixture.items.item("calendar", productIdentifier: "holidays")
+    let bought = try await item.purchase()
+    try await fixture.queue.finish(bought.transaction)
+    #expect(try await item.isPurchased)
+    let identifier = try #require(bought.transaction.transactionIdentifier)
+    let refund = OwnedPurchase(
+      productIdentifier: "holidays", transactionIdentifier: identifier, revokedAt: now)
+    let (heard, continuation) = AsyncStream.makeStream(of: String.self)
+    let listener = Task {
+      for await identifier in await fixture.items.orderStatusChanges { continuation.yield(identifier) }
+    }
+    // Nobody knows when the items listen to the record.
+    let refunds = Task {
+      while !Task.isCancelled {
+        try await fixture.record.remember(refund)
+        await Task.yield()
+      }
+    }
+    #expect(await heard.first { _ in true } == "calendar")
+    refunds.cancel()
+    listener.cancel()
+    #expect(try await !item.isPurchased)
+    // It can be bought again.
+    #expect(try await item.purchase().isPurchased)
+  }
+
+  @Test func aSignedTransactionSaysWhetherItIsConsumableOrUpgraded() {
+    var transaction = JWSTransaction()
+    #expect(OwnedPurchase(verified: transaction) == nil)
+    transaction.productId = "a"
+    transaction.transactionId = "1"
+    transaction.type = .consumable
+    transaction.isUpgraded = true
+    #expect(
+      OwnedPurchase(verified: transaction)
+        == OwnedPurchase(
+          productIdentifier: "a", transactionIdentifier: "1", isUpgraded: true, isConsumable: true))
   }
 
   private actor CountingVerifier {

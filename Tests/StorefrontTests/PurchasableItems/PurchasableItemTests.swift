@@ -19,7 +19,7 @@ import Testing
     let subscription = try #require(SubscriptionHandler.shared?.subscription)
     #expect(subscription.item.identifier == "subscription")
     #expect(subscription.item.canBePurchased)
-    #expect(try await subscription.status == .none)
+    #expect(try await subscription.status == .notPurchased)
     await fixture.notebook.add(ItemFixture.owned("monthly.ipad", until: 60))
     #expect(try await subscription.status == .active(until: ItemFixture.now.addingSeconds(60)))
     #expect(try await subscription.item.isPurchased)
@@ -92,11 +92,14 @@ import Testing
     #expect(purchase.isPurchased)
     #expect(try await item.isPurchased)
     #expect(try await page.isPurchased)
-    // The queue forgets finished transactions; the record must not.
+    // The queue forgets finished transactions; the record does not.
     try await fixture.queue.finish(purchase.transaction)
-    #expect(try await !item.isPurchased)
-    await fixture.notebook.add(ItemFixture.owned("holidays"))
     #expect(try await item.isPurchased)
+    #expect(await fixture.queue.transactions == [])
+    let another = await fixture.items.item("concerts", productIdentifier: "concerts")
+    #expect(try await !another.isPurchased)
+    await fixture.notebook.add(ItemFixture.owned("concerts"))
+    #expect(try await another.isPurchased)
 
     let forged = try ItemFixture(.forged)
     let other = await forged.items.item("calendar", productIdentifier: "holidays")
@@ -219,7 +222,14 @@ import Testing
     #expect(bundle.version == "1.0")
     #expect(bundle.bytes == DownloadFixture.bytes)
     #expect(await fixture.items.item("x", productIdentifier: nil, content: content).bundleRequest == nil)
-    #expect(await fixture.items.item("x", productIdentifier: "holidays").bundleRequest == nil)
+    // Without content of its own the item has what comes with its transaction.
+    let request = try #require(await fixture.items.item("w", productIdentifier: "holidays").bundleRequest)
+    #expect(request.content == nil)
+    let missing = await #expect(throws: DownloadError.self) { try await request.bundle() }
+    #expect(missing?.code == .notPurchased)
+    await fixture.store.host([content])
+    try await item.purchase()
+    #expect(try await request.bundle().bytes == DownloadFixture.bytes)
 
     let wrong = DownloadFixture.content(sha256: [UInt8](repeating: 0, count: 32))
     let damaged = await fixture.items.item("y", productIdentifier: "holidays", content: wrong)

@@ -35,6 +35,7 @@ actor FakeStore: Store {
   private var restorations: [String: [RestoredTransaction]] = [:]
   private var losses: [Int: Loss] = [:]
   private var restorationLosses: [Int: Loss] = [:]
+  private var finishLoss: Loss?
   private var pages = 0
   private var decide: @Sendable (Payment) -> Decision = { _ in .approve }
   private var restoreError: StoreError?
@@ -55,6 +56,9 @@ actor FakeStore: Store {
 
   /// Loses part of a page of a restoration, counted from now as 1.
   func lose(_ loss: Loss, ofRestoration number: Int) { restorationLosses[pages + number] = loss }
+
+  /// Loses part of every finish; `nil` for none.
+  func loseFinishes(_ loss: Loss?) { finishLoss = loss }
 
   func loseNothing() {
     losses = [:]
@@ -141,7 +145,7 @@ actor FakeStore: Store {
   }
 
   func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
-    let loss = count("finish \(transactionIdentifier)")
+    let loss = count("finish \(transactionIdentifier)") ?? finishLoss
     try lose(loss, .request)
     finishes.append(transactionIdentifier)
     for index in sales.indices where sales[index].transaction.transactionIdentifier == transactionIdentifier {

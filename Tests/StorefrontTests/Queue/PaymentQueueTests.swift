@@ -109,6 +109,7 @@ struct PaymentQueueTests {
       #expect(error.code == .unknownProduct)
       #expect(error.place == "ruby")
     }
+    #expect(await queueCode { try await queue.add(Payment(productIdentifier: "")) } == .unknownProduct)
     // All or none.
     let mixed = [coins, Payment(productIdentifier: "ruby")]
     #expect(await queueCode { try await queue.add(contentsOf: mixed) } == .unknownProduct)
@@ -143,6 +144,7 @@ struct PaymentQueueTests {
     let queue = try makeQueue()
     let transaction = try await queue.purchase(Payment(productIdentifier: "ruby"))
     #expect(transaction.error?.code == .paymentInvalid)
+    #expect(await queueCode { try await queue.add(Payment(productIdentifier: "")) } == .unknownProduct)
   }
 
   @Test("SKPaymentQueue: addTransactionObserver:")

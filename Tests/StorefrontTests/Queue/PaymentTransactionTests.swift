@@ -109,7 +109,11 @@ struct PaymentTransactionTests {
   func receiptIsDefinedWhereItWasPurchased() async throws {
     let (queue, states) = try await everyState()
     #expect(states[.purchased]?.transactionReceipt == Array("receipt of s1001".utf8))
-    for state in [PaymentTransaction.State.purchasing, .failed, .restored] {
+    let restored = states[.restored]
+    #expect(restored?.transactionReceipt == restored?.storeTransaction?.receipt)
+    #expect(restored?.transactionReceipt != nil)
+    #expect(restored?.transactionReceipt != restored?.originalTransaction?.transactionReceipt)
+    for state in [PaymentTransaction.State.purchasing, .failed] {
       #expect(states[state]?.transactionReceipt == nil)
     }
     // A snapshot without its receipt has `nil`, not an empty receipt.

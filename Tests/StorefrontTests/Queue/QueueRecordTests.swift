@@ -145,15 +145,20 @@ struct QueueRecordTests {
   @Test(
     "reports the fault of a record",
     arguments: [
-      ("{\"state\":\"purchased\",\"payment\":{\"product\":\"p\",\"quantity\":1}}", "$.state"),
-      ("{\"state\":\"sold\",\"payment\":{\"product\":\"p\",\"quantity\":1}}", "$.state"),
-      ("{\"state\":\"purchasing\",\"payment\":{\"product\":\"p\",\"quantity\":1}}", "$.state"),
-      ("{\"state\":\"purchasing\",\"request\":\"r\",\"payment\":{\"product\":\"p\"}}", "$.payment.quantity"),
+      ("{\"state\":\"purchased\",\"payment\":{\"productIdentifier\":\"p\",\"quantity\":1}}", "$.state"),
+      ("{\"state\":\"sold\",\"payment\":{\"productIdentifier\":\"p\",\"quantity\":1}}", "$.state"),
+      ("{\"state\":\"purchasing\",\"payment\":{\"productIdentifier\":\"p\",\"quantity\":1}}", "$.state"),
       (
-        "{\"state\":\"purchasing\",\"request\":7,\"payment\":{\"product\":\"p\",\"quantity\":1}}", "$.request"
+        "{\"state\":\"purchasing\",\"request\":\"r\",\"payment\":{\"productIdentifier\":\"p\"}}",
+        "$.payment.quantity"
       ),
       (
-        "{\"state\":\"failed\",\"errorCode\":1,\"payment\":{\"product\":\"p\",\"quantity\":1}}", "$.state"
+        "{\"state\":\"purchasing\",\"request\":7,\"payment\":{\"productIdentifier\":\"p\",\"quantity\":1}}",
+        "$.request"
+      ),
+      (
+        "{\"state\":\"failed\",\"errorCode\":1,\"payment\":{\"productIdentifier\":\"p\",\"quantity\":1}}",
+        "$.state"
       ),
     ])
   func places(json: String, path: String) async throws {

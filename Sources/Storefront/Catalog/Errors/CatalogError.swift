@@ -60,7 +60,7 @@ public struct CatalogError: Error, Sendable, Hashable, CustomStringConvertible {
   public let message: String
 
   /// Creates an error.
-  public init(_ code: Code, at path: String, byteOffset: Int? = nil, _ message: String) {
+  package init(_ code: Code, at path: String, byteOffset: Int? = nil, _ message: String) {
     self.code = code
     self.path = ShownText.plain(path, limit: 1000)
     self.byteOffset = byteOffset

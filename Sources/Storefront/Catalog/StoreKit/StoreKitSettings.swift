@@ -1,73 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+internal import ReceiptCodec
 
 /// How StoreKit testing behaves (`settings` of an Xcode `.storekit` file). All of them are read; a store decides
 /// which ones it applies.
-public struct StoreKitSettings: Sendable, Hashable {
+struct StoreKitSettings: JSONObject, Sendable, Hashable {
   /// Whether purchases fail (`_failTransactionsEnabled`).
-  public var failTransactionsEnabled: Bool?
+  var failTransactionsEnabled: Bool?
   /// Whether purchases need approval (`_askToBuyEnabled`).
-  public var askToBuyEnabled: Bool?
+  var askToBuyEnabled: Bool?
   /// Whether charges fail (`_billingIssuesEnabled`).
-  public var billingIssuesEnabled: Bool?
+  var billingIssuesEnabled: Bool?
   /// Whether service goes on while a charge fails (`_billingGracePeriodEnabled`).
-  public var billingGracePeriodEnabled: Bool?
+  var billingGracePeriodEnabled: Bool?
   /// Whether charges for renewals fail (`_renewalBillingIssuesEnabled`).
-  public var renewalBillingIssuesEnabled: Bool?
+  var renewalBillingIssuesEnabled: Bool?
   /// Whether purchase dialogs are skipped (`_disableDialogs`).
-  public var disableDialogs: Bool?
+  var disableDialogs: Bool?
   /// The locale that prices are formatted by, such as `en_US` (`_locale`).
-  public var locale: String?
+  var locale: String?
   /// The country of the store, such as `USA` (`_storefront`).
-  public var storefront: String?
+  var storefront: String?
   /// How fast time passes, by Xcode's numbers (`_timeRate`); 0 is real time.
-  public var timeRate: Int64?
+  var timeRate: Int64?
   /// The same for other versions of Xcode (`_compatibilityTimeRate`), uninterpreted.
-  public var compatibilityTimeRate: JSONValue?
+  var compatibilityTimeRate: JSONValue?
   /// Which failure old versions of Xcode produce (`_storeKitError`).
-  public var storeKitError: Int64?
+  var storeKitError: Int64?
   /// Which failures are produced (`_storeKitErrors`).
-  public var storeKitErrors: [StoreKitFailure]?
+  var storeKitErrors: [StoreKitFailure]?
   /// The App Store's identifier of the app, where the file is synchronised (`_applicationInternalID`).
-  public var applicationInternalID: String?
+  var applicationInternalID: String?
   /// The team, where the file is synchronised (`_developerTeamID`).
-  public var developerTeamID: String?
+  var developerTeamID: String?
   /// When it was synchronised, in seconds since 2001 (`_lastSynchronizedDate`).
-  public var lastSynchronizedDate: Double?
+  var lastSynchronizedDate: Double?
   /// Members that are no field of this type, in the order found; written back after the fields.
-  public var unknownFields: [JSONMember]
+  var unknownFields: [JSONMember] = []
 
-  /// Creates one from its fields.
-  public init(
-    failTransactionsEnabled: Bool? = nil, askToBuyEnabled: Bool? = nil, billingIssuesEnabled: Bool? = nil,
-    billingGracePeriodEnabled: Bool? = nil, renewalBillingIssuesEnabled: Bool? = nil,
-    disableDialogs: Bool? = nil, locale: String? = nil, storefront: String? = nil, timeRate: Int64? = nil,
-    compatibilityTimeRate: JSONValue? = nil, storeKitError: Int64? = nil,
-    storeKitErrors: [StoreKitFailure]? = nil, applicationInternalID: String? = nil,
-    developerTeamID: String? = nil, lastSynchronizedDate: Double? = nil, unknownFields: [JSONMember] = []
-  ) {
-    self.failTransactionsEnabled = failTransactionsEnabled
-    self.askToBuyEnabled = askToBuyEnabled
-    self.billingIssuesEnabled = billingIssuesEnabled
-    self.billingGracePeriodEnabled = billingGracePeriodEnabled
-    self.renewalBillingIssuesEnabled = renewalBillingIssuesEnabled
-    self.disableDialogs = disableDialogs
-    self.locale = locale
-    self.storefront = storefront
-    self.timeRate = timeRate
-    self.compatibilityTimeRate = compatibilityTimeRate
-    self.storeKitError = storeKitError
-    self.storeKitErrors = storeKitErrors
-    self.applicationInternalID = applicationInternalID
-    self.developerTeamID = developerTeamID
-    self.lastSynchronizedDate = lastSynchronizedDate
-    self.unknownFields = unknownFields
-  }
-}
-
-extension StoreKitSettings: JSONObject {
-  package enum Field: String, CaseIterable {
+  enum Field: String, CaseIterable {
     case failTransactionsEnabled = "_failTransactionsEnabled"
     case askToBuyEnabled = "_askToBuyEnabled"
     case billingIssuesEnabled = "_billingIssuesEnabled"
@@ -85,11 +56,9 @@ extension StoreKitSettings: JSONObject {
     case lastSynchronizedDate = "_lastSynchronizedDate"
   }
 
-  package static let fieldNames = JSONFieldNames<Field>()
+  static let fieldNames = JSONFieldNames<Field>()
 
-  package init() { self.init(unknownFields: []) }
-
-  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .failTransactionsEnabled: try coder.code(&failTransactionsEnabled)
     case .askToBuyEnabled: try coder.code(&askToBuyEnabled)

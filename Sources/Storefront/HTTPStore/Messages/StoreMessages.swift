@@ -22,7 +22,7 @@ struct ProductsMessage: JSONObject, Sendable {
 /// Sends a payment.
 struct PurchaseMessage: JSONObject, Sendable {
   var requestIdentifier = ""
-  var payment = WirePayment()
+  var payment = PaymentRecord()
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case requestIdentifier, payment }

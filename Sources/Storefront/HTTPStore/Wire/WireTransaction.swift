@@ -7,7 +7,7 @@ struct WireTransaction: WireForm {
   var transactionIdentifier = ""
   var originalTransactionIdentifier = ""
   var transactionDate = Timestamp(millisecondsSince1970: 0)
-  var payment = WirePayment()
+  var payment = PaymentRecord()
   var requestIdentifier: String?
   var receipt = Base64Bytes([])
   var downloads: [WireContent]?
@@ -39,7 +39,7 @@ extension WireTransaction {
     transactionIdentifier = value.transactionIdentifier
     originalTransactionIdentifier = value.originalTransactionIdentifier
     transactionDate = value.transactionDate
-    payment = WirePayment(value.payment)
+    payment = PaymentRecord(value.payment)
     requestIdentifier = value.requestIdentifier
     receipt = Base64Bytes(value.receipt)
     downloads = value.downloads.isEmpty ? nil : value.downloads.map { WireContent($0) }

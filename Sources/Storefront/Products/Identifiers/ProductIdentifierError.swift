@@ -38,7 +38,7 @@ public struct ProductIdentifierError: Error, Sendable, Hashable, CustomStringCon
   public let message: String
 
   /// Creates an error.
-  public init(_ code: Code, at place: String, _ message: String) {
+  package init(_ code: Code, at place: String, _ message: String) {
     self.code = code
     self.place = ShownText.plain(place, limit: 1000)
     self.message = ShownText.plain(message, limit: 1000)

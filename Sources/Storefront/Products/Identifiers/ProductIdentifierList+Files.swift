@@ -3,7 +3,7 @@
 public import FoundationEssentials
 
 extension ProductIdentifierList {
-  /// Reads the list that comes with an app: the resource `product_ids`, a property list in XML or a JSON file.
+  /// Reads the list that comes with an app: the resource `product_ids`, a property list or a JSON file.
   ///
   /// - Parameters:
   ///   - name: The resource, without its extension.
@@ -23,7 +23,7 @@ extension ProductIdentifierList {
       "There is neither \(name).plist nor \(name).json; add one to the resources.")
   }
 
-  /// Reads a list from a file: a property list in XML, or JSON. The first bytes decide which.
+  /// Reads a list from a file: a property list in XML or binary, or JSON. The first bytes decide which.
   ///
   /// - Parameter file: The file.
   /// - Throws: ``ProductIdentifierError`` with the place in the file.

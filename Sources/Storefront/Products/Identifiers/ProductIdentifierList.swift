@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import ReceiptCodec
 
 /// The identifiers of the products that an app sells, from its resources or its server. An app must know them: no call
@@ -11,9 +12,9 @@ public struct ProductIdentifierList: Sendable, Hashable {
   public let duplicates: [String]
 
   /// The greatest number of identifiers: 100,000.
-  public static let maximumCount = 100_000
+  package static let maximumCount = 100_000
   /// The longest list, in bytes: 4 MiB.
-  public static let maximumByteCount = 4 << 20
+  package static let maximumByteCount = 4 << 20
 
   /// Creates a list.
   ///
@@ -73,23 +74,70 @@ public struct ProductIdentifierList: Sendable, Hashable {
     try self.init(identifiers)
   }
 
-  /// Reads a property list in XML: an array of strings.
+  /// Reads a property list in XML or binary: an array of strings.
   ///
   /// - Parameter propertyList: The whole file.
-  /// - Throws: ``ProductIdentifierError`` with a path or byte offset. A binary property list is `malformed`; convert it
-  ///   with `plutil -convert xml1`.
+  /// - Throws: ``ProductIdentifierError`` with a path or byte offset.
   public init(propertyList: [UInt8]) throws(ProductIdentifierError) {
     guard propertyList.count <= Self.maximumByteCount else {
       throw ProductIdentifierError(
         .tooLarge, at: "byte \(Self.maximumByteCount)",
         "The property list has \(propertyList.count) bytes; the limit is \(Self.maximumByteCount).")
     }
-    var reader = PropertyListArrayReader(propertyList, maximumCount: Self.maximumCount)
-    try self.init(try reader.strings())
+    if propertyList.starts(with: "bplist".utf8) {
+      try self.init(try BinaryIdentifierList.strings(propertyList))
+    } else {
+      var reader = PropertyListArrayReader(propertyList, maximumCount: Self.maximumCount)
+      try self.init(try reader.strings())
+    }
   }
 
   /// The list as a JSON array.
   public func encodedJSON() -> [UInt8] { JSONValue.array(identifiers.map(JSONValue.string)).encoded() }
+}
+
+/// A binary property list that is an array of strings.
+///
+/// All elements of an array may refer to one long string, so that the number of elements and the length of each are
+/// checked before the next one is copied.
+private struct BinaryIdentifierList: Decodable {
+  private var strings: [String] = []
+
+  static func strings(_ bytes: [UInt8]) throws(ProductIdentifierError) -> [String] {
+    let malformed = ProductIdentifierError(
+      .malformed, at: "byte 0", "The file is no binary property list.")
+    // The trailer has 64-bit numbers. Foundation would read a text that begins alike as an old-style property list.
+    guard bytes.suffix(32).contains(0) else { throw malformed }
+    do {
+      return try PropertyListDecoder().decode(BinaryIdentifierList.self, from: Data(bytes)).strings
+    } catch let error as ProductIdentifierError {
+      throw error
+    } catch DecodingError.typeMismatch(_, let context) {
+      let path = context.codingPath.reduce("$") { $0 + ($1.intValue.map { "[\($0)]" } ?? "") }
+      throw ProductIdentifierError(
+        .wrongType, at: path, "A list of product identifiers is an array of strings; here is something else.")
+    } catch {
+      throw malformed
+    }
+  }
+
+  init(from decoder: any Decoder) throws {
+    var elements = try decoder.unkeyedContainer()
+    guard elements.count ?? 0 <= ProductIdentifierList.maximumCount else {
+      throw ProductIdentifierError(
+        .tooLarge, at: "$", "The list has more than \(ProductIdentifierList.maximumCount) identifiers.")
+    }
+    while !elements.isAtEnd {
+      let path = "$[\(strings.count)]"
+      let identifier = try elements.decode(String.self)
+      do throws(CatalogError) {
+        try checkIdentifier(identifier, "product", at: path)
+      } catch {
+        throw ProductIdentifierError(.invalidIdentifier, at: path, error.message)
+      }
+      strings.append(identifier)
+    }
+  }
 }
 
 extension ProductIdentifierError {

@@ -14,6 +14,9 @@ internal import ReceiptCodec
 ///
 /// Comments and white space may stand between elements. A document type with internal declarations is refused, which
 /// prevents entity expansion attacks.
+///
+/// Foundation's `PropertyListDecoder` reads XML recursively without a limit: a few thousand nested arrays overflow its
+/// stack. It is used for binary lists only (``BinaryIdentifierList``), which it reads element by element.
 struct PropertyListArrayReader {
   private let bytes: [UInt8]
   private let maximumCount: Int
@@ -53,9 +56,6 @@ struct PropertyListArrayReader {
     _ = take("\u{FEFF}")
     guard bytes[position...].contains(where: { !Self.isSpace($0) }) else {
       throw failure(.empty, "The property list is empty.")
-    }
-    guard !starts(with: "bplist") else {
-      throw failure(.malformed, "This is a binary property list; convert it with plutil -convert xml1.")
     }
     if take("<?xml") { try skip(past: "?>") }
     try skipMiscellany()

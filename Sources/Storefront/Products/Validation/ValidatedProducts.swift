@@ -8,7 +8,7 @@ public struct ValidatedProducts: Sendable, Hashable {
   public let invalidProductIdentifiers: [String]
 
   /// Creates a value from a store's response, in the order of the list.
-  public init(_ response: ProductsResponse, orderedBy list: ProductIdentifierList) {
+  package init(_ response: ProductsResponse, orderedBy list: ProductIdentifierList) {
     let products = Dictionary(
       response.products.map { ($0.productIdentifier, $0) }, uniquingKeysWith: { first, _ in first })
     self.products = list.identifiers.compactMap { products[$0] }

@@ -6,23 +6,33 @@ internal import ReceiptCrypto
 /// disk, start a ``Download``.
 public struct BundleRequest: Sendable {
   /// The longest bundle.
-  public static let maximumByteCount = 64 << 20
+  package static let maximumByteCount = 64 << 20
   private static let partByteCount = 4 << 20
 
-  /// The content, with its address, length and digest.
-  public let content: DownloadableContent
-  private let fetcher: ContentFetcher
+  /// The content of the item, with its address, length and digest; `nil` if it comes with the transaction.
+  public let content: DownloadableContent?
+  private let item: PurchasableItem
+  private let items: PurchasableItems
 
-  init(_ content: DownloadableContent, items: PurchasableItems) {
+  init(_ content: DownloadableContent?, of item: PurchasableItem, items: PurchasableItems) {
     self.content = content
-    fetcher = items.fetcher
+    self.item = item
+    self.items = items
   }
 
   /// Fetches the bundle and verifies its digest. To cancel it, cancel the task.
   ///
   /// - Returns: The bundle.
-  /// - Throws: ``DownloadError``.
+  /// - Throws: ``DownloadError``; `not-purchased` for an item without content of its own, if no unfinished transaction
+  ///   in the queue has any.
   public func bundle() async throws(DownloadError) -> ContentBundle {
+    var found = content
+    if found == nil { found = await items.content(of: item.allProductIdentifiers) }
+    guard let content = found else {
+      throw DownloadError(
+        .notPurchased, at: item.identifier,
+        "It has no content of its own, and no transaction in the queue has: buy or restore it first.")
+    }
     let source = try ContentSource(content)
     guard source.length <= Int64(Self.maximumByteCount) else {
       throw DownloadError(
@@ -44,7 +54,7 @@ public struct BundleRequest: Sendable {
     var bytes: [UInt8] = []
     while Int64(bytes.count) < source.length {
       let rest = Int(source.length) - bytes.count
-      switch try await fetcher.part(
+      switch try await items.fetcher.part(
         of: source.url, at: Int64(bytes.count), count: min(rest, Self.partByteCount), validator: nil)
       {
       case .part(let more, let total, _):
@@ -53,7 +63,8 @@ public struct BundleRequest: Sendable {
       case .whole(let all, _): return all
       case .unsatisfiable: throw mismatch
       case .exceedsLimit:
-        guard case .whole(let all, _) = try await fetcher.whole(of: source.url, limit: Int(source.length))
+        guard
+          case .whole(let all, _) = try await items.fetcher.whole(of: source.url, limit: Int(source.length))
         else {
           throw mismatch
         }

@@ -18,12 +18,14 @@ public struct OwnedPurchase: Sendable, Hashable {
   public var revokedAt: Timestamp?
   /// Whether another subscription of its group replaced it.
   public var isUpgraded: Bool
+  /// Whether it is used up: a record does not remember it once its transaction is finished.
+  public var isConsumable: Bool
 
   /// Creates one from a verified receipt, and possibly from newer information of a server.
   public init(
     productIdentifier: String, transactionIdentifier: String, expiresAt: Timestamp? = nil,
     gracePeriodEndsAt: Timestamp? = nil, isInBillingRetry: Bool = false, revokedAt: Timestamp? = nil,
-    isUpgraded: Bool = false
+    isUpgraded: Bool = false, isConsumable: Bool = false
   ) {
     self.productIdentifier = productIdentifier
     self.transactionIdentifier = transactionIdentifier
@@ -32,6 +34,7 @@ public struct OwnedPurchase: Sendable, Hashable {
     self.isInBillingRetry = isInBillingRetry
     self.revokedAt = revokedAt
     self.isUpgraded = isUpgraded
+    self.isConsumable = isConsumable
   }
 
   /// Creates one from a verified transaction; `nil` if it has no product or transaction identifier.
@@ -42,6 +45,17 @@ public struct OwnedPurchase: Sendable, Hashable {
     self.init(
       productIdentifier: product, transactionIdentifier: identifier, expiresAt: transaction.expiresDate,
       revokedAt: transaction.revocationDate)
+  }
+
+  /// Creates one from a verified signed transaction; `nil` if it has no product or transaction identifier.
+  ///
+  /// - Parameter transaction: A transaction from a verified receipt, and from nowhere else.
+  public init?(verified transaction: JWSTransaction) {
+    guard let product = transaction.productId, let identifier = transaction.transactionId else { return nil }
+    self.init(
+      productIdentifier: product, transactionIdentifier: identifier, expiresAt: transaction.expiresDate,
+      revokedAt: transaction.revocationDate, isUpgraded: transaction.isUpgraded ?? false,
+      isConsumable: transaction.type == .consumable)
   }
 
   /// Whether the customer is entitled to it at an instant: not revoked, not upgraded, and paid for or in its grace
@@ -61,4 +75,14 @@ public protocol PurchaseRecord: Sendable {
   /// - Returns: The purchases.
   /// - Throws: Any error, if a purchase could not be verified: it then counts neither as owned nor as not owned.
   func purchases(of productIdentifiers: Set<String>) async throws -> [OwnedPurchase]
+
+  /// The products whose purchases have changed for another reason than a transaction in the queue, such as a refund.
+  ///
+  /// - Returns: The products of each change; `nil`, the default, for a record that does not tell.
+  func changes() async -> AsyncStream<Set<String>>?
+}
+
+extension PurchaseRecord {
+  /// None.
+  public func changes() async -> AsyncStream<Set<String>>? { nil }
 }

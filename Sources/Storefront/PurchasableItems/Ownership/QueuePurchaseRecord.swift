@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The purchases of a queue with valid receipts, and those of another record.
+internal import ReceiptCodec
+
+/// The verified purchases of a queue, finished or not. They are kept in the storage of the queue: with
+/// `SQLiteRecordStorage` an item is still purchased after a relaunch.
 ///
-/// A queue forgets finished transactions. Before you finish one, store the contents of its verified receipt, and return
-/// them from the other record.
+/// Create it at launch, before the first transaction is finished. From then on a finished transaction leaves its receipt
+/// to the record, in the commit that removes it from the queue, whoever finishes it. The record verifies the receipt
+/// when it is next asked, and keeps the ``OwnedPurchase`` instead.
 ///
 /// ```swift
-/// let record = QueuePurchaseRecord(queue, remembering: database) { transaction in
+/// let record = QueuePurchaseRecord(queue) { transaction in
 ///   guard let sale = transaction.storeTransaction else { return nil }
 ///   switch verifier.verify(sale.receipt) {
 ///   case .valid(let receipt): return receipt.transactions.first.flatMap { OwnedPurchase(verified: $0) }
@@ -15,6 +19,8 @@
 ///   }
 /// }
 /// ```
+///
+/// A refund, a revocation or a renewal that a server or a notification reports reaches it by ``remember(_:)``.
 public actor QueuePurchaseRecord: PurchaseRecord {
   /// Verifies the receipt of a transaction that is purchased or restored.
   ///
@@ -27,12 +33,16 @@ public actor QueuePurchaseRecord: PurchaseRecord {
   private let verify: Verify
   /// The purchases of unfinished transactions; `nil` for an invalid receipt.
   private var verified: [PaymentTransaction.ID: OwnedPurchase?] = [:]
+  /// The remembered purchases, by transaction; `nil` until they are read.
+  private var remembered: [String: OwnedPurchase]?
+  private var listeners: [UInt64: AsyncStream<Set<String>>.Continuation] = [:]
+  private var listenerCount: UInt64 = 0
 
   /// Creates a record.
   ///
   /// - Parameters:
-  ///   - queue: The queue with unfinished transactions.
-  ///   - others: The purchases that were finished before.
+  ///   - queue: The queue.
+  ///   - others: Purchases from elsewhere, such as the vendor's server.
   ///   - verify: Verifies a receipt. Its result is cached, unless it throws.
   public init(
     _ queue: PaymentQueue, remembering others: (any PurchaseRecord)? = nil, verify: @escaping Verify
@@ -40,20 +50,53 @@ public actor QueuePurchaseRecord: PurchaseRecord {
     self.queue = queue
     self.others = others
     self.verify = verify
+    queue.keepPurchases()
   }
 
-  /// The purchases of the queue and of the other record.
+  deinit { for listener in listeners.values { listener.finish() } }
+
+  /// The purchases of the queue, those that are remembered, and those of the other record. Of one transaction the
+  /// remembered state counts.
   public func purchases(of productIdentifiers: Set<String>) async throws -> [OwnedPurchase] {
     var purchases = try await others?.purchases(of: productIdentifiers) ?? []
     var unfinished: Set<PaymentTransaction.ID> = []
+    var current: [OwnedPurchase] = []
     for transaction in await queue.transactions where transaction.storeTransaction != nil {
       unfinished.insert(transaction.id)
       guard productIdentifiers.contains(transaction.payment.productIdentifier) else { continue }
-      if let purchase = try await purchase(of: transaction.id) { purchases.append(purchase) }
+      if let purchase = try await purchase(of: transaction.id) { current.append(purchase) }
     }
+    let remembered = try await verifyFinished(productIdentifiers)
     verified = verified.filter { unfinished.contains($0.key) }
+    purchases += current.filter { remembered[$0.transactionIdentifier] == nil }
+    purchases += remembered.values.filter { productIdentifiers.contains($0.productIdentifier) }
     return purchases
   }
+
+  /// Remembers the current state of a purchase, such as refunded, revoked or renewed, instead of what its receipt says.
+  /// It is stored when this returns.
+  ///
+  /// - Parameter purchase: From a verified receipt or notification.
+  /// - Throws: ``PaymentQueueError`` with `storage` or `corrupt`.
+  public func remember(_ purchase: OwnedPurchase) throws {
+    var remembered = try readRemembered()
+    try commit([Self.put(purchase)])
+    remembered[purchase.transactionIdentifier] = purchase
+    self.remembered = remembered
+    for listener in listeners.values { listener.yield([purchase.productIdentifier]) }
+  }
+
+  /// The product of each purchase that ``remember(_:)`` receives.
+  public func changes() async -> AsyncStream<Set<String>>? {
+    let (stream, continuation) = AsyncStream.makeStream(of: Set<String>.self)
+    listenerCount += 1
+    let number = listenerCount
+    listeners[number] = continuation
+    continuation.onTermination = { [weak self] _ in Task { await self?.removeListener(number) } }
+    return stream
+  }
+
+  private func removeListener(_ number: UInt64) { listeners[number] = nil }
 
   private func purchase(of id: PaymentTransaction.ID) async throws -> OwnedPurchase? {
     if let known = verified[id] { return known }
@@ -61,5 +104,81 @@ public actor QueuePurchaseRecord: PurchaseRecord {
     let purchase = try await verify(transaction)
     verified[id] = .some(purchase)
     return purchase
+  }
+
+  // MARK: Finished transactions
+
+  /// Verifies the transactions that were finished since, and returns all remembered purchases.
+  private func verifyFinished(
+    _ productIdentifiers: Set<String>
+  ) async throws -> [String: OwnedPurchase] {
+    var last: PaymentTransaction.ID?
+    while true {
+      let page = try queue.kept(after: last, limit: 64)
+      for transaction in page {
+        let purchase: OwnedPurchase?
+        do {
+          if let known = verified[transaction.id] {
+            purchase = known
+          } else {
+            purchase = try await verify(transaction)
+          }
+        } catch {
+          // That of another product is verified later.
+          if productIdentifiers.contains(transaction.payment.productIdentifier) { throw error }
+          continue
+        }
+        var remembered = try readRemembered()
+        var changes = PaymentQueue.forgetKept(transaction.id)
+        // What was remembered meanwhile is newer than the receipt.
+        if let purchase, !purchase.isConsumable, remembered[purchase.transactionIdentifier] == nil {
+          changes.append(Self.put(purchase))
+          remembered[purchase.transactionIdentifier] = purchase
+        }
+        try commit(changes)
+        self.remembered = remembered
+      }
+      guard let end = page.last else { return try readRemembered() }
+      last = end.id
+    }
+  }
+
+  private func readRemembered() throws(PaymentQueueError) -> [String: OwnedPurchase] {
+    if let remembered { return remembered }
+    var read: [String: OwnedPurchase] = [:]
+    var last: String?
+    while true {
+      let page: [StoredRecord]
+      do throws(RecordStorageError) {
+        page = try queue.storage.records(in: .ownedPurchases, after: last, limit: 1000)
+      } catch {
+        throw PaymentQueueError(error)
+      }
+      for stored in page {
+        do throws(MalformedReceipt) {
+          read[stored.key] = try OwnedPurchaseRecord(
+            json: stored.value, part: "record", limits: .standard
+          ).purchase
+        } catch {
+          throw RecordFault.error(error.description, at: "\(RecordCollection.ownedPurchases) \(stored.key)")
+        }
+      }
+      guard let end = page.last?.key else { break }
+      last = end
+    }
+    remembered = read
+    return read
+  }
+
+  private static func put(_ purchase: OwnedPurchase) -> RecordChange {
+    .put(
+      .ownedPurchases, key: purchase.transactionIdentifier,
+      value: OwnedPurchaseRecord(purchase).encodedJSON())
+  }
+
+  private func commit(_ changes: [RecordChange]) throws(PaymentQueueError) {
+    do throws(RecordStorageError) { try queue.storage.commit(changes) } catch {
+      throw PaymentQueueError(error)
+    }
   }
 }

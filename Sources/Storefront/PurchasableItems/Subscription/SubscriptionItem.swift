@@ -7,7 +7,7 @@ public struct SubscriptionItem: Sendable {
   /// The status of the subscription.
   public enum Status: Sendable, Hashable {
     /// Never bought, as far as is known.
-    case none
+    case notPurchased
     /// Paid for until then.
     case active(until: Timestamp)
     /// The renewal failed; service continues until then.
@@ -23,7 +23,7 @@ public struct SubscriptionItem: Sendable {
     public var isSubscribed: Bool {
       switch self {
       case .active, .inGracePeriod: true
-      case .none, .inBillingRetry, .expired, .revoked: false
+      case .notPurchased, .inBillingRetry, .expired, .revoked: false
       }
     }
   }
@@ -53,7 +53,7 @@ public struct SubscriptionItem: Sendable {
     if let paid = owned.compactMap(\.expiresAt).max(), now < paid { return .active(until: paid) }
     if let end = owned.compactMap(\.gracePeriodEndsAt).max() { return .inGracePeriod(until: end) }
     let latest = purchases.max { ($0.expiresAt ?? now) < ($1.expiresAt ?? now) }
-    guard let latest, let end = latest.expiresAt else { return .none }
+    guard let latest, let end = latest.expiresAt else { return .notPurchased }
     if let revokedAt = latest.revokedAt { return .revoked(at: revokedAt) }
     return latest.isInBillingRetry ? .inBillingRetry(since: end) : .expired(at: end)
   }

@@ -51,3 +51,10 @@ struct QueueRecord: JSONObject {
     return record
   }
 }
+
+/// Errors about damaged records.
+enum RecordFault {
+  static func error(_ message: String, at place: String) -> PaymentQueueError {
+    PaymentQueueError(.corrupt, at: place, "A record is damaged: \(message). Restore it from a backup.")
+  }
+}

@@ -10,7 +10,7 @@ struct SaleRecord: JSONObject {
   /// Absent if it is the payment that was added.
   var payment: PaymentRecord?
   var request: String?
-  var downloads: [ContentRecord]?
+  var downloads: [WireContent]?
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable { case transaction, original, date, payment, request, downloads }
@@ -36,18 +36,16 @@ struct SaleRecord: JSONObject {
     date = Self.writable(sale.transactionDate)
     self.payment = sale.payment == payment ? nil : PaymentRecord(sale.payment)
     request = sale.requestIdentifier
-    downloads = sale.downloads.isEmpty ? nil : sale.downloads.map { ContentRecord($0) }
+    downloads = sale.downloads.isEmpty ? nil : sale.downloads.map { WireContent($0) }
   }
 
   func sale(
     of payment: Payment, at place: @autoclosure () -> String
   ) throws(PaymentQueueError) -> StoreTransaction {
-    var contents: [DownloadableContent] = []
-    for record in downloads ?? [] { contents.append(record.content) }
     return StoreTransaction(
       transactionIdentifier: transaction, originalTransactionIdentifier: original, transactionDate: date,
       payment: try self.payment?.payment(of: place()) ?? payment, requestIdentifier: request, receipt: [],
-      downloads: contents)
+      downloads: (downloads ?? []).map(\.value))
   }
 
   /// A sale with an unrepresentable date must not be lost: the date is clamped.
@@ -55,45 +53,5 @@ struct SaleRecord: JSONObject {
     let time = date.millisecondsSince1970
     let limit = Timestamp.greatestMagnitude
     return Timestamp(millisecondsSince1970: time.isNaN ? 0 : min(max(time, -limit), limit))
-  }
-}
-
-/// The stored form of downloadable content.
-struct ContentRecord: JSONObject {
-  var identifier = ""
-  var version = ""
-  var url = ""
-  var length: Int64 = 0
-  var sha256 = Base64Bytes([])
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable { case identifier, version, url, length, sha256 }
-
-  static let fieldNames = JSONFieldNames<Field>(required: [.identifier, .version, .url, .length, .sha256])
-
-  init() {}
-
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .identifier: try coder.code(&identifier)
-    case .version: try coder.code(&version)
-    case .url: try coder.code(&url)
-    case .length: try coder.code(&length)
-    case .sha256: try coder.code(&sha256)
-    }
-  }
-
-  init(_ content: DownloadableContent) {
-    identifier = content.contentIdentifier
-    version = content.contentVersion
-    url = content.url
-    length = content.contentLength
-    sha256 = Base64Bytes(content.sha256)
-  }
-
-  var content: DownloadableContent {
-    DownloadableContent(
-      contentIdentifier: identifier, contentVersion: version, url: url, contentLength: length,
-      sha256: sha256.bytes)
   }
 }

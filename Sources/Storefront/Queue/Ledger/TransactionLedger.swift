@@ -118,27 +118,49 @@ struct TransactionLedger {
     }
   }
 
-  /// Removes a transaction, and records that its finish must be reported to the store.
+  /// Removes transactions, and records that their finishes must be reported to the store.
   ///
-  /// - Returns: The transaction, without receipts; `nil` if it is not in the queue.
-  mutating func finish(_ number: SequenceNumber) throws(PaymentQueueError) -> PaymentTransaction? {
-    guard let transaction = transactions[number] else { return nil }
-    var changes: [RecordChange] = [
-      .remove(.queueTransactions, key: number.key), .remove(.queueReceipts, key: number.key),
-    ]
-    let sale = transaction.transactionIdentifier
-    if let sale { changes.append(.put(.queueFinishes, key: number.key, value: Array(sale.utf8))) }
-    let original = transaction.originalTransaction?.transactionIdentifier
-    if original != nil { changes.append(.remove(.queueReceipts, key: number.originalKey)) }
+  /// - Parameters:
+  ///   - numbers: Which.
+  ///   - isKept: Whether sales and their receipts are kept for a ``QueuePurchaseRecord``.
+  /// - Returns: Those that were in the queue, oldest first and without receipts.
+  /// - Throws: ``PaymentQueueError`` with `storage`; then nothing was changed.
+  mutating func finish(
+    _ numbers: [SequenceNumber], isKept: Bool = false
+  ) throws(PaymentQueueError) -> [(SequenceNumber, PaymentTransaction)] {
+    let finished = Set(numbers).sorted().compactMap { number in transactions[number].map { (number, $0) } }
+    guard !finished.isEmpty else { return [] }
+    var changes: [RecordChange] = []
+    for (number, transaction) in finished {
+      changes.append(.remove(.queueTransactions, key: number.key))
+      if isKept, let sale = transaction.storeTransaction {
+        let kept = PaymentTransaction(
+          id: transaction.id, payment: transaction.payment, outcome: .purchased(sale))
+        changes.append(
+          .put(
+            .queueKept, key: number.key, value: TransactionRecord(kept, request: nil).encodedJSON()))
+      } else {
+        changes.append(.remove(.queueReceipts, key: number.key))
+      }
+      if let sale = transaction.transactionIdentifier {
+        changes.append(.put(.queueFinishes, key: number.key, value: Array(sale.utf8)))
+      }
+      if transaction.originalTransaction != nil {
+        changes.append(.remove(.queueReceipts, key: number.originalKey))
+      }
+    }
     try store(changes)
-    transactions[number] = nil
-    if let original { originals.discount(original) }
-    if let sale {
+    for (number, transaction) in finished {
+      transactions[number] = nil
+      if let original = transaction.originalTransaction?.transactionIdentifier {
+        originals.discount(original)
+      }
+      guard let sale = transaction.transactionIdentifier else { continue }
       sales.discount(sale)
       finishes[number] = sale
       finishing.count(sale)
     }
-    return transaction
+    return finished
   }
 
   /// Removes a finish that was reported to the store.

@@ -5,7 +5,7 @@ internal import ReceiptCodec
 /// The stored form of a transaction, without receipts.
 ///
 /// ```json
-/// {"state":"purchased","payment":{"product":"coins","quantity":1},
+/// {"state":"purchased","payment":{"productIdentifier":"coins","quantity":1},
 ///  "sale":{"transaction":"2000000001","original":"2000000001","date":1760000000000,"request":"5F0C…"}}
 /// ```
 struct TransactionRecord: JSONObject {
@@ -122,6 +122,9 @@ extension RecordCollection {
   static let queueReceipts = RecordCollection(rawValue: "queue-receipts")
   /// The store's identifiers of finished sales that were not reported yet, by number.
   static let queueFinishes = RecordCollection(rawValue: "queue-finishes")
+  /// A ``TransactionRecord`` in the state `purchased` for each finished sale whose receipt, still among the receipts, a
+  /// ``QueuePurchaseRecord`` has to verify.
+  static let queueKept = RecordCollection(rawValue: "queue-kept")
   /// One ``QueueRecord``.
   static let queue = RecordCollection(rawValue: "queue")
 }

@@ -6,32 +6,47 @@ extension PaymentQueue {
   /// Whether the queue is observed.
   package var isWatched: Bool { fault == nil && (!mailboxes.isEmpty || !purchases.isEmpty) }
 
-  /// Starts the synchronization loop, if the queue is observed.
+  /// Whether the loop has anything to do. For a queue that is not observed it only sends finishes.
+  private var isLoopNeeded: Bool { isWatched || fault == nil && !synchronization.toFinish.isEmpty }
+
+  /// Starts the synchronization loop, if it is needed.
   func startSynchronizing() {
-    guard isWatched, synchronization.loop == nil else { return }
-    synchronization.loop = Task { await self.synchronizeWhileWatched() }
+    guard isLoopNeeded else { return }
+    if synchronization.loop == nil {
+      synchronization.loop = Task { await self.synchronizeWhileNeeded() }
+    } else if isWatched, synchronization.pause?.isObserved == false {
+      // An observer does not wait for the retry of a finish.
+      endPause()
+    }
   }
 
   /// Resumes the loop if it is idle, but not if it is backing off after a failure.
   func wake() {
-    guard let pause = synchronization.pause, pause.isInterruptible || !isWatched else { return }
-    synchronization.pause = nil
-    pause.continuation.resume()
+    if synchronization.pause?.isInterruptible == true || !isLoopNeeded { endPause() }
   }
 
   func wakeIfUnwatched() {
     if !isWatched { wake() }
   }
 
-  private func synchronizeWhileWatched() async {
+  private func synchronizeWhileNeeded() async {
     var failures = 0
     var isFull = true
-    while isWatched {
+    while isLoopNeeded {
       let before = synchronization.progress
       do {
-        try await synchronize(fully: isFull) { self.isWatched }
+        if isWatched {
+          await listen()
+          isFull = isFull || synchronization.isStale
+          synchronization.isStale = false
+          try await synchronize(fully: isFull) { self.isWatched }
+          isFull = false
+        } else {
+          // The next observer needs all that happened meanwhile.
+          isFull = true
+          try await sendFinishes { self.fault == nil }
+        }
         failures = 0
-        isFull = false
         if synchronization.hasWork { continue }
         if await pause(options.synchronizationInterval, isInterruptible: true) { isFull = true }
       } catch {
@@ -43,13 +58,28 @@ extension PaymentQueue {
         await pause(delay, isInterruptible: false)
       }
     }
+    synchronization.listener?.cancel()
+    synchronization.listener = nil
     synchronization.loop = nil
+  }
+
+  /// Subscribes to the store's signals. This precedes the first fetch, so that no change is missed between them.
+  private func listen() async {
+    guard synchronization.listener == nil, let changes = await store.changes() else { return }
+    synchronization.listener = Task { [weak self] in
+      for await _ in changes { await self?.storeChanged() }
+    }
+  }
+
+  private func storeChanged() {
+    synchronization.isStale = true
+    wake()
   }
 
   /// Waits, and returns whether the whole duration elapsed.
   @discardableResult
   private func pause(_ duration: Duration, isInterruptible: Bool) async -> Bool {
-    guard isWatched else { return false }
+    guard isLoopNeeded else { return false }
     synchronization.pauseCount += 1
     let number = synchronization.pauseCount
     let sleep = options.time.sleep
@@ -57,17 +87,25 @@ extension PaymentQueue {
       try? await sleep(duration)
       self.endPause(number)
     }
-    await withCheckedContinuation { synchronization.pause = ($0, number, isInterruptible) }
+    await withCheckedContinuation {
+      synchronization.pause = SynchronizationState.Pause(
+        continuation: $0, number: number, isInterruptible: isInterruptible, isObserved: isWatched)
+    }
     let isOver = synchronization.lastPauseOver == number
     timer.cancel()
     return isOver
   }
 
   private func endPause(_ number: UInt64) {
-    guard let pause = synchronization.pause, pause.number == number else { return }
-    synchronization.pause = nil
+    guard synchronization.pause?.number == number else { return }
     synchronization.lastPauseOver = number
-    pause.continuation.resume()
+    endPause()
+  }
+
+  private func endPause() {
+    let pause = synchronization.pause
+    synchronization.pause = nil
+    pause?.continuation.resume()
   }
 }
 

@@ -58,11 +58,7 @@ extension PaymentQueue {
     synchronization.progress += 1
     if synchronization.fetches > 0 { synchronization.finishedDuringFetch.insert(sale) }
     try open()
-    do {
-      try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.forgetFinish(number) }
-    } catch {
-      throw .queue(error)
-    }
+    do { try confirmFinish(number) } catch { throw .queue(error) }
   }
 
   /// Sends the payments that are queued at the call.

@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 import ReceiptCodec
-import Storefront
+@testable import Storefront
 
 /// The `.storekit` files beside these tests, by their version.
 enum StoreKitFixtures {

@@ -43,11 +43,13 @@ actor GatedStore: Store {
   private(set) var productRequestCount = 0
   private var productError: StoreError?
   private var sequence = 0
+  private var downloads: [DownloadableContent] = []
 
   init(_ answer: Answer = .sold) { self.answer = answer }
 
   func setAnswer(_ answer: Answer) { self.answer = answer }
   func setProductError(_ error: StoreError?) { productError = error }
+  func host(_ contents: [DownloadableContent]) { downloads = contents }
   func shut() { isShut = true }
 
   func open() {
@@ -99,7 +101,7 @@ actor GatedStore: Store {
         StoreTransaction(
           transactionIdentifier: identifier, originalTransactionIdentifier: identifier,
           transactionDate: StoreOverHTTP.now, payment: request.payment, requestIdentifier: request.id,
-          receipt: Array(receipt.utf8)))
+          receipt: Array(receipt.utf8), downloads: downloads))
     }
   }
 
@@ -125,6 +127,7 @@ struct ItemFixture {
   let store: GatedStore
   let queue: PaymentQueue
   let notebook = Notebook()
+  let record: QueuePurchaseRecord
   let items: PurchasableItems
 
   init(
@@ -138,7 +141,7 @@ struct ItemFixture {
       trust: authority.trustAnchors,
       policy: VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox]),
       clock: { Self.now })
-    let record = QueuePurchaseRecord(queue, remembering: notebook) { transaction in
+    record = QueuePurchaseRecord(queue, remembering: notebook) { transaction in
       guard let sale = transaction.storeTransaction else { return nil }
       guard case .valid(let receipt) = verifier.verify(sale.receipt) else { return nil }
       return receipt.transactions.first.flatMap { OwnedPurchase(verified: $0) }

@@ -2,52 +2,63 @@
 
 internal import ReceiptCodec
 
-/// A ``Payment`` as JSON.
-struct WirePayment: WireForm {
-  var productIdentifier = ""
+/// A ``Payment`` as JSON: as a queue and a store keep it, and as they send it to each other.
+struct PaymentRecord: WireForm {
+  var product = ""
   var quantity: Int64 = 1
   var requestData: Base64Bytes?
-  var applicationUsername: String?
-  var offer: WirePaymentOffer?
+  var username: String?
+  var offer: OfferRecord?
   var unknownFields: [JSONMember] = []
 
   enum Field: String, CaseIterable {
-    case productIdentifier, quantity, requestData, applicationUsername, offer
+    case product = "productIdentifier"
+    case quantity, requestData
+    case username = "applicationUsername"
+    case offer
   }
-  static let fieldNames = JSONFieldNames<Field>(required: [.productIdentifier, .quantity])
+  static let fieldNames = JSONFieldNames<Field>(required: [.product, .quantity])
 
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
-    case .productIdentifier: try coder.code(&productIdentifier)
+    case .product: try coder.code(&product)
     case .quantity: try coder.code(&quantity)
     case .requestData: try coder.code(&requestData)
-    case .applicationUsername: try coder.code(&applicationUsername)
+    case .username: try coder.code(&username)
     case .offer: try coder.code(&offer)
     }
   }
 }
 
-extension WirePayment {
+extension PaymentRecord {
   init(_ value: Payment) {
-    productIdentifier = value.productIdentifier
+    product = value.productIdentifier
     quantity = Int64(value.quantity)
     requestData = value.requestData.map { Base64Bytes($0) }
-    applicationUsername = value.applicationUsername
-    offer = value.offer.map { WirePaymentOffer($0) }
+    username = value.applicationUsername
+    offer = value.offer.map { OfferRecord($0) }
   }
 
   var value: Payment {
-    var payment = MutablePayment(productIdentifier: productIdentifier)
+    var payment = MutablePayment(productIdentifier: product)
     payment.quantity = Int(clamping: quantity)
     payment.requestData = requestData?.bytes
-    payment.applicationUsername = applicationUsername
+    payment.applicationUsername = username
     payment.offer = offer?.value
     return Payment(payment)
+  }
+
+  /// The payment of a stored record, with the quantity that was stored.
+  func payment(of place: @autoclosure () -> String) throws(PaymentQueueError) -> Payment {
+    guard Int(exactly: quantity) != nil else {
+      throw RecordFault.error("the quantity is larger than this machine's numbers", at: place())
+    }
+    return value
   }
 }
 
 /// A ``PaymentOffer`` as JSON: an object with exactly one of three members, the discriminator.
-struct WirePaymentOffer: JSONFieldValue, Sendable {
+struct OfferRecord: JSONFieldValue, Sendable {
   let value: PaymentOffer
 
   init(_ value: PaymentOffer) { self.value = value }
@@ -65,7 +76,7 @@ struct WirePaymentOffer: JSONFieldValue, Sendable {
   func write(to json: inout JSONWriter) {
     var members = Members()
     switch value {
-    case .promotional(let offer): members.promotional = WirePromotionalOffer(offer)
+    case .promotional(let offer): members.promotional = PromotionalOfferRecord(offer)
     case .code(let code): members.code = code
     case .winBack(let identifier): members.winBack = identifier
     }
@@ -73,7 +84,7 @@ struct WirePaymentOffer: JSONFieldValue, Sendable {
   }
 
   private struct Members: JSONObject {
-    var promotional: WirePromotionalOffer?
+    var promotional: PromotionalOfferRecord?
     var code: String?
     var winBack: String?
     var unknownFields: [JSONMember] = []
@@ -92,7 +103,7 @@ struct WirePaymentOffer: JSONFieldValue, Sendable {
 }
 
 /// A ``PromotionalOfferRedemption`` as JSON.
-struct WirePromotionalOffer: WireForm {
+struct PromotionalOfferRecord: WireForm {
   var identifier = ""
   var keyIdentifier = ""
   var nonce = ""
@@ -114,7 +125,7 @@ struct WirePromotionalOffer: WireForm {
   }
 }
 
-extension WirePromotionalOffer {
+extension PromotionalOfferRecord {
   init(_ value: PromotionalOfferRedemption) {
     identifier = value.identifier
     keyIdentifier = value.keyIdentifier
