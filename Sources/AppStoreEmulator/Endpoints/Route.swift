@@ -26,7 +26,8 @@ struct Route: Sendable {
     TransactionEndpoints.routes + SubscriptionEndpoints.routes + ExtensionEndpoints.routes
     + ConsumptionEndpoints.routes + NotificationEndpoints.routes + MessagingImageEndpoints.routes
     + MessagingMessageEndpoints.routes + MessagingSettingEndpoints.routes + GroupEndpoints.routes
-    + AdvancedCommerceEndpoints.routes + ReceiptEndpoints.routes + RevocationEndpoints.routes
+    + AdvancedCommerceEndpoints.routes + ExternalPurchaseEndpoints.routes + ReceiptEndpoints.routes
+    + RevocationEndpoints.routes
 
   /// The route of a request, with the segments for its `{}`. A literal segment has precedence over `{}`. If only the
   /// method differs, that route is returned.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 public import ReceiptCodec
 
 /// What an emulated App Store knows besides purchases, customers and notifications.
@@ -13,6 +14,8 @@ public struct EmulatorState: Sendable {
   var massExtensions: [String: MassExtension] = [:]
   var messaging = Messaging()
   var groups: [String: Group] = [:]
+  /// The reports that were received, by identifier in lower case.
+  var externalPurchaseReports: [String: ExternalPurchaseReport] = [:]
   /// The developer's requests to the Advanced Commerce API, as JSON.
   public internal(set) var advancedCommerceRequests: [JSONValue] = []
 

@@ -77,6 +77,7 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     switch cause {
     case .response(let code, _): code
     case .rateLimited: .rateLimitExceeded
+    case .unauthorized: .unauthorized
     default: nil
     }
   }

@@ -20,6 +20,10 @@ public enum AppStoreServerEndpoint: String, Sendable, Hashable, CaseIterable {
   case sendConsumption = "PUT /inApps/v2/transactions/consumption/{transactionId}"
   /// Send Consumption Information, version 1, deprecated.
   case sendConsumptionV1 = "PUT /inApps/v1/transactions/consumption/{transactionId}"
+  /// Send External Purchase Report.
+  case sendExternalPurchaseReport = "PUT /externalPurchase/v1/reports"
+  /// Retrieve External Purchase Report.
+  case externalPurchaseReport = "GET /externalPurchase/v1/reports/{requestIdentifier}"
   /// The groups that a customer belongs to; in the sandbox alone.
   case currentGroups = "GET /groups/v1/currentGroups/{transactionId}"
   /// The members of a group; in the sandbox alone.
@@ -91,8 +95,8 @@ public enum AppStoreServerEndpoint: String, Sendable, Hashable, CaseIterable {
   package var isIdempotent: Bool {
     switch self {
     case .cancelSubscription, .revokeSubscription, .migrateSubscription, .changeSubscriptionMetadata,
-      .changeSubscriptionPrice, .requestRefund, .requestTestNotification, .startPerformanceTest,
-      .extendRenewalDate:
+      .changeSubscriptionPrice, .requestRefund, .sendExternalPurchaseReport, .requestTestNotification,
+      .startPerformanceTest, .extendRenewalDate:
       false
     default: true
     }

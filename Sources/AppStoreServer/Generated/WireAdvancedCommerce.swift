@@ -557,6 +557,7 @@ extension AdvancedCommerceMigrationRequest: WireRequest {
     for (index, each) in (renewalItems ?? []).enumerated() {
       each.checkFields(&limits, at: "\(place).renewalItems[\(index)]")
     }
+    limits.requireNotEmpty(taxCode, at: place + ".taxCode")
   }
 }
 
@@ -864,5 +865,900 @@ extension AdvancedCommerceResponse: JSONObject {
     case .signedTransactionInfo: try coder.code(&signedTransactionInfo)
     case .signedRenewalInfo: try coder.code(&signedRenewalInfo)
     }
+  }
+}
+
+/// Sells something once (Apple's AdvancedCommerceOneTimeChargeCreateRequest); handed to StoreKit by the app.
+public struct AdvancedCommerceOneTimeChargeCreateRequest: Sendable, Hashable {
+  /// Identifies the request.
+  public var requestInfo: AdvancedCommerceRequestInfo
+  /// Three letters of ISO 4217.
+  public var currency: String
+  /// Apple's tax code of what is sold.
+  public var taxCode: String
+  /// What is sold.
+  public var item: AdvancedCommerceOneTimeChargeItem
+  /// The storefront, three letters of ISO 3166-1.
+  public var storefront: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(
+    requestInfo: AdvancedCommerceRequestInfo, currency: String, taxCode: String,
+    item: AdvancedCommerceOneTimeChargeItem
+  ) {
+    self.requestInfo = requestInfo
+    self.currency = currency
+    self.taxCode = taxCode
+    self.item = item
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      requestInfo: AdvancedCommerceRequestInfo(), currency: "", taxCode: "",
+      item: AdvancedCommerceOneTimeChargeItem())
+  }
+}
+
+extension AdvancedCommerceOneTimeChargeCreateRequest: WireRequest {
+  package enum Field: String, CaseIterable {
+    case requestInfo
+    case currency
+    case taxCode
+    case item
+    case storefront
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .requestInfo, .currency, .taxCode, .item,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .requestInfo: try coder.code(&requestInfo)
+    case .currency: try coder.code(&currency)
+    case .taxCode: try coder.code(&taxCode)
+    case .item: try coder.code(&item)
+    case .storefront: try coder.code(&storefront)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    requestInfo.checkFields(&limits, at: place + ".requestInfo")
+    limits.requireNotEmpty(currency, at: place + ".currency")
+    limits.requireNotEmpty(taxCode, at: place + ".taxCode")
+    item.checkFields(&limits, at: place + ".item")
+  }
+}
+
+/// What is sold once (Apple's AdvancedCommerceOneTimeChargeItem).
+public struct AdvancedCommerceOneTimeChargeItem: Sendable, Hashable {
+  /// The app's identifier of the item, at most 128 characters.
+  public var sku: String
+  /// Name that the customer sees, at most 30 characters.
+  public var displayName: String
+  /// Description that the customer sees, at most 45 characters.
+  public var description: String
+  /// Price times 1000.
+  public var price: Int64
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(sku: String, displayName: String, description: String, price: Int64) {
+    self.sku = sku
+    self.displayName = displayName
+    self.description = description
+    self.price = price
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      sku: "", displayName: "", description: "", price: 0)
+  }
+}
+
+extension AdvancedCommerceOneTimeChargeItem: WireRequest {
+  package enum Field: String, CaseIterable {
+    case sku = "SKU"
+    case displayName
+    case description
+    case price
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .sku, .displayName, .description, .price,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .sku: try coder.code(&sku)
+    case .displayName: try coder.code(&displayName)
+    case .description: try coder.code(&description)
+    case .price: try coder.code(&price)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireNotEmpty(sku, at: place + ".SKU")
+    limits.requireCount(sku, atMost: 128, at: place + ".SKU")
+    limits.requireNotEmpty(displayName, at: place + ".displayName")
+    limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
+    limits.requireNotEmpty(description, at: place + ".description")
+    limits.requireCount(description, atMost: 45, at: place + ".description")
+    limits.requireValue(price, in: 0...9_007_199_254_740_991, at: place + ".price")
+  }
+}
+
+/// Sells a subscription (Apple's AdvancedCommerceSubscriptionCreateRequest); handed to StoreKit by the app.
+public struct AdvancedCommerceSubscriptionCreateRequest: Sendable, Hashable {
+  /// Identifies the request.
+  public var requestInfo: AdvancedCommerceRequestInfo
+  /// Three letters of ISO 4217.
+  public var currency: String
+  /// Apple's tax code of what is sold.
+  public var taxCode: String
+  /// Texts of the subscription.
+  public var descriptors: AdvancedCommerceRequestDescriptors
+  /// How often it renews.
+  public var period: AdvancedCommercePeriod
+  /// What is sold.
+  public var items: [AdvancedCommerceSubscriptionCreateItem]
+  /// A transaction of the subscription that it replaces.
+  public var previousTransactionId: String?
+  /// The storefront, three letters of ISO 3166-1.
+  public var storefront: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(
+    requestInfo: AdvancedCommerceRequestInfo, currency: String, taxCode: String,
+    descriptors: AdvancedCommerceRequestDescriptors, period: AdvancedCommercePeriod,
+    items: [AdvancedCommerceSubscriptionCreateItem]
+  ) {
+    self.requestInfo = requestInfo
+    self.currency = currency
+    self.taxCode = taxCode
+    self.descriptors = descriptors
+    self.period = period
+    self.items = items
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      requestInfo: AdvancedCommerceRequestInfo(), currency: "", taxCode: "",
+      descriptors: AdvancedCommerceRequestDescriptors(), period: .unknown(""), items: [])
+  }
+}
+
+extension AdvancedCommerceSubscriptionCreateRequest: WireRequest {
+  package enum Field: String, CaseIterable {
+    case requestInfo
+    case currency
+    case taxCode
+    case descriptors
+    case period
+    case items
+    case previousTransactionId
+    case storefront
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .requestInfo, .currency, .taxCode, .descriptors, .period, .items,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .requestInfo: try coder.code(&requestInfo)
+    case .currency: try coder.code(&currency)
+    case .taxCode: try coder.code(&taxCode)
+    case .descriptors: try coder.code(&descriptors)
+    case .period: try coder.code(&period)
+    case .items: try coder.code(&items)
+    case .previousTransactionId: try coder.code(&previousTransactionId)
+    case .storefront: try coder.code(&storefront)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    requestInfo.checkFields(&limits, at: place + ".requestInfo")
+    limits.requireNotEmpty(currency, at: place + ".currency")
+    limits.requireNotEmpty(taxCode, at: place + ".taxCode")
+    descriptors.checkFields(&limits, at: place + ".descriptors")
+    limits.requireNotEmpty(items, at: place + ".items")
+    for (index, each) in items.enumerated() {
+      each.checkFields(&limits, at: "\(place).items[\(index)]")
+    }
+    limits.requireNotEmpty(previousTransactionId, at: place + ".previousTransactionId")
+  }
+}
+
+/// Texts of a subscription (Apple's AdvancedCommerceDescriptors).
+public struct AdvancedCommerceRequestDescriptors: Sendable, Hashable {
+  /// Description that the customer sees, at most 45 characters.
+  public var description: String
+  /// Name that the customer sees, at most 30 characters.
+  public var displayName: String
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(description: String, displayName: String) {
+    self.description = description
+    self.displayName = displayName
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      description: "", displayName: "")
+  }
+}
+
+extension AdvancedCommerceRequestDescriptors: WireRequest {
+  package enum Field: String, CaseIterable {
+    case description
+    case displayName
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .description, .displayName,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .description: try coder.code(&description)
+    case .displayName: try coder.code(&displayName)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireNotEmpty(description, at: place + ".description")
+    limits.requireCount(description, atMost: 45, at: place + ".description")
+    limits.requireNotEmpty(displayName, at: place + ".displayName")
+    limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
+  }
+}
+
+/// An item of a subscription (Apple's AdvancedCommerceSubscriptionCreateItem).
+public struct AdvancedCommerceSubscriptionCreateItem: Sendable, Hashable {
+  /// The app's identifier of the item, at most 128 characters.
+  public var sku: String
+  /// Name that the customer sees, at most 30 characters.
+  public var displayName: String
+  /// Description that the customer sees, at most 45 characters.
+  public var description: String
+  /// Price of a period times 1000.
+  public var price: Int64
+  /// A discount.
+  public var offer: AdvancedCommerceRequestOffer?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(sku: String, displayName: String, description: String, price: Int64) {
+    self.sku = sku
+    self.displayName = displayName
+    self.description = description
+    self.price = price
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      sku: "", displayName: "", description: "", price: 0)
+  }
+}
+
+extension AdvancedCommerceSubscriptionCreateItem: WireRequest {
+  package enum Field: String, CaseIterable {
+    case sku = "SKU"
+    case displayName
+    case description
+    case price
+    case offer
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .sku, .displayName, .description, .price,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .sku: try coder.code(&sku)
+    case .displayName: try coder.code(&displayName)
+    case .description: try coder.code(&description)
+    case .price: try coder.code(&price)
+    case .offer: try coder.code(&offer)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireNotEmpty(sku, at: place + ".SKU")
+    limits.requireCount(sku, atMost: 128, at: place + ".SKU")
+    limits.requireNotEmpty(displayName, at: place + ".displayName")
+    limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
+    limits.requireNotEmpty(description, at: place + ".description")
+    limits.requireCount(description, atMost: 45, at: place + ".description")
+    limits.requireValue(price, in: 0...9_007_199_254_740_991, at: place + ".price")
+    offer?.checkFields(&limits, at: place + ".offer")
+  }
+}
+
+/// A discount on an item (Apple's AdvancedCommerceOffer).
+public struct AdvancedCommerceRequestOffer: Sendable, Hashable {
+  /// Length of one period of the offer.
+  public var period: AdvancedCommerceOfferPeriod
+  /// How many periods, 1 to 12.
+  public var periodCount: Int64
+  /// Price of a period times 1000.
+  public var price: Int64
+  /// What the offer is for.
+  public var reason: AdvancedCommerceOfferReason
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(
+    period: AdvancedCommerceOfferPeriod, periodCount: Int64, price: Int64, reason: AdvancedCommerceOfferReason
+  ) {
+    self.period = period
+    self.periodCount = periodCount
+    self.price = price
+    self.reason = reason
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      period: .unknown(""), periodCount: 0, price: 0, reason: .unknown(""))
+  }
+}
+
+extension AdvancedCommerceRequestOffer: WireRequest {
+  package enum Field: String, CaseIterable {
+    case period
+    case periodCount
+    case price
+    case reason
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .period, .periodCount, .price, .reason,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .period: try coder.code(&period)
+    case .periodCount: try coder.code(&periodCount)
+    case .price: try coder.code(&price)
+    case .reason: try coder.code(&reason)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireValue(periodCount, in: 1...12, at: place + ".periodCount")
+    limits.requireValue(price, in: 0...9_007_199_254_740_991, at: place + ".price")
+  }
+}
+
+/// Changes a subscription (Apple's AdvancedCommerceSubscriptionModifyInAppRequest); handed to StoreKit by the
+/// app.
+public struct AdvancedCommerceSubscriptionModifyInAppRequest: Sendable, Hashable {
+  /// Identifies the request.
+  public var requestInfo: AdvancedCommerceRequestInfo
+  /// A transaction of the subscription.
+  public var transactionId: String
+  /// Whether the period goes on, rather than beginning anew.
+  public var retainBillingCycle: Bool
+  /// Items that are added.
+  public var addItems: [AdvancedCommerceSubscriptionModifyAddItem]?
+  /// Items that are replaced.
+  public var changeItems: [AdvancedCommerceSubscriptionModifyChangeItem]?
+  /// Items that are removed.
+  public var removeItems: [AdvancedCommerceSubscriptionModifyRemoveItem]?
+  /// Another period.
+  public var periodChange: AdvancedCommerceSubscriptionModifyPeriodChange?
+  /// Other texts of the subscription.
+  public var descriptors: AdvancedCommerceSubscriptionModifyDescriptors?
+  /// Three letters of ISO 4217.
+  public var currency: String?
+  /// Apple's tax code of what is sold.
+  public var taxCode: String?
+  /// The storefront, three letters of ISO 3166-1.
+  public var storefront: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(requestInfo: AdvancedCommerceRequestInfo, transactionId: String, retainBillingCycle: Bool) {
+    self.requestInfo = requestInfo
+    self.transactionId = transactionId
+    self.retainBillingCycle = retainBillingCycle
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      requestInfo: AdvancedCommerceRequestInfo(), transactionId: "", retainBillingCycle: false)
+  }
+}
+
+extension AdvancedCommerceSubscriptionModifyInAppRequest: WireRequest {
+  package enum Field: String, CaseIterable {
+    case requestInfo
+    case transactionId
+    case retainBillingCycle
+    case addItems
+    case changeItems
+    case removeItems
+    case periodChange
+    case descriptors
+    case currency
+    case taxCode
+    case storefront
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .requestInfo, .transactionId, .retainBillingCycle,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .requestInfo: try coder.code(&requestInfo)
+    case .transactionId: try coder.code(&transactionId)
+    case .retainBillingCycle: try coder.code(&retainBillingCycle)
+    case .addItems: try coder.code(&addItems)
+    case .changeItems: try coder.code(&changeItems)
+    case .removeItems: try coder.code(&removeItems)
+    case .periodChange: try coder.code(&periodChange)
+    case .descriptors: try coder.code(&descriptors)
+    case .currency: try coder.code(&currency)
+    case .taxCode: try coder.code(&taxCode)
+    case .storefront: try coder.code(&storefront)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    requestInfo.checkFields(&limits, at: place + ".requestInfo")
+    limits.requireNotEmpty(transactionId, at: place + ".transactionId")
+    limits.requireNotEmpty(addItems, at: place + ".addItems")
+    for (index, each) in (addItems ?? []).enumerated() {
+      each.checkFields(&limits, at: "\(place).addItems[\(index)]")
+    }
+    limits.requireNotEmpty(changeItems, at: place + ".changeItems")
+    for (index, each) in (changeItems ?? []).enumerated() {
+      each.checkFields(&limits, at: "\(place).changeItems[\(index)]")
+    }
+    limits.requireNotEmpty(removeItems, at: place + ".removeItems")
+    for (index, each) in (removeItems ?? []).enumerated() {
+      each.checkFields(&limits, at: "\(place).removeItems[\(index)]")
+    }
+    descriptors?.checkFields(&limits, at: place + ".descriptors")
+    limits.requireNotEmpty(currency, at: place + ".currency")
+    limits.requireNotEmpty(taxCode, at: place + ".taxCode")
+  }
+}
+
+/// An item that is added to a subscription (Apple's AdvancedCommerceSubscriptionModifyAddItem).
+public struct AdvancedCommerceSubscriptionModifyAddItem: Sendable, Hashable {
+  /// The app's identifier of the item, at most 128 characters.
+  public var sku: String
+  /// Name that the customer sees, at most 30 characters.
+  public var displayName: String
+  /// Description that the customer sees, at most 45 characters.
+  public var description: String
+  /// Price of a period times 1000.
+  public var price: Int64
+  /// Price of the rest of the present period times 1000.
+  public var proratedPrice: Int64?
+  /// A discount.
+  public var offer: AdvancedCommerceRequestOffer?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(sku: String, displayName: String, description: String, price: Int64) {
+    self.sku = sku
+    self.displayName = displayName
+    self.description = description
+    self.price = price
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      sku: "", displayName: "", description: "", price: 0)
+  }
+}
+
+extension AdvancedCommerceSubscriptionModifyAddItem: WireRequest {
+  package enum Field: String, CaseIterable {
+    case sku = "SKU"
+    case displayName
+    case description
+    case price
+    case proratedPrice
+    case offer
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .sku, .displayName, .description, .price,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .sku: try coder.code(&sku)
+    case .displayName: try coder.code(&displayName)
+    case .description: try coder.code(&description)
+    case .price: try coder.code(&price)
+    case .proratedPrice: try coder.code(&proratedPrice)
+    case .offer: try coder.code(&offer)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireNotEmpty(sku, at: place + ".SKU")
+    limits.requireCount(sku, atMost: 128, at: place + ".SKU")
+    limits.requireNotEmpty(displayName, at: place + ".displayName")
+    limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
+    limits.requireNotEmpty(description, at: place + ".description")
+    limits.requireCount(description, atMost: 45, at: place + ".description")
+    limits.requireValue(price, in: 0...9_007_199_254_740_991, at: place + ".price")
+    limits.requireValue(proratedPrice, in: 0...9_007_199_254_740_991, at: place + ".proratedPrice")
+    offer?.checkFields(&limits, at: place + ".offer")
+  }
+}
+
+/// An item that takes the place of another (Apple's AdvancedCommerceSubscriptionModifyChangeItem).
+public struct AdvancedCommerceSubscriptionModifyChangeItem: Sendable, Hashable {
+  /// The identifier that the item has now, at most 128 characters.
+  public var currentSKU: String
+  /// Its new identifier, at most 128 characters.
+  public var sku: String
+  /// Name that the customer sees, at most 30 characters.
+  public var displayName: String
+  /// Description that the customer sees, at most 45 characters.
+  public var description: String
+  /// Price of a period times 1000.
+  public var price: Int64
+  /// When it takes effect.
+  public var effective: AdvancedCommerceEffective
+  /// Why it changes.
+  public var reason: AdvancedCommerceChangeReason
+  /// Price of the rest of the present period times 1000; for an immediate effect only.
+  public var proratedPrice: Int64?
+  /// A discount.
+  public var offer: AdvancedCommerceRequestOffer?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(
+    currentSKU: String, sku: String, displayName: String, description: String, price: Int64,
+    effective: AdvancedCommerceEffective, reason: AdvancedCommerceChangeReason
+  ) {
+    self.currentSKU = currentSKU
+    self.sku = sku
+    self.displayName = displayName
+    self.description = description
+    self.price = price
+    self.effective = effective
+    self.reason = reason
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      currentSKU: "", sku: "", displayName: "", description: "", price: 0, effective: .unknown(""),
+      reason: .unknown(""))
+  }
+}
+
+extension AdvancedCommerceSubscriptionModifyChangeItem: WireRequest {
+  package enum Field: String, CaseIterable {
+    case currentSKU
+    case sku = "SKU"
+    case displayName
+    case description
+    case price
+    case effective
+    case reason
+    case proratedPrice
+    case offer
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .currentSKU, .sku, .displayName, .description, .price, .effective, .reason,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .currentSKU: try coder.code(&currentSKU)
+    case .sku: try coder.code(&sku)
+    case .displayName: try coder.code(&displayName)
+    case .description: try coder.code(&description)
+    case .price: try coder.code(&price)
+    case .effective: try coder.code(&effective)
+    case .reason: try coder.code(&reason)
+    case .proratedPrice: try coder.code(&proratedPrice)
+    case .offer: try coder.code(&offer)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireNotEmpty(currentSKU, at: place + ".currentSKU")
+    limits.requireCount(currentSKU, atMost: 128, at: place + ".currentSKU")
+    limits.requireNotEmpty(sku, at: place + ".SKU")
+    limits.requireCount(sku, atMost: 128, at: place + ".SKU")
+    limits.requireNotEmpty(displayName, at: place + ".displayName")
+    limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
+    limits.requireNotEmpty(description, at: place + ".description")
+    limits.requireCount(description, atMost: 45, at: place + ".description")
+    limits.requireValue(price, in: 0...9_007_199_254_740_991, at: place + ".price")
+    limits.requireValue(proratedPrice, in: 0...9_007_199_254_740_991, at: place + ".proratedPrice")
+    offer?.checkFields(&limits, at: place + ".offer")
+  }
+}
+
+/// Why an item of a subscription changes (`reason`).
+public enum AdvancedCommerceChangeReason: Sendable, Hashable {
+  /// `UPGRADE`: a better product.
+  case upgrade
+  /// `DOWNGRADE`: a lesser product.
+  case downgrade
+  /// `APPLY_OFFER`: an offer.
+  case applyOffer
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension AdvancedCommerceChangeReason: WireEnumeration {
+  package static let known = WireEnumerationTable<AdvancedCommerceChangeReason>([
+    .upgrade, .downgrade, .applyOffer,
+  ])
+
+  /// Creates one from any value, known or not.
+  public init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  public var rawValue: String {
+    switch self {
+    case .upgrade: "UPGRADE"
+    case .downgrade: "DOWNGRADE"
+    case .applyOffer: "APPLY_OFFER"
+    case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+/// An item that is removed from a subscription (Apple's AdvancedCommerceSubscriptionModifyRemoveItem).
+public struct AdvancedCommerceSubscriptionModifyRemoveItem: Sendable, Hashable {
+  /// The app's identifier of the item, at most 128 characters.
+  public var sku: String
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(sku: String) {
+    self.sku = sku
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      sku: "")
+  }
+}
+
+extension AdvancedCommerceSubscriptionModifyRemoveItem: WireRequest {
+  package enum Field: String, CaseIterable {
+    case sku = "SKU"
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .sku
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .sku: try coder.code(&sku)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireNotEmpty(sku, at: place + ".SKU")
+    limits.requireCount(sku, atMost: 128, at: place + ".SKU")
+  }
+}
+
+/// Another period of a subscription (Apple's AdvancedCommerceSubscriptionModifyPeriodChange).
+public struct AdvancedCommerceSubscriptionModifyPeriodChange: Sendable, Hashable {
+  /// How often it renews.
+  public var period: AdvancedCommercePeriod
+  /// When it takes effect.
+  public var effective: AdvancedCommerceEffective
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(period: AdvancedCommercePeriod, effective: AdvancedCommerceEffective) {
+    self.period = period
+    self.effective = effective
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      period: .unknown(""), effective: .unknown(""))
+  }
+}
+
+extension AdvancedCommerceSubscriptionModifyPeriodChange: JSONObject {
+  package enum Field: String, CaseIterable {
+    case period
+    case effective
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .period, .effective,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .period: try coder.code(&period)
+    case .effective: try coder.code(&effective)
+    }
+  }
+}
+
+/// Other texts of a subscription (Apple's AdvancedCommerceSubscriptionModifyDescriptors).
+public struct AdvancedCommerceSubscriptionModifyDescriptors: Sendable, Hashable {
+  /// When they take effect.
+  public var effective: AdvancedCommerceEffective
+  /// Description that the customer sees, at most 45 characters.
+  public var description: String?
+  /// Name that the customer sees, at most 30 characters.
+  public var displayName: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(effective: AdvancedCommerceEffective) {
+    self.effective = effective
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      effective: .unknown(""))
+  }
+}
+
+extension AdvancedCommerceSubscriptionModifyDescriptors: WireRequest {
+  package enum Field: String, CaseIterable {
+    case effective
+    case description
+    case displayName
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .effective
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .effective: try coder.code(&effective)
+    case .description: try coder.code(&description)
+    case .displayName: try coder.code(&displayName)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireCount(description, atMost: 45, at: place + ".description")
+    limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
+  }
+}
+
+/// Has a subscription renew again (Apple's AdvancedCommerceSubscriptionReactivateInAppRequest); handed to
+/// StoreKit by the app.
+public struct AdvancedCommerceSubscriptionReactivateInAppRequest: Sendable, Hashable {
+  /// Identifies the request.
+  public var requestInfo: AdvancedCommerceRequestInfo
+  /// A transaction of the subscription.
+  public var transactionId: String
+  /// Its items, where not all renew.
+  public var items: [AdvancedCommerceSubscriptionReactivateItem]?
+  /// The storefront, three letters of ISO 3166-1.
+  public var storefront: String?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(requestInfo: AdvancedCommerceRequestInfo, transactionId: String) {
+    self.requestInfo = requestInfo
+    self.transactionId = transactionId
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      requestInfo: AdvancedCommerceRequestInfo(), transactionId: "")
+  }
+}
+
+extension AdvancedCommerceSubscriptionReactivateInAppRequest: WireRequest {
+  package enum Field: String, CaseIterable {
+    case requestInfo
+    case transactionId
+    case items
+    case storefront
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .requestInfo, .transactionId,
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .requestInfo: try coder.code(&requestInfo)
+    case .transactionId: try coder.code(&transactionId)
+    case .items: try coder.code(&items)
+    case .storefront: try coder.code(&storefront)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    requestInfo.checkFields(&limits, at: place + ".requestInfo")
+    limits.requireNotEmpty(transactionId, at: place + ".transactionId")
+    limits.requireNotEmpty(items, at: place + ".items")
+    for (index, each) in (items ?? []).enumerated() {
+      each.checkFields(&limits, at: "\(place).items[\(index)]")
+    }
+  }
+}
+
+/// An item that renews again (Apple's AdvancedCommerceSubscriptionReactivateItem).
+public struct AdvancedCommerceSubscriptionReactivateItem: Sendable, Hashable {
+  /// The app's identifier of the item, at most 128 characters.
+  public var sku: String
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  package var unknownFields: [JSONMember] = []
+
+  /// Creates one from its required fields.
+  public init(sku: String) {
+    self.sku = sku
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(
+      sku: "")
+  }
+}
+
+extension AdvancedCommerceSubscriptionReactivateItem: WireRequest {
+  package enum Field: String, CaseIterable {
+    case sku = "SKU"
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .sku
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .sku: try coder.code(&sku)
+    }
+  }
+
+  func checkFields(_ limits: inout RequestLimits, at place: String) {
+    limits.requireNotEmpty(sku, at: place + ".SKU")
+    limits.requireCount(sku, atMost: 128, at: place + ".SKU")
   }
 }

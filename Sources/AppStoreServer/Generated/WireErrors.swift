@@ -92,6 +92,166 @@ public enum AppStoreServerErrorCode: Sendable, Hashable {
   case transactionTypeNotSupported
   /// `4000048`: The call does not take an app transaction identifier.
   case appTransactionIdNotSupported
+  /// `4000053`: The currency is not valid.
+  case invalidCurrency
+  /// `4000063`: A modification needs an item that is added, changed or removed.
+  case oneItemNeededInModify
+  /// `4000079`: The member requestInfo is missing.
+  case nullRequestInfo
+  /// `4000080`: The request reference is missing.
+  case nullRequestReferenceID
+  /// `4000081`: The request reference is not valid.
+  case invalidRequestReferenceID
+  /// `4000082`: The consistency token is not valid.
+  case invalidConsistencyToken
+  /// `4000083`: The version is missing.
+  case nullVersion
+  /// `4000084`: The version of the request is not one that is known.
+  case unexpectedVersion
+  /// `4000085`: The transaction identifier is missing.
+  case nullTransactionId
+  /// `4000086`: A price is negative.
+  case negativePrice
+  /// `4000087`: A SKU is too long.
+  case skuLengthExceeded
+  /// `4000088`: A description is too long.
+  case descriptionLengthExceeded
+  /// `4000089`: A display name is too long.
+  case displayNameLengthExceeded
+  /// `4000091`: A prorated price is negative.
+  case negativeProratedPrice
+  /// `4000092`: The period of an offer is missing.
+  case nullOfferPeriod
+  /// `4000093`: The number of periods of an offer is missing.
+  case nullPeriodCount
+  /// `4000094`: The number of periods of an offer is not positive.
+  case periodCountNotPositive
+  /// `4000095`: The reason is missing.
+  case nullReason
+  /// `4000096`: The previous transaction identifier is not valid.
+  case invalidPreviousTransactionID
+  /// `4000097`: The request reference was used before.
+  case repeatedRequestReferenceId
+  /// `4000098`: The currency is missing.
+  case nullCurrency
+  /// `4000099`: The tax code is missing.
+  case nullTaxCode
+  /// `4000100`: The storefront is missing.
+  case nullStorefront
+  /// `4000101`: The list of items is missing.
+  case nullItems
+  /// `4000102`: The item is missing.
+  case nullItem
+  /// `4000103`: The descriptors are missing.
+  case nullDescriptors
+  /// `4000104`: The period is missing.
+  case nullPeriod
+  /// `4000105`: The SKU is missing.
+  case nullSKU
+  /// `4000106`: The display name is missing.
+  case nullDisplayName
+  /// `4000107`: The description is missing.
+  case nullDescription
+  /// `4000109`: The price is missing.
+  case nullPrice
+  /// `4000110`: The value of retainBillingCycle is missing.
+  case nullRetainBillingCycle
+  /// `4000111`: The member effective is missing.
+  case nullEffective
+  /// `4000112`: The new SKU is missing.
+  case nullNewSKU
+  /// `4000113`: The previous subscription is not valid.
+  case invalidPreviousSubscription
+  /// `4000114`: The product exists already.
+  case productAlreadyExists
+  /// `4000115`: The changes of the product are not valid.
+  case invalidProductChanges
+  /// `4000116`: The value of salable is not valid.
+  case invalidSalable
+  /// `4000117`: The duration of salable is not valid.
+  case invalidSalableDuration
+  /// `4000118`: The display name is not valid.
+  case invalidDisplayName
+  /// `4000119`: The description is not valid.
+  case invalidDescription
+  /// `4000121`: The product is not valid.
+  case invalidProduct
+  /// `4000122`: The SKU is not valid.
+  case invalidSKU
+  /// `4000123`: The type of the refund is not valid.
+  case invalidRefundType
+  /// `4000124`: The reason of the refund is not valid.
+  case invalidRefundReason
+  /// `4000125`: The reason of the change is not valid.
+  case invalidChangeReason
+  /// `4000126`: The reason of the offer is not valid.
+  case invalidOfferReason
+  /// `4000127`: The tax code is not valid.
+  case invalidTaxProductCode
+  /// `4000128`: The period of an offer is not valid.
+  case invalidOfferPeriod
+  /// `4000129`: The number of periods of the offer is not valid.
+  case invalidOfferPeriodCount
+  /// `4000130`: The renewal period is not valid.
+  case invalidRenewalPeriod
+  /// `4000131`: The renewal price is not valid.
+  case invalidRenewalPrice
+  /// `4000132`: The amount is not valid.
+  case invalidAmount
+  /// `4000133`: The storefront does not match.
+  case mismatchedStorefront
+  /// `4000134`: There is no price configuration for the storefront.
+  case missingPricingConfigForStorefront
+  /// `4000135`: The operation is not allowed.
+  case operationNotAllowed
+  /// `4000136`: There are more items than are allowed.
+  case moreItemsThanAllowed
+  /// `4000137`: There are more offers than are allowed.
+  case moreOffersThanAllowed
+  /// `4000139`: No item is added or changed.
+  case emptyAddChangeItems
+  /// `4000140`: With a change of the period all items must be updated.
+  case missingUpdatedItemsWithPeriodChange
+  /// `4000141`: A change of the period cannot retain the billing cycle.
+  case periodResetWithRetainBillingCycle
+  /// `4000142`: The change of the period takes effect at another time than the items.
+  case periodChangeEffectiveConflict
+  /// `4000143`: There are several operations on one SKU.
+  case multipleOperationsOnSingleSKU
+  /// `4000144`: Items are removed, and none is added or changed.
+  case removeItemsWithoutAddOrChangeItems
+  /// `4000145`: An item to remove was not found.
+  case removeItemNotFound
+  /// `4000146`: An item to change was not found.
+  case changeItemNotFound
+  /// `4000147`: The billing cycles do not agree.
+  case misalignedBillingCycle
+  /// `4000148`: The billing cycle cannot begin anew with a change that takes effect later.
+  case billingCycleResetWithEffectiveLater
+  /// `4000149`: The period changes at once, and an item at the next renewal.
+  case periodChangeImmediateWithEffectiveAtNextBillingCycle
+  /// `4000150`: There are several prices.
+  case multiplePrices
+  /// `4000151`: The prorated price is not valid.
+  case invalidProratedPrice
+  /// `4000152`: The price of the offer is not valid.
+  case invalidOfferPrice
+  /// `4000153`: The amount of the refund is missing.
+  case nullRefundAmount
+  /// `4000154`: The amount of a refund is negative.
+  case negativeRefundAmount
+  /// `4000155`: The amount of a refund is for the type CUSTOM only.
+  case refundAmountWithoutCustom
+  /// `4000156`: The reason of the refund is missing.
+  case nullRefundReason
+  /// `4000157`: The type of the refund is missing.
+  case nullRefundType
+  /// `4000158`: SIMULATE_REFUND_DECLINE is for the sandbox only.
+  case simulateRefundDeclineOnlyInSandbox
+  /// `4000159`: The member refundRiskingPreference is missing.
+  case nullRefundRisking
+  /// `4000160`: There must be an item.
+  case atLeastOneItem
   /// `4000161`: The image is not valid.
   case invalidImage
   /// `4000162`: The header of the message is too long.
@@ -100,14 +260,58 @@ public enum AppStoreServerErrorCode: Sendable, Hashable {
   case bodyTooLong
   /// `4000164`: The locale is not valid.
   case invalidLocale
+  /// `4000165`: There must be a display name or a description.
+  case atLeastOneOfDisplayNameOrDescription
+  /// `4000166`: The target product identifier is missing.
+  case nullTargetProductID
+  /// `4000167`: The target product identifier is not valid.
+  case invalidTargetProductID
+  /// `4000168`: Not all items can be removed.
+  case removalAllNotAllowed
+  /// `4000169`: The current SKU is missing.
+  case nullCurrentSKU
+  /// `4000171`: The member advancedCommerceData is missing.
+  case nullAdvancedCommerceData
+  /// `4000172`: The operation is not valid.
+  case invalidOperation
+  /// `4000173`: The payload cannot be read.
+  case malformedPayload
+  /// `4000174`: The signature is not valid.
+  case invalidSignature
   /// `4000175`: The alternative text is too long.
   case altTextTooLong
+  /// `4000176`: The subscription was migrated before.
+  case subscriptionAlreadyMigrated
+  /// `4000177`: An offer prevents that an item changes within the billing cycle.
+  case offerPreventsItemMidCycleChange
+  /// `4000178`: A modification of items cannot change a price.
+  case priceChangeNotSupportedThroughModifyItems
+  /// `4000179`: The subscription has more items than are allowed.
+  case itemLimitExceeded
+  /// `4000180`: The request does not agree with pending changes.
+  case pendingChangesMismatch
+  /// `4000181`: A refund is pending.
+  case pendingRefund
+  /// `4000182`: Only the latest transaction can be refunded in part.
+  case proratedOnlyLatestTransaction
   /// `4000183`: The app account token is no UUID.
   case appAccountTokenNotUUID
+  /// `4000184`: SIMULATE_REFUND_DECLINE is the reason of some items only.
+  case partialSimulateRefundDecline
   /// `4000185`: The call does not take transactions that were shared in a family.
   case familyTransactionNotSupported
+  /// `4000186`: The subscription to revoke is not active.
+  case revokeOnInactiveSubscription
   /// `4000187`: The transaction identifier is not an original one.
   case transactionIdNotOriginal
+  /// `4000192`: Two items cannot have the same dependent SKU.
+  case dependentSKUsCannotBeShared
+  /// `4000193`: A dependent SKU cannot have dependent SKUs.
+  case dependentSKUsCannotBeChained
+  /// `4000194`: An item is named several times.
+  case itemCannotBeSpecifiedMultipleTimes
+  /// `4000205`: A price change was communicated to the customer already.
+  case priceChangeCannotBeIssuedWhenAlreadyCommunicated
   /// `4000209`: Auto-renewable subscriptions have no consumption percentage.
   case consumptionPercentageNotSupported
   /// `4000211`: The request for a performance test is not valid.
@@ -116,6 +320,8 @@ public enum AppStoreServerErrorCode: Sendable, Hashable {
   case invalidPerformanceTestRequestId
   /// `4000213`: A performance test is running already.
   case performanceTestExists
+  /// `4000214`: The price of an item that changes during a price increase is not valid.
+  case invalidPriceForChangeItemInPriceIncrease
   /// `4000215`: The realtime URL is not valid.
   case invalidRealtimeURL
   /// `4000216`: The image has not the size that it was declared with.
@@ -124,20 +330,42 @@ public enum AppStoreServerErrorCode: Sendable, Hashable {
   case tooManyBulletPoints
   /// `4000219`: The text of a bullet point is too long.
   case bulletPointTextTooLong
+  /// `4000220`: The SKU must be one that is set to renew.
+  case invalidSKUProvidedMustBeCurrentSKUSetToRenew
+  /// `4000221`: Price increases are not supported in India.
+  case acaPriceIncreaseIsNotCurrentlySupportedInIndia
+  /// `4000222`: An item that changes later can have no prorated price.
+  case invalidProratedPriceForChangeItemWithEffectiveLater
+  /// `4000223`: A free trial has one period.
+  case freeTrialOfferMustUsePeriodCountOfOne
   /// `4000224`: The header is to stand above an image that is not there.
   case headerAboveMissingImage
   /// `4000225`: The group identifier is not valid.
   case invalidGroupId
   /// `4000227`: The call does not take transactions that were assigned by an organization.
   case assignedTransactionNotSupported
+  /// `4010000`: The token is not accepted.
+  case unauthorized
   /// `4030004`: The subscription is not eligible for an extension.
   case subscriptionExtensionIneligible
   /// `4030005`: The subscription was extended as often as is allowed.
   case subscriptionMaximumExtensionsReached
   /// `4030007`: Subscriptions that were shared in a family cannot be extended.
   case familySharedExtensionIneligible
+  /// `4030008`: The subscription does not exist.
+  case subscriptionDoesNotExist
+  /// `4030009`: The subscription exists already.
+  case subscriptionAlreadyExists
+  /// `4030010`: The subscription is not eligible.
+  case subscriptionNotEligible
+  /// `4030011`: The subscription is active already.
+  case subscriptionAlreadyActive
+  /// `4030013`: The customer does not own the product.
+  case productNotOwned
   /// `4030014`: There are as many images as is allowed.
   case tooManyImages
+  /// `4030015`: The Advanced Commerce subscription is not active.
+  case inactiveACASub
   /// `4030016`: There are as many messages as is allowed.
   case tooManyMessages
   /// `4030017`: The message is not approved.
@@ -146,8 +374,22 @@ public enum AppStoreServerErrorCode: Sendable, Hashable {
   case imageNotApproved
   /// `4030019`: The image is in use.
   case imageInUse
+  /// `4030020`: The funds are not sufficient.
+  case insufficientFunds
+  /// `4030021`: The transaction was refunded already.
+  case alreadyRefunded
+  /// `4030022`: The customer's storefront changed.
+  case storefrontChange
+  /// `4030023`: The product is not eligible.
+  case productNotEligible
+  /// `4030024`: The transaction cannot be refunded.
+  case transactionNotRefundable
+  /// `4030025`: The transaction cannot be refunded; ask Apple.
+  case transactionCannotBeRefundedContactSupport
   /// `4030026`: The realtime URL has passed no performance test.
   case noPassingPerformanceTest
+  /// `4030027`: A subscription whose price increase was communicated cannot be migrated.
+  case migrationNotAllowedWhenPriceIncreaseCommunicated
   /// `4030028`: Subscriptions that were assigned by an organization cannot be extended.
   case assignedExtensionIneligible
   /// `4040001`: The customer was not found.
@@ -174,6 +416,8 @@ public enum AppStoreServerErrorCode: Sendable, Hashable {
   case imageNotFound
   /// `4040015`: The message was not found.
   case messageNotFound
+  /// `4040016`: The product was not found.
+  case productNotFound
   /// `4040018`: The performance test was not found.
   case performanceTestNotFound
   /// `4040019`: The customer has no app transaction.
@@ -245,34 +489,155 @@ extension AppStoreServerErrorCode: JSONEnumeration {
     case 4_000_044: self = .invalidRefundPreference
     case 4_000_047: self = .transactionTypeNotSupported
     case 4_000_048: self = .appTransactionIdNotSupported
+    case 4_000_053: self = .invalidCurrency
+    case 4_000_063: self = .oneItemNeededInModify
+    case 4_000_079: self = .nullRequestInfo
+    case 4_000_080: self = .nullRequestReferenceID
+    case 4_000_081: self = .invalidRequestReferenceID
+    case 4_000_082: self = .invalidConsistencyToken
+    case 4_000_083: self = .nullVersion
+    case 4_000_084: self = .unexpectedVersion
+    case 4_000_085: self = .nullTransactionId
+    case 4_000_086: self = .negativePrice
+    case 4_000_087: self = .skuLengthExceeded
+    case 4_000_088: self = .descriptionLengthExceeded
+    case 4_000_089: self = .displayNameLengthExceeded
+    case 4_000_091: self = .negativeProratedPrice
+    case 4_000_092: self = .nullOfferPeriod
+    case 4_000_093: self = .nullPeriodCount
+    case 4_000_094: self = .periodCountNotPositive
+    case 4_000_095: self = .nullReason
+    case 4_000_096: self = .invalidPreviousTransactionID
+    case 4_000_097: self = .repeatedRequestReferenceId
+    case 4_000_098: self = .nullCurrency
+    case 4_000_099: self = .nullTaxCode
+    case 4_000_100: self = .nullStorefront
+    case 4_000_101: self = .nullItems
+    case 4_000_102: self = .nullItem
+    case 4_000_103: self = .nullDescriptors
+    case 4_000_104: self = .nullPeriod
+    case 4_000_105: self = .nullSKU
+    case 4_000_106: self = .nullDisplayName
+    case 4_000_107: self = .nullDescription
+    case 4_000_109: self = .nullPrice
+    case 4_000_110: self = .nullRetainBillingCycle
+    case 4_000_111: self = .nullEffective
+    case 4_000_112: self = .nullNewSKU
+    case 4_000_113: self = .invalidPreviousSubscription
+    case 4_000_114: self = .productAlreadyExists
+    case 4_000_115: self = .invalidProductChanges
+    case 4_000_116: self = .invalidSalable
+    case 4_000_117: self = .invalidSalableDuration
+    case 4_000_118: self = .invalidDisplayName
+    case 4_000_119: self = .invalidDescription
+    case 4_000_121: self = .invalidProduct
+    case 4_000_122: self = .invalidSKU
+    case 4_000_123: self = .invalidRefundType
+    case 4_000_124: self = .invalidRefundReason
+    case 4_000_125: self = .invalidChangeReason
+    case 4_000_126: self = .invalidOfferReason
+    case 4_000_127: self = .invalidTaxProductCode
+    case 4_000_128: self = .invalidOfferPeriod
+    case 4_000_129: self = .invalidOfferPeriodCount
+    case 4_000_130: self = .invalidRenewalPeriod
+    case 4_000_131: self = .invalidRenewalPrice
+    case 4_000_132: self = .invalidAmount
+    case 4_000_133: self = .mismatchedStorefront
+    case 4_000_134: self = .missingPricingConfigForStorefront
+    case 4_000_135: self = .operationNotAllowed
+    case 4_000_136: self = .moreItemsThanAllowed
+    case 4_000_137: self = .moreOffersThanAllowed
+    case 4_000_139: self = .emptyAddChangeItems
+    case 4_000_140: self = .missingUpdatedItemsWithPeriodChange
+    case 4_000_141: self = .periodResetWithRetainBillingCycle
+    case 4_000_142: self = .periodChangeEffectiveConflict
+    case 4_000_143: self = .multipleOperationsOnSingleSKU
+    case 4_000_144: self = .removeItemsWithoutAddOrChangeItems
+    case 4_000_145: self = .removeItemNotFound
+    case 4_000_146: self = .changeItemNotFound
+    case 4_000_147: self = .misalignedBillingCycle
+    case 4_000_148: self = .billingCycleResetWithEffectiveLater
+    case 4_000_149: self = .periodChangeImmediateWithEffectiveAtNextBillingCycle
+    case 4_000_150: self = .multiplePrices
+    case 4_000_151: self = .invalidProratedPrice
+    case 4_000_152: self = .invalidOfferPrice
+    case 4_000_153: self = .nullRefundAmount
+    case 4_000_154: self = .negativeRefundAmount
+    case 4_000_155: self = .refundAmountWithoutCustom
+    case 4_000_156: self = .nullRefundReason
+    case 4_000_157: self = .nullRefundType
+    case 4_000_158: self = .simulateRefundDeclineOnlyInSandbox
+    case 4_000_159: self = .nullRefundRisking
+    case 4_000_160: self = .atLeastOneItem
     case 4_000_161: self = .invalidImage
     case 4_000_162: self = .headerTooLong
     case 4_000_163: self = .bodyTooLong
     case 4_000_164: self = .invalidLocale
+    case 4_000_165: self = .atLeastOneOfDisplayNameOrDescription
+    case 4_000_166: self = .nullTargetProductID
+    case 4_000_167: self = .invalidTargetProductID
+    case 4_000_168: self = .removalAllNotAllowed
+    case 4_000_169: self = .nullCurrentSKU
+    case 4_000_171: self = .nullAdvancedCommerceData
+    case 4_000_172: self = .invalidOperation
+    case 4_000_173: self = .malformedPayload
+    case 4_000_174: self = .invalidSignature
     case 4_000_175: self = .altTextTooLong
+    case 4_000_176: self = .subscriptionAlreadyMigrated
+    case 4_000_177: self = .offerPreventsItemMidCycleChange
+    case 4_000_178: self = .priceChangeNotSupportedThroughModifyItems
+    case 4_000_179: self = .itemLimitExceeded
+    case 4_000_180: self = .pendingChangesMismatch
+    case 4_000_181: self = .pendingRefund
+    case 4_000_182: self = .proratedOnlyLatestTransaction
     case 4_000_183: self = .appAccountTokenNotUUID
+    case 4_000_184: self = .partialSimulateRefundDecline
     case 4_000_185: self = .familyTransactionNotSupported
+    case 4_000_186: self = .revokeOnInactiveSubscription
     case 4_000_187: self = .transactionIdNotOriginal
+    case 4_000_192: self = .dependentSKUsCannotBeShared
+    case 4_000_193: self = .dependentSKUsCannotBeChained
+    case 4_000_194: self = .itemCannotBeSpecifiedMultipleTimes
+    case 4_000_205: self = .priceChangeCannotBeIssuedWhenAlreadyCommunicated
     case 4_000_209: self = .consumptionPercentageNotSupported
     case 4_000_211: self = .invalidPerformanceTestRequest
     case 4_000_212: self = .invalidPerformanceTestRequestId
     case 4_000_213: self = .performanceTestExists
+    case 4_000_214: self = .invalidPriceForChangeItemInPriceIncrease
     case 4_000_215: self = .invalidRealtimeURL
     case 4_000_216: self = .invalidImageSize
     case 4_000_218: self = .tooManyBulletPoints
     case 4_000_219: self = .bulletPointTextTooLong
+    case 4_000_220: self = .invalidSKUProvidedMustBeCurrentSKUSetToRenew
+    case 4_000_221: self = .acaPriceIncreaseIsNotCurrentlySupportedInIndia
+    case 4_000_222: self = .invalidProratedPriceForChangeItemWithEffectiveLater
+    case 4_000_223: self = .freeTrialOfferMustUsePeriodCountOfOne
     case 4_000_224: self = .headerAboveMissingImage
     case 4_000_225: self = .invalidGroupId
     case 4_000_227: self = .assignedTransactionNotSupported
+    case 4_010_000: self = .unauthorized
     case 4_030_004: self = .subscriptionExtensionIneligible
     case 4_030_005: self = .subscriptionMaximumExtensionsReached
     case 4_030_007: self = .familySharedExtensionIneligible
+    case 4_030_008: self = .subscriptionDoesNotExist
+    case 4_030_009: self = .subscriptionAlreadyExists
+    case 4_030_010: self = .subscriptionNotEligible
+    case 4_030_011: self = .subscriptionAlreadyActive
+    case 4_030_013: self = .productNotOwned
     case 4_030_014: self = .tooManyImages
+    case 4_030_015: self = .inactiveACASub
     case 4_030_016: self = .tooManyMessages
     case 4_030_017: self = .messageNotApproved
     case 4_030_018: self = .imageNotApproved
     case 4_030_019: self = .imageInUse
+    case 4_030_020: self = .insufficientFunds
+    case 4_030_021: self = .alreadyRefunded
+    case 4_030_022: self = .storefrontChange
+    case 4_030_023: self = .productNotEligible
+    case 4_030_024: self = .transactionNotRefundable
+    case 4_030_025: self = .transactionCannotBeRefundedContactSupport
     case 4_030_026: self = .noPassingPerformanceTest
+    case 4_030_027: self = .migrationNotAllowedWhenPriceIncreaseCommunicated
     case 4_030_028: self = .assignedExtensionIneligible
     case 4_040_001: self = .accountNotFound
     case 4_040_002: self = .accountNotFoundRetryable
@@ -286,6 +651,7 @@ extension AppStoreServerErrorCode: JSONEnumeration {
     case 4_040_010: self = .transactionIdNotFound
     case 4_040_014: self = .imageNotFound
     case 4_040_015: self = .messageNotFound
+    case 4_040_016: self = .productNotFound
     case 4_040_018: self = .performanceTestNotFound
     case 4_040_019: self = .appTransactionNotFound
     case 4_040_020: self = .defaultMessageNotFound
@@ -346,34 +712,155 @@ extension AppStoreServerErrorCode: JSONEnumeration {
     case .invalidRefundPreference: 4_000_044
     case .transactionTypeNotSupported: 4_000_047
     case .appTransactionIdNotSupported: 4_000_048
+    case .invalidCurrency: 4_000_053
+    case .oneItemNeededInModify: 4_000_063
+    case .nullRequestInfo: 4_000_079
+    case .nullRequestReferenceID: 4_000_080
+    case .invalidRequestReferenceID: 4_000_081
+    case .invalidConsistencyToken: 4_000_082
+    case .nullVersion: 4_000_083
+    case .unexpectedVersion: 4_000_084
+    case .nullTransactionId: 4_000_085
+    case .negativePrice: 4_000_086
+    case .skuLengthExceeded: 4_000_087
+    case .descriptionLengthExceeded: 4_000_088
+    case .displayNameLengthExceeded: 4_000_089
+    case .negativeProratedPrice: 4_000_091
+    case .nullOfferPeriod: 4_000_092
+    case .nullPeriodCount: 4_000_093
+    case .periodCountNotPositive: 4_000_094
+    case .nullReason: 4_000_095
+    case .invalidPreviousTransactionID: 4_000_096
+    case .repeatedRequestReferenceId: 4_000_097
+    case .nullCurrency: 4_000_098
+    case .nullTaxCode: 4_000_099
+    case .nullStorefront: 4_000_100
+    case .nullItems: 4_000_101
+    case .nullItem: 4_000_102
+    case .nullDescriptors: 4_000_103
+    case .nullPeriod: 4_000_104
+    case .nullSKU: 4_000_105
+    case .nullDisplayName: 4_000_106
+    case .nullDescription: 4_000_107
+    case .nullPrice: 4_000_109
+    case .nullRetainBillingCycle: 4_000_110
+    case .nullEffective: 4_000_111
+    case .nullNewSKU: 4_000_112
+    case .invalidPreviousSubscription: 4_000_113
+    case .productAlreadyExists: 4_000_114
+    case .invalidProductChanges: 4_000_115
+    case .invalidSalable: 4_000_116
+    case .invalidSalableDuration: 4_000_117
+    case .invalidDisplayName: 4_000_118
+    case .invalidDescription: 4_000_119
+    case .invalidProduct: 4_000_121
+    case .invalidSKU: 4_000_122
+    case .invalidRefundType: 4_000_123
+    case .invalidRefundReason: 4_000_124
+    case .invalidChangeReason: 4_000_125
+    case .invalidOfferReason: 4_000_126
+    case .invalidTaxProductCode: 4_000_127
+    case .invalidOfferPeriod: 4_000_128
+    case .invalidOfferPeriodCount: 4_000_129
+    case .invalidRenewalPeriod: 4_000_130
+    case .invalidRenewalPrice: 4_000_131
+    case .invalidAmount: 4_000_132
+    case .mismatchedStorefront: 4_000_133
+    case .missingPricingConfigForStorefront: 4_000_134
+    case .operationNotAllowed: 4_000_135
+    case .moreItemsThanAllowed: 4_000_136
+    case .moreOffersThanAllowed: 4_000_137
+    case .emptyAddChangeItems: 4_000_139
+    case .missingUpdatedItemsWithPeriodChange: 4_000_140
+    case .periodResetWithRetainBillingCycle: 4_000_141
+    case .periodChangeEffectiveConflict: 4_000_142
+    case .multipleOperationsOnSingleSKU: 4_000_143
+    case .removeItemsWithoutAddOrChangeItems: 4_000_144
+    case .removeItemNotFound: 4_000_145
+    case .changeItemNotFound: 4_000_146
+    case .misalignedBillingCycle: 4_000_147
+    case .billingCycleResetWithEffectiveLater: 4_000_148
+    case .periodChangeImmediateWithEffectiveAtNextBillingCycle: 4_000_149
+    case .multiplePrices: 4_000_150
+    case .invalidProratedPrice: 4_000_151
+    case .invalidOfferPrice: 4_000_152
+    case .nullRefundAmount: 4_000_153
+    case .negativeRefundAmount: 4_000_154
+    case .refundAmountWithoutCustom: 4_000_155
+    case .nullRefundReason: 4_000_156
+    case .nullRefundType: 4_000_157
+    case .simulateRefundDeclineOnlyInSandbox: 4_000_158
+    case .nullRefundRisking: 4_000_159
+    case .atLeastOneItem: 4_000_160
     case .invalidImage: 4_000_161
     case .headerTooLong: 4_000_162
     case .bodyTooLong: 4_000_163
     case .invalidLocale: 4_000_164
+    case .atLeastOneOfDisplayNameOrDescription: 4_000_165
+    case .nullTargetProductID: 4_000_166
+    case .invalidTargetProductID: 4_000_167
+    case .removalAllNotAllowed: 4_000_168
+    case .nullCurrentSKU: 4_000_169
+    case .nullAdvancedCommerceData: 4_000_171
+    case .invalidOperation: 4_000_172
+    case .malformedPayload: 4_000_173
+    case .invalidSignature: 4_000_174
     case .altTextTooLong: 4_000_175
+    case .subscriptionAlreadyMigrated: 4_000_176
+    case .offerPreventsItemMidCycleChange: 4_000_177
+    case .priceChangeNotSupportedThroughModifyItems: 4_000_178
+    case .itemLimitExceeded: 4_000_179
+    case .pendingChangesMismatch: 4_000_180
+    case .pendingRefund: 4_000_181
+    case .proratedOnlyLatestTransaction: 4_000_182
     case .appAccountTokenNotUUID: 4_000_183
+    case .partialSimulateRefundDecline: 4_000_184
     case .familyTransactionNotSupported: 4_000_185
+    case .revokeOnInactiveSubscription: 4_000_186
     case .transactionIdNotOriginal: 4_000_187
+    case .dependentSKUsCannotBeShared: 4_000_192
+    case .dependentSKUsCannotBeChained: 4_000_193
+    case .itemCannotBeSpecifiedMultipleTimes: 4_000_194
+    case .priceChangeCannotBeIssuedWhenAlreadyCommunicated: 4_000_205
     case .consumptionPercentageNotSupported: 4_000_209
     case .invalidPerformanceTestRequest: 4_000_211
     case .invalidPerformanceTestRequestId: 4_000_212
     case .performanceTestExists: 4_000_213
+    case .invalidPriceForChangeItemInPriceIncrease: 4_000_214
     case .invalidRealtimeURL: 4_000_215
     case .invalidImageSize: 4_000_216
     case .tooManyBulletPoints: 4_000_218
     case .bulletPointTextTooLong: 4_000_219
+    case .invalidSKUProvidedMustBeCurrentSKUSetToRenew: 4_000_220
+    case .acaPriceIncreaseIsNotCurrentlySupportedInIndia: 4_000_221
+    case .invalidProratedPriceForChangeItemWithEffectiveLater: 4_000_222
+    case .freeTrialOfferMustUsePeriodCountOfOne: 4_000_223
     case .headerAboveMissingImage: 4_000_224
     case .invalidGroupId: 4_000_225
     case .assignedTransactionNotSupported: 4_000_227
+    case .unauthorized: 4_010_000
     case .subscriptionExtensionIneligible: 4_030_004
     case .subscriptionMaximumExtensionsReached: 4_030_005
     case .familySharedExtensionIneligible: 4_030_007
+    case .subscriptionDoesNotExist: 4_030_008
+    case .subscriptionAlreadyExists: 4_030_009
+    case .subscriptionNotEligible: 4_030_010
+    case .subscriptionAlreadyActive: 4_030_011
+    case .productNotOwned: 4_030_013
     case .tooManyImages: 4_030_014
+    case .inactiveACASub: 4_030_015
     case .tooManyMessages: 4_030_016
     case .messageNotApproved: 4_030_017
     case .imageNotApproved: 4_030_018
     case .imageInUse: 4_030_019
+    case .insufficientFunds: 4_030_020
+    case .alreadyRefunded: 4_030_021
+    case .storefrontChange: 4_030_022
+    case .productNotEligible: 4_030_023
+    case .transactionNotRefundable: 4_030_024
+    case .transactionCannotBeRefundedContactSupport: 4_030_025
     case .noPassingPerformanceTest: 4_030_026
+    case .migrationNotAllowedWhenPriceIncreaseCommunicated: 4_030_027
     case .assignedExtensionIneligible: 4_030_028
     case .accountNotFound: 4_040_001
     case .accountNotFoundRetryable: 4_040_002
@@ -387,6 +874,7 @@ extension AppStoreServerErrorCode: JSONEnumeration {
     case .transactionIdNotFound: 4_040_010
     case .imageNotFound: 4_040_014
     case .messageNotFound: 4_040_015
+    case .productNotFound: 4_040_016
     case .performanceTestNotFound: 4_040_018
     case .appTransactionNotFound: 4_040_019
     case .defaultMessageNotFound: 4_040_020
@@ -416,17 +904,49 @@ extension AppStoreServerErrorCode {
     .invalidDeliveryStatus, .invalidLifetimeDollarsPurchased, .invalidLifetimeDollarsRefunded,
     .invalidPlatform, .invalidPlayTime, .invalidSampleContentProvided, .invalidUserStatus,
     .transactionNotConsumable, .invalidRefundPreference, .transactionTypeNotSupported,
-    .appTransactionIdNotSupported, .invalidImage, .headerTooLong, .bodyTooLong, .invalidLocale,
-    .altTextTooLong, .appAccountTokenNotUUID, .familyTransactionNotSupported, .transactionIdNotOriginal,
-    .consumptionPercentageNotSupported, .invalidPerformanceTestRequest, .invalidPerformanceTestRequestId,
-    .performanceTestExists, .invalidRealtimeURL, .invalidImageSize, .tooManyBulletPoints,
-    .bulletPointTextTooLong, .headerAboveMissingImage, .invalidGroupId, .assignedTransactionNotSupported,
-    .subscriptionExtensionIneligible, .subscriptionMaximumExtensionsReached, .familySharedExtensionIneligible,
-    .tooManyImages, .tooManyMessages, .messageNotApproved, .imageNotApproved, .imageInUse,
-    .noPassingPerformanceTest, .assignedExtensionIneligible, .accountNotFound, .accountNotFoundRetryable,
-    .appNotFound, .appNotFoundRetryable, .originalTransactionIdNotFound,
+    .appTransactionIdNotSupported, .invalidCurrency, .oneItemNeededInModify, .nullRequestInfo,
+    .nullRequestReferenceID, .invalidRequestReferenceID, .invalidConsistencyToken, .nullVersion,
+    .unexpectedVersion, .nullTransactionId, .negativePrice, .skuLengthExceeded, .descriptionLengthExceeded,
+    .displayNameLengthExceeded, .negativeProratedPrice, .nullOfferPeriod, .nullPeriodCount,
+    .periodCountNotPositive, .nullReason, .invalidPreviousTransactionID, .repeatedRequestReferenceId,
+    .nullCurrency, .nullTaxCode, .nullStorefront, .nullItems, .nullItem, .nullDescriptors, .nullPeriod,
+    .nullSKU, .nullDisplayName, .nullDescription, .nullPrice, .nullRetainBillingCycle, .nullEffective,
+    .nullNewSKU, .invalidPreviousSubscription, .productAlreadyExists, .invalidProductChanges, .invalidSalable,
+    .invalidSalableDuration, .invalidDisplayName, .invalidDescription, .invalidProduct, .invalidSKU,
+    .invalidRefundType, .invalidRefundReason, .invalidChangeReason, .invalidOfferReason,
+    .invalidTaxProductCode, .invalidOfferPeriod, .invalidOfferPeriodCount, .invalidRenewalPeriod,
+    .invalidRenewalPrice, .invalidAmount, .mismatchedStorefront, .missingPricingConfigForStorefront,
+    .operationNotAllowed, .moreItemsThanAllowed, .moreOffersThanAllowed, .emptyAddChangeItems,
+    .missingUpdatedItemsWithPeriodChange, .periodResetWithRetainBillingCycle, .periodChangeEffectiveConflict,
+    .multipleOperationsOnSingleSKU, .removeItemsWithoutAddOrChangeItems, .removeItemNotFound,
+    .changeItemNotFound, .misalignedBillingCycle, .billingCycleResetWithEffectiveLater,
+    .periodChangeImmediateWithEffectiveAtNextBillingCycle, .multiplePrices, .invalidProratedPrice,
+    .invalidOfferPrice, .nullRefundAmount, .negativeRefundAmount, .refundAmountWithoutCustom,
+    .nullRefundReason, .nullRefundType, .simulateRefundDeclineOnlyInSandbox, .nullRefundRisking,
+    .atLeastOneItem, .invalidImage, .headerTooLong, .bodyTooLong, .invalidLocale,
+    .atLeastOneOfDisplayNameOrDescription, .nullTargetProductID, .invalidTargetProductID,
+    .removalAllNotAllowed, .nullCurrentSKU, .nullAdvancedCommerceData, .invalidOperation, .malformedPayload,
+    .invalidSignature, .altTextTooLong, .subscriptionAlreadyMigrated, .offerPreventsItemMidCycleChange,
+    .priceChangeNotSupportedThroughModifyItems, .itemLimitExceeded, .pendingChangesMismatch, .pendingRefund,
+    .proratedOnlyLatestTransaction, .appAccountTokenNotUUID, .partialSimulateRefundDecline,
+    .familyTransactionNotSupported, .revokeOnInactiveSubscription, .transactionIdNotOriginal,
+    .dependentSKUsCannotBeShared, .dependentSKUsCannotBeChained, .itemCannotBeSpecifiedMultipleTimes,
+    .priceChangeCannotBeIssuedWhenAlreadyCommunicated, .consumptionPercentageNotSupported,
+    .invalidPerformanceTestRequest, .invalidPerformanceTestRequestId, .performanceTestExists,
+    .invalidPriceForChangeItemInPriceIncrease, .invalidRealtimeURL, .invalidImageSize, .tooManyBulletPoints,
+    .bulletPointTextTooLong, .invalidSKUProvidedMustBeCurrentSKUSetToRenew,
+    .acaPriceIncreaseIsNotCurrentlySupportedInIndia, .invalidProratedPriceForChangeItemWithEffectiveLater,
+    .freeTrialOfferMustUsePeriodCountOfOne, .headerAboveMissingImage, .invalidGroupId,
+    .assignedTransactionNotSupported, .unauthorized, .subscriptionExtensionIneligible,
+    .subscriptionMaximumExtensionsReached, .familySharedExtensionIneligible, .subscriptionDoesNotExist,
+    .subscriptionAlreadyExists, .subscriptionNotEligible, .subscriptionAlreadyActive, .productNotOwned,
+    .tooManyImages, .inactiveACASub, .tooManyMessages, .messageNotApproved, .imageNotApproved, .imageInUse,
+    .insufficientFunds, .alreadyRefunded, .storefrontChange, .productNotEligible, .transactionNotRefundable,
+    .transactionCannotBeRefundedContactSupport, .noPassingPerformanceTest,
+    .migrationNotAllowedWhenPriceIncreaseCommunicated, .assignedExtensionIneligible, .accountNotFound,
+    .accountNotFoundRetryable, .appNotFound, .appNotFoundRetryable, .originalTransactionIdNotFound,
     .originalTransactionIdNotFoundRetryable, .serverNotificationURLNotFound, .testNotificationNotFound,
-    .statusRequestNotFound, .transactionIdNotFound, .imageNotFound, .messageNotFound,
+    .statusRequestNotFound, .transactionIdNotFound, .imageNotFound, .messageNotFound, .productNotFound,
     .performanceTestNotFound, .appTransactionNotFound, .defaultMessageNotFound, .realtimeURLNotFound,
     .groupNotFound, .imageExists, .messageExists, .rateLimitExceeded, .generalInternal,
     .generalInternalRetryable,
@@ -478,35 +998,163 @@ extension AppStoreServerErrorCode {
     case .invalidRefundPreference: "The refund preference is not valid."
     case .transactionTypeNotSupported: "The call does not support this type of transaction."
     case .appTransactionIdNotSupported: "The call does not take an app transaction identifier."
+    case .invalidCurrency: "The currency is not valid."
+    case .oneItemNeededInModify: "A modification needs an item that is added, changed or removed."
+    case .nullRequestInfo: "The member requestInfo is missing."
+    case .nullRequestReferenceID: "The request reference is missing."
+    case .invalidRequestReferenceID: "The request reference is not valid."
+    case .invalidConsistencyToken: "The consistency token is not valid."
+    case .nullVersion: "The version is missing."
+    case .unexpectedVersion: "The version of the request is not one that is known."
+    case .nullTransactionId: "The transaction identifier is missing."
+    case .negativePrice: "A price is negative."
+    case .skuLengthExceeded: "A SKU is too long."
+    case .descriptionLengthExceeded: "A description is too long."
+    case .displayNameLengthExceeded: "A display name is too long."
+    case .negativeProratedPrice: "A prorated price is negative."
+    case .nullOfferPeriod: "The period of an offer is missing."
+    case .nullPeriodCount: "The number of periods of an offer is missing."
+    case .periodCountNotPositive: "The number of periods of an offer is not positive."
+    case .nullReason: "The reason is missing."
+    case .invalidPreviousTransactionID: "The previous transaction identifier is not valid."
+    case .repeatedRequestReferenceId: "The request reference was used before."
+    case .nullCurrency: "The currency is missing."
+    case .nullTaxCode: "The tax code is missing."
+    case .nullStorefront: "The storefront is missing."
+    case .nullItems: "The list of items is missing."
+    case .nullItem: "The item is missing."
+    case .nullDescriptors: "The descriptors are missing."
+    case .nullPeriod: "The period is missing."
+    case .nullSKU: "The SKU is missing."
+    case .nullDisplayName: "The display name is missing."
+    case .nullDescription: "The description is missing."
+    case .nullPrice: "The price is missing."
+    case .nullRetainBillingCycle: "The value of retainBillingCycle is missing."
+    case .nullEffective: "The member effective is missing."
+    case .nullNewSKU: "The new SKU is missing."
+    case .invalidPreviousSubscription: "The previous subscription is not valid."
+    case .productAlreadyExists: "The product exists already."
+    case .invalidProductChanges: "The changes of the product are not valid."
+    case .invalidSalable: "The value of salable is not valid."
+    case .invalidSalableDuration: "The duration of salable is not valid."
+    case .invalidDisplayName: "The display name is not valid."
+    case .invalidDescription: "The description is not valid."
+    case .invalidProduct: "The product is not valid."
+    case .invalidSKU: "The SKU is not valid."
+    case .invalidRefundType: "The type of the refund is not valid."
+    case .invalidRefundReason: "The reason of the refund is not valid."
+    case .invalidChangeReason: "The reason of the change is not valid."
+    case .invalidOfferReason: "The reason of the offer is not valid."
+    case .invalidTaxProductCode: "The tax code is not valid."
+    case .invalidOfferPeriod: "The period of an offer is not valid."
+    case .invalidOfferPeriodCount: "The number of periods of the offer is not valid."
+    case .invalidRenewalPeriod: "The renewal period is not valid."
+    case .invalidRenewalPrice: "The renewal price is not valid."
+    case .invalidAmount: "The amount is not valid."
+    case .mismatchedStorefront: "The storefront does not match."
+    case .missingPricingConfigForStorefront: "There is no price configuration for the storefront."
+    case .operationNotAllowed: "The operation is not allowed."
+    case .moreItemsThanAllowed: "There are more items than are allowed."
+    case .moreOffersThanAllowed: "There are more offers than are allowed."
+    case .emptyAddChangeItems: "No item is added or changed."
+    case .missingUpdatedItemsWithPeriodChange: "With a change of the period all items must be updated."
+    case .periodResetWithRetainBillingCycle: "A change of the period cannot retain the billing cycle."
+    case .periodChangeEffectiveConflict:
+      "The change of the period takes effect at another time than the items."
+    case .multipleOperationsOnSingleSKU: "There are several operations on one SKU."
+    case .removeItemsWithoutAddOrChangeItems: "Items are removed, and none is added or changed."
+    case .removeItemNotFound: "An item to remove was not found."
+    case .changeItemNotFound: "An item to change was not found."
+    case .misalignedBillingCycle: "The billing cycles do not agree."
+    case .billingCycleResetWithEffectiveLater:
+      "The billing cycle cannot begin anew with a change that takes effect later."
+    case .periodChangeImmediateWithEffectiveAtNextBillingCycle:
+      "The period changes at once, and an item at the next renewal."
+    case .multiplePrices: "There are several prices."
+    case .invalidProratedPrice: "The prorated price is not valid."
+    case .invalidOfferPrice: "The price of the offer is not valid."
+    case .nullRefundAmount: "The amount of the refund is missing."
+    case .negativeRefundAmount: "The amount of a refund is negative."
+    case .refundAmountWithoutCustom: "The amount of a refund is for the type CUSTOM only."
+    case .nullRefundReason: "The reason of the refund is missing."
+    case .nullRefundType: "The type of the refund is missing."
+    case .simulateRefundDeclineOnlyInSandbox: "SIMULATE_REFUND_DECLINE is for the sandbox only."
+    case .nullRefundRisking: "The member refundRiskingPreference is missing."
+    case .atLeastOneItem: "There must be an item."
     case .invalidImage: "The image is not valid."
     case .headerTooLong: "The header of the message is too long."
     case .bodyTooLong: "The body of the message is too long."
     case .invalidLocale: "The locale is not valid."
+    case .atLeastOneOfDisplayNameOrDescription: "There must be a display name or a description."
+    case .nullTargetProductID: "The target product identifier is missing."
+    case .invalidTargetProductID: "The target product identifier is not valid."
+    case .removalAllNotAllowed: "Not all items can be removed."
+    case .nullCurrentSKU: "The current SKU is missing."
+    case .nullAdvancedCommerceData: "The member advancedCommerceData is missing."
+    case .invalidOperation: "The operation is not valid."
+    case .malformedPayload: "The payload cannot be read."
+    case .invalidSignature: "The signature is not valid."
     case .altTextTooLong: "The alternative text is too long."
+    case .subscriptionAlreadyMigrated: "The subscription was migrated before."
+    case .offerPreventsItemMidCycleChange: "An offer prevents that an item changes within the billing cycle."
+    case .priceChangeNotSupportedThroughModifyItems: "A modification of items cannot change a price."
+    case .itemLimitExceeded: "The subscription has more items than are allowed."
+    case .pendingChangesMismatch: "The request does not agree with pending changes."
+    case .pendingRefund: "A refund is pending."
+    case .proratedOnlyLatestTransaction: "Only the latest transaction can be refunded in part."
     case .appAccountTokenNotUUID: "The app account token is no UUID."
+    case .partialSimulateRefundDecline: "SIMULATE_REFUND_DECLINE is the reason of some items only."
     case .familyTransactionNotSupported: "The call does not take transactions that were shared in a family."
+    case .revokeOnInactiveSubscription: "The subscription to revoke is not active."
     case .transactionIdNotOriginal: "The transaction identifier is not an original one."
+    case .dependentSKUsCannotBeShared: "Two items cannot have the same dependent SKU."
+    case .dependentSKUsCannotBeChained: "A dependent SKU cannot have dependent SKUs."
+    case .itemCannotBeSpecifiedMultipleTimes: "An item is named several times."
+    case .priceChangeCannotBeIssuedWhenAlreadyCommunicated:
+      "A price change was communicated to the customer already."
     case .consumptionPercentageNotSupported: "Auto-renewable subscriptions have no consumption percentage."
     case .invalidPerformanceTestRequest: "The request for a performance test is not valid."
     case .invalidPerformanceTestRequestId: "The identifier of the performance test is not valid."
     case .performanceTestExists: "A performance test is running already."
+    case .invalidPriceForChangeItemInPriceIncrease:
+      "The price of an item that changes during a price increase is not valid."
     case .invalidRealtimeURL: "The realtime URL is not valid."
     case .invalidImageSize: "The image has not the size that it was declared with."
     case .tooManyBulletPoints: "The message has too many bullet points."
     case .bulletPointTextTooLong: "The text of a bullet point is too long."
+    case .invalidSKUProvidedMustBeCurrentSKUSetToRenew: "The SKU must be one that is set to renew."
+    case .acaPriceIncreaseIsNotCurrentlySupportedInIndia: "Price increases are not supported in India."
+    case .invalidProratedPriceForChangeItemWithEffectiveLater:
+      "An item that changes later can have no prorated price."
+    case .freeTrialOfferMustUsePeriodCountOfOne: "A free trial has one period."
     case .headerAboveMissingImage: "The header is to stand above an image that is not there."
     case .invalidGroupId: "The group identifier is not valid."
     case .assignedTransactionNotSupported:
       "The call does not take transactions that were assigned by an organization."
+    case .unauthorized: "The token is not accepted."
     case .subscriptionExtensionIneligible: "The subscription is not eligible for an extension."
     case .subscriptionMaximumExtensionsReached: "The subscription was extended as often as is allowed."
     case .familySharedExtensionIneligible: "Subscriptions that were shared in a family cannot be extended."
+    case .subscriptionDoesNotExist: "The subscription does not exist."
+    case .subscriptionAlreadyExists: "The subscription exists already."
+    case .subscriptionNotEligible: "The subscription is not eligible."
+    case .subscriptionAlreadyActive: "The subscription is active already."
+    case .productNotOwned: "The customer does not own the product."
     case .tooManyImages: "There are as many images as is allowed."
+    case .inactiveACASub: "The Advanced Commerce subscription is not active."
     case .tooManyMessages: "There are as many messages as is allowed."
     case .messageNotApproved: "The message is not approved."
     case .imageNotApproved: "The image is not approved."
     case .imageInUse: "The image is in use."
+    case .insufficientFunds: "The funds are not sufficient."
+    case .alreadyRefunded: "The transaction was refunded already."
+    case .storefrontChange: "The customer's storefront changed."
+    case .productNotEligible: "The product is not eligible."
+    case .transactionNotRefundable: "The transaction cannot be refunded."
+    case .transactionCannotBeRefundedContactSupport: "The transaction cannot be refunded; ask Apple."
     case .noPassingPerformanceTest: "The realtime URL has passed no performance test."
+    case .migrationNotAllowedWhenPriceIncreaseCommunicated:
+      "A subscription whose price increase was communicated cannot be migrated."
     case .assignedExtensionIneligible:
       "Subscriptions that were assigned by an organization cannot be extended."
     case .accountNotFound: "The customer was not found."
@@ -523,6 +1171,7 @@ extension AppStoreServerErrorCode {
     case .transactionIdNotFound: "The transaction was not found in this environment."
     case .imageNotFound: "The image was not found."
     case .messageNotFound: "The message was not found."
+    case .productNotFound: "The product was not found."
     case .performanceTestNotFound: "The performance test was not found."
     case .appTransactionNotFound: "The customer has no app transaction."
     case .defaultMessageNotFound: "There is no default message for this product and locale."

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+public import ReceiptCodec
 
 /// The rules over several fields of a request that Apple documents.
 extension ConsumptionRequest {
@@ -24,6 +24,63 @@ extension ConsumptionRequestV1 {
     limits.require(
       customerConsented == true, at: "$.customerConsented",
       "Without the customer's consent nothing may be disclosed.")
+  }
+}
+
+extension AppStoreServerCall where Response == NoContent, Value == NoContent {
+  /// As ``sendConsumption(_:of:)``, for a purchase whose transaction is at hand, such as that of the
+  /// `CONSUMPTION_REQUEST` notification: what the App Store would refuse for it is not sent.
+  ///
+  /// - Parameters:
+  ///   - request: What is known.
+  ///   - purchase: The purchase; one of Advanced Commerce is refused, for which there is
+  ///     ``sendConsumptionV1(_:of:)``.
+  /// - Returns: The call.
+  public static func sendConsumption(_ request: ConsumptionRequest, of purchase: JWSTransaction) -> Self {
+    var parameters = AppStoreServerRequest(purchase.transactionId ?? "", json: request)
+    parameters.limits.require(
+      purchase.advancedCommerceInfo == nil, at: "transactionId",
+      "Version 2 does not take purchases of Advanced Commerce: send version 1, sendConsumptionV1(_:of:).")
+    parameters.limits.require(
+      request.consumptionPercentage == nil || purchase.type != .autoRenewableSubscription,
+      at: "$.consumptionPercentage", "Auto-renewable subscriptions have no consumption percentage.")
+    return Self(.sendConsumption, parameters)
+  }
+}
+
+extension ExternalPurchaseReport {
+  func checkRules(_ limits: inout RequestLimits) {
+    let hasItems = lineItems?.isEmpty == false
+    limits.require(
+      hasItems == (status == .lineItem) && (hasItems || lineItems == nil), at: "$.lineItems",
+      "The status LINE_ITEM, and no other, comes with line items.")
+    for (index, item) in (lineItems ?? []).enumerated() {
+      item.checkRules(&limits, at: "$.lineItems[\(index)]")
+    }
+  }
+}
+
+extension ExternalPurchaseLineItem {
+  fileprivate func checkRules(_ limits: inout RequestLimits, at place: String) {
+    limits.require(
+      erroneouslySubmitted != true || restatement == true, at: place + ".restatement",
+      "What was submitted erroneously is a restatement.")
+    limits.require(
+      (exchangeRate != nil) == (pricingCurrency != reportingCurrency), at: place + ".exchangeRate",
+      "It is stated where the two currencies differ, and only there.")
+    limits.require(
+      eventType != .refund || referenceLineItemId != nil, at: place + ".referenceLineItemId",
+      "A refund refers to the purchase.")
+    guard eventType == .buy else { return }
+    limits.require(
+      productType != nil && productIdentifier != nil && quantity != nil, at: place + ".productType",
+      "A purchase states productType, productIdentifier and quantity.")
+    limits.require(
+      productType != .subscription
+        || subscriptionEvent != nil && subscriptionStartDate != nil && subscriptionEndDate != nil
+          && subscriptionDaysOfPaidService != nil,
+      at: place + ".subscriptionEvent",
+      "A subscription states its event, the dates of its period and the days of paid service.")
   }
 }
 

@@ -76,6 +76,8 @@ public enum OfferType: Sendable, Hashable {
   case offerCode
   /// `4`: win-back offer.
   case winBack
+  /// `5`: retention offer.
+  case retention
   /// Any other value, as it came.
   case unknown(Int64)
 }
@@ -88,6 +90,7 @@ extension OfferType: JSONEnumeration {
     case 2: self = .promotional
     case 3: self = .offerCode
     case 4: self = .winBack
+    case 5: self = .retention
     default: self = .unknown(rawValue)
     }
   }
@@ -99,6 +102,7 @@ extension OfferType: JSONEnumeration {
     case .promotional: 2
     case .offerCode: 3
     case .winBack: 4
+    case .retention: 5
     case .unknown(let rawValue): rawValue
     }
   }

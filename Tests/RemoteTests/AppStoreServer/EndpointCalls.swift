@@ -36,6 +36,7 @@ struct EndpointCall: Sendable, CustomTestStringConvertible {
 
   static let all: [EndpointCall] =
     transactions + subscriptions + purchases + notifications + retention + groups + advancedCommerce
+    + externalPurchases
 
   static let transactions: [EndpointCall] = [
     EndpointCall(.transactionHistory, .get, "/inApps/v2/history/1", answer: #"{"hasMore":false}"#) {

@@ -43,6 +43,8 @@ import Testing
       #expect(requests == (code.isRetryable ? 4 : 1))
       if code == .rateLimitExceeded {
         #expect(error?.cause == .rateLimited(retryAfter: nil))
+      } else if code == .unauthorized {
+        #expect(error?.cause == .unauthorized(message: "Not that."))
       } else {
         #expect(error?.cause == .response(code, message: "Not that."))
       }

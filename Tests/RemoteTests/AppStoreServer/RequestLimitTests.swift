@@ -125,6 +125,37 @@ import Testing
     #expect(place == refused)
   }
 
+  @Test(
+    "consumption, version 2, is not sent for a purchase of Advanced Commerce; the message names version 1")
+  func consumptionOfAdvancedCommerce() async throws {
+    let request = ConsumptionRequest(
+      customerConsented: true, deliveryStatus: .delivered, sampleContentProvided: true)
+    var purchase = JWSTransaction()
+    purchase.transactionId = "7"
+    let transport = FakeTransport(.json(""))
+    let client = try StoreServer.raw(transport)
+    try await client.send(.sendConsumption(request, of: purchase))
+    #expect(transport.requests.first?.url.target == "/inApps/v2/transactions/consumption/7")
+    purchase.type = .autoRenewableSubscription
+    let percentage = await storeError { [purchase] () async throws(AppStoreServerError) in
+      try await client.send(.sendConsumption(request.with { $0.consumptionPercentage = 0 }, of: purchase))
+    }
+    guard case .invalidRequest("$.consumptionPercentage", _) = percentage?.cause else {
+      Issue.record("\(String(describing: percentage))")
+      return
+    }
+    purchase.advancedCommerceInfo = AdvancedCommerceTransactionInfo()
+    let refused = await storeError { [purchase] () async throws(AppStoreServerError) in
+      try await client.send(.sendConsumption(request, of: purchase))
+    }
+    guard case .invalidRequest("transactionId", let message) = refused?.cause else {
+      Issue.record("\(String(describing: refused))")
+      return
+    }
+    #expect(message.contains("sendConsumptionV1"))
+    #expect(transport.requests.count == 1)
+  }
+
   @Test("consumption, version 1: consent, and an account that is a UUID or empty")
   func consumptionV1() async throws {
     for (consented, account, refused) in [

@@ -104,7 +104,7 @@ import Testing
     let once: Set<AppStoreServerEndpoint> = [
       .extendRenewalDate, .requestTestNotification, .startPerformanceTest, .cancelSubscription,
       .revokeSubscription, .migrateSubscription, .changeSubscriptionMetadata, .changeSubscriptionPrice,
-      .requestRefund,
+      .requestRefund, .sendExternalPurchaseReport,
     ]
     let transport = FakeTransport([.failure(HTTPTransportError(.connectionLost, "no"))])
     let client = try StoreServer.raw(transport)

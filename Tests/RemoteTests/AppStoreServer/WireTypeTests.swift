@@ -188,11 +188,26 @@ import Testing
   @Test("every documented code has a meaning, one HTTP status, and occurs once")
   func documented() {
     let codes = AppStoreServerErrorCode.documented
-    #expect(codes.count == 94)
+    #expect(codes.count == 216)
     #expect(codes.map(\.rawValue) == Set(codes.map(\.rawValue)).sorted())
     for code in codes {
       #expect(code.meaning?.isEmpty == false)
-      #expect([400, 403, 404, 409, 429, 500].contains(code.httpStatus))
+      #expect([400, 401, 403, 404, 409, 429, 500].contains(code.httpStatus))
+    }
+  }
+
+  @Test("the codes of the Advanced Commerce API have names")
+  func advancedCommerce() {
+    let codes: [(Int64, AppStoreServerErrorCode)] = [
+      (4_000_063, .oneItemNeededInModify), (4_000_087, .skuLengthExceeded), (4_000_105, .nullSKU),
+      (4_000_143, .multipleOperationsOnSingleSKU), (4_000_192, .dependentSKUsCannotBeShared),
+      (4_000_221, .acaPriceIncreaseIsNotCurrentlySupportedInIndia), (4_010_000, .unauthorized),
+      (4_030_015, .inactiveACASub), (4_030_027, .migrationNotAllowedWhenPriceIncreaseCommunicated),
+      (4_040_016, .productNotFound),
+    ]
+    for (number, code) in codes {
+      #expect(AppStoreServerErrorCode(rawValue: number) == code)
+      #expect(code.rawValue == number)
     }
   }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreServer
+internal import ReceiptCodec
+
+/// Reports about tokens of external purchases.
+enum ExternalPurchaseEndpoints {
+  static let routes = [
+    Route("PUT", "/externalPurchase/v1/reports", send),
+    Route("GET", "/externalPurchase/v1/reports/{}", report),
+  ]
+
+  @Sendable static func send(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    guard
+      let report = try? ExternalPurchaseReport(json: call.request.body, part: "report", limits: .standard),
+      report.requestIdentifier.uuid != nil,
+      (report.lineItems != nil) == (report.status == .lineItem), report.lineItems?.isEmpty != true
+    else { throw .generalBadRequest }
+    let identifier = report.requestIdentifier.rawValue.lowercased()
+    let isNew = call.store.state.withState { state in
+      guard state.externalPurchaseReports[identifier] == nil else { return false }
+      state.externalPurchaseReports[identifier] = report
+      return true
+    }
+    guard isNew else { throw .invalidRequestIdentifier }
+    return .json(.members(("requestIdentifier", .string(report.requestIdentifier.rawValue))))
+  }
+
+  @Sendable static func report(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    let identifier = call.parameter().lowercased()
+    guard let report = call.store.state.withState({ $0.externalPurchaseReports[identifier] }),
+      let json = try? JSONValue(parsing: report.encodedJSON())
+    else { throw .invalidRequestIdentifier }
+    return .json(.members(("report", json)))
+  }
+}

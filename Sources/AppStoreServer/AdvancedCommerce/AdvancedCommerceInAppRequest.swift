@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+public import ReceiptSigning
+
+/// A request of the Advanced Commerce API that an app hands to StoreKit, with every member typed.
+///
+/// ```swift
+/// let request = try AdvancedCommerceRequest(.createOneTimeCharge(charge))
+/// let jws = try signer.advancedCommerceRequest(request, nonce: nonce, issuedAt: now)
+/// ```
+public enum AdvancedCommerceInAppRequest: Sendable, Hashable {
+  /// Sells something once.
+  case createOneTimeCharge(AdvancedCommerceOneTimeChargeCreateRequest)
+  /// Sells a subscription.
+  case createSubscription(AdvancedCommerceSubscriptionCreateRequest)
+  /// Changes a subscription.
+  case modifySubscription(AdvancedCommerceSubscriptionModifyInAppRequest)
+  /// Has a subscription renew again.
+  case reactivateSubscription(AdvancedCommerceSubscriptionReactivateInAppRequest)
+
+  fileprivate var operation: AdvancedCommerceRequest.Operation {
+    switch self {
+    case .createOneTimeCharge: .createOneTimeCharge
+    case .createSubscription: .createSubscription
+    case .modifySubscription: .modifySubscription
+    case .reactivateSubscription: .reactivateSubscription
+    }
+  }
+
+  fileprivate var content: (info: AdvancedCommerceRequestInfo, storefront: String?, body: any WireRequest) {
+    switch self {
+    case .createOneTimeCharge(let request): (request.requestInfo, request.storefront, request)
+    case .createSubscription(let request): (request.requestInfo, request.storefront, request)
+    case .modifySubscription(let request): (request.requestInfo, request.storefront, request)
+    case .reactivateSubscription(let request): (request.requestInfo, request.storefront, request)
+    }
+  }
+}
+
+extension AdvancedCommerceRequest {
+  /// Checks a request against the limits that Apple documents, to be signed.
+  ///
+  /// - Throws: `SigningError` with `invalid-value` and the place of the first limit that is broken.
+  public init(_ request: AdvancedCommerceInAppRequest) throws(SigningError) {
+    let (info, storefront, body) = request.content
+    var limits = RequestLimits()
+    body.checkFields(&limits, at: "$")
+    body.checkRules(&limits)
+    if let violation = limits.violation {
+      throw SigningError(.invalidValue, at: violation.place, violation.message)
+    }
+    var members: [JSONMember] = []
+    do throws(MalformedReceipt) {
+      if case .object(let all) = try JSONValue(parsing: body.encodedJSON()) { members = all }
+    } catch {
+      throw SigningError(error)
+    }
+    self.init(
+      request.operation, requestReferenceId: info.requestReferenceId, appAccountToken: info.appAccountToken,
+      consistencyToken: info.consistencyToken, storefront: storefront,
+      members: members.filter { $0.name != "requestInfo" && $0.name != "storefront" })
+  }
+}
+
+/// The rules over several fields that Apple documents, by the error codes that it would answer with.
+extension AdvancedCommerceSubscriptionCreateRequest {
+  func checkRules(_ limits: inout RequestLimits) {
+    limits.requireDistinct(items.map { ("$.items", $0.sku) })
+  }
+}
+
+extension AdvancedCommerceSubscriptionReactivateInAppRequest {
+  func checkRules(_ limits: inout RequestLimits) {
+    limits.requireDistinct((items ?? []).map { ("$.items", $0.sku) })
+  }
+}
+
+extension AdvancedCommerceSubscriptionModifyInAppRequest {
+  func checkRules(_ limits: inout RequestLimits) {
+    limits.require(
+      addItems != nil || changeItems != nil || removeItems != nil || periodChange != nil
+        || descriptors != nil,
+      at: "$", "It changes nothing.")
+    limits.requireDistinct(
+      (addItems ?? []).map { ("$.addItems", $0.sku) }
+        + (changeItems ?? []).map { ("$.changeItems", $0.currentSKU) }
+        + (removeItems ?? []).map { ("$.removeItems", $0.sku) })
+    for (index, item) in (changeItems ?? []).enumerated() {
+      limits.require(
+        item.proratedPrice == nil || item.effective == .immediately,
+        at: "$.changeItems[\(index)].proratedPrice", "It is for a change that takes effect at once.")
+      limits.require(
+        periodChange?.effective != .immediately || item.effective == .immediately,
+        at: "$.changeItems[\(index)].effective", "The period changes at once, and the item must, too.")
+    }
+    limits.require(
+      !retainBillingCycle || periodChange?.effective != .immediately, at: "$.retainBillingCycle",
+      "A period that changes at once begins anew.")
+  }
+}
+
+extension RequestLimits {
+  /// That no item is named twice.
+  fileprivate mutating func requireDistinct(_ items: [(place: String, sku: String)]) {
+    var seen: Set<String> = []
+    for (place, sku) in items {
+      require(seen.insert(sku).inserted, at: place, "The item \"\(sku)\" is named more than once.")
+    }
+  }
+}
