@@ -84,9 +84,9 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The folder of a store, as receipt-tool store init makes it; without one, purchases are kept in memory.",
+      "The folder of a store, as receipt-tool store init makes it; once for each app. Without one, purchases are kept in memory.",
       valueName: "dir"))
-  var store: String?
+  var store: [String] = []
 
   @Option(
     help: ArgumentHelp(
@@ -137,7 +137,7 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
     guard 1...600 ~= notificationTimeout else {
       throw ValidationError("--notification-timeout takes 1 to 600 seconds.")
     }
-    if store != nil, authority != "test" || clock != nil || gracePeriod != nil || sample || sandboxRates {
+    if !store.isEmpty, authority != "test" || clock != nil || gracePeriod != nil || sample || sandboxRates {
       throw ValidationError(
         "--store has its own identity, clock and grace period: leave out --authority, --clock, --grace-period, "
           + "--sandbox-rates and --sample.")

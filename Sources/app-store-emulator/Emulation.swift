@@ -25,32 +25,42 @@
       }
       // Do everything that can fail before opening the ports. The roots do not depend on the port.
       let files = StateDirectory(path: options.state)
+      let folders = try folders()
       try files.write(
-        signing: try signing(ocspPort: 0), tlsAuthority: certificates.authority, developerKey: developerKey,
+        signing: try signing(folders.first?.folder, ocspPort: 0), settings: folders.first?.settings,
+        tlsAuthority: certificates.authority, developerKey: developerKey,
         options: options)
       defer { if options.removeState { files.remove() } }
 
       // Certificates contain the port of their OCSP responder.
       let ports = try await ServedPort.open(options.serving, certificates)
-      let signing = try signing(ocspPort: ports[0].listener.port)
       let transport = try transport(certificates)
-      let sandbox = try await store(
-        .sandbox, signing, developerKey.publicKey, transport, port: ports[0].listener.port)
-      let production = try await store(
-        .production, signing, developerKey.publicKey, transport, port: ports[1].listener.port)
-      if signing.responder == nil {
+      var apps: [ReceiptEnvironment: EmulatedApps] = [:]
+      for (environment, port) in [(ReceiptEnvironment.sandbox, ports[0]), (.production, ports[1])] {
+        let own: [StoreInFolder?] = folders.filter { $0.settings.environment == environment }
+        var stores: [EmulatedAppStore] = []
+        for folder in own.isEmpty ? [nil] : own {
+          stores.append(
+            try await store(
+              environment, folder,
+              try signing((folder ?? folders.first)?.folder, ocspPort: ports[0].listener.port),
+              developerKey.publicKey, transport, port: port.listener.port))
+        }
+        apps[environment] = EmulatedApps(stores, shutdown: { end.fire() })
+      }
+      let stores = apps.values.flatMap(\.stores)
+      if stores.contains(where: { $0.signing.responder == nil }) {
         ToolFailure.write("app-store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
       }
       ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)
       await withTaskGroup(of: Void.self) { group in
         for port in ports {
-          let store = port.isProduction ? production : sandbox
-          let control = EmulatorControl(store, shutdown: { end.fire() })
+          guard let served = apps[port.isProduction ? .production : .sandbox] else { continue }
           group.addTask { [serving = options.serving] in
-            try? await port.listener.serve(store, control, serving)
+            try? await port.listener.serve(served, serving)
           }
         }
-        for store in [sandbox, production] {
+        for store in stores {
           group.addTask { await store.run() }
         }
         group.addTask { await end.wait() }
@@ -59,7 +69,43 @@
         group.cancelAll()
       }
       try? await transport.shutdown()
-      for store in [sandbox, production] { try? saveClock(of: store) }
+      for folder in folders {
+        let store = stores.first { $0.configuration.bundleId == folder.settings.bundleId }
+        if let store { try? folder.save(store.configuration.clock()) }
+      }
+    }
+
+    /// A store in a folder, and its settings.
+    private struct StoreInFolder {
+      let folder: StoreFolder
+      var settings: StoreSettings
+
+      /// Keeps how far its clock was advanced.
+      func save(_ time: Timestamp) throws {
+        var settings = settings
+        settings.clockOffset = time.millisecondsSince1970 - SystemClock.now().millisecondsSince1970
+        try FileStore.replace(folder.settingsFile, mode: 0o644, contents: settings.encoded())
+      }
+    }
+
+    private func folders() throws -> [StoreInFolder] {
+      do {
+        let folders = try options.store.map { path in
+          let folder = StoreFolder(path)
+          return StoreInFolder(
+            folder: folder, settings: try StoreSettings(decoding: FileStore.read(folder.settingsFile)))
+        }
+        let apps = Set(folders.map { "\($0.settings.environment.rawValue) \($0.settings.bundleId)" })
+        guard apps.count == folders.count else {
+          throw ToolFailure.exit(
+            ToolFailure.usage, "two stores are of the same app: give each its own --bundle")
+        }
+        return folders
+      } catch let error as ExitCode {
+        throw error
+      } catch {
+        throw ToolFailure.exit(ToolFailure.noInput, "\(error)")
+      }
     }
 
     /// Trusts the emulator's own TLS certificates too, so that it can notify a server that uses them.
@@ -76,8 +122,8 @@
     }
 
     private func store(
-      _ environment: ReceiptEnvironment, _ signing: EmulatorSigning, _ developerKey: PublicKey,
-      _ transport: AsyncHTTPClientTransport, port: Int
+      _ environment: ReceiptEnvironment, _ stored: StoreInFolder?, _ signing: EmulatorSigning,
+      _ developerKey: PublicKey, _ transport: AsyncHTTPClientTransport, port: Int
     ) async throws -> EmulatedAppStore {
       let key = DeveloperKey(keyId: options.keyId, issuerId: options.issuerId, publicKey: developerKey)
       var configuration = EmulatedAppStore.Configuration(
@@ -89,16 +135,17 @@
       var storage: any RecordStorage = MemoryRecordStorage()
       var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
       do {
-        if let settings = try folderSettings(), settings.environment == environment, let folder {
-          storeOptions = settings.options()
-          configuration.bundleId = settings.bundleId
-          if let appAppleId = settings.appAppleId { configuration.appAppleId = appAppleId }
-          storage = try SQLiteRecordStorage(openingAt: folder.ledgerFile)
-          start = SystemClock.now().addingSeconds(settings.clockOffset / 1000)
+        if let stored {
+          storeOptions = stored.settings.options()
+          configuration.bundleId = stored.settings.bundleId
+          if let appAppleId = stored.settings.appAppleId { configuration.appAppleId = appAppleId }
+          storage = try SQLiteRecordStorage(openingAt: stored.folder.ledgerFile)
+          start = SystemClock.now().addingSeconds(stored.settings.clockOffset / 1000)
         }
         let clock = EmulatorClock(at: start, rate: options.clockRate)
         var store = try EmulatedAppStore(
-          configuration, signing: signing, clock: clock, catalog: try catalog(), storage: storage,
+          configuration, signing: signing, clock: clock, catalog: try catalog(stored?.folder),
+          storage: storage,
           options: storeOptions)
         clock.advance(to: try await store.purchases.lastEventDate())
         await store.sendNotifications(
@@ -120,14 +167,7 @@
       }
     }
 
-    private var folder: StoreFolder? { options.store.map { StoreFolder($0) } }
-
-    private func folderSettings() throws -> StoreSettings? {
-      guard let folder else { return nil }
-      return try StoreSettings(decoding: FileStore.read(folder.settingsFile))
-    }
-
-    private func catalog() throws -> ProductCatalog {
+    private func catalog(_ folder: StoreFolder?) throws -> ProductCatalog {
       let files =
         options.catalog.map { [$0] } ?? folder.map { [$0.storeKitCatalogFile, $0.ownCatalogFile] } ?? []
       for (index, file) in files.enumerated() {
@@ -141,16 +181,6 @@
       return .sample
     }
 
-    /// Keeps how far the clock of a store in a folder was advanced.
-    private func saveClock(of store: EmulatedAppStore) throws {
-      guard let folder, var settings = try folderSettings(),
-        settings.environment == store.configuration.environment
-      else { return }
-      settings.clockOffset =
-        store.configuration.clock().millisecondsSince1970 - SystemClock.now().millisecondsSince1970
-      try FileStore.replace(folder.settingsFile, mode: 0o644, contents: settings.encoded())
-    }
-
     private static func time(_ text: String) throws -> Timestamp {
       guard let time = try? Timestamp(iso8601: text) else {
         throw ToolFailure.exit(ToolFailure.usage, "--clock takes a time such as 2026-01-31T12:00:00Z.")
@@ -158,7 +188,7 @@
       return time
     }
 
-    private func signing(ocspPort: Int) throws -> EmulatorSigning {
+    private func signing(_ folder: StoreFolder?, ocspPort: Int) throws -> EmulatorSigning {
       do throws(SigningError) {
         let receipts =
           if options.receiptAuthority == "test" { try TestAuthority.rsa().identity } else {

@@ -6,6 +6,7 @@
   import ReceiptCodec
   import ReceiptCrypto
   import ReceiptSigning
+  import StorefrontSQLite
 
   /// The files that tests need: trust anchors and the developer's key.
   struct StateDirectory {
@@ -18,14 +19,14 @@
     private static let developerName = "developer.json"
 
     func write(
-      signing: EmulatorSigning, tlsAuthority: Certificate, developerKey: PrivateKey,
+      signing: EmulatorSigning, settings: StoreSettings?, tlsAuthority: Certificate, developerKey: PrivateKey,
       options: AppStoreEmulatorTool
     ) throws {
       let developer = JSONValue.object([
         JSONMember(name: "keyId", value: .string(options.keyId)),
         JSONMember(name: "issuerId", value: .string(options.issuerId)),
-        JSONMember(name: "bundleId", value: .string(options.bundleId)),
-        JSONMember(name: "appAppleId", value: .integer(options.appAppleId)),
+        JSONMember(name: "bundleId", value: .string(settings?.bundleId ?? options.bundleId)),
+        JSONMember(name: "appAppleId", value: .integer(settings?.appAppleId ?? options.appAppleId)),
       ])
       do {
         try FileStore.ensureDirectory(path)

@@ -416,3 +416,40 @@ def test_a_customer_s_app_buys_over_the_store_s_protocol(emulator, receiver):
     text = json.dumps(sold)
     assert "2000000000000001" in text
     assert statuses(emulator, "2000000000000001") == [1]
+
+
+def test_several_apps_are_served_by_one_process(tmp_path, receipt_tool):
+    import urllib.request
+
+    shops = []
+    for name in ("one", "two"):
+        shops += ["--store", str(tmp_path / name)]
+        run = receipt_tool.run("store", "init", "--store", tmp_path / name, "--bundle", f"com.example.{name}")
+        assert run.code == 0, run.err
+    emulator = Emulator(os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", *shops)
+    assert emulator.developer["bundleId"] == "com.example.one"
+
+    def buy(app):
+        body = {"account": "a", "productId": "com.example.coins"}
+        request = urllib.request.Request(
+            f"{emulator.url()}/apps/{app}/_emulator/buy", data=json.dumps(body).encode(), method="POST"
+        )
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return json.load(response)["transactionId"]
+
+    def transaction(prefix, identifier, token=None):
+        request = urllib.request.Request(f"{emulator.url()}{prefix}/inApps/v1/transactions/{identifier}")
+        if token:
+            claims = base64.urlsafe_b64encode(json.dumps({"bid": token}).encode()).decode().rstrip("=")
+            request.add_header("Authorization", f"Bearer eyJhbGciOiJFUzI1NiJ9.{claims}.AAAA")
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return payload(json.load(response)["signedTransactionInfo"])["bundleId"]
+
+    sold = buy("com.example.two")
+    assert transaction("/apps/com.example.two", sold) == "com.example.two"
+    assert transaction("", sold, token="com.example.two") == "com.example.two"
+    with pytest.raises(OSError):
+        transaction("", sold)
+    assert buy("com.example.one") == sold
+    assert transaction("", sold) == "com.example.one"
+    assert emulator.stop() == 0

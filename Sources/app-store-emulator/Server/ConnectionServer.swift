@@ -10,8 +10,7 @@
   /// Serves one connection: reads a request, sends what the delivery says, and so on.
   struct ConnectionServer {
     let connection: Listener.Connection
-    let store: EmulatedAppStore
-    let control: EmulatorControl
+    let apps: EmulatedApps
     /// For how long the client may send nothing, or not yet a whole request.
     let idleTimeout: TimeAmount
     let log: RequestLog?
@@ -54,10 +53,7 @@
         let request = EmulatorRequest(
           head.method == .HEAD ? "GET" : head.method.rawValue, target: head.uri,
           headers: head.headers.map { HTTPHeader($0.name, $0.value) }, body: body)
-        var delivery =
-          if let response = await control.respond(to: request) { EmulatorDelivery(response) } else {
-            await store.deliver(request)
-          }
+        var delivery = await apps.deliver(request)
         if head.method == .HEAD { delivery.dropBody() }
         // The decoder reads nothing after a request for another protocol.
         let keepsOpen = head.isKeepAlive && !head.headers.contains(name: "Upgrade")

@@ -45,19 +45,19 @@
 
     /// Serves until the task is cancelled; connections then end with it.
     func serve(
-      _ store: EmulatedAppStore, _ control: EmulatorControl, _ options: ServingOptions
+      _ apps: EmulatedApps, _ options: ServingOptions
     ) async throws {
       try await withThrowingDiscardingTaskGroup { group in
         try await channel.executeThenClose { connections in
           for try await connection in connections {
             group.addTask {
-              store.statistics.connectionOpened()
+              apps.stores[0].statistics.connectionOpened()
               // How a connection ends is the client's affair, and often the test's.
               try? await ConnectionServer(
-                connection: connection, store: store, control: control,
+                connection: connection, apps: apps,
                 idleTimeout: .seconds(Int64(options.idleTimeout)), log: options.log ? RequestLog() : nil
               ).run()
-              store.statistics.connectionClosed()
+              apps.stores[0].statistics.connectionClosed()
             }
           }
         }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// The apps that one server serves, each with a store of its own.
+///
+/// A request whose path begins with `/apps/BUNDLE` is that app's, controls among them. Another is the app's that its
+/// bearer token names (`bid`), and without a token the first app's.
+public struct EmulatedApps: Sendable {
+  /// The stores, of one environment and different apps; at least one.
+  public let stores: [EmulatedAppStore]
+  private let shutdown: @Sendable () -> Void
+
+  /// Serves apps; `shutdown` ends the server.
+  public init(_ stores: [EmulatedAppStore], shutdown: @escaping @Sendable () -> Void = {}) {
+    precondition(!stores.isEmpty, "a server has an app")
+    self.stores = stores
+    self.shutdown = shutdown
+  }
+
+  /// Answers a request: a control, or one of an app, with the next fault of its script.
+  public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
+    var request = request
+    let store: EmulatedAppStore
+    if request.path.count > 1, request.path[0] == "apps" {
+      let name = request.path[1]
+      guard let named = stores.first(where: { $0.configuration.bundleId == name }) else {
+        return EmulatorDelivery(.text("There is no app \(name).\n", status: 404))
+      }
+      store = named
+      request.path.removeFirst(2)
+    } else {
+      let name = BearerToken.bundleId(authorization: request.header("Authorization"))
+      store = stores.first { $0.configuration.bundleId == name } ?? stores[0]
+    }
+    if let response = await EmulatorControl(store, shutdown: shutdown).respond(to: request) {
+      return EmulatorDelivery(response)
+    }
+    return await store.deliver(request)
+  }
+}
+
+/// What a bearer token says before anybody checked it.
+enum BearerToken {
+  /// The app that it names.
+  static func bundleId(authorization: String?) -> String? {
+    guard let authorization, authorization.lowercased().hasPrefix("bearer "),
+      let jws = try? UnverifiedJWS(parsing: Array(authorization.dropFirst("Bearer ".count).utf8)),
+      let claims = try? JSONValue(parsing: jws.payload)
+    else { return nil }
+    return claims["bid"]?.string
+  }
+}
