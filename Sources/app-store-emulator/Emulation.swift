@@ -35,6 +35,8 @@
       // Certificates contain the port of their OCSP responder.
       let ports = try await ServedPort.open(options.serving, certificates)
       let transport = try transport(certificates)
+      // What has no identity of its own shares one, and its responder.
+      let signing = try signing(folders.first?.folder, ocspPort: ports[0].listener.port)
       var apps: [ReceiptEnvironment: EmulatedApps] = [:]
       for (environment, port) in [(ReceiptEnvironment.sandbox, ports[0]), (.production, ports[1])] {
         let own: [StoreInFolder?] = folders.filter { $0.settings.environment == environment }
@@ -43,7 +45,7 @@
           stores.append(
             try await store(
               environment, folder,
-              try signing((folder ?? folders.first)?.folder, ocspPort: ports[0].listener.port),
+              try folder.map { try self.signing($0.folder, ocspPort: ports[0].listener.port) } ?? signing,
               developerKey.publicKey, transport, port: port.listener.port))
         }
         apps[environment] = EmulatedApps(stores, shutdown: { end.fire() })
