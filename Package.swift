@@ -65,6 +65,10 @@ let package = Package(
       ]),
     // A pure fold: no network, no clock.
     .target(name: "Entitlements", dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptVerification"]),
+    // The ledger in one SQLite file, with the notifications that were dealt with.
+    .target(
+      name: "EntitlementsSQLite",
+      dependencies: ["Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptVerification", "SQLite"]),
     // The transports, each apart, so that nobody links the HTTP client that they do not use.
     .target(name: "ReceiptHTTPCurl", dependencies: ["CCurl", "ReceiptHTTP"]),
     .target(name: "CCurl"),
@@ -125,11 +129,15 @@ let package = Package(
         "AuditTrailPostgreSQL",
         "AuditTrailSQLite",
         "AppStoreServer",
+        "Entitlements",
+        "EntitlementsSQLite",
+        "ReceiptHTTP",
         "ReceiptHTTPCurl",
         "ReceiptBytes",
         "ReceiptSigning",
         "ReceiptVerification",
         "RemoteChecks",
+        "SQLite",
         "Storefront",
         "StorefrontSQLite",
         "TransparencyLog",
@@ -137,11 +145,15 @@ let package = Package(
       ]),
 
     // The App Store's endpoints, for tests: what they answer, and a process that serves them and fails on demand.
-    .target(name: "AppStoreEmulator", dependencies: ["AppStoreServer", "ReceiptBytes", "ReceiptTesting"]),
+    .target(
+      name: "AppStoreEmulator",
+      dependencies: ["AppStoreServer", "ReceiptBytes", "ReceiptTesting", "Storefront"]),
     .executableTarget(
       name: "app-store-emulator",
       dependencies: [
         "AppStoreEmulator",
+        "ReceiptHTTPAsyncHTTPClient",
+        "StorefrontSQLite",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
@@ -153,7 +165,7 @@ let package = Package(
       name: "receipt-bench",
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "CAllocationCounter", "Entitlements", "Measuring",
-        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks",
+        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks", "Storefront",
       ],
       path: "Benchmarks/receipt-bench"),
     .executableTarget(
@@ -199,8 +211,9 @@ let package = Package(
     .testTarget(
       name: "RemoteTests",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "Entitlements", "ReceiptBytes", "ReceiptHTTPCurl",
-        "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks",
+        "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "ReceiptBytes",
+        "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "Storefront",
+        "StorefrontSQLite",
       ]),
     .testTarget(
       name: "StorefrontTests",

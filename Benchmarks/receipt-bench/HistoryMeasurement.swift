@@ -9,6 +9,7 @@ import Entitlements
 import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
+import Storefront
 
 /// A customer's whole history, read page by page from an emulated App Store in this process, verified and folded
 /// into an entitlement: how long it takes, and what memory it takes beyond the emulator's.
@@ -18,8 +19,8 @@ enum HistoryMeasurement {
   }
 
   private static func measure(_ count: Int) async throws {
-    let store = EmulatedAppStore(signing: try EmulatorSigning())
-    store.state.withState { $0.addHistory(of: SampleReceipts.transaction, count: count, customer: "a") }
+    let store = try EmulatedAppStore(signing: try EmulatorSigning())
+    try await store.purchases.addHistory(of: SampleReceipts.transaction, count: count, customer: "a")
     let authority = try TestAuthority.es256()
     let client = AppStoreServerClient(
       transport: EmulatorTransport(sandbox: store),

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-internal import ReceiptHTTP
+public import ReceiptHTTP
 public import ReceiptVerification
+public import Storefront
 
 /// The App Store's endpoints, for tests: the App Store Server API and `verifyReceipt`, for one app in one environment.
 ///
 /// It has no sockets. `app-store-emulator` serves it over HTTP and TLS; a test can call it directly:
 ///
 /// ```swift
-/// let store = EmulatedAppStore(signing: try EmulatorSigning())
-/// store.state.withState { $0.add(transaction: SampleReceipts.transaction) }
-/// let response = await store.respond(to: EmulatorRequest("GET", target: "/inApps/v1/transactions/2000000001"))
+/// let store = try EmulatedAppStore(signing: try EmulatorSigning())
+/// let alice = store.purchases.session(account: "alice")
+/// let request = PurchaseRequest(id: "1", payment: Payment(productIdentifier: "com.example.app.monthly"))
+/// guard case .purchased(let sold) = try await alice.purchase(request) else { return }
+/// let response = await store.respond(
+///   to: EmulatorRequest("GET", target: "/inApps/v1/transactions/\(sold.transactionIdentifier)"))
 /// ```
 ///
-/// Signatures are genuine, and tokens are verified.
+/// Purchases live in a `LocalStore`: what it sells, renews and refunds is what the endpoints answer. Signatures are
+/// genuine, and tokens are verified.
 public struct EmulatedAppStore: Sendable {
   /// The app, and the accepted credentials.
   public struct Configuration: Sendable {
@@ -50,28 +55,112 @@ public struct EmulatedAppStore: Sendable {
   public let configuration: Configuration
   /// The signing identities.
   public let signing: EmulatorSigning
-  /// The state: purchases, notifications and so on.
-  public let state: any EmulatorStore
+  /// Products, purchases, customers and notifications.
+  public let purchases: LocalStore
+  /// The state besides purchases: retention messages, groups and so on.
+  public let state = EmulatorStore()
+  /// The time, where it can be advanced.
+  public let clock: EmulatorClock?
+  /// Sends notifications; `nil` where nothing is sent.
+  public private(set) var sender: NotificationSender?
   /// The fault script.
   public let faults: FaultScript
   /// The counts of requests.
   public let statistics: EmulatorStatistics
 
   /// Creates a store.
+  ///
+  /// - Parameters:
+  ///   - configuration: The app and the accepted credentials.
+  ///   - signing: The signing identities.
+  ///   - clock: The time; that of the configuration is not asked then.
+  ///   - catalog: What it sells; by default the products of the sample receipts.
+  ///   - storage: Where purchases are kept.
+  ///   - options: How it does its business; app and environment are those of the configuration.
+  /// - Throws: `LocalStoreError`.
   public init(
-    _ configuration: Configuration = Configuration(), signing: EmulatorSigning,
-    state: any EmulatorStore = MemoryEmulatorStore(), faults: FaultScript = FaultScript(),
-    statistics: EmulatorStatistics = EmulatorStatistics()
+    _ configuration: Configuration = Configuration(), signing: EmulatorSigning, clock: EmulatorClock? = nil,
+    catalog: ProductCatalog = .sample, storage: any RecordStorage = MemoryRecordStorage(),
+    options: LocalStore.Options = LocalStore.Options(bundleIdentifier: "")
+  ) throws(LocalStoreError) {
+    var configuration = configuration
+    if let clock { configuration.clock = { clock.now } }
+    var options = options
+    options.engine.bundleIdentifier = configuration.bundleId
+    options.engine.environment = configuration.environment
+    options.appAppleId = configuration.appAppleId
+    self.init(
+      configuration, signing: signing, clock: clock,
+      purchases: try LocalStore(
+        catalog: catalog, identity: signing.identity, storage: storage, options: options,
+        clock: configuration.clock))
+  }
+
+  private init(
+    _ configuration: Configuration, signing: EmulatorSigning, clock: EmulatorClock?, purchases: LocalStore
   ) {
     self.configuration = configuration
     self.signing = signing
-    self.state = state
-    self.faults = faults
-    self.statistics = statistics
+    self.clock = clock
+    self.purchases = purchases
+    faults = FaultScript()
+    statistics = EmulatorStatistics()
+  }
+
+  /// Sends notifications to the URL of the state, as the App Store's server does.
+  ///
+  /// - Parameters:
+  ///   - url: Where they are sent.
+  ///   - transport: Sends requests.
+  ///   - timeout: How long an answer may take, in real time.
+  ///   - retries: Whether a failed notification is sent again.
+  public mutating func sendNotifications(
+    to url: String, over transport: any HTTPTransport, timeout: Duration = .seconds(10), retries: Bool = true
+  ) async {
+    let state = state
+    state.withState { $0 = EmulatorState(notificationURL: url) }
+    await purchases.setSendsNotifications(true)
+    sender = NotificationSender(
+      store: purchases, transport: transport, timeout: timeout, retries: retries, now: configuration.clock,
+      url: { state.withState { $0.notificationURL } })
+  }
+
+  /// Performs everything that is due up to a time, each event and each attempt to send a notification at its own
+  /// time, and sets the clock to it.
+  ///
+  /// - Throws: `LocalStoreError`.
+  public func advance(to target: Timestamp) async throws {
+    while true {
+      let event = try await purchases.nextDueDate()
+      let attempt = sender == nil ? nil : try await purchases.nextDeliveryDate()
+      guard let next = [event, attempt].compactMap(\.self).min(), next <= target else { break }
+      clock?.advance(to: next)
+      try await performDue()
+    }
+    clock?.advance(to: target)
+    try await performDue()
+  }
+
+  /// Performs what is due now.
+  ///
+  /// - Throws: `LocalStoreError`.
+  public func performDue() async throws {
+    try await purchases.advance(to: configuration.clock())
+    try await sender?.sendDue()
+  }
+
+  /// Performs what is due when it is due, until the task is cancelled.
+  public func run() async {
+    while !Task.isCancelled {
+      // A storage that fails now may work later; requests report the failure.
+      try? await performDue()
+      try? await Task.sleep(for: .milliseconds(50))
+    }
   }
 
   /// Answers a request without faults.
   public func respond(to request: EmulatorRequest) async -> EmulatorResponse {
+    if request.path.first == "store" { return await customerResponse(to: request) }
     guard let match = Route.match(request) else {
       statistics.count("unknown", authorization: request.header("Authorization"))
       return .text("There is no such resource.\n", status: 404)
@@ -89,32 +178,44 @@ public struct EmulatedAppStore: Sendable {
     }
     let call = EndpointCall(store: self, request: request, parameters: match.parameters, now: now)
     do throws(EmulatorError) {
-      return try match.route.answer(call)
+      return try await match.route.answer(call)
     } catch {
       return error.response
     }
   }
 
+  /// Answers a request of the store's own protocol, which `HTTPStore` speaks. A customer's token is the account.
+  private func customerResponse(to request: EmulatorRequest) async -> EmulatorResponse {
+    let purchases = purchases
+    let handler = StoreRequestHandler { account in account.map { purchases.session(account: $0) } }
+    let path = "/" + request.path.dropFirst().joined(separator: "/")
+    statistics.count("\(request.method) /store\(path)", authorization: nil)
+    let response = await handler.response(
+      method: request.method, path: path, headers: request.headers, body: request.body)
+    return EmulatorResponse(status: response.status, headers: response.headers, body: response.body)
+  }
+
   /// Answers a request, with the next fault of the script.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
     let (response, fault) = await faultyResponse(to: request)
-    return fault?.delivery(of: response) ?? EmulatorDelivery(response)
+    return EmulatorDelivery(response, fault)
   }
 
   /// The answer with the faults of its delivery.
   func faultyResponse(to request: EmulatorRequest) async -> (EmulatorResponse, EmulatorFault?) {
-    guard let fault = faults.next(for: request) else { return (await respond(to: request), nil) }
-    if let response = fault.replacement(for: request, now: configuration.clock()) {
+    let now = configuration.clock()
+    guard let fault = faults.next(for: request, at: now) else { return (await respond(to: request), nil) }
+    if let response = fault.replacement(for: request, now: now) {
       statistics.count("fault", authorization: request.header("Authorization"))
-      return (response, nil)
+      return (response, fault)
     }
     var response = await respond(to: request)
     switch fault {
     case .truncatedJSON: response.body = Array(response.body.prefix(response.body.count / 2))
     case .flippedBit, .untrustedSigner, .otherApp, .otherEnvironment:
       response.body = SignedPayloadFaults(signing: signing).apply(fault, to: response.body)
-    default: return (response, fault)
+    default: break
     }
-    return (response, nil)
+    return (response, fault)
   }
 }

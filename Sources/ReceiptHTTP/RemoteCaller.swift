@@ -29,8 +29,14 @@ package struct RemoteCaller: Sendable {
     case transport(HTTPTransportError)
     case deadlineExceeded
     case cancelled
-    /// A redirect to another host, or nowhere.
-    case redirected(status: Int, location: String?)
+    /// A redirect to another host or nowhere, or one too many; `followed` others came before it.
+    case redirected(status: Int, location: String?, followed: Int)
+
+    /// What a message about a redirect ends with: nothing, or that others were followed before it.
+    package static func afterRedirects(_ followed: Int) -> String {
+      followed == 0
+        ? "" : "; \(followed) redirect\(followed == 1 ? " before it was" : "s before it were") followed"
+    }
   }
 
   private static let maximumRedirects = 3
@@ -114,12 +120,14 @@ package struct RemoteCaller: Sendable {
       }
       guard [301, 302, 303, 307, 308].contains(response.status) else { return response }
       let location = response.header("Location")
-      redirects += 1
-      guard redirects <= Self.maximumRedirects, request.method == .get, let location,
+      guard redirects < Self.maximumRedirects, request.method == .get, let location,
         let target = try? request.url.resolving(location: location),
         target.hasSameOrigin(as: request.url)
-      else { throw Failure.redirected(status: response.status, location: location) }
+      else {
+        throw Failure.redirected(status: response.status, location: location, followed: redirects)
+      }
       request.url = target
+      redirects += 1
     }
   }
 }

@@ -16,6 +16,8 @@ enum RecordTable {
     """
   static let first = "SELECT key, value FROM records WHERE collection = ?1 ORDER BY key"
   static let after = "SELECT key, value FROM records WHERE collection = ?1 AND key > ?2 ORDER BY key"
+  static let last = "SELECT key, value FROM records WHERE collection = ?1 ORDER BY key DESC"
+  static let before = "SELECT key, value FROM records WHERE collection = ?1 AND key < ?2 ORDER BY key DESC"
   static let value = "SELECT value FROM records WHERE collection = ?1 AND key = ?2"
   static let put = "INSERT OR REPLACE INTO records(collection, key, value) VALUES (?1, ?2, ?3)"
   static let remove = "DELETE FROM records WHERE collection = ?1 AND key = ?2"

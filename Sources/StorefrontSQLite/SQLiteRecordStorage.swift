@@ -46,9 +46,28 @@ public final class SQLiteRecordStorage: RecordStorage {
   public func records(
     in collection: RecordCollection, after key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord] {
+    try records(key == nil ? RecordTable.first : RecordTable.after, collection, key, limit: limit)
+  }
+
+  /// The records of a collection in the reverse order of their keys.
+  ///
+  /// - Parameters:
+  ///   - collection: The collection.
+  ///   - key: The key after the first one; `nil` for the first page.
+  ///   - limit: The greatest number of records.
+  /// - Returns: The records.
+  /// - Throws: `RecordStorageError`.
+  public func records(
+    in collection: RecordCollection, before key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord] {
+    try records(key == nil ? RecordTable.last : RecordTable.before, collection, key, limit: limit)
+  }
+
+  private func records(
+    _ sql: String, _ collection: RecordCollection, _ key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord] {
     try use { database in
       let keys = [collection.rawValue] + (key.map { [$0] } ?? [])
-      let sql = key == nil ? RecordTable.first : RecordTable.after
       return try Self.withStatement(sql, keys, on: database) { statement in
         var records: [StoredRecord] = []
         while records.count < limit, try statement.step() {

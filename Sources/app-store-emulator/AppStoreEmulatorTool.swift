@@ -16,20 +16,25 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
 
       EXAMPLES:
         app-store-emulator --state /tmp/emulator
-        app-store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running &
-        curl -X POST http://127.0.0.1:PORT/_emulator/faults \\
+        app-store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running --port 8080 --log &
+        curl -X POST http://127.0.0.1:8080/_emulator/faults \\
           -d '[{"faults": [{"kind": "cut", "afterBytes": 20}], "requests": 3}]'
+        app-store-emulator --state /tmp/emulator --store shop --clock-rate 0 \\
+          --notification-url http://localhost:8080/notifications
+        curl -X POST http://127.0.0.1:PORT/_emulator/buy \\
+          -d '{"account": "alice", "productId": "com.example.plan.monthly"}'
+        curl -X POST http://127.0.0.1:PORT/_emulator/advance -d '{"by": "P1M"}'
 
       EXIT CODES:
         0   it was ended
         64  the command line is wrong
-        66  an identity or key cannot be read
+        66  an identity, key or certificate cannot be read
         69  it was built without the SwiftNIO trait, or no port could be opened
         73  the state directory cannot be written
       """)
 
-  @Option(help: "The plain port of the sandbox; 0 chooses one.")
-  var port = 0
+  @OptionGroup(title: "SERVING")
+  var serving: ServingOptions
 
   @Option(help: ArgumentHelp("The directory for trust roots and keys.", valueName: "dir"))
   var state: String
@@ -76,6 +81,68 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
 
   @Flag(help: "Starts with a customer, a subscription and an app transaction.")
   var sample = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The folder of a store, as receipt-tool store init makes it; without one, purchases are kept in memory.",
+      valueName: "dir"))
+  var store: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What is sold: JSON, or an Xcode .storekit file; by default samples.", valueName: "file"))
+  var catalog: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How many of the store's seconds pass in one: 1 for real time, 0 for a clock that is only advanced by request.",
+      valueName: "rate"))
+  var clockRate = 1.0
+
+  @Flag(help: "Renews at the rates of the App Store's sandbox: a month in 5 minutes, a year in an hour.")
+  var sandboxRates = false
+
+  @Option(help: ArgumentHelp("The time that the store's clock shows at the start.", valueName: "ISO8601"))
+  var clock: String?
+
+  @Option(help: ArgumentHelp("The grace period of failed renewals, in days.", valueName: "days"))
+  var gracePeriod: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where notifications are sent; by default to the emulator itself, which takes them.", valueName: "url"))
+  var notificationURL: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Certificates in PEM that are trusted at the notification URL, besides the system's.", valueName: "file"
+    ))
+  var notificationCertificates: String?
+
+  @Option(help: ArgumentHelp("How long an answer to a notification may take.", valueName: "seconds"))
+  var notificationTimeout = 10
+
+  @Flag(
+    inversion: .prefixedNo,
+    help:
+      "Sends a failed notification of the sandbox again, as production does. The App Store's sandbox does not."
+  )
+  var sandboxRetries = true
+
+  func validate() throws {
+    guard clockRate >= 0, clockRate.isFinite else { throw ValidationError("--clock-rate is 0 or greater.") }
+    guard gracePeriod.map({ 1...60 ~= $0 }) ?? true else {
+      throw ValidationError("--grace-period takes 1 to 60 days.")
+    }
+    guard 1...600 ~= notificationTimeout else {
+      throw ValidationError("--notification-timeout takes 1 to 600 seconds.")
+    }
+    if store != nil, authority != "test" || clock != nil || gracePeriod != nil || sample || sandboxRates {
+      throw ValidationError(
+        "--store has its own identity, clock and grace period: leave out --authority, --clock, --grace-period, "
+          + "--sandbox-rates and --sample.")
+    }
+  }
 
   func run() async throws {
     #if SwiftNIO

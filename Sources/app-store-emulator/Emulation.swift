@@ -3,13 +3,14 @@
 #if SwiftNIO
   import AppStoreEmulator
   import ArgumentParser
-  import NIOCore
-  import NIOSSL
   import ReceiptCodec
   import ReceiptCrypto
+  import ReceiptHTTPAsyncHTTPClient
   import ReceiptSigning
   import ReceiptTesting
   import ReceiptVerification
+  import Storefront
+  import StorefrontSQLite
 
   /// The stores and ports of one process.
   struct Emulation {
@@ -19,7 +20,8 @@
       let end = EndSignal(endsWithInput: !options.keepRunning)
       let developerKey = try developerKey()
       let certificates = try prepared { () throws(CryptoError) in
-        try ServerCertificates(now: Int64(SystemClock.now().millisecondsSince1970 / 1000))
+        try ServerCertificates(
+          now: Int64(SystemClock.now().millisecondsSince1970 / 1000), host: options.serving.reachableHost)
       }
       // Do everything that can fail before opening the ports. The roots do not depend on the port.
       let files = StateDirectory(path: options.state)
@@ -29,66 +31,130 @@
       defer { if options.removeState { files.remove() } }
 
       // Certificates contain the port of their OCSP responder.
-      let ports = try await openPorts(certificates)
+      let ports = try await ServedPort.open(options.serving, certificates)
       let signing = try signing(ocspPort: ports[0].listener.port)
-      let sandbox = store(.sandbox, signing, developerKey.publicKey)
-      let production = store(.production, signing, developerKey.publicKey)
+      let transport = try transport(certificates)
+      let sandbox = try await store(
+        .sandbox, signing, developerKey.publicKey, transport, port: ports[0].listener.port)
+      let production = try await store(
+        .production, signing, developerKey.publicKey, transport, port: ports[1].listener.port)
+      if signing.responder == nil {
+        ToolFailure.write("app-store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
+      }
       ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)
       await withTaskGroup(of: Void.self) { group in
         for port in ports {
           let store = port.isProduction ? production : sandbox
           let control = EmulatorControl(store, shutdown: { end.fire() })
-          group.addTask { try? await port.listener.serve(store, control) }
+          group.addTask { [serving = options.serving] in
+            try? await port.listener.serve(store, control, serving)
+          }
+        }
+        for store in [sandbox, production] {
+          group.addTask { await store.run() }
         }
         group.addTask { await end.wait() }
         // Serving never ends by itself, so the first task to end is the signal.
         await group.next()
         group.cancelAll()
       }
+      try? await transport.shutdown()
+      for store in [sandbox, production] { try? saveClock(of: store) }
     }
 
-    private struct Port {
-      let name: String
-      let listener: Listener
-      var isProduction: Bool { name.hasPrefix("production") }
-    }
-
-    private func openPorts(_ certificates: ServerCertificates) async throws -> [Port] {
+    /// Trusts the emulator's own TLS certificates too, so that it can notify a server that uses them.
+    private func transport(_ certificates: ServerCertificates) throws -> AsyncHTTPClientTransport {
+      var roots = [certificates.authority.pem]
       do {
-        var ports = [
-          Port(name: "port", listener: try await .open(port: options.port, tls: nil)),
-          Port(name: "productionPort", listener: try await .open(port: 0, tls: nil)),
-        ]
-        let secured: [(String, ServerCertificates.Kind)] = [
-          ("tlsPort", .trusted), ("productionTLSPort", .trusted), ("untrustedTLSPort", .untrusted),
-          ("wrongHostTLSPort", .wrongHost), ("expiredTLSPort", .expired),
-        ]
-        for (name, kind) in secured {
-          let context = try Self.context(certificates, kind)
-          ports.append(Port(name: name, listener: try await .open(port: 0, tls: context)))
+        if let file = options.notificationCertificates {
+          roots.append(String(decoding: try FileStore.read(file), as: UTF8.self))
         }
-        return ports
+        return try AsyncHTTPClientTransport(.init(additionalTrustRoots: roots))
       } catch {
-        throw ToolFailure.exit(ToolFailure.unavailable, "no port could be opened: \(error)")
+        throw ToolFailure.exit(ToolFailure.noInput, "\(error)")
       }
     }
 
     private func store(
-      _ environment: ReceiptEnvironment, _ signing: EmulatorSigning, _ developerKey: PublicKey
-    ) -> EmulatedAppStore {
+      _ environment: ReceiptEnvironment, _ signing: EmulatorSigning, _ developerKey: PublicKey,
+      _ transport: AsyncHTTPClientTransport, port: Int
+    ) async throws -> EmulatedAppStore {
       let key = DeveloperKey(keyId: options.keyId, issuerId: options.issuerId, publicKey: developerKey)
-      let store = EmulatedAppStore(
-        .init(
-          environment: environment, bundleId: options.bundleId, appAppleId: options.appAppleId,
-          developerKeys: options.noTokenChecks ? nil : [key], sharedSecret: options.sharedSecret),
-        signing: signing)
-      if options.sample,
-        let seed = try? EmulatorSeed(
-          json: .object([JSONMember(name: "sample", value: .bool(true))]), configuration: store.configuration)
-      {
-        store.state.withState { seed.apply(to: &$0) }
+      var configuration = EmulatedAppStore.Configuration(
+        environment: environment, bundleId: options.bundleId, appAppleId: options.appAppleId,
+        developerKeys: options.noTokenChecks ? nil : [key], sharedSecret: options.sharedSecret)
+      var storeOptions = LocalStore.Options(bundleIdentifier: options.bundleId)
+      storeOptions.engine.gracePeriodDays = options.gracePeriod
+      if options.sandboxRates { storeOptions.engine.calendar = .sandbox }
+      var storage: any RecordStorage = MemoryRecordStorage()
+      var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
+      do {
+        if let settings = try folderSettings(), settings.environment == environment, let folder {
+          storeOptions = settings.options()
+          configuration.bundleId = settings.bundleId
+          if let appAppleId = settings.appAppleId { configuration.appAppleId = appAppleId }
+          storage = try SQLiteRecordStorage(openingAt: folder.ledgerFile)
+          start = SystemClock.now().addingSeconds(settings.clockOffset / 1000)
+        }
+        let clock = EmulatorClock(at: start, rate: options.clockRate)
+        var store = try EmulatedAppStore(
+          configuration, signing: signing, clock: clock, catalog: try catalog(), storage: storage,
+          options: storeOptions)
+        clock.advance(to: try await store.purchases.lastEventDate())
+        await store.sendNotifications(
+          to: options.notificationURL ?? "http://127.0.0.1:\(port)/_emulator/receiver", over: transport,
+          timeout: .seconds(options.notificationTimeout),
+          retries: environment == .production || options.sandboxRetries)
+        if options.sample {
+          let seed = try EmulatorSeed(
+            json: .object([JSONMember(name: "sample", value: .bool(true))]),
+            configuration: store.configuration)
+          try await seed.apply(to: store)
+        }
+        return store
+      } catch let error as ExitCode {
+        throw error
+      } catch {
+        throw ToolFailure.exit(ToolFailure.noInput, "\(error)")
       }
-      return store
+    }
+
+    private var folder: StoreFolder? { options.store.map { StoreFolder($0) } }
+
+    private func folderSettings() throws -> StoreSettings? {
+      guard let folder else { return nil }
+      return try StoreSettings(decoding: FileStore.read(folder.settingsFile))
+    }
+
+    private func catalog() throws -> ProductCatalog {
+      let files =
+        options.catalog.map { [$0] } ?? folder.map { [$0.storeKitCatalogFile, $0.ownCatalogFile] } ?? []
+      for (index, file) in files.enumerated() {
+        let contents: [UInt8]
+        do throws(SigningError) { contents = try FileStore.read(file) } catch {
+          guard index < files.count - 1 else { throw error }
+          continue
+        }
+        return try StoreFolder.catalog(contents, isStoreKit: file.hasSuffix(".storekit"))
+      }
+      return .sample
+    }
+
+    /// Keeps how far the clock of a store in a folder was advanced.
+    private func saveClock(of store: EmulatedAppStore) throws {
+      guard let folder, var settings = try folderSettings(),
+        settings.environment == store.configuration.environment
+      else { return }
+      settings.clockOffset =
+        store.configuration.clock().millisecondsSince1970 - SystemClock.now().millisecondsSince1970
+      try FileStore.replace(folder.settingsFile, mode: 0o644, contents: settings.encoded())
+    }
+
+    private static func time(_ text: String) throws -> Timestamp {
+      guard let time = try? Timestamp(iso8601: text) else {
+        throw ToolFailure.exit(ToolFailure.usage, "--clock takes a time such as 2026-01-31T12:00:00Z.")
+      }
+      return time
     }
 
     private func signing(ocspPort: Int) throws -> EmulatorSigning {
@@ -97,9 +163,12 @@
           if options.receiptAuthority == "test" { try TestAuthority.rsa().identity } else {
             try IdentityDirectory(options.receiptAuthority).load()
           }
+        if let folder {
+          return try EmulatorSigning(jws: IdentityDirectory(folder.path).load(), appReceipts: receipts)
+        }
         guard options.authority != "test" else {
           return try EmulatorSigning(
-            ocspURL: "http://127.0.0.1:\(ocspPort)/ocsp", appReceipts: receipts)
+            serverURL: options.serving.url(port: ocspPort), appReceipts: receipts)
         }
         return try EmulatorSigning(jws: IdentityDirectory(options.authority).load(), appReceipts: receipts)
       } catch {
@@ -114,17 +183,6 @@
       } catch {
         throw ToolFailure.exit(ToolFailure.noInput, error.description)
       }
-    }
-
-    private static func context(
-      _ certificates: ServerCertificates, _ kind: ServerCertificates.Kind
-    ) throws -> NIOSSLContext {
-      let (chain, key) = try certificates.issue(kind)
-      var configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
-        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-      configuration.minimumTLSVersion = .tlsv12
-      return try NIOSSLContext(configuration: configuration)
     }
 
     private func prepared<Value>(_ make: () throws(CryptoError) -> Value) throws -> Value {

@@ -12,6 +12,7 @@ import ArgumentParser
 
 /// The exit codes of failures (sysexits.h).
 enum ToolFailure {
+  static let usage: Int32 = 64
   static let noInput: Int32 = 66
   static let unavailable: Int32 = 69
   static let cannotCreate: Int32 = 73

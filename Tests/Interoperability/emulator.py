@@ -10,9 +10,9 @@ import urllib.request
 class Emulator:
     """A running emulator; it ends when its standard input is closed."""
 
-    def __init__(self, path: str, state: pathlib.Path, *arguments: str):
+    def __init__(self, path: str, state: pathlib.Path, *arguments: str, stderr=None):
         self.process = subprocess.Popen(
-            [path, "--state", str(state), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [path, "--state", str(state), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
         )
         line = self.process.stdout.readline()
         assert line, "the emulator ended before it was ready"

@@ -11,10 +11,12 @@ import pytest
 import samples
 from independent import jws
 from tool import INVALID, VALID
-from world import RUNS, World, leaf_commands, mount, unmount
+from world import RUNS, SERVER_RUNS, World, leaf_commands, mount, unmount
 
 CANNOT_CREATE, NOT_WRITTEN = 73, 74
 IDS = [f"{name} {' '.join(arguments)}".strip() for name, arguments in RUNS]
+PRINTING = RUNS + SERVER_RUNS
+PRINTING_IDS = IDS + [name for name, _ in SERVER_RUNS]
 
 
 @pytest.fixture(scope="module")
@@ -43,19 +45,19 @@ def closed_pipe():
 
 
 def test_every_command_is_tried(receipt_tool):
-    tried = {name for name, _ in RUNS}
+    tried = {name for name, _ in PRINTING}
     others = {name for name in leaf_commands(receipt_tool) if not name.startswith("api ")}
     assert others == tried, "world.py has a table of all commands"
 
 
 class TestStandardOutput:
-    @pytest.mark.parametrize(("name", "arguments"), RUNS, ids=IDS)
+    @pytest.mark.parametrize(("name", "arguments"), PRINTING, ids=PRINTING_IDS)
     def test_a_full_disk(self, world, full, name, arguments):
         run = world.run(name, arguments, stdout=full)
         assert run.code == NOT_WRITTEN, run.err
         assert "cannot write to standard output: No space left on device" in run.err
 
-    @pytest.mark.parametrize(("name", "arguments"), RUNS, ids=IDS)
+    @pytest.mark.parametrize(("name", "arguments"), PRINTING, ids=PRINTING_IDS)
     def test_a_closed_pipe(self, world, closed_pipe, name, arguments):
         run = world.run(name, arguments, stdout=closed_pipe)
         assert run.code == NOT_WRITTEN, run.err

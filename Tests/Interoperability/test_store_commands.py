@@ -75,10 +75,10 @@ class TestBuying:
         (bought,) = call("purchases")
         assert bought["finished"] and bought["chargedMilliunits"] == 2970
 
-    def test_an_unknown_product_fails_with_payment_invalid(self, call):
-        (failed,) = call("buy", "no.such.product", code=INVALID)
-        assert (failed["state"], failed["errorCode"]) == ("failed", 3)
-        assert "receipt" not in failed and "transaction" not in failed
+    def test_an_unknown_product_is_refused_before_it_is_in_the_queue(self, receipt_tool, shop, call):
+        run = receipt_tool.run("store", "buy", "--store", shop, "no.such.product")
+        assert run.code == INVALID and "unknown-product at no.such.product" in run.err
+        assert run.out == "" and call("pending") == []
 
     @pytest.mark.parametrize("quantity", ["0", "-1"])
     def test_a_quantity_below_one_is_refused(self, receipt_tool, shop, call, quantity):

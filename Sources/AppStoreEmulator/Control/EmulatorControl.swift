@@ -12,6 +12,7 @@ internal import ReceiptHTTP
 /// | `POST /_emulator/faults` | replaces the fault script by the rules in a JSON list |
 /// | `POST /_emulator/faults?append=true` | appends the rules |
 /// | `POST /_emulator/ocsp` | changes the answers of the OCSP responder: `{"revoke": "leaf"}`, `{"flaw": "stale"}` |
+/// | `POST /_emulator/receiver` | answers 200: a notification URL for a store without another |
 /// | any method, `/_emulator/echo` | answers with method, headers and body of the request, as JSON |
 /// | `GET /_emulator/bytes/COUNT` | answers with this number of bytes |
 /// | `GET /_emulator/statistics` | counts of requests, tokens and connections |
@@ -20,7 +21,10 @@ internal import ReceiptHTTP
 ///
 /// A rule: `{"faults": [{"kind": "cut", "afterBytes": 12}], "requests": 3, "probability": 0.5, "seed": 7, "path":
 /// "/inApps/", "target": "/inApps/v1/lookup/1?x=y"}`. Only `faults` is required. Without `requests` the rule applies to all
-/// requests.
+/// requests. A member that is not known, or of a wrong type, is an error with status 400 that names it, and changes
+/// nothing.
+///
+/// The article of the module lists the requests that control purchases.
 public struct EmulatorControl: Sendable {
   /// An error in a control request.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -41,17 +45,17 @@ public struct EmulatorControl: Sendable {
 
   /// The answer to a request whose path begins with `/_emulator`; `nil` for others. Such requests have no faults and
   /// are not counted.
-  public func respond(to request: EmulatorRequest) -> EmulatorResponse? {
+  public func respond(to request: EmulatorRequest) async -> EmulatorResponse? {
     guard request.path.first == "_emulator" else { return nil }
     do throws(Failure) {
       switch (request.method, request.path.dropFirst().joined(separator: "/")) {
       case ("POST", "seed"):
         let seed = try EmulatorSeed(json: Self.json(request), configuration: store.configuration)
-        store.state.withState { seed.apply(to: &$0) }
+        try await seed.apply(to: store)
         return .json(.object([]))
       case ("POST", "faults"):
         let rules = try Self.rules(Self.json(request))
-        if request.query.contains(.init(name: "append", value: "true")) {
+        if try Self.appends(request) {
           for rule in rules { store.faults.append(rule) }
         } else {
           store.faults.replace(with: rules)
@@ -59,10 +63,11 @@ public struct EmulatorControl: Sendable {
         return .json(.object([]))
       case ("POST", "ocsp"):
         guard let responder = store.signing.responder else {
-          throw Failure("There is no OCSP responder for an authority of your own.")
+          throw Failure(EmulatedResponder.absence)
         }
         try responder.follow(Self.json(request), now: store.configuration.clock())
         return .json(.object([]))
+      case ("POST", "receiver"): return .json(.object([]))
       case (_, "echo"): return Self.echo(request)
       case ("GET", let path) where path.hasPrefix("bytes/"):
         guard let count = Int(path.dropFirst("bytes/".count)), 0...Self.mostBytes ~= count else {
@@ -76,7 +81,7 @@ public struct EmulatorControl: Sendable {
       case ("POST", "shutdown"):
         shutdown()
         return .json(.object([]))
-      default: throw Failure("There is no such control.")
+      default: return try await PurchaseControl(store).respond(to: request)
       }
     } catch {
       return .json(.members(("error", .string(error.description))), status: 400)
@@ -109,20 +114,30 @@ public struct EmulatorControl: Sendable {
   private static func rules(_ json: JSONValue) throws(Failure) -> [FaultScript.Rule] {
     guard let list = json.array else { throw Failure("Faults are a list of rules.") }
     var rules: [FaultScript.Rule] = []
-    for rule in list {
-      guard let faults = rule["faults"]?.array, !faults.isEmpty else {
-        throw Failure("A rule has a list of faults.")
-      }
-      var decoded: [EmulatorFault] = []
-      for fault in faults { decoded.append(try EmulatorFault(json: fault)) }
-      var probability: Double?
-      if case .number(let number)? = rule["probability"] { probability = number.double }
-      rules.append(
-        FaultScript.Rule(
-          decoded, requests: rule["requests"]?.int64.map { Int(clamping: $0) }, probability: probability,
-          seed: rule["seed"]?.int64.map { UInt64(bitPattern: $0) } ?? 1, path: rule["path"]?.string,
-          target: rule["target"]?.string))
-    }
+    for rule in list { rules.append(try Self.rule(rule)) }
     return rules
+  }
+
+  private static func rule(_ json: JSONValue) throws(Failure) -> FaultScript.Rule {
+    var object = try ControlObject(json, "A rule")
+    var faults: [EmulatorFault] = []
+    for fault in try object.array("faults") ?? [] { faults.append(try EmulatorFault(json: fault)) }
+    guard !faults.isEmpty else { throw Failure("A rule has a list of faults.") }
+    let rule = FaultScript.Rule(
+      faults, requests: try object.integer("requests", in: 1 ... .max),
+      probability: try object.number("probability", in: 0...1),
+      seed: try object.integer("seed").map { UInt64(bitPattern: Int64($0)) } ?? 1,
+      path: try object.path("path"), target: try object.path("target"))
+    try object.end()
+    return rule
+  }
+
+  /// Whether `?append=true` asks to keep the rules that are there.
+  private static func appends(_ request: EmulatorRequest) throws(Failure) -> Bool {
+    switch request.query.map({ "\($0.name)=\($0.value)" }) {
+    case [], ["append=false"]: return false
+    case ["append=true"]: return true
+    default: throw Failure("The query of faults is append=true or append=false.")
+    }
   }
 }

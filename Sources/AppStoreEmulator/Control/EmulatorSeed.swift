@@ -2,8 +2,9 @@
 
 public import ReceiptCodec
 internal import ReceiptTesting
+internal import Storefront
 
-/// Additions to the state, read from JSON. All members are optional:
+/// Purchases and settings that are taken over into an emulated App Store, read from JSON. All members are optional:
 ///
 /// ```json
 /// {
@@ -16,18 +17,26 @@ internal import ReceiptTesting
 ///   "notifications": [{"notification": {"notificationType": "TEST"}, "transactionIds": ["1"],
 ///     "sendAttempts": [{"attemptDate": 1760000000000, "sendAttemptResult": "SUCCESS"}]}],
 ///   "histories": [{"count": 10000, "customer": "big", "transaction": {"transactionId": "100000"}}],
-///   "groups": [{"groupId": "7", "groupType": "TEAM", "roles": [{"productId": "p", "role": "MEMBER"}],
+///   "groups": [{"groupId": "7", "groupType": "ORGANIZATION", "roles": [{"productId": "p", "role": "ADMIN"}],
 ///     "members": ["9"]}]
 /// }
 /// ```
 ///
 /// Payloads have Apple's field names; `bundleId`, `environment` and `appAppleId` default to the app's. `sample` adds
-/// the receipts of `SampleReceipts`.
+/// the purchases of `SampleReceipts`, at a time in which the subscription is active. A subscription goes on from what
+/// its seed says: it renews, or expires, when it is due; a status that contradicts the dates is an error. Nobody is
+/// notified of what a seed brings.
 public struct EmulatorSeed: Sendable {
-  private typealias Change = @Sendable (inout EmulatorState) -> Void
+  private typealias Change = @Sendable (EmulatedAppStore) async throws -> Void
 
   private var changes: [Change] = []
+  private var purchases: [LocalStore.ImportedPurchase] = []
   private let configuration: EmulatedAppStore.Configuration
+
+  private static let names = [
+    "reset", "sample", "pendingAnswers", "notificationURL", "stateOfUploads", "hasPassedPerformanceTest",
+    "transactions", "subscriptions", "appTransactions", "refunds", "notifications", "histories", "groups",
+  ]
 
   /// Reads a seed.
   ///
@@ -35,49 +44,94 @@ public struct EmulatorSeed: Sendable {
   public init(
     json: JSONValue, configuration: EmulatedAppStore.Configuration
   ) throws(EmulatorControl.Failure) {
-    guard let members = json.object else { throw EmulatorControl.Failure("A seed is an object.") }
     self.configuration = configuration
-    for member in members {
-      switch member.name {
-      case "reset": changes.append { $0 = EmulatorState() }
-      case "sample": addSample()
-      case "pendingAnswers":
-        let count = Int(clamping: member.value.int64 ?? 0)
-        changes.append { $0.pendingAnswers = max(0, count) }
-      case "notificationURL":
-        let url = member.value.string
-        changes.append { $0.notificationURL = url }
-      case "stateOfUploads":
-        let state = member.value.string ?? "APPROVED"
-        changes.append { $0.stateOfUploads = state }
-      case "hasPassedPerformanceTest":
-        let flag = member.value.flag ?? true
-        changes.append { $0.hasPassedPerformanceTest = flag }
-      default: try addList(member)
+    let members = try ControlMembers(json, Self.names)
+    if try members.flag("reset") == true {
+      changes.append { store in
+        try await store.purchases.removeAll()
+        let url = store.state.withState { state in
+          state = EmulatorState(notificationURL: state.defaultNotificationURL)
+          return state.notificationURL
+        }
+        await store.purchases.setSendsNotifications(url != nil && store.sender != nil)
       }
+    }
+    if try members.flag("sample") == true { addSample() }
+    try addSettings(members, json)
+    for (index, item) in (try members.list("transactions") ?? []).enumerated() {
+      let item = try ControlMembers(
+        item, at: "transactions[\(index)]", ["transaction", "customer", "orderId"])
+      purchases.append(try purchase(item))
+    }
+    for (index, item) in (try members.list("subscriptions") ?? []).enumerated() {
+      try addSubscription(
+        ControlMembers(
+          item, at: "subscriptions[\(index)]",
+          ["transaction", "renewalInfo", "status", "customer", "orderId"]))
+    }
+    for (index, item) in (try members.list("histories") ?? []).enumerated() {
+      try addHistory(ControlMembers(item, at: "histories[\(index)]", ["count", "customer", "transaction"]))
+    }
+    for (index, item) in (try members.list("appTransactions") ?? []).enumerated() {
+      try addAppTransaction(
+        ControlMembers(item, at: "appTransactions[\(index)]", ["appTransaction", "customer"]))
+    }
+    for (index, item) in (try members.list("refunds") ?? []).enumerated() {
+      try addRefund(ControlMembers(item, at: "refunds[\(index)]", ["transactionId", "date"]))
+    }
+    for (index, item) in (try members.list("notifications") ?? []).enumerated() {
+      try addNotification(
+        ControlMembers(
+          item, at: "notifications[\(index)]", ["notification", "transactionIds", "sendAttempts"]))
+    }
+    for (index, item) in (try members.list("groups") ?? []).enumerated() {
+      try addGroup(
+        ControlMembers(item, at: "groups[\(index)]", ["groupId", "groupType", "roles", "members"]))
+    }
+    addPurchases()
+  }
+
+  /// Takes the seed over.
+  ///
+  /// - Throws: ``EmulatorControl/Failure`` that names what cannot be taken over.
+  public func apply(to store: EmulatedAppStore) async throws(EmulatorControl.Failure) {
+    do {
+      for change in changes { try await change(store) }
+    } catch {
+      throw EmulatorControl.Failure("\(error)")
     }
   }
 
-  /// Adds the seed to a state.
-  public func apply(to state: inout EmulatorState) {
-    for change in changes { change(&state) }
+  /// Purchases so far come before what is added next.
+  private mutating func addPurchases() {
+    guard !purchases.isEmpty else { return }
+    let added = purchases
+    purchases = []
+    changes.append { store in try await store.purchases.add(added) }
   }
 
-  private mutating func addList(_ member: JSONMember) throws(EmulatorControl.Failure) {
-    guard let list = member.value.array else {
-      throw EmulatorControl.Failure("There is no \(member.name) in a seed, or it is no list.")
-    }
-    for item in list {
-      switch member.name {
-      case "transactions": try addTransaction(item)
-      case "subscriptions": try addSubscription(item)
-      case "appTransactions": try addAppTransaction(item)
-      case "refunds": try addRefund(item)
-      case "notifications": try addNotification(item)
-      case "histories": try addHistory(item)
-      case "groups": try addGroup(item)
-      default: throw EmulatorControl.Failure("There is no \(member.name) in a seed.")
+  private mutating func add(_ change: @escaping Change) {
+    addPurchases()
+    changes.append(change)
+  }
+
+  private mutating func addSettings(_ members: ControlMembers, _ json: JSONValue) throws(EmulatorControl
+    .Failure)
+  {
+    let pending = try members.integer("pendingAnswers")
+    let url = try members.string("notificationURL")
+    let uploads = try members.choice(
+      "stateOfUploads", ["PENDING": "PENDING", "APPROVED": "APPROVED", "REJECTED": "REJECTED"])
+    let hasPassed = try members.flag("hasPassedPerformanceTest")
+    let setsURL = json["notificationURL"] != nil
+    add { store in
+      store.state.withState { state in
+        if let pending { state.pendingAnswers = Int(clamping: max(0, pending)) }
+        if setsURL { state.notificationURL = url }
+        if let uploads { state.stateOfUploads = uploads }
+        if let hasPassed { state.hasPassedPerformanceTest = hasPassed }
       }
+      if setsURL { await store.purchases.setSendsNotifications(url != nil && store.sender != nil) }
     }
   }
 
@@ -92,111 +146,132 @@ public struct EmulatorSeed: Sendable {
     appTransaction.bundleId = configuration.bundleId
     appTransaction.receiptType = configuration.environment
     appTransaction.appAppleId = configuration.appAppleId
-    changes.append { [transaction, renewalInfo, appTransaction] state in
-      state.addSubscription(transaction, renewalInfo: renewalInfo, orderId: "W000001")
-      state.add(appTransaction: appTransaction, customer: transaction.originalTransactionId)
+    let now = configuration.clock()
+    if !(SampleReceipts.signedAt..<SampleReceipts.expiresAt ~= now) {
+      // Bought a day ago.
+      let seconds =
+        (now.millisecondsSince1970 - SampleReceipts.signedAt.millisecondsSince1970) / 1000 - 86_400
+      transaction.move(by: seconds)
+      renewalInfo.recentSubscriptionStartDate = transaction.purchaseDate
+      renewalInfo.renewalDate = transaction.expiresDate
+      appTransaction.originalPurchaseDate = transaction.purchaseDate
+    }
+    purchases.append(
+      LocalStore.ImportedPurchase(
+        transaction, renewalInfo: renewalInfo, status: .active, orderIdentifier: "W000001"))
+    add { [appTransaction] store in
+      try await store.purchases.add(
+        appTransaction, customer: SampleReceipts.transaction.originalTransactionId)
     }
   }
 
-  private mutating func addTransaction(_ item: JSONValue) throws(EmulatorControl.Failure) {
-    let transaction = try transaction(item)
-    let (customer, order) = (item["customer"]?.string, item["orderId"]?.string)
-    changes.append { $0.add(transaction: transaction, customer: customer, orderId: order) }
-  }
-
-  private mutating func addSubscription(_ item: JSONValue) throws(EmulatorControl.Failure) {
-    let transaction = try transaction(item)
-    var renewalInfo = try decode(item["renewalInfo"]) { json throws(MalformedReceipt) in
-      try JWSRenewalInfo(decoding: json)
-    }
+  private mutating func addSubscription(_ item: ControlMembers) throws(EmulatorControl.Failure) {
+    var purchase = try purchase(item)
+    let transaction = purchase.transaction
+    var renewalInfo =
+      try item.payload("renewalInfo") { (json) throws(MalformedReceipt) in try JWSRenewalInfo(decoding: json)
+      }
+      ?? JWSRenewalInfo()
     renewalInfo.environment = renewalInfo.environment ?? configuration.environment
     renewalInfo.originalTransactionId =
       renewalInfo.originalTransactionId ?? transaction.originalTransactionId ?? transaction.transactionId
     renewalInfo.productId = renewalInfo.productId ?? transaction.productId
-    let status = SubscriptionStatus(rawValue: item["status"]?.int64 ?? 1)
-    let (customer, order) = (item["customer"]?.string, item["orderId"]?.string)
-    changes.append { [renewalInfo] in
-      $0.addSubscription(
-        transaction, renewalInfo: renewalInfo, status: status, customer: customer, orderId: order)
+    purchase.renewalInfo = renewalInfo
+    purchase.status = try item.integer("status").map { SubscriptionStatus(rawValue: $0) }
+    purchases.append(purchase)
+  }
+
+  private mutating func addHistory(_ item: ControlMembers) throws(EmulatorControl.Failure) {
+    let first = try purchase(item)
+    let count = try item.required("count", item.integer)
+    guard 1...1_000_000 ~= count else {
+      throw EmulatorControl.Failure("\"\(item.path("count"))\" is 1 to 1000000.")
+    }
+    addPurchases()
+    changes.append { store in
+      try await store.purchases.addHistory(of: first.transaction, count: Int(count), customer: first.customer)
     }
   }
 
-  private mutating func addAppTransaction(_ item: JSONValue) throws(EmulatorControl.Failure) {
-    var appTransaction = try decode(item["appTransaction"]) { json throws(MalformedReceipt) in
-      try AppTransaction(decoding: json)
+  private mutating func addAppTransaction(_ item: ControlMembers) throws(EmulatorControl.Failure) {
+    var appTransaction = try item.required("appTransaction") { (name) throws(EmulatorControl.Failure) in
+      try item.payload(name) { (json) throws(MalformedReceipt) in try AppTransaction(decoding: json) }
     }
     appTransaction.bundleId = appTransaction.bundleId ?? configuration.bundleId
     appTransaction.receiptType = appTransaction.receiptType ?? configuration.environment
     appTransaction.appAppleId = appTransaction.appAppleId ?? configuration.appAppleId
-    let customer = item["customer"]?.string
-    changes.append { [appTransaction] in $0.add(appTransaction: appTransaction, customer: customer) }
-  }
-
-  private mutating func addRefund(_ item: JSONValue) throws(EmulatorControl.Failure) {
-    guard let identifier = item["transactionId"]?.string else {
-      throw EmulatorControl.Failure("A refund has a transactionId.")
+    let customer = try item.string("customer")
+    add { [appTransaction] store in
+      try await store.purchases.add(appTransaction, customer: customer)
     }
-    let date =
-      item["date"]?.int64.map { Timestamp(millisecondsSince1970: Double($0)) } ?? configuration.clock()
-    changes.append { $0.refund(identifier, at: date) }
   }
 
-  private mutating func addNotification(_ item: JSONValue) throws(EmulatorControl.Failure) {
-    var notification = try decode(item["notification"]) { json throws(MalformedReceipt) in
-      try Notification(decoding: json)
+  private mutating func addRefund(_ item: ControlMembers) throws(EmulatorControl.Failure) {
+    let identifier = try item.required("transactionId", item.string)
+    let date = try item.time("date") ?? configuration.clock()
+    add { store in
+      try await store.purchases.amend(identifier) {
+        $0.revocationDate = date
+        $0.revocationReason = $0.revocationReason ?? .other
+      }
+    }
+  }
+
+  private mutating func addNotification(_ item: ControlMembers) throws(EmulatorControl.Failure) {
+    var notification = try item.required("notification") { (name) throws(EmulatorControl.Failure) in
+      try item.payload(name) { (json) throws(MalformedReceipt) in try Notification(decoding: json) }
     }
     notification.signedDate = notification.signedDate ?? configuration.clock()
-    let identifiers = (item["transactionIds"]?.array ?? []).compactMap(\.string)
-    let attempts = (item["sendAttempts"]?.array ?? []).map { attempt in
-      EmulatorState.SendAttempt(
-        date: attempt["attemptDate"]?.int64.map { Timestamp(millisecondsSince1970: Double($0)) }
-          ?? configuration.clock(), result: attempt["sendAttemptResult"]?.string ?? "SUCCESS")
+    let identifiers = try item.strings("transactionIds") ?? []
+    var attempts: [DeliveryRecord.Attempt] = []
+    for (index, json) in (try item.list("sendAttempts") ?? []).enumerated() {
+      let members = try ControlMembers(
+        json, at: item.path("sendAttempts[\(index)]"), ["attemptDate", "sendAttemptResult"])
+      var attempt = DeliveryRecord.Attempt()
+      attempt.attemptDate = try members.time("attemptDate") ?? configuration.clock()
+      attempt.sendAttemptResult = try members.string("sendAttemptResult") ?? "SUCCESS"
+      attempts.append(attempt)
     }
-    changes.append { [notification] in
-      $0.add(notification: notification, transactionIds: identifiers, attempts: attempts)
+    add { [notification, attempts] store in
+      try await store.purchases.add(notification, about: identifiers, attempts: attempts)
     }
   }
 
-  private mutating func addHistory(_ item: JSONValue) throws(EmulatorControl.Failure) {
-    let transaction = try transaction(item)
-    guard let count = item["count"]?.int64, 1...1_000_000 ~= count else {
-      throw EmulatorControl.Failure("The count of a history is 1 to 1000000.")
+  private mutating func addGroup(_ item: ControlMembers) throws(EmulatorControl.Failure) {
+    let groupId = try item.required("groupId", item.string)
+    let type = try item.string("groupType") ?? "ORGANIZATION"
+    var roles: [(productId: String, role: String)] = []
+    for (index, json) in (try item.list("roles") ?? []).enumerated() {
+      let role = try ControlMembers(json, at: item.path("roles[\(index)]"), ["productId", "role"])
+      roles.append((try role.required("productId", role.string), try role.string("role") ?? "NONE"))
     }
-    let customer = item["customer"]?.string ?? transaction.transactionId ?? ""
-    changes.append { $0.addHistory(of: transaction, count: Int(count), customer: customer) }
+    let members = try item.strings("members") ?? []
+    add { [roles] store in
+      store.state.withState { $0.addGroup(groupId, type: type, roles: roles, members: members) }
+    }
   }
 
-  private mutating func addGroup(_ item: JSONValue) throws(EmulatorControl.Failure) {
-    guard let groupId = item["groupId"]?.string else {
-      throw EmulatorControl.Failure("A group has a groupId.")
-    }
-    let type = item["groupType"]?.string ?? "TEAM"
-    let roles = (item["roles"]?.array ?? []).map {
-      (productId: $0["productId"]?.string ?? "", role: $0["role"]?.string ?? "")
-    }
-    let members = (item["members"]?.array ?? []).compactMap(\.string)
-    changes.append { $0.addGroup(groupId, type: type, roles: roles, members: members) }
-  }
-
-  private func transaction(_ item: JSONValue) throws(EmulatorControl.Failure) -> JWSTransaction {
-    var transaction = try decode(item["transaction"]) { json throws(MalformedReceipt) in
-      try JWSTransaction(decoding: json)
+  private func purchase(_ item: ControlMembers) throws(EmulatorControl.Failure) -> LocalStore.ImportedPurchase
+  {
+    var transaction = try item.required("transaction") { (name) throws(EmulatorControl.Failure) in
+      try item.payload(name) { (json) throws(MalformedReceipt) in try JWSTransaction(decoding: json) }
     }
     guard transaction.transactionId != nil else {
-      throw EmulatorControl.Failure("A transaction has a transactionId.")
+      throw EmulatorControl.Failure("The member \"\(item.path("transaction.transactionId"))\" is missing.")
     }
     transaction.bundleId = transaction.bundleId ?? configuration.bundleId
     transaction.environment = transaction.environment ?? configuration.environment
-    return transaction
+    return LocalStore.ImportedPurchase(
+      transaction, customer: try item.string("customer"),
+      orderIdentifier: item["orderId"] == nil ? nil : try item.string("orderId"))
   }
+}
 
-  private func decode<Payload>(
-    _ json: JSONValue?, _ payload: ([UInt8]) throws(MalformedReceipt) -> Payload
-  ) throws(EmulatorControl.Failure) -> Payload {
-    do throws(MalformedReceipt) {
-      return try payload((json ?? .object([])).encoded())
-    } catch {
-      throw EmulatorControl.Failure(error.description)
-    }
+extension JWSTransaction {
+  /// Moves its dates, but that of the signature.
+  fileprivate mutating func move(by seconds: Double) {
+    purchaseDate = purchaseDate?.addingSeconds(seconds)
+    originalPurchaseDate = originalPurchaseDate?.addingSeconds(seconds)
+    expiresDate = expiresDate?.addingSeconds(seconds)
   }
 }

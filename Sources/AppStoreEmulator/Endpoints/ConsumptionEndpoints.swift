@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import Storefront
 
 /// Consumption information about a purchase whose refund was requested.
 enum ConsumptionEndpoints {
@@ -9,8 +10,8 @@ enum ConsumptionEndpoints {
     Route("PUT", "/inApps/v1/transactions/consumption/{}", sendVersion1),
   ]
 
-  @Sendable static func sendVersion2(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    let record = try TransactionEndpoints.record(call)
+  @Sendable static func sendVersion2(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+    let record = try await call.sale()
     let body = try call.body()
     guard body["customerConsented"]?.flag == true else { throw .invalidCustomerConsented }
     guard body["sampleContentProvided"]?.flag != nil else { throw .invalidSampleContentProvided }
@@ -28,10 +29,11 @@ enum ConsumptionEndpoints {
       throw .invalidRefundPreference
     }
     guard record.transaction.inAppOwnershipType != .familyShared else { throw .familyTransactionNotSupported }
+    guard record.transaction.advancedCommerceInfo == nil else { throw .transactionTypeNotSupported }
     try check(
       percentage: body["consumptionPercentage"], isDelivered: delivery == "DELIVERED",
       isProrated: preference?.string == "GRANT_PRORATED", record.transaction)
-    return keep(body, record, call)
+    return try await keep(body, record, call)
   }
 
   private static func check(
@@ -46,8 +48,8 @@ enum ConsumptionEndpoints {
     if !isDelivered, percentage != 0 { throw .undeliveredConsumptionPercentage }
   }
 
-  @Sendable static func sendVersion1(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    let record = try TransactionEndpoints.record(call)
+  @Sendable static func sendVersion1(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+    let record = try await call.sale()
     let body = try call.body()
     guard body["customerConsented"]?.flag == true else { throw .invalidCustomerConsented }
     guard body["sampleContentProvided"]?.flag != nil else { throw .invalidSampleContentProvided }
@@ -68,14 +70,14 @@ enum ConsumptionEndpoints {
         throw .invalidAppAccountToken
       }
     }
-    return keep(body, record, call)
+    return try await keep(body, record, call)
   }
 
   private static func keep(
-    _ body: JSONValue, _ record: EmulatorState.TransactionRecord, _ call: EndpointCall
-  ) -> EmulatorResponse {
-    if let identifier = record.transaction.transactionId {
-      call.store.state.withState { $0.transactions[identifier]?.consumption.append(body) }
+    _ body: JSONValue, _ sale: StoreSaleRecord, _ call: EndpointCall
+  ) async throws(EmulatorError) -> EmulatorResponse {
+    try await call.purchases { (store) async throws(LocalStoreError) in
+      try await store.addConsumption(body, of: sale.identifier)
     }
     return .empty(status: 202)
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import Storefront
 
 /// An error of the App Store Server API: `{"errorCode": …, "errorMessage": …}`. The status is the code divided
 /// by 10000.
@@ -11,6 +12,15 @@ struct EmulatorError: Error, Hashable {
   init(_ code: Int64, _ message: String) {
     self.code = code
     self.message = message
+  }
+
+  /// What went wrong in the store of purchases, where no endpoint has a code of its own for it.
+  init(_ error: LocalStoreError) {
+    switch error.code {
+    case .notFound: self = .transactionNotFound
+    case .refused: self.init(4_000_000, error.message)
+    case .storage, .corrupt, .signing, .invalidOption: self.init(5_000_000, error.description)
+    }
   }
 
   var status: Int { Int(code / 10_000) }
@@ -102,6 +112,10 @@ struct EmulatorError: Error, Hashable {
   static let defaultMessageNotFound = Self(4_040_020, "Default message not found.")
   static let realtimeURLNotFound = Self(4_040_021, "Realtime URL not found.")
   static let groupNotFound = Self(4_040_022, "Group not found.")
+
+  static let revokeOnInactiveSubscription = Self(
+    4_000_186, "Only an active subscription can be revoked.")
+  static let alreadyRefunded = Self(4_030_021, "The transaction was refunded already.")
 
   static let imageExists = Self(4_090_000, "The image exists.")
   static let messageExists = Self(4_090_001, "The message exists.")

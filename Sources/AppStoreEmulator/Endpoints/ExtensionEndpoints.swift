@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import Storefront
 
 /// Extensions of renewal dates, for one or many subscriptions.
 enum ExtensionEndpoints {
@@ -10,10 +11,10 @@ enum ExtensionEndpoints {
     Route("GET", "/inApps/v1/subscriptions/extend/mass/{}/{}", status),
   ]
 
-  private static let day: Double = 86_400
+  private static let year: Double = 365 * 86_400
   private static let extensionsPerYear = 2
 
-  @Sendable static func extendOne(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func extendOne(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
     let identifier = call.parameter()
     guard EndpointCall.isTransactionIdentifier(identifier) else { throw .invalidOriginalTransactionId }
     let body = try call.body()
@@ -21,9 +22,7 @@ enum ExtensionEndpoints {
     guard let requestIdentifier = body["requestIdentifier"]?.string, 1...128 ~= requestIdentifier.count else {
       throw .invalidRequestIdentifier
     }
-    let transaction = try call.store.state.change { (state) throws(EmulatorError) in
-      try extend(identifier, by: days, &state, now: call.now)
-    }
+    let transaction = try await extend(identifier, by: days, call)
     return .json(
       .members(
         ("originalTransactionId", .string(identifier)),
@@ -31,7 +30,7 @@ enum ExtensionEndpoints {
         ("effectiveDate", transaction.expiresDate.map { .date($0) })))
   }
 
-  @Sendable static func extendMany(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func extendMany(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
     let body = try call.body()
     let days = try days(body)
     guard let requestIdentifier = body["requestIdentifier"]?.string,
@@ -39,26 +38,41 @@ enum ExtensionEndpoints {
     else { throw .invalidRequestIdentifier }
     guard let productId = body["productId"]?.string, !productId.isEmpty else { throw .invalidProductId }
     let storefronts = try storefronts(body)
-    call.store.state.withState { state in
-      // Requests are idempotent by their identifier.
-      let key = UUIDString(uuid).rawValue
-      guard state.massExtensions[key] == nil else { return }
-      var result = EmulatorState.MassExtension(
+    // Requests are idempotent by their identifier.
+    let key = UUIDString(uuid).rawValue
+    let isNew = call.store.state.withState { state in
+      guard state.massExtensions[key] == nil else { return false }
+      state.massExtensions[key] = .init(
         productId: productId, completed: call.now, succeeded: 0, failed: 0,
         pendingAnswers: state.pendingAnswers)
-      for (original, subscription) in state.subscriptions {
-        guard let transaction = state.transactions[subscription.latestTransactionId]?.transaction,
-          transaction.productId == productId,
-          storefronts.map({ $0.contains(transaction.storefront ?? "") }) ?? true
-        else { continue }
-        do throws(EmulatorError) {
-          _ = try extend(original, by: days, &state, now: call.now)
-          result.succeeded += 1
-        } catch {
-          result.failed += 1
+      return true
+    }
+    if isNew {
+      let sent = try await call.purchases { (store) async throws(LocalStoreError) in
+        try await store.extendAll(of: productId, byDays: Int(days), in: storefronts)
+      }
+      let failed = Int64(sent.count { $0.type == .renewalExtension })
+      let succeeded = Int64(sent.count { $0.type == .renewalExtended })
+      call.store.state.withState {
+        $0.massExtensions[key]?.succeeded = succeeded
+        $0.massExtensions[key]?.failed = failed
+      }
+      let configuration = call.configuration
+      let summary = Notification().with {
+        $0.notificationType = .renewalExtension
+        $0.subtype = .summary
+        $0.summary = NotificationSummary().with {
+          $0.environment = configuration.environment
+          $0.appAppleId = configuration.appAppleId
+          $0.bundleId = configuration.bundleId
+          $0.productId = productId
+          $0.requestIdentifier = UUIDString(uuid)
+          $0.storefrontCountryCodes = storefronts?.sorted() ?? []
+          $0.succeededCount = succeeded
+          $0.failedCount = failed
         }
       }
-      state.massExtensions[key] = result
+      _ = try await call.purchases { (store) async throws(LocalStoreError) in try await store.post(summary) }
     }
     return .json(.members(("requestIdentifier", .string(requestIdentifier))))
   }
@@ -84,24 +98,24 @@ enum ExtensionEndpoints {
 
   /// Only active, paid subscriptions can be extended, twice in 365 days.
   private static func extend(
-    _ original: String, by days: Int64, _ state: inout EmulatorState, now: Timestamp
-  ) throws(EmulatorError) -> JWSTransaction {
-    guard let subscription = state.subscriptions[original],
-      let transaction = state.transactions[subscription.latestTransactionId]?.transaction
-    else { throw .originalTransactionNotFound }
-    guard transaction.inAppOwnershipType != .familyShared else { throw .extensionFamilyShared }
-    guard subscription.status == .active, transaction.offerDiscountType != .freeTrial,
-      let expires = transaction.expiresDate
-    else { throw .extensionIneligible }
-    let recent = subscription.extensions.filter {
-      now.millisecondsSince1970 - $0.millisecondsSince1970 < 365 * day * 1000
+    _ original: String, by days: Int64, _ call: EndpointCall
+  ) async throws(EmulatorError) -> JWSTransaction {
+    let found = try await call.purchases { (store) async throws(LocalStoreError) in
+      try await store.subscriptionState(original)?.subscription
     }
-    guard recent.count < extensionsPerYear else { throw .extensionMaximumReached }
-    let extended = expires.addingSeconds(Double(days) * day)
-    state.update(transaction: subscription.latestTransactionId) { $0.expiresDate = extended }
-    state.subscriptions[original]?.extensions.append(now)
-    state.subscriptions[original]?.renewalInfo.renewalDate = extended
-    return state.transactions[subscription.latestTransactionId]?.transaction ?? transaction
+    guard let subscription = found else { throw .originalTransactionNotFound }
+    guard subscription.transaction.inAppOwnershipType != .familyShared else { throw .extensionFamilyShared }
+    do throws(LocalStoreError) {
+      try await call.store.purchases.extend(original, byDays: Int(days))
+    } catch {
+      guard error.code == .refused else { throw EmulatorError(error) }
+      let yearAgo = call.now.addingSeconds(-year)
+      throw subscription.extensionDates.count { $0 > yearAgo } >= extensionsPerYear
+        ? .extensionMaximumReached : .extensionIneligible
+    }
+    return try await call.purchases { (store) async throws(LocalStoreError) in
+      try await store.subscriptionState(original)?.subscription.transaction ?? subscription.transaction
+    }
   }
 
   private static func days(_ body: JSONValue) throws(EmulatorError) -> Int64 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import Storefront
 
 /// Groups of roles, in the sandbox only.
 enum GroupEndpoints {
@@ -11,17 +12,20 @@ enum GroupEndpoints {
 
   private static let greatestLimit = 100
 
-  @Sendable static func current(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func current(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
     if let response = productionRefusal(call) { return response }
     let identifier = try call.transactionIdentifier()
-    let groups = try call.store.state.change { (state) throws(EmulatorError) -> [JSONValue] in
-      guard let customer = state.customer(of: identifier) else { throw .transactionNotFound }
-      let appTransactionId = state.customers[customer].appTransaction?.appTransactionId ?? identifier
-      return state.groups.sorted { $0.key < $1.key }.filter { $0.value.members.contains(appTransactionId) }
-        .map {
+    let account = try await call.account()
+    let app = try await call.purchases { (store) async throws(LocalStoreError) in
+      try await store.appTransaction(of: account)
+    }
+    let member = app?.appTransactionId ?? identifier
+    let groups = call.store.state.withState { state in
+      state.groups.sorted { $0.key < $1.key }.filter { $0.value.members.contains(member) }
+        .map { group -> JSONValue in
           .members(
-            ("groupId", .string($0.key)), ("groupType", .string($0.value.groupType)),
-            ("roles", .array($0.value.roles)))
+            ("groupId", .string(group.key)), ("groupType", .string(group.value.groupType)),
+            ("roles", .array(group.value.roles)))
         }
     }
     return .json(.members(("groups", .array(groups))))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import Storefront
 
 /// The filters of the transaction history: all different filters must match, and one value of each repeated filter.
 struct HistoryFilter {
@@ -47,7 +48,7 @@ struct HistoryFilter {
     omitsFinishedConsumables = isVersion1
   }
 
-  func accepts(_ record: EmulatorState.TransactionRecord) -> Bool {
+  func accepts(_ record: StoreSaleRecord) -> Bool {
     let transaction = record.transaction
     let isConsumable = transaction.type == .consumable
     if omitsFinishedConsumables, isConsumable, record.isFinished { return false }
@@ -63,25 +64,29 @@ struct HistoryFilter {
 }
 
 extension TransactionEndpoints {
-  static func history(_ call: EndpointCall, isVersion1: Bool) throws(EmulatorError) -> EmulatorResponse {
-    let identifier = try call.transactionIdentifier()
+  static func history(
+    _ call: EndpointCall, isVersion1: Bool
+  ) async throws(EmulatorError) -> EmulatorResponse {
+    _ = try call.transactionIdentifier()
     let filter = try HistoryFilter(call, isVersion1: isVersion1)
     let query = query(call)
-    let revision = try call.value("revision", orElse: .invalidRevision)
-    var position: Int64 = filter.isDescending ? .max : 0
-    if let revision {
+    var position: Int64?
+    if let revision = try call.value("revision", orElse: .invalidRevision) {
       guard let token = PageToken(revision, query: query) else { throw .invalidRevision }
       position = token.position
     }
-    let page = try call.store.state.change { (state) throws(EmulatorError) in
-      guard let customer = state.customer(of: identifier) else { throw .transactionNotFound }
-      return state.page(of: customer, after: position, filter)
+    let account = try await call.account()
+    let page = try await call.purchases { [position] (store) async throws(LocalStoreError) in
+      try await store.history(
+        of: account, after: position, isDescending: filter.isDescending, limit: PageToken.pageSize
+      ) { filter.accepts($0) }
     }
+    let last = page.position ?? (filter.isDescending ? .max : 0)
     let members: [(name: String, value: JSONValue?)] =
       [
-        ("revision", .string(PageToken(position: page.position, issued: call.now).text(query: query))),
+        ("revision", .string(PageToken(position: last, issued: call.now).text(query: query))),
         ("hasMore", .bool(page.hasMore)),
-      ] + call.app + [("signedTransactions", .array(page.transactions.map(call.sign)))]
+      ] + call.app + [("signedTransactions", .array(page.sales.map { call.sign($0.transaction) }))]
     return .json(
       .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } }))
   }
@@ -91,44 +96,5 @@ extension TransactionEndpoints {
     call.request.path
       + call.request.query.filter { $0.name != "revision" && $0.name != "paginationToken" }
       .map { "\($0.name)=\($0.value)" }.sorted()
-  }
-}
-
-extension EmulatorState {
-  struct Page: Sendable {
-    var transactions: [JWSTransaction] = []
-    var position: Int64
-    var hasMore = false
-  }
-
-  /// The next page of a customer's history, which begins where the last one ended: all pages together cost one pass.
-  func page(of customer: Int, after position: Int64, _ filter: HistoryFilter) -> Page {
-    let identifiers = customers[customer].transactionIds
-    var page = Page(position: position)
-    // The list is sorted by modification, so that binary search finds the start.
-    var low = 0
-    var high = identifiers.count
-    while low < high {
-      let middle = (low + high) / 2
-      let modification = transactions[identifiers[middle]]?.modification ?? 0
-      if filter.isDescending ? modification < position : modification <= position {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    let rest =
-      filter.isDescending
-      ? stride(from: low - 1, to: -1, by: -1) : stride(from: low, to: identifiers.count, by: 1)
-    for index in rest {
-      guard let record = transactions[identifiers[index]], filter.accepts(record) else { continue }
-      guard page.transactions.count < PageToken.pageSize else {
-        page.hasMore = true
-        break
-      }
-      page.transactions.append(record.transaction)
-      page.position = record.modification
-    }
-    return page
   }
 }

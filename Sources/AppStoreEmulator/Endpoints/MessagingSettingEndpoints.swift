@@ -2,6 +2,7 @@
 
 internal import ReceiptCodec
 internal import ReceiptSigning
+internal import Storefront
 
 /// Default messages, the realtime URL and performance tests of retention messaging.
 enum MessagingSettingEndpoints {
@@ -84,13 +85,16 @@ enum MessagingSettingEndpoints {
     return .empty()
   }
 
-  @Sendable static func startTest(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func startTest(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
     guard let original = try call.body()["originalTransactionId"]?.string,
       EndpointCall.isTransactionIdentifier(original)
     else { throw .invalidPerformanceRequest }
     let identifier = DeveloperSigner.randomNonce().rawValue
+    let subscription = try await call.purchases { (store) async throws(LocalStoreError) in
+      try await store.subscriptionState(original)
+    }
+    guard subscription != nil else { throw .originalTransactionNotFound }
     try call.store.state.change { (state) throws(EmulatorError) in
-      guard state.subscriptions[original] != nil else { throw .originalTransactionNotFound }
       guard !state.messaging.performanceTests.values.contains(where: { $0.pendingAnswers > 0 }) else {
         throw .performanceTestExists
       }

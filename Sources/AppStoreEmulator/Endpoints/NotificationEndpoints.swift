@@ -2,6 +2,7 @@
 
 internal import ReceiptCodec
 internal import ReceiptSigning
+internal import Storefront
 
 /// Test notifications and the history of notifications.
 enum NotificationEndpoints {
@@ -15,33 +16,28 @@ enum NotificationEndpoints {
   private static let tokenLife = 183 * day
   private static let pageTokenLife = day
 
-  @Sendable static func requestTest(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    let uuid = DeveloperSigner.randomNonce()
-    let seconds = Int64(call.now.wholeMilliseconds / 1000)
-    let token = "\(uuid.rawValue)_\(seconds)"
+  @Sendable static func requestTest(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+    guard call.store.state.withState({ $0.notificationURL }) != nil else { throw .notificationURLNotFound }
     let configuration = call.configuration
-    try call.store.state.change { (state) throws(EmulatorError) in
-      guard state.notificationURL != nil else { throw .notificationURLNotFound }
-      let notification = Notification().with {
-        $0.notificationType = .test
-        $0.notificationUUID = uuid
-        $0.version = "2.0"
-        $0.signedDate = call.now
-        $0.data = NotificationData().with {
-          $0.environment = configuration.environment
-          $0.appAppleId = configuration.appAppleId
-          $0.bundleId = configuration.bundleId
-        }
+    let test = Notification().with {
+      $0.notificationType = .test
+      $0.data = NotificationData().with {
+        $0.environment = configuration.environment
+        $0.appAppleId = configuration.appAppleId
+        $0.bundleId = configuration.bundleId
       }
-      state.testNotifications[token] = EmulatorState.TestNotification(
-        notification: notification, attempts: [EmulatorState.SendAttempt(date: call.now)],
-        pendingAnswers: state.pendingAnswers)
-      state.add(notification: notification, attempts: [EmulatorState.SendAttempt(date: call.now)])
+    }
+    let posted = try await call.purchases { (store) async throws(LocalStoreError) in
+      try await store.post(test)
+    }
+    let token = "\(posted.uuid.rawValue)_\(Int64(call.now.wholeMilliseconds / 1000))"
+    call.store.state.withState {
+      $0.testNotifications[token] = .init(number: posted.number, pendingAnswers: $0.pendingAnswers)
     }
     return .json(.members(("testNotificationToken", .string(token))))
   }
 
-  @Sendable static func testStatus(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func testStatus(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
     let token = call.parameter()
     let parts = token.split(separator: "_", omittingEmptySubsequences: false)
     guard parts.count == 2, UUIDString(rawValue: String(parts[0])).uuid != nil, let seconds = Int64(parts[1]),
@@ -55,49 +51,68 @@ enum NotificationEndpoints {
       }
       return test
     }
-    return .json(item(test.notification, test.attempts, call))
+    let sends = call.store.sender != nil
+    // Where an attempt is due or under way, its end is waited for.
+    try? await call.store.sender?.sendDue()
+    let (found, delivery) = try await call.purchases { (store) async throws(LocalStoreError) in
+      (
+        try await store.notifications(after: test.number - 1, limit: 1).first,
+        try await store.delivery(of: test.number)
+      )
+    }
+    // Apple's server has nothing to say before the first attempt.
+    guard let found, !sends || !delivery.attempts.isEmpty else { throw .testNotificationNotFound }
+    return .json(item(found, delivery))
   }
 
-  @Sendable static func history(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func history(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
     let filter = try NotificationFilter(try call.body(), call)
     let query = [String(decoding: call.request.body, as: UTF8.self)]
-    var start = 0
+    var last: (date: Timestamp, number: Int64)?
     if let text = try call.value("paginationToken", orElse: .invalidPaginationToken) {
       guard let token = PageToken(text, query: query), token.position >= 0 else {
         throw .invalidPaginationToken
       }
       guard call.now < token.issued.addingSeconds(pageTokenLife) else { throw .paginationTokenExpired }
-      start = Int(token.position)
-    }
-    let (page, next) = call.store.state.withState { state -> ([EmulatorState.NotificationRecord], Int?) in
-      var page: [EmulatorState.NotificationRecord] = []
-      for index in state.notifications.indices.dropFirst(start)
-      where filter.accepts(state.notifications[index]) {
-        if page.count == PageToken.pageSize { return (page, index) }
-        page.append(state.notifications[index])
+      let number = token.position
+      let found = try await call.purchases { (store) async throws(LocalStoreError) in
+        try await store.notifications(after: number - 1, limit: 1).first
       }
-      return (page, nil)
+      last = found.map { ($0.signedDate, number) }
     }
-    let token = next.map { PageToken(position: Int64($0), issued: call.now).text(query: query) }
+    let page = try await call.purchases { [last] (store) async throws(LocalStoreError) in
+      try await store.notifications(signedIn: filter.dates, after: last, limit: PageToken.pageSize) {
+        filter.accepts($0, $1)
+      }
+    }
+    let token = page.items.last.flatMap {
+      page.hasMore ? PageToken(position: $0.notification.number, issued: call.now).text(query: query) : nil
+    }
     return .json(
       .members(
-        ("paginationToken", token.map { .string($0) }), ("hasMore", .bool(next != nil)),
-        ("notificationHistory", .array(page.map { item($0.notification, $0.attempts, call) }))))
+        ("paginationToken", token.map { .string($0) }), ("hasMore", .bool(page.hasMore)),
+        ("notificationHistory", .array(page.items.map { item($0.notification, $0.delivery) }))))
   }
 
-  private static func item(
-    _ notification: Notification, _ attempts: [EmulatorState.SendAttempt], _ call: EndpointCall
-  ) -> JSONValue {
-    // There are never more than six attempts.
+  private static func item(_ notification: SignedNotification, _ delivery: DeliveryRecord) -> JSONValue {
     .members(
-      ("signedPayload", call.sign(notification)), ("sendAttempts", .array(attempts.suffix(6).map(\.json))))
+      ("signedPayload", .string(notification.signedPayload)),
+      (
+        "sendAttempts",
+        // There are never more than six attempts.
+        .array(
+          delivery.attempts.suffix(6).map {
+            .members(
+              ("attemptDate", .date($0.attemptDate)), ("sendAttemptResult", .string($0.sendAttemptResult)))
+          })
+      ))
   }
 }
 
 /// The parameters in the body of a request for notification history.
 struct NotificationFilter {
-  private let start: Timestamp
-  private let end: Timestamp
+  /// From the first to before the second.
+  let dates: Range<Timestamp>
   private let type: String?
   private let subtype: String?
   private let transactionId: String?
@@ -106,11 +121,12 @@ struct NotificationFilter {
   private static let day: Double = 86_400
 
   init(_ body: JSONValue, _ call: EndpointCall) throws(EmulatorError) {
-    start = try Self.instant(body["startDate"], orElse: .invalidStartDate)
-    end = try Self.instant(body["endDate"], orElse: .invalidEndDate)
+    let start = try Self.instant(body["startDate"], orElse: .invalidStartDate)
+    let end = try Self.instant(body["endDate"], orElse: .invalidEndDate)
     guard start < end else { throw .startDateAfterEndDate }
     let days: Double = call.configuration.environment == .production ? 180 : 30
     guard start >= call.now.addingSeconds(-days * Self.day) else { throw .startDateTooFarInPast }
+    dates = start..<end
     type = Self.text(body["notificationType"])
     subtype = Self.text(body["notificationSubtype"])
     let names = CharacterNames.self
@@ -125,13 +141,15 @@ struct NotificationFilter {
     onlyFailures = body["onlyFailures"]?.flag ?? false
   }
 
-  func accepts(_ record: EmulatorState.NotificationRecord) -> Bool {
-    let notification = record.notification
-    guard let signed = notification.signedDate, signed >= start, signed < end else { return false }
-    if let type, notification.notificationType?.rawValue != type { return false }
+  func accepts(_ notification: SignedNotification, _ delivery: DeliveryRecord) -> Bool {
+    if let type, notification.type.rawValue != type { return false }
     if let subtype, notification.subtype?.rawValue != subtype { return false }
-    if let transactionId, !record.transactionIds.contains(transactionId) { return false }
-    if onlyFailures, record.attempts.last?.result == "SUCCESS" { return false }
+    if let transactionId, notification.transactionIdentifier != transactionId,
+      notification.originalTransactionIdentifier != transactionId
+    {
+      return false
+    }
+    if onlyFailures, delivery.attempts.last?.sendAttemptResult == "SUCCESS" { return false }
     return true
   }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import Storefront
 
 /// Refunded purchases, by the date of revocation.
 extension TransactionEndpoints {
-  @Sendable static func refunds(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    let refunded = try refunded(call)
+  @Sendable static func refunds(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+    let refunded = try await refunded(call)
     let query = query(call)
     var start = 0
     if let revision = try call.value("revision", orElse: .invalidRevision) {
@@ -23,24 +24,21 @@ extension TransactionEndpoints {
   }
 
   /// Version 1 returns at most fifty, without paging.
-  @Sendable static func refundsVersion1(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    let refunded = try refunded(call).prefix(50)
+  @Sendable static func refundsVersion1(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse
+  {
+    let refunded = try await refunded(call).prefix(50)
     return .json(.members(("signedTransactions", .array(refunded.map { call.sign($0.transaction) }))))
   }
 
-  private static func refunded(
-    _ call: EndpointCall
-  ) throws(EmulatorError) -> [EmulatorState.TransactionRecord] {
-    let identifier = try call.transactionIdentifier()
-    return try call.store.state.change { (state) throws(EmulatorError) in
-      guard let customer = state.customer(of: identifier) else { throw .transactionNotFound }
-      return state.history(of: customer).compactMap { state.transactions[$0] }
-        .filter { $0.transaction.revocationDate != nil }
-        .sorted {
-          let left = $0.transaction.revocationDate?.millisecondsSince1970 ?? 0
-          let right = $1.transaction.revocationDate?.millisecondsSince1970 ?? 0
-          return left == right ? $0.modification < $1.modification : left < right
-        }
+  private static func refunded(_ call: EndpointCall) async throws(EmulatorError) -> [StoreSaleRecord] {
+    let account = try await call.account()
+    let sales = try await call.purchases { (store) async throws(LocalStoreError) in
+      try await store.history(of: account) { $0.transaction.revocationDate != nil }.sales
+    }
+    return sales.sorted {
+      let left = $0.transaction.revocationDate?.millisecondsSince1970 ?? 0
+      let right = $1.transaction.revocationDate?.millisecondsSince1970 ?? 0
+      return left == right ? $0.modification < $1.modification : left < right
     }
   }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import Storefront
 
 /// A method, a path and their handler.
 struct Route: Sendable {
-  typealias Answer = @Sendable (EndpointCall) throws(EmulatorError) -> EmulatorResponse
+  typealias Answer = @Sendable (EndpointCall) async throws(EmulatorError) -> EmulatorResponse
 
   let method: String
-  /// `{}` matches any single segment.
+  /// `{}` matches any single segment, `{*}` at the end one or more.
   let pattern: [String]
   let needsToken: Bool
   let answer: Answer
@@ -39,7 +40,8 @@ struct Route: Sendable {
   }
 
   private func fits(_ path: [String]) -> Bool {
-    path.count == pattern.count && zip(pattern, path).allSatisfy { $0 == "{}" || $0 == $1 }
+    (path.count == pattern.count || pattern.last == "{*}" && path.count > pattern.count)
+      && zip(pattern, path).allSatisfy { $0 == "{}" || $0 == "{*}" || $0 == $1 }
   }
 }
 
@@ -51,6 +53,39 @@ struct EndpointCall {
   let now: Timestamp
 
   var configuration: EmulatedAppStore.Configuration { store.configuration }
+
+  /// Asks the store of purchases.
+  func purchases<Value: Sendable>(
+    _ body: @Sendable (LocalStore) async throws(LocalStoreError) -> Value
+  ) async throws(EmulatorError) -> Value {
+    do throws(LocalStoreError) { return try await body(store.purchases) } catch { throw EmulatorError(error) }
+  }
+
+  /// The account that the transaction, original transaction or app transaction in the path belongs to.
+  func account() async throws(EmulatorError) -> String {
+    let identifier = try transactionIdentifier()
+    guard
+      let account = try await purchases({ (store) async throws(LocalStoreError) in
+        try await store.account(of: identifier)
+      })
+    else { throw .transactionNotFound }
+    return account
+  }
+
+  /// The transaction whose identifier is in the path.
+  func sale() async throws(EmulatorError) -> StoreSaleRecord {
+    let identifier = try transactionIdentifier()
+    let (sale, account) = try await purchases { (store) async throws(LocalStoreError) in
+      (try await store.currentSale(identifier), try await store.account(of: identifier))
+    }
+    if let sale { return sale }
+    guard let account else { throw .transactionNotFound }
+    let app = try await purchases { (store) async throws(LocalStoreError) in
+      try await store.appTransaction(of: account)
+    }
+    if app?.appTransactionId == identifier { throw .appTransactionIdNotSupported }
+    throw .transactionNotFound
+  }
 
   /// The segment for the pattern's nth `{}`.
   func parameter(_ index: Int = 0) -> String { parameters.indices.contains(index) ? parameters[index] : "" }
@@ -73,8 +108,9 @@ struct EndpointCall {
   func flag(_ name: String, orElse error: EmulatorError) throws(EmulatorError) -> Bool? {
     switch try value(name, orElse: error) {
     case nil: return nil
-    case "true": return true
-    case "false": return false
+    // Apple's library for Python writes Python's spelling.
+    case "true", "True": return true
+    case "false", "False": return false
     default: throw error
     }
   }
@@ -129,17 +165,5 @@ struct EndpointCall {
   func transactionIdentifier(_ index: Int = 0) throws(EmulatorError) -> String {
     guard Self.isTransactionIdentifier(parameter(index)) else { throw .invalidTransactionId }
     return parameter(index)
-  }
-}
-
-extension EmulatorStore {
-  /// Reads or changes the state for an endpoint, whose errors are typed.
-  func change<Value: Sendable>(
-    _ body: (inout EmulatorState) throws(EmulatorError) -> Value
-  ) throws(EmulatorError) -> Value {
-    let result = withState { state -> Result<Value, EmulatorError> in
-      do throws(EmulatorError) { return .success(try body(&state)) } catch { return .failure(error) }
-    }
-    return try result.get()
   }
 }

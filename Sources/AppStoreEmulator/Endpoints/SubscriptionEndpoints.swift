@@ -1,56 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import Storefront
 
 /// The statuses of a customer's subscriptions.
 enum SubscriptionEndpoints {
   static let routes = [Route("GET", "/inApps/v1/subscriptions/{}", statuses)]
 
-  private struct Item: Sendable {
-    var group: String
-    var status: Int64
-    var original: String
-    var transaction: JWSTransaction
-    var renewalInfo: JWSRenewalInfo
-  }
-
-  @Sendable static func statuses(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    let identifier = try call.transactionIdentifier()
+  @Sendable static func statuses(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+    _ = try call.transactionIdentifier()
     let statuses = try call.choices("status", of: ["1", "2", "3", "4", "5"], orElse: .invalidStatus)
-    let items = try call.store.state.change { (state) throws(EmulatorError) -> [Item] in
-      guard let customer = state.customer(of: identifier) else { throw .transactionNotFound }
-      return state.customers[customer].originalTransactionIds.compactMap { original in
-        guard let subscription = state.subscriptions[original],
-          let transaction = state.transactions[subscription.latestTransactionId]?.transaction,
-          statuses.isEmpty || statuses.contains(String(subscription.status.rawValue))
-        else { return nil }
-        return Item(
-          group: transaction.subscriptionGroupIdentifier ?? "", status: subscription.status.rawValue,
-          original: original, transaction: transaction, renewalInfo: subscription.renewalInfo)
-      }
+    let account = try await call.account()
+    let states = try await call.purchases { (store) async throws(LocalStoreError) in
+      try await store.subscriptionStates(of: account)
     }
-    var groups: [(identifier: String, items: [Item])] = []
-    for item in items {
-      if let index = groups.firstIndex(where: { $0.identifier == item.group }) {
-        groups[index].items.append(item)
+    var groups: [(identifier: String, items: [JSONValue])] = []
+    for state in states where statuses.isEmpty || statuses.contains(String(state.status.rawValue)) {
+      let group = state.subscription.groupIdentifier
+      if let index = groups.firstIndex(where: { $0.identifier == group }) {
+        groups[index].items.append(json(state, call))
       } else {
-        groups.append((item.group, [item]))
+        groups.append((group, [json(state, call)]))
       }
     }
     let data = groups.map { group in
       JSONValue.members(
-        ("subscriptionGroupIdentifier", .string(group.identifier)),
-        ("lastTransactions", .array(group.items.map { json($0, call) })))
+        ("subscriptionGroupIdentifier", .string(group.identifier)), ("lastTransactions", .array(group.items)))
     }
     let members = call.app + [("data", .array(data))]
     return .json(
       .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } }))
   }
 
-  private static func json(_ item: Item, _ call: EndpointCall) -> JSONValue {
+  private static func json(_ state: LocalStore.SubscriptionState, _ call: EndpointCall) -> JSONValue {
     .members(
-      ("status", .integer(item.status)), ("originalTransactionId", .string(item.original)),
-      ("signedTransactionInfo", call.sign(item.transaction)),
-      ("signedRenewalInfo", call.sign(item.renewalInfo)))
+      ("status", .integer(state.status.rawValue)), ("originalTransactionId", .string(state.subscription.id)),
+      ("signedTransactionInfo", call.sign(state.subscription.transaction)),
+      ("signedRenewalInfo", call.sign(state.renewalInfo)))
   }
 }

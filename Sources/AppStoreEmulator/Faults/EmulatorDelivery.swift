@@ -28,6 +28,10 @@ public struct EmulatorDelivery: Sendable, Hashable {
   public var steps: [Step]
   /// The state of the connection after the steps.
   public var end: End
+  /// The status of the response, for a log.
+  package private(set) var status: Int?
+  /// The name of the fault, for a log.
+  package private(set) var fault: String?
 
   /// Creates a delivery.
   public init(_ steps: [Step], end: End) {
@@ -36,7 +40,40 @@ public struct EmulatorDelivery: Sendable, Hashable {
   }
 
   /// The delivery of a response without a fault.
-  public init(_ response: EmulatorResponse) { self.init([.send(response.serialized())], end: .keepOpen) }
+  public init(_ response: EmulatorResponse) {
+    self.init([.send(response.serialized())], end: .keepOpen)
+    status = response.status
+  }
+
+  /// The delivery of a response with a fault, if there is one.
+  init(_ response: EmulatorResponse, _ fault: EmulatorFault?) {
+    self = fault?.delivery(of: response) ?? EmulatorDelivery(response)
+    status = response.status
+    fault.map { self.fault = $0.name }
+  }
+
+  /// Ends the response with its head, as an answer to HEAD does (RFC 9110 section 9.3.2).
+  package mutating func dropBody() {
+    for (index, step) in steps.enumerated() {
+      guard case .send(let bytes) = step, let end = bytes.firstRange(of: Self.newLine + Self.newLine) else {
+        continue
+      }
+      steps[index] = .send(Array(bytes[..<end.upperBound]))
+      steps.removeSubrange((index + 1)...)
+      return
+    }
+  }
+
+  /// Says in the head of the response that the connection ends after it (RFC 9112 section 9.6).
+  package mutating func announceClose() {
+    guard let index = steps.firstIndex(where: { if case .send = $0 { true } else { false } }),
+      case .send(var bytes) = steps[index], let lineEnd = bytes.firstRange(of: Self.newLine)
+    else { return }
+    bytes.insert(contentsOf: Array("Connection: close\r\n".utf8), at: lineEnd.upperBound)
+    steps[index] = .send(bytes)
+  }
+
+  private static let newLine = Array("\r\n".utf8)
 }
 
 extension EmulatorFault {

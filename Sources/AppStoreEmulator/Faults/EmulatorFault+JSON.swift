@@ -3,49 +3,74 @@
 internal import ReceiptCodec
 
 extension EmulatorFault {
+  /// The kinds, by their names in JSON.
+  private enum Kind: String, CaseIterable {
+    case delay, cut, reset, status, error, redirect
+    case neverAnswer = "never-answer"
+    case contentLength = "content-length"
+    case brokenChunks = "broken-chunks"
+    case notHTTP = "not-http"
+    case endlessBody = "endless-body"
+    case endlessHead = "endless-head"
+    case rateLimit = "rate-limit"
+    case wrongJSON = "wrong-json"
+    case truncatedJSON = "truncated-json"
+    case otherEndpoint = "other-endpoint"
+    case receiptStatus = "receipt-status"
+    case flippedBit = "flipped-bit"
+    case untrustedSigner = "untrusted-signer"
+    case otherApp = "other-app"
+    case otherEnvironment = "other-environment"
+  }
+
   /// Reads `{"kind": "cut", "afterBytes": 12}`; the other members have the names of the parameters.
   init(json: JSONValue) throws(EmulatorControl.Failure) {
-    func integer(_ name: String, _ fallback: Int? = nil) throws(EmulatorControl.Failure) -> Int {
-      if let value = json[name]?.int64.flatMap({ Int(exactly: $0) }) ?? fallback { return value }
-      throw EmulatorControl.Failure("A fault lacks the integer \(name).")
+    var object = try ControlObject(json, "A fault")
+    let kind = try object.required("kind", object.choice("kind", of: Kind.self))
+    object.name = "A fault of the kind \(kind.rawValue)"
+    func integer(
+      _ name: String, in range: ClosedRange<Int> = 0 ... .max
+    ) throws(EmulatorControl.Failure) -> Int {
+      try object.required(name, object.integer(name, in: range))
     }
-    func retryAfter() throws(EmulatorControl.Failure) -> RetryAfterForm? {
-      guard let name = json["retryAfter"]?.string else { return nil }
-      if let form = RetryAfterForm(rawValue: name) { return form }
-      throw EmulatorControl.Failure("retryAfter is milliseconds, seconds or date, not \(name).")
+    func seconds() throws(EmulatorControl.Failure) -> Int {
+      try object.integer("seconds", in: 0...Self.mostSeconds) ?? 1
     }
-    switch json["kind"]?.string {
-    case "delay": self = .delay(milliseconds: try integer("milliseconds"))
-    case "never-answer": self = .neverAnswer
-    case "cut": self = .cut(afterBytes: try integer("afterBytes"))
-    case "reset": self = .reset(afterBytes: try integer("afterBytes"))
-    case "content-length": self = .contentLength(off: try integer("off"))
-    case "broken-chunks": self = .brokenChunks
-    case "not-http": self = .notHTTP
-    case "endless-body": self = .endlessBody
-    case "endless-head": self = .endlessHead
-    case "status":
+    switch kind {
+    case .delay: self = .delay(milliseconds: try integer("milliseconds", in: 0...Self.mostSeconds * 1000))
+    case .neverAnswer: self = .neverAnswer
+    case .cut: self = .cut(afterBytes: try integer("afterBytes"))
+    case .reset: self = .reset(afterBytes: try integer("afterBytes"))
+    case .contentLength: self = .contentLength(off: try integer("off", in: .min ... .max))
+    case .brokenChunks: self = .brokenChunks
+    case .notHTTP: self = .notHTTP
+    case .endlessBody: self = .endlessBody
+    case .endlessHead: self = .endlessHead
+    case .status:
       self = .status(
-        try integer("status"), retryAfter: try retryAfter(), seconds: try integer("seconds", 1))
-    case "error":
+        try integer("status", in: 200...599), retryAfter: try object.choice("retryAfter"),
+        seconds: try seconds())
+    case .error:
       self = .error(
-        code: Int64(try integer("errorCode")), retryAfter: try retryAfter(),
-        seconds: try integer("seconds", 1))
-    case "redirect":
-      guard let target = json["target"]?.string.flatMap({ RedirectTarget(rawValue: $0) }) else {
-        throw EmulatorControl.Failure("The target of a redirect is other-host, same-host or loop.")
-      }
-      self = .redirect(target)
-    case "wrong-json": self = .wrongJSON
-    case "truncated-json": self = .truncatedJSON
-    case "other-endpoint": self = .otherEndpoint
-    case "receipt-status":
-      self = .receiptStatus(try integer("status"), isRetryable: json["isRetryable"]?.flag)
-    case "flipped-bit": self = .flippedBit
-    case "untrusted-signer": self = .untrustedSigner
-    case "other-app": self = .otherApp
-    case "other-environment": self = .otherEnvironment
-    case let kind: throw EmulatorControl.Failure("There is no fault of the kind \(kind ?? "(none)").")
+        code: Int64(try integer("errorCode", in: 2_000_000...5_999_999)),
+        retryAfter: try object.choice("retryAfter"), seconds: try seconds())
+    case .rateLimit:
+      self = .rateLimit(requests: try integer("requests"), seconds: try seconds())
+    case .redirect: self = .redirect(try object.required("target", object.choice("target")))
+    case .wrongJSON: self = .wrongJSON
+    case .truncatedJSON: self = .truncatedJSON
+    case .otherEndpoint: self = .otherEndpoint
+    case .receiptStatus:
+      self = .receiptStatus(
+        try integer("status", in: .min ... .max), isRetryable: try object.flag("isRetryable"))
+    case .flippedBit: self = .flippedBit
+    case .untrustedSigner: self = .untrustedSigner
+    case .otherApp: self = .otherApp
+    case .otherEnvironment: self = .otherEnvironment
     }
+    try object.end()
   }
+
+  /// A year, which keeps sums of instants in range.
+  private static let mostSeconds = 31_536_000
 }

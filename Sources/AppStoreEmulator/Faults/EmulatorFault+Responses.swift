@@ -13,6 +13,8 @@ extension EmulatorFault {
     case .error(let code, let form, let seconds):
       return EmulatorError(code, "An error for tests.").response
         .retryingAfter(form, seconds: seconds, now: now)
+    case .rateLimit(_, let seconds):
+      return EmulatorError.rateLimitExceeded.response.retryingAfter(.milliseconds, seconds: seconds, now: now)
     case .redirect(let target): return Self.redirect(target, from: request)
     case .wrongJSON:
       return .json(
@@ -31,6 +33,10 @@ extension EmulatorFault {
     let location = target == .otherHost ? "https://other.example.com\(request.target)" : request.target
     return EmulatorResponse(status: 307, headers: [HTTPHeader("Location", location)])
   }
+}
+
+extension EmulatorError {
+  fileprivate static let rateLimitExceeded = Self(4_290_000, "Rate limit exceeded.")
 }
 
 extension EmulatorResponse {

@@ -49,6 +49,9 @@ public enum EmulatorFault: Sendable, Hashable {
   case status(Int, retryAfter: RetryAfterForm? = nil, seconds: Int = 1)
   /// Error JSON of the App Store; the status is the code divided by 10000.
   case error(code: Int64, retryAfter: RetryAfterForm? = nil, seconds: Int = 1)
+  /// The right answer to this number of requests in each period of seconds, then the App Store's error 4290000 with
+  /// `Retry-After`, UNIX time in milliseconds.
+  case rateLimit(requests: Int, seconds: Int)
   /// A redirect.
   case redirect(RedirectTarget)
   /// JSON with wrong types in it.
@@ -70,4 +73,7 @@ public enum EmulatorFault: Sendable, Hashable {
   case otherApp
   /// Signed payloads state the other environment.
   case otherEnvironment
+
+  /// The name without parameters.
+  var name: String { String("\(self)".prefix { $0 != "(" }) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptCodec
 internal import Synchronization
 
 /// The faults of an emulated store's answers.
@@ -47,6 +48,16 @@ public final class FaultScript: Sendable {
     var rule: Rule
     var used = 0
     var random: SplitMix64
+    /// The end of the period of a rate limit, and the requests in it.
+    var period: (end: Timestamp, requests: Int)?
+
+    /// Counts a request; the seconds to the end of the period if it is one too many.
+    mutating func excess(over limit: Int, per seconds: Int, at now: Timestamp) -> Int? {
+      if period.map({ $0.end <= now }) ?? true { period = (now.addingSeconds(Double(seconds)), 0) }
+      period?.requests += 1
+      guard let period, period.requests > limit else { return nil }
+      return Int(((period.end.millisecondsSince1970 - now.millisecondsSince1970) / 1000).rounded(.up))
+    }
   }
 
   private let rules = Mutex<[Running]>([])
@@ -68,7 +79,7 @@ public final class FaultScript: Sendable {
   }
 
   /// The fault of a request, if any.
-  func next(for request: EmulatorRequest) -> EmulatorFault? {
+  func next(for request: EmulatorRequest, at now: Timestamp) -> EmulatorFault? {
     let path = "/" + request.path.joined(separator: "/")
     return rules.withLock { rules in
       for index in rules.indices {
@@ -76,13 +87,18 @@ public final class FaultScript: Sendable {
         if let prefix = rule.path, !path.hasPrefix(prefix) { continue }
         if let target = rule.target, request.target != target { continue }
         if let requests = rule.requests, rules[index].used >= requests { continue }
-        guard let probability = rule.probability else {
-          defer { rules[index].used += 1 }
-          return rule.faults[rules[index].used % rule.faults.count]
+        var fault = rule.faults[rules[index].used % rule.faults.count]
+        if let probability = rule.probability {
+          guard Double.random(in: 0..<1, using: &rules[index].random) < probability else { return nil }
+          fault = rule.faults.randomElement(using: &rules[index].random) ?? fault
         }
-        guard Double.random(in: 0..<1, using: &rules[index].random) < probability else { return nil }
+        if case .rateLimit(let requests, let seconds) = fault {
+          // Requests within the limit go on to the next rule.
+          guard let rest = rules[index].excess(over: requests, per: seconds, at: now) else { continue }
+          fault = .rateLimit(requests: requests, seconds: rest)
+        }
         rules[index].used += 1
-        return rule.faults.randomElement(using: &rules[index].random)
+        return fault
       }
       return nil
     }

@@ -20,7 +20,7 @@ public struct EmulatorRequest: Sendable, Hashable {
 
   /// The method in upper case.
   public var method: String
-  /// Path and query as received.
+  /// Path and query as received; of a URL the part after its authority.
   public var target: String
   /// The segments of the path, each decoded.
   public var path: [String]
@@ -31,8 +31,10 @@ public struct EmulatorRequest: Sendable, Hashable {
   /// The body; empty for none.
   public var body: [UInt8]
 
-  /// Creates a request from a request target such as `/inApps/v1/transactions/1?a=b` (RFC 9112 section 3.2).
+  /// Creates a request from a request target such as `/inApps/v1/transactions/1?a=b`, or a whole URL (RFC 9112 section
+  /// 3.2).
   public init(_ method: String, target: String, headers: [HTTPHeader] = [], body: [UInt8] = []) {
+    let target = Self.originForm(target)
     self.method = method
     self.target = target
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -55,8 +57,17 @@ public struct EmulatorRequest: Sendable, Hashable {
     return headers.first { $0.name.lowercased() == name }?.value
   }
 
+  /// The path and query of a target in absolute form, any other as it is (RFC 9112 section 3.2.2).
+  private static func originForm(_ target: String) -> String {
+    guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) else {
+      return target
+    }
+    let rest = target.dropFirst(scheme.count).drop { $0 != "/" && $0 != "?" }
+    return rest.hasPrefix("/") ? String(rest) : "/" + rest
+  }
+
   /// Percent-decoding (RFC 3986 section 2.1); invalid escapes are kept.
-  private static func decode(_ text: Substring, plusIsSpace: Bool) -> String {
+  static func decode(_ text: Substring, plusIsSpace: Bool) -> String {
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []
     var index = 0

@@ -34,6 +34,11 @@ public struct EmulatorResponse: Sendable, Hashable {
       status: status, headers: [HTTPHeader("Content-Type", "text/plain")], body: Array(text.utf8))
   }
 
+  /// A response whose body is of this media type.
+  static func binary(_ body: [UInt8], _ type: String) -> EmulatorResponse {
+    EmulatorResponse(status: 200, headers: [HTTPHeader("Content-Type", type)], body: body)
+  }
+
   /// The response in HTTP/1.1 format (RFC 9112).
   ///
   /// - Parameters:
@@ -53,7 +58,8 @@ public struct EmulatorResponse: Sendable, Hashable {
   private static let reasons = [
     200: "OK", 202: "Accepted", 302: "Found", 307: "Temporary Redirect", 400: "Bad Request",
     401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict",
-    413: "Content Too Large", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway",
-    503: "Service Unavailable", 504: "Gateway Timeout",
+    413: "Content Too Large", 414: "URI Too Long", 417: "Expectation Failed", 429: "Too Many Requests",
+    431: "Request Header Fields Too Large", 500: "Internal Server Error", 502: "Bad Gateway",
+    503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",
   ]
 }

@@ -5,7 +5,7 @@ public import AppStoreServer
 /// A transport to an emulated App Store in the same process, without sockets.
 ///
 /// ```swift
-/// let store = EmulatedAppStore(signing: try EmulatorSigning())
+/// let store = try EmulatedAppStore(signing: try EmulatorSigning())
 /// let client = AppStoreServerClient(
 ///   transport: EmulatorTransport(sandbox: store), signer: signer, address: .sandbox, verifier: verifier)
 /// ```

@@ -7,12 +7,17 @@ internal import ReceiptHTTP
 public import ReceiptTesting
 internal import Synchronization
 
-/// The OCSP responder of the certificates that the emulator signs with.
+/// The OCSP responder and the revocation lists of the certificates that the emulator signs with.
 ///
 /// ```swift
 /// signing.responder?.update { $0.revoke(chain[0], at: now, reason: .keyCompromise) }
 /// ```
 public final class EmulatedResponder: Sendable {
+  /// Why an authority of the caller's own has neither.
+  package static let absence =
+    "An authority of your own has no OCSP responder and no revocation lists: its directory does not contain the "
+    + "issuers' keys."
+
   private let initial: TestRevocationResponder
   private let responder: Mutex<TestRevocationResponder>
   private let chain: [Certificate]
@@ -31,72 +36,85 @@ public final class EmulatedResponder: Sendable {
   /// Executes instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or `intermediate`),
   /// `signer` (`issuer` or `delegate`), `flaw`, `repeatsNonce`, `lifetime`.
   func follow(_ instructions: JSONValue, now: Timestamp) throws(EmulatorControl.Failure) {
-    let change = try Self.change(instructions)
-    let (revoked, forgotten) = (
-      try certificate(instructions["revoke"]), try certificate(instructions["forget"])
-    )
-    if instructions["reset"]?.flag == true { responder.withLock { $0 = initial } }
+    var object = try ControlObject(instructions, "An instruction")
+    let resets = try object.flag("reset") ?? false
+    let (clearsFlaw, omitsLifetime) = (object.takeNull("flaw"), object.takeNull("lifetime"))
+    let flaw = try object.choice("flaw", of: TestRevocationResponder.Flaw.self)
+    let lifetime = try object.integer("lifetime", in: 0...Self.longestLifetime)
+    let signer = try object.choice("signer", of: SignerName.self)
+    let repeatsNonce = try object.flag("repeatsNonce")
+    let revoked = try object.choice("revoke", of: CertificateName.self)
+    let forgotten = try object.choice("forget", of: CertificateName.self)
+    try object.end()
     update {
-      change(&$0)
-      if let revoked { $0.revoke(revoked, at: now.addingSeconds(-60), reason: nil) }
-      if let forgotten { $0.forget(forgotten) }
+      if resets { $0 = initial }
+      if flaw != nil || clearsFlaw { $0.flaw = flaw }
+      if lifetime != nil || omitsLifetime { $0.lifetime = lifetime.map { Int64($0) } }
+      if let signer { $0.signer = signer == .delegate ? .delegate : .issuer }
+      if let repeatsNonce { $0.repeatsNonce = repeatsNonce }
+      if let revoked { $0.revoke(certificate(revoked), at: now.addingSeconds(-60), reason: nil) }
+      if let forgotten { $0.forget(certificate(forgotten)) }
     }
   }
 
-  private static func change(
-    _ instructions: JSONValue
-  ) throws(EmulatorControl.Failure) -> @Sendable (inout TestRevocationResponder) -> Void {
-    var flaw: TestRevocationResponder.Flaw?
-    if let name = instructions["flaw"]?.string {
-      flaw = TestRevocationResponder.Flaw(rawValue: name)
-      guard flaw != nil else { throw EmulatorControl.Failure("There is no flaw \(name).") }
-    }
-    let setsFlaw = instructions["flaw"] != nil
-    let signer = instructions["signer"]?.string
-    let repeatsNonce = instructions["repeatsNonce"]?.flag
-    let lifetime = instructions["lifetime"]
-    return { [flaw] responder in
-      if setsFlaw { responder.flaw = flaw }
-      if let signer { responder.signer = signer == "delegate" ? .delegate : .issuer }
-      if let repeatsNonce { responder.repeatsNonce = repeatsNonce }
-      if let lifetime { responder.lifetime = lifetime.int64 }
-    }
-  }
+  private enum SignerName: String, CaseIterable { case issuer, delegate }
+  private enum CertificateName: String, CaseIterable { case leaf, intermediate }
 
-  private func certificate(_ name: JSONValue?) throws(EmulatorControl.Failure) -> Certificate? {
-    switch name?.string {
-    case nil: return nil
-    case "leaf": return chain.first
-    case "intermediate": return chain.dropFirst().first
-    case let other:
-      throw EmulatorControl.Failure("The certificate is leaf or intermediate, not \(other ?? "").")
-    }
-  }
+  private static let longestLifetime = 31_536_000
 
-  /// The response, with the requested serial number in hexadecimal; `nil` for an unknown certificate.
-  func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumber: String?) {
+  private func certificate(_ name: CertificateName) -> Certificate { chain[name == .leaf ? 0 : 1] }
+
+  /// The response, with the serial numbers of the requested certificates in hexadecimal.
+  func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumbers: [String]) {
     guard let request = try? ReceivedOCSPRequest(der: body) else {
-      return (OCSPResponseTemplate.refusal(.malformedRequest), nil)
+      return (OCSPResponseTemplate.refusal(.malformedRequest), [])
     }
-    let asked = zip(chain, chain.dropFirst()).first { request.asks(about: $0, issuer: $1) }?.0
-    let response = responder.withLock { responder in
-      (try? responder.response(to: body, at: now)) ?? []
-    }
-    return (response, asked.map { Hexadecimal.encode($0.serialNumber) })
+    let asked = zip(chain, chain.dropFirst()).filter { request.asks(about: $0, issuer: $1) }
+    let response = try? responder.withLock { $0 }.response(to: body, at: now)
+    return (response ?? [], asked.map { Hexadecimal.encode($0.0.serialNumber) })
+  }
+
+  /// The revocation list of an issuer by its name in URLs: `intermediate` or `root`.
+  func list(of name: String, at now: Timestamp) -> [UInt8]? {
+    let issuers = zip(["intermediate", "root"], chain.dropFirst())
+    guard let issuer = issuers.first(where: { $0.0 == name })?.1 else { return nil }
+    return try? responder.withLock { $0 }.list(of: issuer, at: now)
   }
 }
 
-/// The OCSP responder (RFC 6960 appendix A), if the certificates point to it.
+/// OCSP (RFC 6960 appendix A) and revocation lists (RFC 5280), if the certificates point to them.
 enum RevocationEndpoints {
-  static let routes = [Route("POST", "/ocsp", needsToken: false, answer)]
+  static let routes = [
+    Route("POST", "/ocsp", needsToken: false) { call throws(EmulatorError) in
+      answer(call, to: call.request.body)
+    },
+    Route("GET", "/ocsp/{*}", needsToken: false) { call throws(EmulatorError) in
+      answer(call, to: requestInPath(call.request.target))
+    },
+    Route("GET", "/crl/{}", needsToken: false, list),
+  ]
 
-  @Sendable static func answer(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    guard let responder = call.store.signing.responder else {
-      return .text("There is no responder for these certificates.\n", status: 404)
-    }
-    let (response, serialNumber) = responder.respond(to: call.request.body, at: call.now)
-    if let serialNumber { call.store.statistics.countOCSP(serialNumber: serialNumber) }
-    return EmulatorResponse(
-      status: 200, headers: [HTTPHeader("Content-Type", "application/ocsp-response")], body: response)
+  private static func answer(_ call: EndpointCall, to body: [UInt8]) -> EmulatorResponse {
+    guard let responder = call.store.signing.responder else { return absence }
+    let (response, serialNumbers) = responder.respond(to: body, at: call.now)
+    for serialNumber in serialNumbers { call.store.statistics.countOCSP(serialNumber: serialNumber) }
+    return response.isEmpty ? .empty(status: 500) : .binary(response, "application/ocsp-response")
   }
+
+  /// The request that `/ocsp/` is followed by, in base64 that may contain slashes (RFC 6960 appendix A.1).
+  private static func requestInPath(_ target: String) -> [UInt8] {
+    let path = target.prefix { $0 != "?" }.drop { $0 == "/" }.dropFirst("ocsp/".count)
+    return (try? Base64.decode(Array(EmulatorRequest.decode(path, plusIsSpace: false).utf8))) ?? []
+  }
+
+  @Sendable private static func list(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+    guard let responder = call.store.signing.responder else { return absence }
+    let name = call.parameter()
+    guard name.hasSuffix(".crl"), let list = responder.list(of: String(name.dropLast(4)), at: call.now) else {
+      return .text("The lists are intermediate.crl and root.crl.\n", status: 404)
+    }
+    return .binary(list, "application/pkix-crl")
+  }
+
+  private static var absence: EmulatorResponse { .text(EmulatedResponder.absence + "\n", status: 404) }
 }

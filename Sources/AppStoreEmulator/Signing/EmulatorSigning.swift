@@ -16,6 +16,8 @@ public struct EmulatorSigning: Sendable {
   /// available.
   public let responder: EmulatedResponder?
 
+  /// Signs what the store sells.
+  let identity: SigningIdentity
   let jws: JWSSigner
   let untrusted: JWSSigner
   let appReceipts: AppReceiptSigner
@@ -25,16 +27,18 @@ public struct EmulatorSigning: Sendable {
     try self.init(jws: TestAuthority.es256().identity, appReceipts: TestAuthority.rsa().identity)
   }
 
-  /// Signs with the published keys of the test authority, and with certificates that name their OCSP responder, such as
-  /// `http://127.0.0.1:8080/ocsp`.
+  /// Signs with the published keys of the test authority, and with certificates that name their OCSP responder and
+  /// their issuers' revocation lists.
   ///
   /// - Parameters:
-  ///   - ocspURL: The URL of the responder.
+  ///   - serverURL: Where the emulator serves them, such as `http://127.0.0.1:8080`.
   ///   - appReceipts: Signs app receipts; the test authority's by default.
   /// - Throws: `SigningError`, like the other initializer.
-  public init(ocspURL: String, appReceipts: SigningIdentity? = nil) throws(SigningError) {
+  public init(serverURL: String, appReceipts: SigningIdentity? = nil) throws(SigningError) {
     let authority = try TestAuthority.es256()
-    let identity = try authority.identity(ocspURL: ocspURL)
+    let identity = try authority.identity(
+      ocspURL: "\(serverURL)/ocsp", crlURL: "\(serverURL)/crl/intermediate.crl",
+      rootCRLURL: "\(serverURL)/crl/root.crl")
     let receipts = if let appReceipts { appReceipts } else { try TestAuthority.rsa().identity }
     let responder = TestRevocationResponder(authority, chain: identity.chain)
     try self.init(
@@ -54,6 +58,7 @@ public struct EmulatorSigning: Sendable {
     jws: SigningIdentity, appReceipts: SigningIdentity, responder: EmulatedResponder?
   ) throws(SigningError) {
     self.responder = responder
+    self.identity = jws
     self.jws = try JWSSigner(identity: jws)
     self.appReceipts = try AppReceiptSigner(identity: appReceipts)
     self.untrusted = try JWSSigner(identity: TestAuthority.es256().identity(.foreignRoot))

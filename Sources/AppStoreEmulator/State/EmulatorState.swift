@@ -2,80 +2,99 @@
 
 public import ReceiptCodec
 
-/// The state of an emulated App Store.
+/// What an emulated App Store knows besides purchases, customers and notifications.
 public struct EmulatorState: Sendable {
-  /// A purchase.
-  public struct TransactionRecord: Sendable, Hashable {
-    /// What is signed for.
-    public var transaction: JWSTransaction
-    /// The order on the customer's invoice.
-    public var orderId: String?
-    /// Whether the app finished it.
-    public var isFinished = false
-    /// The consumption information that the developer sent, as JSON.
-    public var consumption: [JSONValue] = []
-    /// The customer.
-    var customer: Int
-    /// A counter of changes to all purchases, by which the history is sorted.
-    var modification: Int64
-  }
-
-  /// An auto-renewable subscription.
-  public struct Subscription: Sendable, Hashable {
-    /// Its status, 1 to 5.
-    public var status: SubscriptionStatus
-    /// The renewal information.
-    public var renewalInfo: JWSRenewalInfo
-    /// Its latest purchase.
-    public var latestTransactionId: String
-    /// The dates of the developer's extensions.
-    public var extensions: [Timestamp] = []
-  }
-
-  /// The data of one customer.
-  struct Customer: Sendable {
-    /// In the order of modification.
-    var transactionIds: [String] = []
-    var originalTransactionIds: [String] = []
-    var appTransaction: AppTransaction?
-  }
-
-  var customers: [Customer] = []
-  /// By original transaction identifier, app transaction identifier or a name of the caller's.
-  var customerIndices: [String: Int] = [:]
-  var transactions: [String: TransactionRecord] = [:]
-  var subscriptions: [String: Subscription] = [:]
-  var orders: [String: [String]] = [:]
-  var modifications: Int64 = 0
-
-  /// The developer's notification URL, if any. The emulator does not send notifications itself.
-  public var notificationURL: String? = "https://example.com/notifications"
+  /// The developer's notification URL, if any.
+  public var notificationURL: String?
   /// The number of status requests for asynchronous operations that are answered as pending: test notifications, mass
   /// extensions, performance tests.
   public var pendingAnswers = 0
-  var notifications: [NotificationRecord] = []
   var testNotifications: [String: TestNotification] = [:]
   var massExtensions: [String: MassExtension] = [:]
   var messaging = Messaging()
   var groups: [String: Group] = [:]
-  var advancedCommerceCalls: [JSONValue] = []
-
-  /// Nothing.
-  public init() {}
-
-  /// The customer that any of an original transaction, a transaction and an app transaction belongs to.
-  func customer(of identifier: String) -> Int? {
-    transactions[identifier]?.customer ?? customerIndices[identifier]
-  }
-
-  /// A purchase, by its transaction identifier.
-  public func transaction(_ transactionId: String) -> TransactionRecord? { transactions[transactionId] }
-
-  /// A subscription, by its original transaction identifier.
-  public func subscription(_ originalTransactionId: String) -> Subscription? {
-    subscriptions[originalTransactionId]
-  }
-
   /// The developer's requests to the Advanced Commerce API, as JSON.
-  public var advancedCommerceRequests: [JSONValue] { advancedCommerceCalls }
+  public internal(set) var advancedCommerceRequests: [JSONValue] = []
+
+  /// The notification URL at the beginning, and after a reset.
+  let defaultNotificationURL: String?
+
+  /// Nothing but the notification URL.
+  public init(notificationURL: String? = nil) {
+    self.notificationURL = notificationURL
+    defaultNotificationURL = notificationURL
+  }
+
+  /// A test notification that was asked for.
+  struct TestNotification: Sendable {
+    var number: Int64
+    var pendingAnswers: Int
+  }
+
+  struct MassExtension: Sendable {
+    var productId: String
+    var completed: Timestamp
+    var succeeded: Int64
+    var failed: Int64
+    var pendingAnswers: Int
+  }
+
+  /// A group of roles that customers have.
+  struct Group: Sendable {
+    var groupType: String
+    var roles: [JSONValue]
+    var members: [String]
+  }
+
+  /// Retention messaging.
+  struct Messaging: Sendable {
+    struct Image: Sendable {
+      var state: String
+      var size: String
+    }
+
+    struct Message: Sendable {
+      var state: String
+      var imageIdentifiers: [String]
+      var content: JSONValue
+    }
+
+    struct PerformanceTest: Sendable {
+      var pendingAnswers: Int
+    }
+
+    static let greatestCount = 2000
+
+    /// The state of an upload: the sandbox approves everything immediately.
+    var stateOfUploads = "APPROVED"
+    var images: [String: Image] = [:]
+    var messages: [String: Message] = [:]
+    /// The default messages, by product and locale.
+    var defaults: [String: String] = [:]
+    var realtimeURL: String?
+    var performanceTests: [String: PerformanceTest] = [:]
+    var hasPassedPerformanceTest = true
+  }
+
+  /// The state of uploaded images and messages: `PENDING`, `APPROVED` (the default) or `REJECTED`.
+  public var stateOfUploads: String {
+    get { messaging.stateOfUploads }
+    set { messaging.stateOfUploads = newValue }
+  }
+
+  /// Whether the developer's server passed a performance test, which production requires.
+  public var hasPassedPerformanceTest: Bool {
+    get { messaging.hasPassedPerformanceTest }
+    set { messaging.hasPassedPerformanceTest = newValue }
+  }
+
+  /// Adds a group of roles.
+  public mutating func addGroup(
+    _ groupId: String, type: String, roles: [(productId: String, role: String)], members: [String]
+  ) {
+    groups[groupId] = Group(
+      groupType: type,
+      roles: roles.map { .members(("productId", .string($0.productId)), ("role", .string($0.role))) },
+      members: members)
+  }
 }

@@ -4,6 +4,7 @@ internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptSigning
 internal import ReceiptVerification
+internal import Storefront
 
 /// The answer of `verifyReceipt` to one app receipt.
 struct ReceiptVerification {
@@ -21,7 +22,7 @@ struct ReceiptVerification {
 
   init(_ call: EndpointCall) { self.call = call }
 
-  func answer() -> JSONValue {
+  func answer() async -> JSONValue {
     guard let request = try? call.body() else { return status(Status.unreadableRequest) }
     guard let text = request["receipt-data"]?.string,
       let bytes = try? Base64.decode(Array(text.utf8), allowingWhitespace: true),
@@ -38,7 +39,7 @@ struct ReceiptVerification {
     if let secret = call.configuration.sharedSecret, hasSubscription || password != nil, password != secret {
       return status(Status.wrongSharedSecret)
     }
-    return accepted(
+    return await accepted(
       payload, bytes: bytes, excludesOld: request["exclude-old-transactions"]?.flag ?? false,
       hasSubscription: hasSubscription)
   }
@@ -61,7 +62,7 @@ struct ReceiptVerification {
 
   private func accepted(
     _ payload: AppReceiptPayload, bytes: [UInt8], excludesOld: Bool, hasSubscription: Bool
-  ) -> JSONValue {
+  ) async -> JSONValue {
     let writer = ReceiptAnswerWriter(now: call.now)
     var members: [JSONMember] = [
       JSONMember(name: "status", value: .integer(0)),
@@ -69,7 +70,7 @@ struct ReceiptVerification {
       JSONMember(name: "receipt", value: writer.receipt(payload)),
     ]
     guard hasSubscription else { return .object(members) }
-    let latest = latest(for: payload)
+    let latest = await latest(for: payload)
     var shown = latest.purchases
     if excludesOld { shown = Self.newestOfEachSubscription(shown) }
     var renewed = payload
@@ -93,26 +94,23 @@ struct ReceiptVerification {
   }
 
   /// The store's purchases of the receipt's customer; without any, those in the receipt.
-  private func latest(for payload: AppReceiptPayload) -> Latest {
-    let originals = payload.inAppPurchases.compactMap(\.originalTransactionId)
-    return call.store.state.withState { state in
-      guard let customer = originals.compactMap({ state.customer(of: $0) }).first else {
-        return Latest(purchases: payload.inAppPurchases, details: [:], renewals: [])
+  private func latest(for payload: AppReceiptPayload) async -> Latest {
+    let store = call.store.purchases
+    var latest = Latest(purchases: payload.inAppPurchases, details: [:], renewals: [])
+    for original in payload.inAppPurchases.compactMap(\.originalTransactionId) {
+      guard let account = try? await store.account(of: original),
+        let sales = try? await store.history(of: account).sales,
+        let subscriptions = try? await store.subscriptionStates(of: account)
+      else { continue }
+      latest.purchases = []
+      for sale in sales where !(sale.isFinished && sale.transaction.type == .consumable) {
+        latest.details[sale.identifier] = sale.transaction
+        latest.purchases.append(InAppPurchase(of: sale.transaction))
       }
-      var details: [String: JWSTransaction] = [:]
-      var purchases: [InAppPurchase] = []
-      for identifier in state.history(of: customer) {
-        guard let record = state.transactions[identifier],
-          !(record.isFinished && record.transaction.type == .consumable)
-        else { continue }
-        details[identifier] = record.transaction
-        purchases.append(InAppPurchase(of: record.transaction))
-      }
-      let renewals = state.customers[customer].originalTransactionIds.compactMap {
-        state.subscriptions[$0]?.renewalInfo
-      }
-      return Latest(purchases: purchases, details: details, renewals: renewals)
+      latest.renewals = subscriptions.map(\.renewalInfo)
+      return latest
     }
+    return latest
   }
 
   private static func newestOfEachSubscription(_ purchases: [InAppPurchase]) -> [InAppPurchase] {
@@ -153,8 +151,7 @@ extension InAppPurchase {
 enum ReceiptEndpoints {
   static let routes = [Route("POST", "/verifyReceipt", needsToken: false, verifyReceipt)]
 
-  @Sendable static func verifyReceipt(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    let verification = ReceiptVerification(call)
-    return .json(verification.answer())
+  @Sendable static func verifyReceipt(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+    .json(await ReceiptVerification(call).answer())
   }
 }

@@ -38,7 +38,7 @@ package struct RawAppStoreServerClient: Sendable {
 
   let tokens: AppStoreServerTokens
   let transport: any HTTPTransport
-  let time: RemoteTime
+  package let time: RemoteTime
 
   /// Creates a client.
   ///
@@ -144,8 +144,8 @@ package struct RawAppStoreServerClient: Sendable {
     case let refusal as ResponseClassifier.Refusal: refusal.cause
     case let error as SigningError: .signing(error)
     case RemoteCaller.Failure.transport(let error): .transport(error)
-    case RemoteCaller.Failure.redirected(let status, let location):
-      .redirected(status: status, location: location.map(ShownText.line))
+    case RemoteCaller.Failure.redirected(let status, let location, let followed):
+      .redirected(status: status, location: location.map(ShownText.line), followed: followed)
     case RemoteCaller.Failure.deadlineExceeded: .deadlineExceeded
     // Nothing else is thrown but this and `CancellationError`.
     default: .cancelled

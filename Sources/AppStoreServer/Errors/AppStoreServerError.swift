@@ -39,8 +39,8 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     case deadlineExceeded
     /// The task was cancelled.
     case cancelled
-    /// The server redirects to another host, which is not followed.
-    case redirected(status: Int, location: String?)
+    /// The server redirects to another host, or once more after `followed` redirects; this one is not followed.
+    case redirected(status: Int, location: String?, followed: Int = 0)
     /// The request breaks a limit that Apple documents; it was not sent.
     case invalidRequest(place: String, message: String)
     /// No token could be signed.
@@ -133,8 +133,9 @@ extension AppStoreServerError.Cause: CustomStringConvertible, CustomReflectable 
     case .transport(let error): error.description
     case .deadlineExceeded: "The deadline passed."
     case .cancelled: "The task was cancelled."
-    case .redirected(let status, let location):
-      "The server redirects (HTTP status \(status)) to \(location ?? "nowhere"), which is not followed."
+    case .redirected(let status, let location, let followed):
+      "The server redirects (HTTP status \(status)) to \(location ?? "nowhere"), which is not followed"
+        + "\(RemoteCaller.Failure.afterRedirects(followed))."
     case .invalidRequest(let place, let message): "\(message) (\(place))"
     case .signing(let error): "No token could be signed: \(error)"
     }

@@ -21,18 +21,6 @@ public struct VerifiedPurchase: Sendable, Hashable {
   public let renewalInfo: VerifiedPayload<JWSRenewalInfo>?
 }
 
-/// The state of a subscription, and its last purchase.
-public struct VerifiedSubscription: Sendable, Hashable {
-  /// The group of the subscription.
-  public let subscriptionGroupIdentifier: String?
-  /// The state. The App Store does not sign it.
-  public let status: SubscriptionStatus
-  /// The subscription, by its first transaction.
-  public let originalTransactionId: String
-  /// The last transaction, and the renewal information of the same subscription.
-  public let purchase: VerifiedPurchase
-}
-
 /// A notification and the attempts to deliver it.
 public struct SentNotification: Sendable, Hashable {
   /// The notification; its signed parts are verified, too, and in `receipt.nested`.

@@ -36,6 +36,10 @@ extension RenewalFact: PurchaseFact {
   func isLower(than other: Self) -> Bool? { FactOrder.isLower(signedDate, other.signedDate) }
 }
 
+extension ConsentFact: PurchaseFact {
+  func isLower(than other: Self) -> Bool? { FactOrder.isLower(signedDate, other.signedDate) }
+}
+
 extension StatusFact: PurchaseFact {
   func isLower(than other: Self) -> Bool? {
     if let isLower = FactOrder.isLower(signedDate, other.signedDate) { return isLower }

@@ -211,6 +211,32 @@ extension PurchaseLine: JSONObject {
   }
 }
 
+/// That a guardian withdrew consent to the app. The one signed last counts.
+struct ConsentFact: Sendable, Hashable {
+  /// When it was signed.
+  var signedDate: Timestamp?
+  /// Identifies the notification.
+  var notificationUUID: UUIDString?
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  var unknownFields: [JSONMember] = []
+}
+
+extension ConsentFact: JSONObject {
+  enum Field: String, CaseIterable {
+    case signedDate
+    case notificationUUID
+  }
+
+  static let fieldNames = JSONFieldNames<Field>()
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .signedDate: try coder.code(&signedDate)
+    case .notificationUUID: try coder.code(&notificationUUID)
+    }
+  }
+}
+
 /// An original transaction in an encoded ledger.
 struct LedgerRecord: Sendable, Hashable {
   /// The environment's category.
@@ -247,12 +273,50 @@ extension LedgerRecord: JSONObject {
   }
 }
 
+/// A customer of an app in an encoded ledger.
+struct ConsentRecord: Sendable, Hashable {
+  /// The environment's category.
+  var environment: String = ""
+  /// The app.
+  var bundleId: String = ""
+  /// The customer, by the app transaction.
+  var appTransactionId: String = ""
+  /// That consent was withdrawn.
+  var fact: ConsentFact = ConsentFact()
+  /// Members that are no field of this type, in the order found; written back after the fields.
+  var unknownFields: [JSONMember] = []
+}
+
+extension ConsentRecord: JSONObject {
+  enum Field: String, CaseIterable {
+    case environment
+    case bundleId
+    case appTransactionId
+    case fact
+  }
+
+  static let fieldNames = JSONFieldNames<Field>(required: [
+    .environment, .bundleId, .appTransactionId, .fact,
+  ])
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .environment: try coder.code(&environment)
+    case .bundleId: try coder.code(&bundleId)
+    case .appTransactionId: try coder.code(&appTransactionId)
+    case .fact: try coder.code(&fact)
+    }
+  }
+}
+
 /// An encoded ledger.
 struct LedgerDocument: Sendable, Hashable {
   /// The version of the format.
   var version: Int64 = 0
   /// The original transactions, in order.
   var purchases: [LedgerRecord] = []
+  /// The customers whose guardian withdrew consent, in order; absent for none.
+  var rescindedConsents: [ConsentRecord]?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
 }
@@ -261,6 +325,7 @@ extension LedgerDocument: JSONObject {
   enum Field: String, CaseIterable {
     case version
     case purchases
+    case rescindedConsents
   }
 
   static let fieldNames = JSONFieldNames<Field>(required: [
@@ -271,6 +336,7 @@ extension LedgerDocument: JSONObject {
     switch field {
     case .version: try coder.code(&version)
     case .purchases: try coder.code(&purchases)
+    case .rescindedConsents: try coder.code(&rescindedConsents)
     }
   }
 }

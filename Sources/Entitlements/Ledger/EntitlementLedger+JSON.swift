@@ -20,19 +20,29 @@ extension EntitlementLedger {
       guard let environment = ReceiptEnvironment.Category(rawValue: record.environment),
         Entitlement.ID.isIdentifier(record.bundleId),
         Entitlement.ID.isIdentifier(record.originalTransactionId)
-      else {
-        throw MalformedReceipt(
-          .invalidValue, at: .jsonPath("$.purchases[\(index)]"),
-          "The environment is not one of "
-            + ReceiptEnvironment.Category.allCases.map(\.rawValue).joined(separator: ", ")
-            + ", or an identifier is not of 1 to 256 visible ASCII characters.")
-      }
+      else { throw Self.malformed("$.purchases[\(index)]") }
       join(
         record.facts,
         to: Entitlement.ID(
           environment: environment, bundleId: record.bundleId,
           originalTransactionId: record.originalTransactionId))
     }
+    for (index, record) in (document.rescindedConsents ?? []).enumerated() {
+      guard
+        let customer = RescindedConsent.Customer(
+          environment: ReceiptEnvironment.Category(rawValue: record.environment),
+          bundleId: record.bundleId, appTransactionId: record.appTransactionId)
+      else { throw Self.malformed("$.rescindedConsents[\(index)]") }
+      join(record.fact, to: customer)
+    }
+  }
+
+  private static func malformed(_ place: String) -> MalformedReceipt {
+    MalformedReceipt(
+      .invalidValue, at: .jsonPath(place),
+      "The environment is not one of "
+        + ReceiptEnvironment.Category.allCases.map(\.rawValue).joined(separator: ", ")
+        + ", or an identifier is not of 1 to 256 visible ASCII characters.")
   }
 
   /// The ledger as compact JSON. Equal ledgers give equal bytes.
@@ -45,7 +55,14 @@ extension EntitlementLedger {
             environment: id.environment.rawValue, bundleId: id.bundleId,
             originalTransactionId: id.originalTransactionId, facts: line)
         }
-      })
+      },
+      rescindedConsents: consents.isEmpty
+        ? nil
+        : consents.sorted { $0.key < $1.key }.map { customer, fact in
+          ConsentRecord(
+            environment: customer.environment.rawValue, bundleId: customer.bundleId,
+            appTransactionId: customer.appTransactionId, fact: fact)
+        })
     return document.encodedJSON()
   }
 }

@@ -17,6 +17,7 @@ public import ReceiptVerification
 /// The rules are in <doc:Notifications>.
 public struct EntitlementLedger: Sendable, Hashable {
   var lines: [Entitlement.ID: PurchaseLine] = [:]
+  var consents: [RescindedConsent.Customer: ConsentFact] = [:]
 
   /// Creates an empty ledger.
   public init() {}
@@ -24,9 +25,14 @@ public struct EntitlementLedger: Sendable, Hashable {
   /// Folds a notification in.
   ///
   /// - Returns: The original transaction concerned, or `nil` for a notification that is about none, such as
-  ///   `TEST`; such a one changes nothing.
+  ///   `TEST`; such a one changes nothing but ``rescindedConsents``.
   @discardableResult
   public mutating func apply(_ notification: AppStoreNotification) -> Entitlement.ID? {
+    if let customer = RescindedConsent.Customer(notification) {
+      join(
+        ConsentFact(
+          signedDate: notification.signedDate, notificationUUID: notification.uuid), to: customer)
+    }
     guard
       let id = Entitlement.ID(
         environment: notification.environment, bundleId: notification.bundleId,
@@ -87,6 +93,7 @@ public struct EntitlementLedger: Sendable, Hashable {
   /// Folds in all that another ledger knows.
   public mutating func merge(_ other: EntitlementLedger) {
     for (id, line) in other.lines { join(line, to: id) }
+    for (customer, fact) in other.consents { join(fact, to: customer) }
   }
 
   /// The entitlement of an original transaction; `nil` while no transaction of it is known.
@@ -97,11 +104,31 @@ public struct EntitlementLedger: Sendable, Hashable {
     sortedIDs.compactMap { lines[$0]?.entitlement($0) }
   }
 
+  /// The customers whose guardian withdrew consent to the app, by environment, app and identifier.
+  public var rescindedConsents: [RescindedConsent] {
+    consents.keys.sorted().map { RescindedConsent(customer: $0, signedDate: consents[$0]?.signedDate) }
+  }
+
+  /// A name for what a ledger of one notification is about, which is the same for others about the same; `nil` where
+  /// it is about nothing.
+  package var soleName: String? {
+    if let id = lines.keys.first {
+      return "\(id.environment.rawValue) \(id.bundleId) \(id.originalTransactionId)"
+    }
+    return consents.keys.first.map {
+      "\($0.environment.rawValue) \($0.bundleId) customer \($0.appTransactionId)"
+    }
+  }
+
   /// How many original transactions it knows of.
   package var count: Int { lines.count }
 
   mutating func join(_ line: PurchaseLine, to id: Entitlement.ID) {
     lines[id, default: PurchaseLine()].join(line)
+  }
+
+  mutating func join(_ fact: ConsentFact, to customer: RescindedConsent.Customer) {
+    consents[customer] = .higher(consents[customer], fact)
   }
 
   var sortedIDs: [Entitlement.ID] {

@@ -9,8 +9,10 @@ package struct OCSPResponseTemplate: Sendable {
   package struct Answer: Sendable {
     package var certificate: Certificate
     package var issuer: Certificate
-    /// The CertID of the certificate.
+    /// The hash in the CertID of the certificate.
     package var hash: DigestAlgorithm = .sha1
+    /// The CertID of a request, to repeat it in place of the certificate's.
+    package var identifier: [UInt8]?
     package var standing: CertificateStatus.Standing
     /// Seconds since 1970.
     package var thisUpdate: Int64
@@ -30,8 +32,10 @@ package struct OCSPResponseTemplate: Sendable {
   }
 
   package var answers: [Answer]
-  /// The responder's name.
+  /// The responder.
   package var signer: Certificate
+  /// Whether the response names the responder by the SHA-1 of its key, and not by its subject.
+  package var namesKey = false
   package var key: PrivateKey
   /// Whether the response contains the signer's certificate, as a delegate's must.
   package var includesSigner = false
@@ -48,7 +52,13 @@ package struct OCSPResponseTemplate: Sendable {
   package func sign() throws(CryptoError) -> [UInt8] {
     let data = ASN1Writer.encoding { writer in
       writer.write(.sequence) { data in
-        data.write(.contextSpecificConstructed(1), contents: signer.subjectDER)
+        if namesKey {
+          data.write(.contextSpecificConstructed(2)) {
+            $0.write(octetString: Digest.hash(signer.publicKey.bits, using: .sha1))
+          }
+        } else {
+          data.write(.contextSpecificConstructed(1), contents: signer.subjectDER)
+        }
         data.write(generalizedTime: answers.first?.thisUpdate ?? 0)
         data.write(.sequence) { list in for answer in answers { list.write(answer) } }
         if let nonce {
@@ -100,7 +110,11 @@ extension ASN1Writer {
   /// A SingleResponse.
   fileprivate mutating func write(_ answer: OCSPResponseTemplate.Answer) {
     write(.sequence) { single in
-      single.write(identifierOf: answer.certificate, answer.issuer, answer.hash)
+      if let identifier = answer.identifier {
+        single.append(identifier)
+      } else {
+        single.write(identifierOf: answer.certificate, answer.issuer, answer.hash)
+      }
       switch answer.standing {
       case .good: single.write(.contextSpecific(0), contents: [])
       case .unknown: single.write(.contextSpecific(2), contents: [])

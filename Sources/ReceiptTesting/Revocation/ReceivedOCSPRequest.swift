@@ -7,10 +7,12 @@ package import ReceiptCrypto
 package struct ReceivedOCSPRequest: Sendable {
   /// The nonce, if any.
   package private(set) var nonce: [UInt8]?
-  /// The requested CertIDs.
-  private var identifiers: [[UInt8]] = []
+  /// The requested CertIDs, in DER; at least one.
+  package private(set) var identifiers: [[UInt8]] = []
 
-  /// Reads a request.
+  private static let mostIdentifiers = 64
+
+  /// Reads a request, signed or not.
   ///
   /// - Throws: `OCSPError` with `malformed-request`.
   package init(der: [UInt8]) throws(OCSPError) {
@@ -34,14 +36,30 @@ package struct ReceivedOCSPRequest: Sendable {
       default: break
       }
     }
-    guard !identifiers.isEmpty else { throw Self.malformed }
+    guard 1...Self.mostIdentifiers ~= identifiers.count else { throw Self.malformed }
   }
 
-  /// Whether the request is for this certificate only.
+  /// Whether the request is about this certificate, alone or beside others.
   package func asks(about certificate: Certificate, issuer: Certificate) -> Bool {
-    DigestAlgorithm.allCases.contains { hash in
-      identifiers == [ASN1Writer.encoding { $0.write(identifierOf: certificate, issuer, hash) }]
+    identifiers.contains { Self.identifier($0, names: certificate, issuer: issuer) }
+  }
+
+  /// Whether a CertID is this certificate's, with any hash.
+  package static func identifier(
+    _ identifier: [UInt8], names certificate: Certificate, issuer: Certificate
+  ) -> Bool {
+    guard let fields = fields(of: identifier) else { return false }
+    return DigestAlgorithm.allCases.contains { hash in
+      Self.fields(of: ASN1Writer.encoding { $0.write(identifierOf: certificate, issuer, hash) }) == fields
     }
+  }
+
+  /// The fields of a CertID (RFC 6960 section 4.1.1), the algorithm without its parameters: NULL may be there or not.
+  private static func fields(of identifier: [UInt8]) -> [[UInt8]]? {
+    guard let fields = try? elements(of: identifier), fields.count == 4,
+      let algorithm = try? elements(of: fields[0].encoded).first
+    else { return nil }
+    return [algorithm.encoded] + fields.dropFirst().map(\.encoded)
   }
 
   private typealias Element = (tag: ASN1Tag, encoded: [UInt8], contents: [UInt8])

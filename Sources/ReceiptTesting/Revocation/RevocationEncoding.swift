@@ -112,7 +112,7 @@ extension PrivateKey {
 
 extension PublicKey {
   /// The BIT STRING of the SubjectPublicKeyInfo, without the count of unused bits.
-  fileprivate var bits: [UInt8] {
+  var bits: [UInt8] {
     guard let last = DERSequence.elements(of: subjectPublicKeyInfo)?.last else { return [] }
     return Array(subjectPublicKeyInfo[last.contents].dropFirst())
   }

@@ -73,7 +73,8 @@ public struct TestRevocationResponder: Sendable {
   /// Makes a certificate unknown.
   public mutating func forget(_ certificate: Certificate) { standings[certificate] = .unknown }
 
-  /// Answers an OCSP request.
+  /// Answers an OCSP request about one or more certificates of the chain, with the CertIDs of the request. The issuer of
+  /// the first one signs; a certificate of others is unknown.
   ///
   /// - Parameters:
   ///   - request: The body of the HTTP request.
@@ -82,16 +83,20 @@ public struct TestRevocationResponder: Sendable {
   /// - Throws: `OCSPError` with `malformed-request` if it is not an OCSP request.
   public func response(to request: [UInt8], at now: Timestamp) throws(OCSPError) -> [UInt8] {
     let request = try ReceivedOCSPRequest(der: request)
-    for (certificate, issuer) in zip(chain, chain.dropFirst())
-    where request.asks(about: certificate, issuer: issuer) {
-      do throws(CryptoError) {
-        return try response(
-          about: certificate, issuer: issuer, nonce: request.nonce, now: now.wholeSecondsSince1970 ?? 0)
-      } catch {
-        throw OCSPError(.internalFailure, error.message)
-      }
+    guard let issuer = request.identifiers.lazy.compactMap({ known($0)?.issuer }).first else {
+      return OCSPResponseTemplate.refusal(.unauthorized)
     }
-    return OCSPResponseTemplate.refusal(.unauthorized)
+    do throws(CryptoError) {
+      return try response(to: request, by: issuer, now: now.wholeSecondsSince1970 ?? 0)
+    } catch {
+      throw OCSPError(.internalFailure, error.message)
+    }
+  }
+
+  private func known(_ identifier: [UInt8]) -> (certificate: Certificate, issuer: Certificate)? {
+    zip(chain, chain.dropFirst()).first {
+      ReceivedOCSPRequest.identifier(identifier, names: $0, issuer: $1)
+    }
   }
 
   /// The revocation list of one issuer in the chain.
@@ -114,36 +119,45 @@ public struct TestRevocationResponder: Sendable {
   }
 
   private func response(
-    about certificate: Certificate, issuer: Certificate, nonce: [UInt8]?, now: Int64
+    to request: ReceivedOCSPRequest, by issuer: Certificate, now: Int64
   ) throws(CryptoError) -> [UInt8] {
-    var answer = OCSPResponseTemplate.Answer(
-      certificate, issuer: issuer, standings[certificate] ?? .good, thisUpdate: now,
-      nextUpdate: lifetime.map { now + $0 })
-    var template = OCSPResponseTemplate([], signer: issuer, key: key(of: issuer))
-    template.nonce = repeatsNonce ? nonce : nil
+    let answers = request.identifiers.map { answer(about: $0, now: now) }
+    var template = OCSPResponseTemplate(answers, signer: issuer, key: key(of: issuer))
+    template.namesKey = true
+    template.nonce = repeatsNonce ? request.nonce : nil
     if signer == .delegate { try delegate(&template, by: issuer, key(of: issuer), isForOCSP: true) }
     switch flaw {
-    case nil: break
+    case nil, .stale, .fromTheFuture, .otherCertificate: break
     case .wrongNonce: template.nonce = [UInt8](repeating: 0xAA, count: OCSPRequest.nonceByteCount)
-    case .stale:
-      answer.thisUpdate = now - 7200
-      answer.nextUpdate = now - 3600
-    case .fromTheFuture:
-      answer.thisUpdate = now + 86_400
-      answer.nextUpdate = now + 90_000
     case .wrongSigner:
-      template.signer = try issue(Self.template(of: issuer), by: .itself(keys.foreign))
+      template.signer = issuer
       template.key = keys.foreign
       template.includesSigner = false
     case .delegateWithoutUsage: try delegate(&template, by: issuer, key(of: issuer), isForOCSP: false)
     case .delegateOfAnother:
       let other = try issue(Self.template(of: issuer), by: .itself(keys.foreign))
       try delegate(&template, by: other, keys.foreign, isForOCSP: true)
-    case .otherCertificate: answer.certificate = certificate == chain[0] ? issuer : chain[0]
     case .weakSignature: template.digest = .sha1
     }
-    template.answers = [answer]
     return try template.sign()
+  }
+
+  private func answer(about identifier: [UInt8], now: Int64) -> OCSPResponseTemplate.Answer {
+    let known = known(identifier)
+    let (certificate, issuer) = known ?? (chain[0], chain[0])
+    let standing = known == nil ? .unknown : standings[certificate] ?? .good
+    var answer = OCSPResponseTemplate.Answer(
+      certificate, issuer: issuer, standing, thisUpdate: now, nextUpdate: lifetime.map { now + $0 })
+    answer.identifier = identifier
+    switch flaw {
+    case .stale: (answer.thisUpdate, answer.nextUpdate) = (now - 7200, now - 3600)
+    case .fromTheFuture: (answer.thisUpdate, answer.nextUpdate) = (now + 86_400, now + 90_000)
+    case .otherCertificate:
+      answer.identifier = nil
+      answer.certificate = certificate == chain[0] ? issuer : chain[0]
+    default: break
+    }
+    return answer
   }
 
   private func key(of issuer: Certificate) -> PrivateKey {

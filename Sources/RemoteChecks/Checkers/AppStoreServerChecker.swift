@@ -9,9 +9,10 @@ public import ReceiptVerification
 ///
 /// Of an app receipt with several purchases one is looked up and the customer's refunds are read; purchases that
 /// were refunded are named in the answer while others stand.
+///
+/// The status of a subscription is not signed. Where it contradicts the signed dates beside it
+/// (`VerifiedSubscription.contradiction(at:)`), the verdict is undetermined, and the message states both.
 public struct AppStoreServerChecker: RemoteChecker {
-  /// What is required beyond a purchase that is known and not revoked.
-
   /// `app-store`.
   public let name = "app-store"
   /// What is required.
@@ -110,12 +111,12 @@ private struct Inquiry {
   func answer(_ subject: AppStoreServerChecker.Subject, of receipt: VerifiedReceipt) async -> CheckerAnswer? {
     do throws(AppStoreServerError) {
       switch subject {
-      case .transaction(let transaction): return .response(try await response(about: transaction))
-      case .subscription(let id): return .response(try await response(aboutSubscription: id))
+      case .transaction(let transaction): return try await answer(about: transaction)
+      case .subscription(let id): return try await answer(aboutSubscription: id)
       case .appTransaction(let id):
         _ = try await client.send(.appTransaction(of: id))
-        return .response(confirmed)
-      case .purchases(let purchases): return .response(try await response(about: purchases, of: receipt))
+        return confirmed
+      case .purchases(let purchases): return try await answer(about: purchases, of: receipt)
       }
     } catch {
       if let code = error.code, Self.meansUnknown(code) { return nil }
@@ -131,22 +132,24 @@ private struct Inquiry {
     ].contains(code)
   }
 
-  private var confirmed: CheckerResponse { CheckerResponse(.confirmed, environment: environment) }
+  private var confirmed: CheckerAnswer { .response(CheckerResponse(.confirmed, environment: environment)) }
 
-  private func refused(_ message: String) -> CheckerResponse {
-    CheckerResponse(.refused(message: message), environment: environment)
+  private func refused(_ message: String) -> CheckerAnswer {
+    .response(CheckerResponse(.refused(message: message), environment: environment))
+  }
+
+  private func revoked(at date: Timestamp) -> CheckerAnswer {
+    .response(CheckerResponse(.revoked(at: date), environment: environment))
   }
 
   private func isOtherProduct(_ known: JWSTransaction, than claimed: Transaction) -> Bool {
     claimed.productId.map { $0 != known.productId } ?? false
   }
 
-  private func response(about claimed: Transaction) async throws(AppStoreServerError) -> CheckerResponse {
+  private func answer(about claimed: Transaction) async throws(AppStoreServerError) -> CheckerAnswer {
     guard let id = claimed.transactionId else { return refused("The purchase has no identifier.") }
     let known = try await client.send(.transaction(id)).payload
-    if let revocationDate = known.revocationDate {
-      return CheckerResponse(.revoked(at: revocationDate), environment: environment)
-    }
+    if let revocationDate = known.revocationDate { return revoked(at: revocationDate) }
     if let original = claimed.originalTransactionId, original != known.originalTransactionId {
       return refused("The App Store has another original transaction for \(id).")
     }
@@ -159,26 +162,25 @@ private struct Inquiry {
     if requirements.requiresCurrentSubscription, known.type == .autoRenewableSubscription,
       let original = known.originalTransactionId
     {
-      return try await response(aboutSubscription: original)
+      return try await answer(aboutSubscription: original)
     }
     return confirmed
   }
 
-  private func response(
+  private func answer(
     aboutSubscription originalTransactionId: String
-  ) async throws(AppStoreServerError) -> CheckerResponse {
+  ) async throws(AppStoreServerError) -> CheckerAnswer {
     let all = try await client.send(.subscriptionStatuses(of: originalTransactionId))
     guard let found = all.first(where: { $0.originalTransactionId == originalTransactionId }) else {
       return refused("The App Store does not list the subscription \(originalTransactionId).")
     }
-    if found.status == .revoked {
-      return CheckerResponse(
-        .revoked(at: found.purchase.transaction.payload.revocationDate), environment: environment)
+    // Not a failure that may be retried: the offline rule would let the signature be enough after it.
+    if let contradiction = found.contradiction(at: client.raw.time.now()) {
+      return .terminalFailure(message: contradiction)
     }
-    if let refusal = requirements.refusal(appAccountToken: found.purchase.transaction.payload.appAccountToken)
-    {
-      return refused(refusal)
-    }
+    let last = found.purchase.transaction.payload
+    if let revocationDate = last.revocationDate { return revoked(at: revocationDate) }
+    if let refusal = requirements.refusal(appAccountToken: last.appAccountToken) { return refused(refusal) }
     if requirements.requiresCurrentSubscription, found.status != .active, found.status != .gracePeriod {
       return refused(PurchaseRequirements.notActive("status \(found.status.rawValue)"))
     }
@@ -186,9 +188,9 @@ private struct Inquiry {
   }
 
   /// Many purchases of one customer: the newest is looked up, the refunds of all are read.
-  private func response(
+  private func answer(
     about purchases: [Transaction], of receipt: VerifiedReceipt
-  ) async throws(AppStoreServerError) -> CheckerResponse {
+  ) async throws(AppStoreServerError) -> CheckerAnswer {
     let newest = purchases.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
     guard let newest, let id = newest.transactionId else { return refused("The receipt names no purchase.") }
     let known = try await client.send(.transaction(id)).payload
@@ -204,10 +206,11 @@ private struct Inquiry {
       }
       revoked[id] = date
     }
-    return RevocationFinding.response(
-      revoked.sorted { $0.key < $1.key }.map {
-        CheckerResponse.RevokedTransaction(transactionId: $0.key, revocationDate: $0.value)
-      }, of: receipt, environment: environment)
+    return .response(
+      RevocationFinding.response(
+        revoked.sorted { $0.key < $1.key }.map {
+          CheckerResponse.RevokedTransaction(transactionId: $0.key, revocationDate: $0.value)
+        }, of: receipt, environment: environment))
   }
 }
 

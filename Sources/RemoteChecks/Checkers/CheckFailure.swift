@@ -20,8 +20,10 @@ struct CheckFailure: Error {
     case RemoteCaller.Failure.deadlineExceeded:
       answer = .retryableFailure(message: "No answer before the deadline.")
     case RemoteCaller.Failure.cancelled: answer = .retryableFailure(message: "The task was cancelled.")
-    case RemoteCaller.Failure.redirected(let status, _):
-      answer = .terminalFailure(message: "The server redirects elsewhere (HTTP status \(status)).")
+    case RemoteCaller.Failure.redirected(let status, _, let followed):
+      answer = .terminalFailure(
+        message: "The server redirects elsewhere (HTTP status \(status))"
+          + "\(RemoteCaller.Failure.afterRedirects(followed)).")
     default: answer = .retryableFailure(message: "The request failed (\(type(of: error))).")
     }
   }

@@ -130,8 +130,11 @@ struct RevocationSource: Sendable {
     case .transport(let error): RevocationFailure(message: "\(error)", isRetryable: error.isRetryable)
     case .deadlineExceeded: RevocationFailure(message: "There was no answer in time.", isRetryable: true)
     case .cancelled: .cancelled
-    case .redirected(let status, _):
-      RevocationFailure(message: "The responder sends us elsewhere (HTTP \(status)).", isRetryable: false)
+    case .redirected(let status, _, let followed):
+      RevocationFailure(
+        message:
+          "The responder sends us elsewhere (HTTP \(status))\(RemoteCaller.Failure.afterRedirects(followed)).",
+        isRetryable: false)
     }
   }
 }

@@ -53,10 +53,10 @@ struct StoreAnswerClassifier {
     case RemoteCaller.Failure.transport(let error):
       StoreUnavailable("The store cannot be reached (\(error)).")
     case RemoteCaller.Failure.deadlineExceeded: StoreUnavailable("The store did not answer in time.")
-    case RemoteCaller.Failure.redirected(let status, let location):
+    case RemoteCaller.Failure.redirected(let status, let location, let followed):
       StoreUnavailable(
-        "The server redirects (HTTP status \(status)) to \(location.map(ShownText.line) ?? "nowhere"). Use the "
-          + "address of the store itself.")
+        "The server redirects (HTTP status \(status)) to \(location.map(ShownText.line) ?? "nowhere")"
+          + "\(RemoteCaller.Failure.afterRedirects(followed)). Use the address of the store itself.")
     // The only other error is cancellation.
     default: StoreUnavailable("The task was cancelled.")
     }

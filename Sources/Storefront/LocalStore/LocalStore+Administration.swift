@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-internal import ReceiptCodec
+package import ReceiptCodec
 
 /// The operator's interface. Each operation returns the notifications that it produced; they are also in the outbox.
 extension LocalStore {
@@ -79,6 +79,38 @@ extension LocalStore {
   ) throws(LocalStoreError) -> [SignedNotification] {
     try operate { engine, now throws(SubscriptionError) in
       try engine.extend(originalTransactionIdentifier, byDays: days, at: now)
+    }
+  }
+
+  /// Moves the ends of all paid periods of a product by 1 to 90 days.
+  ///
+  /// - Parameters:
+  ///   - productIdentifier: The product.
+  ///   - days: How many days.
+  ///   - storefronts: Those of the customers, three letters of ISO 3166-1; `nil` for all.
+  /// - Returns: `RENEWAL_EXTENDED` for each subscription, and `RENEWAL_EXTENSION` `FAILURE` for each that cannot be
+  ///   extended.
+  /// - Throws: ``LocalStoreError`` with `storage`.
+  package func extendAll(
+    of productIdentifier: String, byDays days: Int, in storefronts: Set<String>?
+  ) throws(LocalStoreError) -> [SignedNotification] {
+    try operate { engine, now throws(SubscriptionError) in
+      engine.extendAll(of: productIdentifier, byDays: days, in: storefronts, at: now)
+    }
+  }
+
+  /// Notifies about a subscription after changing it, as for a call of the Advanced Commerce API.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`.
+  package func report(
+    _ type: NotificationType, of originalTransactionIdentifier: String, renewingTo product: String? = nil,
+    price: Int64? = nil
+  ) throws(LocalStoreError) -> [SignedNotification] {
+    try operate { engine, now throws(SubscriptionError) in
+      engine.report(type, of: originalTransactionIdentifier, at: now) { subscription in
+        if let product { subscription.autoRenewProductIdentifier = product }
+        if let price { subscription.renewalPrice = price }
+      }
     }
   }
 

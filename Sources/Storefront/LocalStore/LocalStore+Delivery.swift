@@ -44,16 +44,24 @@ extension LocalStore {
     case .answerLost, nil: break
     }
     do throws(LocalStoreError) {
-      if var sale = try sale(identifier), sale.account == account, !sale.isFinished {
-        sale.isFinished = true
-        try change { _, change throws(LocalStoreError) in
-          change.sales[identifier] = sale
-          change.records.append(.remove(.storeUnfinished, key: StoreKey.joined(account, identifier)))
-        }
-      }
+      if try sale(identifier)?.account == account { try finish(identifier) }
     } catch {
       throw error.unavailable
     }
     if case .answerLost = fault { throw StoreUnavailable("The store's answer was lost.") }
+  }
+
+  /// Finishes a transaction for its customer.
+  ///
+  /// - Throws: ``LocalStoreError`` with `not-found`.
+  package func finish(_ identifier: String) throws(LocalStoreError) {
+    var sale = try knownSale(identifier)
+    guard !sale.isFinished else { return }
+    sale.isFinished = true
+    try change { _, change throws(LocalStoreError) in
+      // This is no modification of the transaction: its place in the history stays.
+      change.records.append(.put(.storeSales, key: identifier, value: sale.encodedJSON()))
+      change.records.append(.remove(.storeUnfinished, key: StoreKey.joined(sale.account, identifier)))
+    }
   }
 }

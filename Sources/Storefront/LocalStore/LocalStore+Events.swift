@@ -14,10 +14,7 @@ extension LocalStore {
     for event in events {
       let signed: SignedStoreEvent
       do throws(SigningError) { signed = try signer.sign(event) } catch { throw LocalStoreError(error) }
-      let notification = Self.notification(event, signed.notification)
-      change.notifications.append(notification)
-      change.records.append(
-        .put(.storeOutbox, key: StoreKey.number(event.number), value: notification.encodedJSON()))
+      post(Self.notification(event, signed.notification), in: &change)
       let identifier = event.transaction.transactionId ?? ""
       if event.isNewTransaction {
         var sale = StoreSaleRecord()
@@ -43,9 +40,27 @@ extension LocalStore {
     }
   }
 
+  /// Puts a notification into the outbox, and where the store sends notifications, plans its first attempt.
+  func post(_ notification: SignedNotification, in change: inout Change) {
+    change.notifications.append(notification)
+    change.records += [
+      .put(.storeOutbox, key: StoreKey.number(notification.number), value: notification.encodedJSON()),
+      Self.date(notification),
+    ]
+    if sendsNotifications {
+      // Events of one millisecond are dated one after the other, the last of them later than now.
+      let date = min(notification.signedDate, clock())
+      change.records.append(
+        .put(.storeDueDeliveries, key: StoreKey.dated(date, notification.number), value: []))
+    }
+  }
+
   /// Adds a new transaction of an account, to be delivered.
   func add(_ sale: StoreSaleRecord, to change: inout Change) {
     change.sales[sale.identifier] = sale
+    if let name = sale.transaction.appTransactionId, sale.identifier == sale.originalIdentifier {
+      change.records.append(.put(.storeNames, key: name, value: Array(sale.account.utf8)))
+    }
     let key = StoreKey.joined(sale.account, sale.identifier)
     change.records.append(.put(.storeAccounts, key: key, value: []))
     // The queue that requested a restoration keeps it; the store does not deliver it again.
@@ -103,6 +118,16 @@ extension LocalStore {
     }
   }
 
+  /// The receipt as it was issued; that of an import is signed now.
+  private func issuedReceipt(_ sale: StoreSaleRecord) throws(LocalStoreError) -> String {
+    guard sale.receipt.isEmpty else { return sale.receipt }
+    let signed: String
+    do throws(SigningError) { signed = try signer.sign(sale.transaction) } catch {
+      throw LocalStoreError(error)
+    }
+    return try receipt(of: sale.transaction, signed)
+  }
+
   /// The transaction as the payment queue receives it.
   func storeTransaction(_ sale: StoreSaleRecord) throws(LocalStoreError) -> StoreTransaction {
     StoreTransaction(
@@ -110,7 +135,7 @@ extension LocalStore {
       transactionDate: sale.transaction.purchaseDate ?? Timestamp(millisecondsSince1970: 0),
       payment: try payment(sale.payment, of: "store-sales/\(sale.identifier)"),
       requestIdentifier: sale.requestIdentifier,
-      receipt: Array(sale.receipt.utf8),
+      receipt: Array(try issuedReceipt(sale).utf8),
       downloads: products[sale.transaction.productId ?? ""]?.downloads ?? [])
   }
 

@@ -23,12 +23,13 @@ extension LocalStore {
       let engine = SubscriptionEngine(catalog: catalog, options: engineOptions)
       return (State(engine: engine, seed: engineOptions.seed), true)
     }
-    let header: StoreHeader = try decode(bytes, at: "store-header")
-    guard header.version == StoreHeader.currentVersion, let seed = UInt64(header.seed) else {
+    var header: StoreHeader = try decode(bytes, at: "store-header")
+    guard 1...StoreHeader.currentVersion ~= header.version, let seed = UInt64(header.seed) else {
       throw LocalStoreError(
         .corrupt, at: "store-header",
         "The store is of version \(header.version), and this program reads \(StoreHeader.currentVersion).")
     }
+    if header.version == 1 { try addHistory(to: storage, &header) }
     engineOptions.seed = seed
     var subscriptions: [Subscription] = []
     var last: String?
@@ -66,6 +67,54 @@ extension LocalStore {
     return .put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())
   }
 
+  /// Adds what version 2 has more than version 1, in one commit: the places of transactions in histories, in the order
+  /// of their identifiers, and the dates of notifications.
+  private static func addHistory(
+    to storage: any RecordStorage, _ header: inout StoreHeader
+  ) throws(LocalStoreError) {
+    var changes: [RecordChange] = []
+    var last: String?
+    while true {
+      let page = try records(in: .storeSales, after: last, limit: 1000, of: storage)
+      guard let next = page.last?.key else { break }
+      last = next
+      for record in page {
+        var sale: StoreSaleRecord = try decode(record.value, at: "store-sales/\(record.key)")
+        guard !sale.isRestoration else { continue }
+        header.ledger.modificationCount += 1
+        sale.modification = header.ledger.modificationCount
+        changes.append(place(sale))
+        changes.append(.put(.storeSales, key: record.key, value: sale.encodedJSON()))
+      }
+    }
+    last = nil
+    while true {
+      let page = try records(in: .storeOutbox, after: last, limit: 1000, of: storage)
+      guard let next = page.last?.key else { break }
+      last = next
+      for record in page {
+        changes.append(date(try decode(record.value, at: "store-outbox/\(record.key)")))
+      }
+    }
+    header.version = StoreHeader.currentVersion
+    changes.append(.put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON()))
+    do throws(RecordStorageError) { try storage.commit(changes) } catch { throw LocalStoreError(error) }
+  }
+
+  /// Puts a transaction into the history of its account.
+  static func place(_ sale: StoreSaleRecord) -> RecordChange {
+    .put(.storeHistory, key: historyKey(sale.account, sale.modification), value: Array(sale.identifier.utf8))
+  }
+
+  static func historyKey(_ account: String, _ modification: Int64) -> String {
+    StoreKey.joined(account, StoreKey.number(modification))
+  }
+
+  /// Puts a notification into the list by date.
+  static func date(_ notification: SignedNotification) -> RecordChange {
+    .put(.storeOutboxDates, key: StoreKey.dated(notification.signedDate, notification.number), value: [])
+  }
+
   /// Runs an operation and commits all of its changes, or none.
   ///
   /// - Throws: ``LocalStoreError``. After `not-found` and `refused` the state is unchanged; after any other error it is
@@ -90,7 +139,15 @@ extension LocalStore {
       if error.code == .refused || error.code == .notFound { state = working }
       throw error
     }
-    for sale in change.sales.values.sorted(by: { $0.identifier < $1.identifier }) {
+    for var sale in change.sales.values.sorted(by: { $0.identifier < $1.identifier }) {
+      if !sale.isRestoration {
+        if sale.modification > 0 {
+          change.records.append(
+            .remove(.storeHistory, key: Self.historyKey(sale.account, sale.modification)))
+        }
+        sale.modification = working.engine.nextModification()
+        change.records.append(Self.place(sale))
+      }
       change.records.append(.put(.storeSales, key: sale.identifier, value: sale.encodedJSON()))
     }
     for subscription in working.engine.takeChanges() {

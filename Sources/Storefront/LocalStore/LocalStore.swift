@@ -34,6 +34,8 @@ public actor LocalStore {
   var state: State?
   var sleeper: Task<Void, Never>?
   var isDelivering = false
+  /// Whether new notifications are to be sent to the developer's server.
+  package var sendsNotifications = false
   /// The queues that wait for changes, by account.
   package var listeners: [String: [UInt64: AsyncStream<Void>.Continuation]] = [:]
   var listenerCount: UInt64 = 0

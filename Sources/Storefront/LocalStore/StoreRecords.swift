@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+package import ReceiptCodec
 
 extension RecordCollection {
   /// State of the whole store: one record, `store`, and the number of delivered notifications.
@@ -27,6 +27,30 @@ extension RecordCollection {
   static let storeNonces = RecordCollection(rawValue: "store-nonces")
   /// Notifications, by number.
   static let storeOutbox = RecordCollection(rawValue: "store-outbox")
+  /// The numbers of notifications, by the date of their signature and number.
+  static let storeOutboxDates = RecordCollection(rawValue: "store-outbox-dates")
+  /// The attempts to send notifications, by number.
+  static let storeDeliveries = RecordCollection(rawValue: "store-deliveries")
+  /// The notifications to be sent, by the date of the next attempt and number.
+  static let storeDueDeliveries = RecordCollection(rawValue: "store-due-deliveries")
+  /// The transactions of each account, in the order of their last modification.
+  static let storeHistory = RecordCollection(rawValue: "store-history")
+  /// The accounts by other names: identifiers of app transactions, and those that an import brings.
+  static let storeNames = RecordCollection(rawValue: "store-names")
+  /// The app transaction of each account.
+  static let storeAppTransactions = RecordCollection(rawValue: "store-app-transactions")
+  /// The transactions of imported orders.
+  static let storeOrders = RecordCollection(rawValue: "store-orders")
+  /// The consumption information that the developer sent, by transaction and number.
+  static let storeConsumption = RecordCollection(rawValue: "store-consumption")
+
+  /// All collections of a store.
+  static let ofStore: [RecordCollection] = [
+    .storeHeader, .storeRequests, .storePending, .storeSales, .storeAccounts, .storeUnfinished, .storeLines,
+    .storeOwned, .storeRestorations, .storeSubscriptions, .storeNonces, .storeOutbox, .storeOutboxDates,
+    .storeDeliveries, .storeDueDeliveries, .storeHistory, .storeNames, .storeAppTransactions, .storeOrders,
+    .storeConsumption,
+  ]
 }
 
 /// Compound keys.
@@ -42,6 +66,11 @@ enum StoreKey {
   static func number(_ number: Int64) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 16 - digits.utf8.count)) + digits
+  }
+
+  /// Sorts by date, in milliseconds, and then by number.
+  static func dated(_ date: Timestamp, _ number: Int64) -> String {
+    joined(Self.number(Int64(date.wholeMilliseconds)), Self.number(number))
   }
 
   private static func escaped(_ part: String) -> String {
@@ -64,7 +93,7 @@ enum StoreKey {
 struct StoreHeader: JSONObject, Sendable, Hashable {
   static let key = "store"
   /// The version of the records' format.
-  static let currentVersion: Int64 = 1
+  static let currentVersion: Int64 = 2
 
   var version = currentVersion
   /// In decimal: a JSON number cannot represent every 64-bit integer exactly.
@@ -84,30 +113,36 @@ struct StoreHeader: JSONObject, Sendable, Hashable {
 }
 
 /// A transaction and its current state.
-struct StoreSaleRecord: JSONObject, Sendable {
-  var account = ""
+package struct StoreSaleRecord: JSONObject, Sendable {
+  package var account = ""
   var payment = PaymentRecord()
   /// The request that it answers; absent for transactions without a request, such as renewals.
   var requestIdentifier: String?
   /// Its current state, such as revoked.
-  var transaction = JWSTransaction()
-  /// The receipt exactly as issued.
+  package var transaction = JWSTransaction()
+  /// The receipt exactly as issued; empty for an import that nobody asked for yet.
   var receipt = ""
-  var isFinished = false
+  package var isFinished = false
   /// Whether it restores an earlier purchase.
   var isRestoration = false
   /// The family member's transaction that it is shared from.
   var sharedFrom: String?
-  var unknownFields: [JSONMember] = []
+  /// The place in the history of the account; 0 for a transaction that is not in it.
+  package var modification: Int64 = 0
+  package var unknownFields: [JSONMember] = []
 
-  var identifier: String { transaction.transactionId ?? "" }
-  var originalIdentifier: String { transaction.originalTransactionId ?? "" }
+  package init() {}
 
-  enum Field: String, CaseIterable {
-    case account, payment, requestIdentifier, transaction, receipt, isFinished, isRestoration, sharedFrom
+  package var identifier: String { transaction.transactionId ?? "" }
+  package var originalIdentifier: String { transaction.originalTransactionId ?? "" }
+
+  package enum Field: String, CaseIterable {
+    case account, payment, requestIdentifier, transaction, receipt, isFinished, isRestoration, sharedFrom,
+      modification
   }
-  static let fieldNames = JSONFieldNames<Field>(required: [.account, .payment, .transaction, .receipt])
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package static let fieldNames = JSONFieldNames<Field>(
+    required: [.account, .payment, .transaction, .receipt])
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .account: try coder.code(&account)
     case .payment: try coder.code(&payment)
@@ -117,6 +152,47 @@ struct StoreSaleRecord: JSONObject, Sendable {
     case .isFinished: try coder.code(&isFinished)
     case .isRestoration: try coder.code(&isRestoration)
     case .sharedFrom: try coder.code(&sharedFrom)
+    case .modification: try coder.code(&modification)
+    }
+  }
+}
+
+/// The attempts to send a notification to the developer's server.
+package struct DeliveryRecord: JSONObject, Sendable, Hashable {
+  /// One attempt.
+  package struct Attempt: JSONObject, Sendable, Hashable {
+    package var attemptDate = Timestamp(millisecondsSince1970: 0)
+    /// Apple's `sendAttemptResult`, such as `SUCCESS`.
+    package var sendAttemptResult = ""
+    package var unknownFields: [JSONMember] = []
+
+    package init() {}
+
+    package enum Field: String, CaseIterable { case attemptDate, sendAttemptResult }
+    package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
+    package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt)
+    {
+      switch field {
+      case .attemptDate: try coder.code(&attemptDate)
+      case .sendAttemptResult: try coder.code(&sendAttemptResult)
+      }
+    }
+  }
+
+  /// In order.
+  package var attempts: [Attempt] = []
+  /// When it is sent next, if it is.
+  package var nextAttempt: Timestamp?
+  package var unknownFields: [JSONMember] = []
+
+  package init() {}
+
+  package enum Field: String, CaseIterable { case attempts, nextAttempt }
+  package static let fieldNames = JSONFieldNames<Field>(required: [.attempts])
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .attempts: try coder.code(&attempts)
+    case .nextAttempt: try coder.code(&nextAttempt)
     }
   }
 }

@@ -7,7 +7,7 @@ public final class MemoryRecordStorage: RecordStorage {
   private let state = Mutex(State())
 
   private struct State {
-    var collections: [RecordCollection: [Key: [UInt8]]] = [:]
+    var collections: [RecordCollection: Records] = [:]
     var isClosed = false
   }
 
@@ -20,26 +20,70 @@ public final class MemoryRecordStorage: RecordStorage {
     static func < (left: Key, right: Key) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
   }
 
+  private struct Records {
+    var values: [Key: [UInt8]] = [:]
+    /// Sorted.
+    var keys: [Key] = []
+
+    /// The number of keys that come before `key`.
+    func count(before key: Key) -> Int {
+      // Most keys are greater than all before them.
+      guard let last = keys.last, key <= last else { return keys.count }
+      var (low, high) = (0, keys.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if keys[middle] < key { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+
+    mutating func put(_ value: [UInt8], at key: Key) {
+      if values.updateValue(value, forKey: key) == nil { keys.insert(key, at: count(before: key)) }
+    }
+
+    mutating func remove(_ key: Key) {
+      if values.removeValue(forKey: key) != nil { keys.remove(at: count(before: key)) }
+    }
+
+    func records(_ keys: some Sequence<Key>) -> [StoredRecord] {
+      keys.map { StoredRecord(key: String(decoding: $0.bytes, as: UTF8.self), value: values[$0] ?? []) }
+    }
+  }
+
   /// Creates an empty storage.
   public init() {}
 
-  /// The records of a collection in the order of their keys, sorted at every call.
+  /// The records of a collection in the order of their keys.
   public func records(
     in collection: RecordCollection, after key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord] {
-    let records = try open { $0.collections[collection] ?? [:] }
-    let lowest = key.map { Key($0) }
-    return records.lazy.filter { record in lowest.map { $0 < record.key } ?? true }
-      .sorted { $0.key < $1.key }
-      .prefix(max(0, limit))
-      .map { StoredRecord(key: String(decoding: $0.key.bytes, as: UTF8.self), value: $0.value) }
+    try open { state in
+      guard let records = state.collections[collection] else { return [] }
+      var start = 0
+      if let key = key.map({ Key($0) }) {
+        start = records.count(before: key)
+        if records.values[key] != nil { start += 1 }
+      }
+      return records.records(records.keys[start...].prefix(max(0, limit)))
+    }
+  }
+
+  /// The records of a collection in the reverse order of their keys.
+  public func records(
+    in collection: RecordCollection, before key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord] {
+    try open { state in
+      guard let records = state.collections[collection] else { return [] }
+      let end = key.map { records.count(before: Key($0)) } ?? records.keys.count
+      return records.records(records.keys[..<end].suffix(max(0, limit)).reversed())
+    }
   }
 
   /// The value of a key; `nil` if there is none.
   public func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]? {
-    try open { $0.collections[collection]?[Key(key)] }
+    try open { $0.collections[collection]?.values[Key(key)] }
   }
 
   /// Makes all of the changes, in order.
@@ -48,8 +92,8 @@ public final class MemoryRecordStorage: RecordStorage {
       for change in changes {
         switch change {
         case .put(let collection, let key, let value):
-          state.collections[collection, default: [:]][Key(key)] = value
-        case .remove(let collection, let key): state.collections[collection]?[Key(key)] = nil
+          state.collections[collection, default: Records()].put(value, at: Key(key))
+        case .remove(let collection, let key): state.collections[collection]?.remove(Key(key))
         }
       }
     }

@@ -19,6 +19,18 @@ public protocol RecordStorage: Sendable {
     in collection: RecordCollection, after key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord]
 
+  /// The records of a collection in the reverse order of their keys.
+  ///
+  /// - Parameters:
+  ///   - collection: The collection.
+  ///   - key: The key after the first one; `nil` for the first page.
+  ///   - limit: The greatest number of records.
+  /// - Returns: The records.
+  /// - Throws: ``RecordStorageError``.
+  func records(
+    in collection: RecordCollection, before key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord]
+
   /// The value of a key; `nil` if there is none.
   ///
   /// - Throws: ``RecordStorageError``.

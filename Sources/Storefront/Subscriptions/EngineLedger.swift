@@ -10,6 +10,8 @@ package struct EngineLedger: Sendable, Hashable {
   package var transactionCount: Int64 = 0
   /// The number of events.
   package var eventCount: Int64 = 0
+  /// The number of times that a transaction was made or changed, by which histories are sorted.
+  package var modificationCount: Int64 = 0
   /// Prices that differ from the catalogue's.
   package var prices: [ProductPrice] = []
   /// Products that are no longer for sale.
@@ -57,7 +59,8 @@ package struct EngineLedger: Sendable, Hashable {
 
 extension EngineLedger: JSONObject {
   package enum Field: String, CaseIterable, Sendable {
-    case time, transactionCount, eventCount, prices, removedProducts, families, declinedAccounts
+    case time, transactionCount, eventCount, modificationCount, prices, removedProducts, families,
+      declinedAccounts
   }
 
   package static let fieldNames = JSONFieldNames<Field>(required: [.time, .transactionCount, .eventCount])
@@ -67,6 +70,7 @@ extension EngineLedger: JSONObject {
     case .time: try coder.code(&time)
     case .transactionCount: try coder.code(&transactionCount)
     case .eventCount: try coder.code(&eventCount)
+    case .modificationCount: try coder.code(&modificationCount)
     case .prices: try coder.code(&prices)
     case .removedProducts: try coder.code(&removedProducts)
     case .families: try coder.code(&families)

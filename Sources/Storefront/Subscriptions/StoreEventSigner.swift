@@ -62,6 +62,11 @@ public struct StoreEventSigner: Sendable {
       notification: try signer.sign(.notification(notification)))
   }
 
+  /// Signs a notification that is not about one purchase.
+  package func sign(_ notification: Notification) throws(SigningError) -> String {
+    try signer.sign(.notification(notification))
+  }
+
   /// Signs a transaction alone.
   ///
   /// - Returns: The compact JWS.

@@ -55,7 +55,7 @@ public struct Subscription: Sendable, Hashable, Identifiable {
   /// Redeemed identifiers and codes of offers that may be redeemed once.
   var redeemedOffers: [String] = []
   /// The dates of extensions.
-  var extensionDates: [Timestamp] = []
+  package var extensionDates: [Timestamp] = []
   /// Members that this version does not know.
   package var unknownFields: [JSONMember] = []
 

@@ -6,12 +6,32 @@ public import ReceiptCodec
 public struct SubscriptionCalendar: Sendable, Hashable {
   /// The length of a day: 86,400 seconds or less. All periods scale with it.
   public let secondsPerDay: Double
+  private let hasSandboxPeriods: Bool
+
+  /// The rates of the App Store's sandbox: 3 days in 2 minutes, a week in 3, a month in 5, two in 10, three in 15, six
+  /// in 30, a year in 60. A day of billing retry or grace takes 10 seconds, as a day of a month does.
+  public static let sandbox = SubscriptionCalendar(secondsPerDay: 10, hasSandboxPeriods: true)
 
   /// Creates a calendar.
   ///
   /// - Parameter secondsPerDay: The length of a day, clamped to 1 to 86,400 seconds.
   public init(secondsPerDay: Double = 86_400) {
+    self.init(secondsPerDay: secondsPerDay, hasSandboxPeriods: false)
+  }
+
+  private init(secondsPerDay: Double, hasSandboxPeriods: Bool) {
     self.secondsPerDay = secondsPerDay.isFinite ? min(max(secondsPerDay, 1), 86_400) : 86_400
+    self.hasSandboxPeriods = hasSandboxPeriods
+  }
+
+  /// How long a period is in the sandbox, in minutes.
+  private static func sandboxMinutes(_ period: SubscriptionPeriod) -> Double {
+    switch period.unit {
+    case .day: Double(period.count) * (period.count == 7 ? 3.0 / 7 : 2.0 / 3)
+    case .week: Double(period.count) * 3
+    case .month: Double(period.count) * 5
+    case .year: Double(period.count) * 60
+    }
   }
 
   /// An instant plus a number of days.
@@ -31,6 +51,9 @@ public struct SubscriptionCalendar: Sendable, Hashable {
   public func end(
     of period: SubscriptionPeriod, count: Int = 1, from start: Timestamp, anchorDay: Int? = nil
   ) -> Timestamp {
+    if hasSandboxPeriods {
+      return start.addingSeconds(Double(max(1, count)) * Self.sandboxMinutes(period) * 60)
+    }
     let count = max(1, count) * period.count
     let months: Int
     switch period.unit {

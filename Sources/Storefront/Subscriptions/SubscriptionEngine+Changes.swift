@@ -195,6 +195,48 @@ extension SubscriptionEngine {
     return finish()
   }
 
+  /// Extends the current periods of all paid subscriptions to a product.
+  ///
+  /// - Parameters:
+  ///   - productIdentifier: The product.
+  ///   - days: 1 to 90.
+  ///   - storefronts: Those of the customers; `nil` for all.
+  ///   - instant: When.
+  /// - Returns: `RENEWAL_EXTENDED` for each, and `RENEWAL_EXTENSION` `FAILURE` for each that cannot be extended.
+  package mutating func extendAll(
+    of productIdentifier: String, byDays days: Int, in storefronts: Set<String>?, at instant: Timestamp
+  ) -> [StoreEvent] {
+    let now = begin(at: instant)
+    var done: [StoreEvent] = finish()
+    for id in all.keys.sorted() {
+      guard let subscription = all[id], subscription.productIdentifier == productIdentifier,
+        !subscription.isFamilyShared, subscription.isCurrent(at: now),
+        storefronts?.contains(subscription.transaction.storefront ?? "") ?? true
+      else { continue }
+      do throws(SubscriptionError) {
+        done += try extend(id, byDays: days, at: now)
+      } catch {
+        done += report(.renewalExtension, .failure, of: id, at: now)
+      }
+    }
+    return done
+  }
+
+  /// Notifies about a subscription after changing it.
+  ///
+  /// - Returns: The notification; nothing where there is no such subscription.
+  package mutating func report(
+    _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of originalTransactionIdentifier: String,
+    at instant: Timestamp, _ change: (inout Subscription) -> Void = { _ in }
+  ) -> [StoreEvent] {
+    let now = begin(at: instant)
+    guard var subscription = all[originalTransactionIdentifier] else { return finish() }
+    change(&subscription)
+    let stamp = Self.stamp(&subscription, at: now)
+    emit(type, subtype, of: &subscription, at: stamp)
+    return finish()
+  }
+
   /// Charges for the renewal now: before it is due, or after it failed. The billing policy does not apply.
   ///
   /// - Returns: `DID_RENEW`.

@@ -5,9 +5,9 @@ internal import ReceiptCodec
 /// Time and the creation of events.
 extension SubscriptionEngine {
   /// Begins an operation: performs everything that is due by then, and returns the engine's time, in whole
-  /// milliseconds. It never goes back, even if the clock does.
+  /// milliseconds. It never goes back, even if the clock does. Where the operation throws, the next one that does not
+  /// returns these events.
   mutating func begin(at instant: Timestamp) -> Timestamp {
-    events = []
     passTime(until: instant, atMost: .max)
     return ledger.time
   }
@@ -78,6 +78,12 @@ extension SubscriptionEngine {
     store(subscription)
   }
 
+  /// The next place in the histories of transactions.
+  mutating func nextModification() -> Int64 {
+    ledger.modificationCount += 1
+    return ledger.modificationCount
+  }
+
   mutating func nextUUID() -> UUIDString {
     ledger.eventCount += 1
     return UUIDString(
@@ -91,6 +97,7 @@ extension SubscriptionEngine {
     let previous = all.updateValue(subscription, forKey: id)
     changed.insert(id)
     if previous == nil {
+      identifiersByAccount[subscription.account, default: []].append(id)
       identifiersByOwner[
         OwnerKey(
           account: subscription.account, group: subscription.groupIdentifier,
@@ -122,6 +129,7 @@ extension SubscriptionEngine {
       $0.renewalDate = subscription.expiresDate
       $0.currency = transaction.currency
       $0.appAccountToken = transaction.appAccountToken
+      $0.appTransactionId = transaction.appTransactionId
     }
     info.expirationIntent = subscription.expirationIntent
     if subscription.isInBillingRetry { info.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate }

@@ -162,6 +162,7 @@ extension SubscriptionEngine {
       transaction.purchaseDate = stamp
       transaction.inAppOwnershipType = .familyShared
       transaction.appAccountToken = nil
+      transaction.appTransactionId = previous.appTransactionId ?? appTransactionIdentifier(of: member.account)
       transaction.offerType = nil
       transaction.offerIdentifier = nil
       transaction.offerDiscountType = nil

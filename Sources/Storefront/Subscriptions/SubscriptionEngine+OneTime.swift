@@ -40,6 +40,7 @@ extension SubscriptionEngine {
       $0.environment = options.environment
       $0.storefront = options.storefront
       $0.transactionReason = .purchase
+      $0.appTransactionId = appTransactionIdentifier(of: account)
       $0.currency = product.currency
       $0.price = original == nil ? price : 0
     }
@@ -62,6 +63,7 @@ extension SubscriptionEngine {
     transaction.originalPurchaseDate = now
     transaction.signedDate = now
     transaction.appAccountToken = nil
+    transaction.appTransactionId = appTransactionIdentifier(of: account)
     transaction.inAppOwnershipType = .familyShared
     transaction.revocationDate = nil
     transaction.revocationReason = nil
@@ -105,6 +107,13 @@ extension SubscriptionEngine {
       uuid: uuid, transaction: transaction, renewalInfo: nil, status: nil,
       consumptionRequestReason: reason, isNewTransaction: isNewTransaction, replacedTransaction: nil)
     events.append(event)
+  }
+
+  /// The identifier of an account's download of the app.
+  func appTransactionIdentifier(of account: String) -> String {
+    // 18 digits: the first is not zero.
+    let chance = KeyedRandomSource(seed: options.seed).chance("app-transaction/" + account, 0)
+    return String(700_000_000_000_000_000 + Int64(chance * 1e16))
   }
 
   /// A username that is a UUID, as `appAccountToken`.

@@ -120,6 +120,7 @@ extension SubscriptionEngine {
       $0.environment = options.environment
       $0.storefront = options.storefront
       $0.transactionReason = reason
+      $0.appTransactionId = previous.appTransactionId ?? appTransactionIdentifier(of: subscription.account)
       $0.currency = product.currency
       $0.price = period.price
       $0.offerDiscountType = period.paymentMode

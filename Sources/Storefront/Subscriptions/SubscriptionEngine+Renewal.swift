@@ -27,7 +27,6 @@ extension SubscriptionEngine {
   ///
   /// - Returns: The events, and whether these were all.
   package mutating func advance(to instant: Timestamp, atMost limit: Int) -> ([StoreEvent], isDone: Bool) {
-    events = []
     let isDone = passTime(until: instant, atMost: limit)
     return (finish(), isDone)
   }
@@ -91,7 +90,7 @@ extension SubscriptionEngine {
     options.calendar.adding(days: Double(subscription.retryCount + 1), to: subscription.expiresDate)
   }
 
-  private func nextDueInRetry(_ subscription: Subscription) -> Timestamp {
+  func nextDueInRetry(_ subscription: Subscription) -> Timestamp {
     [
       nextAttempt(of: subscription),
       options.calendar.adding(days: Self.billingRetryDays, to: subscription.expiresDate),

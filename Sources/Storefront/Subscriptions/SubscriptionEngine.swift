@@ -64,6 +64,8 @@ public struct SubscriptionEngine: Sendable {
   /// The original transactions of subscriptions, by account and group, and for a shared one by the subscription that it
   /// is shared from.
   var identifiersByOwner: [OwnerKey: String] = [:]
+  /// The original transactions of subscriptions, by account.
+  var identifiersByAccount: [String: [String]] = [:]
   /// All members of a family, by each member.
   var families: [String: [String]] = [:]
   var due = DueQueue()
@@ -72,7 +74,7 @@ public struct SubscriptionEngine: Sendable {
   var changedNonces: Set<String> = []
   /// The subscriptions that changed since the last ``takeChanges()``.
   var changed: Set<String> = []
-  /// The events of the current operation.
+  /// The events that no operation returned yet.
   var events: [StoreEvent] = []
 
   struct OwnerKey: Sendable, Hashable {
@@ -125,7 +127,7 @@ public struct SubscriptionEngine: Sendable {
 
   /// The subscriptions of an account, its own and shared ones, by original transaction.
   public func subscriptions(of account: String) -> [Subscription] {
-    all.values.filter { $0.account == account }.sorted { $0.id < $1.id }
+    (identifiersByAccount[account] ?? []).sorted().compactMap { all[$0] }
   }
 
   /// The account's own subscription in a group, expired or not.

@@ -12,67 +12,139 @@
     let connection: Listener.Connection
     let store: EmulatedAppStore
     let control: EmulatorControl
+    /// For how long the client may send nothing, or not yet a whole request.
+    let idleTimeout: TimeAmount
+    let log: RequestLog?
 
+    private typealias Parts = NIOAsyncChannelInboundStream<RequestPart>.AsyncIterator
+    private typealias Output = NIOAsyncChannelOutboundWriter<ByteBuffer>
+
+    private static let longestTarget = 16 << 10
+    private static let longestFields = 64 << 10
     private static let longestBody = 64 << 20
+    /// For how long the rest of a refused request is read: closing before that could take the answer back.
+    private static let refusalTimeout = TimeAmount.seconds(1)
 
     func run() async throws {
       try await connection.executeThenClose { inbound, outbound in
         var parts = inbound.makeAsyncIterator()
-        while let head = try await nextHead(&parts) {
-          guard let body = try await body(&parts) else {
-            try await outbound.write(buffer(EmulatorResponse(status: 413).serialized(isLast: true)))
-            return
+        while try await serveRequest(&parts, outbound) {}
+      }
+    }
+
+    /// - Returns: Whether the connection serves further requests.
+    private func serveRequest(_ parts: inout Parts, _ outbound: Output) async throws -> Bool {
+      var deadline = closeConnection(in: idleTimeout)
+      defer { deadline.cancel() }
+      guard let first = try await parts.next() else { return false }
+      deadline.cancel()
+      deadline = closeConnection(in: idleTimeout)
+      let start = ContinuousClock.now
+      let head: HTTPRequestHead
+      switch first {
+      case .head(let next): head = next
+      case .malformed(let refusal): return try await refuse(refusal, nil, since: start, &parts, outbound)
+      case .body, .end: return false
+      }
+      do {
+        try await check(head, outbound)
+        let body = try await body(&parts)
+        deadline.cancel()
+        // A HEAD is answered as a GET (RFC 9110 section 9.3.2).
+        let request = EmulatorRequest(
+          head.method == .HEAD ? "GET" : head.method.rawValue, target: head.uri,
+          headers: head.headers.map { HTTPHeader($0.name, $0.value) }, body: body)
+        var delivery =
+          if let response = await control.respond(to: request) { EmulatorDelivery(response) } else {
+            await store.deliver(request)
           }
-          let request = EmulatorRequest(
-            head.method.rawValue, target: head.uri,
-            headers: head.headers.map { HTTPHeader($0.name, $0.value) }, body: body)
-          let delivery =
-            if let response = control.respond(to: request) { EmulatorDelivery(response) } else {
-              await store.deliver(request)
-            }
-          guard try await perform(delivery, &parts, outbound), head.isKeepAlive else { return }
+        if head.method == .HEAD { delivery.dropBody() }
+        // The decoder reads nothing after a request for another protocol.
+        let keepsOpen = head.isKeepAlive && !head.headers.contains(name: "Upgrade")
+        if !keepsOpen { delivery.announceClose() }
+        defer {
+          log?.record(
+            head.method.rawValue, head.uri, status: delivery.status, fault: delivery.fault, since: start)
         }
+        return try await perform(delivery, &parts, outbound) && keepsOpen
+      } catch let refusal as RequestRefusal {
+        return try await refuse(refusal, head, since: start, &parts, outbound)
       }
     }
 
-    private func nextHead(
-      _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
-    ) async throws -> HTTPRequestHead? {
-      while let part = try await parts.next() {
-        if case .head(let head) = part { return head }
+    /// Checks what the decoder does not, and tells a waiting client to send the body (RFC 9110 section 10.1.1).
+    private func check(_ head: HTTPRequestHead, _ outbound: Output) async throws {
+      let fields = head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+      guard head.uri.utf8.count <= Self.longestTarget else {
+        throw RequestRefusal(414, "The target has more than \(Self.longestTarget) bytes.")
       }
-      return nil
+      guard fields <= Self.longestFields else {
+        throw RequestRefusal(431, "The header fields have more than \(Self.longestFields) bytes.")
+      }
+      let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+      guard length <= Self.longestBody else { throw Self.longBody }
+      // RFC 9112 section 3.2.
+      let mustNameHost = head.version.minor >= 1
+      guard head.headers["Host"].count == 1 || !mustNameHost && head.headers["Host"].isEmpty else {
+        throw RequestRefusal(400, "There is not one Host.")
+      }
+      guard mustNameHost, let expectation = head.headers.first(name: "Expect") else { return }
+      guard expectation.lowercased() == "100-continue" else {
+        throw RequestRefusal(417, "The expectation is not 100-continue.")
+      }
+      try await outbound.write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
     }
 
-    /// `nil` for a body that is too long.
-    private func body(
-      _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
-    ) async throws -> [UInt8]? {
+    private func body(_ parts: inout Parts) async throws -> [UInt8] {
       var body: [UInt8] = []
       while let part = try await parts.next() {
         switch part {
         case .head: break
         case .body(let bytes):
-          guard body.count + bytes.readableBytes <= Self.longestBody else { return nil }
+          guard body.count + bytes.readableBytes <= Self.longestBody else { throw Self.longBody }
           body.append(contentsOf: bytes.readableBytesView)
         case .end: return body
+        case .malformed(let refusal): throw refusal
         }
       }
       throw ChannelError.eof
     }
 
+    private static let longBody = RequestRefusal(413, "The body has more than \(longestBody) bytes.")
+
+    /// - Returns: `false`: the connection serves no further requests.
+    private func refuse(
+      _ refusal: RequestRefusal, _ head: HTTPRequestHead?, since start: ContinuousClock.Instant,
+      _ parts: inout Parts, _ outbound: Output
+    ) async throws -> Bool {
+      log?.record(
+        head?.method.rawValue ?? "-", head?.uri ?? "-", status: refusal.status, fault: nil, since: start)
+      let response = EmulatorResponse(
+        status: refusal.status, headers: [HTTPHeader("Content-Type", "text/plain")],
+        body: Array("\(refusal.reason)\n".utf8))
+      try await outbound.write(ByteBuffer(bytes: response.serialized(isLast: true)))
+      let deadline = closeConnection(in: Self.refusalTimeout)
+      defer { deadline.cancel() }
+      while try await parts.next() != nil {}
+      return false
+    }
+
+    /// Closes the connection unless the result is cancelled before.
+    private func closeConnection(in time: TimeAmount) -> Scheduled<Void> {
+      let channel = connection.channel
+      return channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+    }
+
     /// - Returns: Whether the connection serves further requests.
     private func perform(
-      _ delivery: EmulatorDelivery,
-      _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator,
-      _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+      _ delivery: EmulatorDelivery, _ parts: inout Parts, _ outbound: Output
     ) async throws -> Bool {
       for step in delivery.steps {
         switch step {
         case .wait(let milliseconds): try await wait(milliseconds)
-        case .send(let bytes): if !bytes.isEmpty { try await outbound.write(buffer(bytes)) }
+        case .send(let bytes): if !bytes.isEmpty { try await outbound.write(ByteBuffer(bytes: bytes)) }
         case .sendForever(let bytes):
-          let buffer = buffer(bytes)
+          let buffer = ByteBuffer(bytes: bytes)
           while !Task.isCancelled {
             try await outbound.write(buffer)
             // The writer only hands the bytes to the event loop, and suspends once that has found the socket full.
@@ -102,7 +174,5 @@
         try await Task.sleep(for: min(Duration.milliseconds(20), end - .now), clock: .continuous)
       }
     }
-
-    private func buffer(_ bytes: [UInt8]) -> ByteBuffer { ByteBuffer(bytes: bytes) }
   }
 #endif

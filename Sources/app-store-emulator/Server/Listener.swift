@@ -9,40 +9,54 @@
 
   /// An open port and who answers there.
   struct Listener {
-    typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, ByteBuffer>
+    typealias Connection = NIOAsyncChannel<RequestPart, ByteBuffer>
 
     let channel: NIOAsyncChannel<Connection, Never>
 
     var port: Int { channel.channel.localAddress?.port ?? 0 }
 
     private static let backlog: Int32 = 256
+    /// The most that the decoder keeps: a head that is not complete yet.
+    private static let longestHead = 256 << 10
 
-    /// Opens a port on the loopback address.
-    static func open(port: Int, tls: NIOSSLContext?) async throws -> Listener {
+    /// Opens a port.
+    static func open(host: String, port: Int, tls: NIOSSLContext?) async throws -> Listener {
+      var limits = NIOHTTPDecoderLimitConfiguration()
+      (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (longestHead, longestHead)
       let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .serverChannelOption(.backlog, value: backlog)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .bind(host: "127.0.0.1", port: port) { channel in
+        .bind(host: host, port: port) { [limits] channel in
           channel.eventLoop.makeCompletedFuture {
             if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
             // Requests are decoded, responses are bytes: faults need their say about each of them.
-            try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
+            let decoder = HTTPRequestDecoder(limitConfiguration: limits)
+            try channel.pipeline.syncOperations.addHandlers(
+              ByteToMessageHandler(decoder, maximumBufferSize: 2 * longestHead), RequestPartHandler())
             return try Connection(wrappingChannelSynchronously: channel)
           }
         }
       return Listener(channel: channel)
     }
 
+    /// Closes the port without serving.
+    func close() async { try? await channel.executeThenClose { _, _ in } }
+
     /// Serves until the task is cancelled; connections then end with it.
-    func serve(_ store: EmulatedAppStore, _ control: EmulatorControl) async throws {
+    func serve(
+      _ store: EmulatedAppStore, _ control: EmulatorControl, _ options: ServingOptions
+    ) async throws {
       try await withThrowingDiscardingTaskGroup { group in
         try await channel.executeThenClose { connections in
           for try await connection in connections {
             group.addTask {
               store.statistics.connectionOpened()
               // How a connection ends is the client's affair, and often the test's.
-              try? await ConnectionServer(connection: connection, store: store, control: control).run()
+              try? await ConnectionServer(
+                connection: connection, store: store, control: control,
+                idleTimeout: .seconds(Int64(options.idleTimeout)), log: options.log ? RequestLog() : nil
+              ).run()
               store.statistics.connectionClosed()
             }
           }

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SwiftNIO
+  import ReceiptBytes
   import ReceiptCrypto
+
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #else
+    import Darwin
+  #endif
 
   /// The certificates of the server, valid and flawed, issued by an authority that is created at start.
   struct ServerCertificates {
     /// The flaw of a server certificate.
     enum Kind: String, CaseIterable {
-      /// None: it is for `localhost`, `127.0.0.1` and `::1`.
+      /// None: it is for `localhost`, `127.0.0.1`, `::1` and the host by which clients reach the process.
       case trusted
       /// Another authority issued it.
       case untrusted
@@ -20,12 +29,14 @@
     let authority: Certificate
     private let authorityKey: PrivateKey
     private let now: Int64
+    private let host: String
 
     private static let day: Int64 = 86_400
     private static let serverAuthentication = "1.3.6.1.5.5.7.3.1"
 
-    init(now: Int64) throws(CryptoError) {
+    init(now: Int64, host: String) throws(CryptoError) {
       self.now = now
+      self.host = host
       (authority, authorityKey) = try Self.makeAuthority(now)
     }
 
@@ -40,7 +51,8 @@
       template.basicConstraints = .endEntity
       template.keyUsage = .digitalSignature
       template.extendedKeyUsages = [Self.serverAuthentication]
-      let names = kind == .wrongHost ? Self.otherNames : Self.localNames
+      let names =
+        kind == .wrongHost ? ["other.example.com"] : Set(["localhost", "127.0.0.1", "::1", host]).sorted()
       template.additionalExtensions = [Self.subjectAlternativeName(names)]
       let certificate = try Certificate.issue(template, for: key.publicKey, by: .authority(issuer, issuerKey))
       return (certificate.pem + issuer.pem, try key.pkcs8PEM())
@@ -56,17 +68,27 @@
       return (try Certificate.issue(template, for: key.publicKey, by: .itself(key)), key)
     }
 
-    /// `GeneralName`s in DER (RFC 5280 section 4.2.1.6): dNSName is [2], iPAddress is [7].
-    private static let localNames: [[UInt8]] = [
-      [0x82, 9] + Array("localhost".utf8), [0x87, 4, 127, 0, 0, 1],
-      [0x87, 16] + [UInt8](repeating: 0, count: 15) + [1],
-    ]
-    private static let otherNames: [[UInt8]] = [[0x82, 17] + Array("other.example.com".utf8)]
+    /// GeneralNames (RFC 5280 section 4.2.1.6): dNSName is [2], iPAddress is [7].
+    private static func subjectAlternativeName(_ names: [String]) -> Certificate.Extension {
+      let value = ASN1Writer.encoding { writer in
+        writer.write(.sequence) { list in
+          for name in names {
+            if let address = address(name) {
+              list.write(.contextSpecific(7), contents: address)
+            } else {
+              list.write(.contextSpecific(2), contents: Array(name.utf8))
+            }
+          }
+        }
+      }
+      return Certificate.Extension(oid: "2.5.29.17", isCritical: false, value: value)
+    }
 
-    private static func subjectAlternativeName(_ names: [[UInt8]]) -> Certificate.Extension {
-      let content = names.flatMap { $0 }
-      return Certificate.Extension(
-        oid: "2.5.29.17", isCritical: false, value: [0x30, UInt8(content.count)] + content)
+    /// The bytes of an IP address; `nil` for a name.
+    private static func address(_ name: String) -> [UInt8]? {
+      var bytes = [UInt8](repeating: 0, count: 16)
+      if unsafe inet_pton(AF_INET, name, &bytes) == 1 { return Array(bytes.prefix(4)) }
+      return unsafe inet_pton(AF_INET6, name, &bytes) == 1 ? bytes : nil
     }
   }
 #endif

@@ -4,6 +4,7 @@ import ArgumentParser
 import ReceiptCodec
 import ReceiptVerification
 import Storefront
+import StorefrontSQLite
 
 /// `receipt-tool store advance`.
 struct StoreAdvanceCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import StorefrontSQLite
 
 /// `receipt-tool store`: a store in a folder.
 struct StoreCommand: ParsableCommand {
@@ -33,7 +34,7 @@ struct StoreCommand: ParsableCommand {
       StoreApproveCommand.self, StoreDeclineCommand.self, StoreFinishCommand.self, StoreRestoreCommand.self,
       StorePurchasesCommand.self, StoreRefundCommand.self, StoreSubscriptionCommand.self,
       StoreRenewCommand.self,
-      StoreAdvanceCommand.self, StoreNotificationsCommand.self,
+      StoreAdvanceCommand.self, StoreNotificationsCommand.self, StoreControlCommand.self,
     ])
 }
 

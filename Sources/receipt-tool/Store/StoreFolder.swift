@@ -9,18 +9,7 @@ import ReceiptVerification
 import Storefront
 import StorefrontSQLite
 
-/// The files of a store.
-struct StoreFolder {
-  let path: String
-
-  init(_ path: String) { self.path = path }
-
-  var settingsFile: String { path + "/store.json" }
-  var ledgerFile: String { path + "/store.sqlite" }
-  var ownCatalogFile: String { path + "/products.json" }
-  var storeKitCatalogFile: String { path + "/products.storekit" }
-  func queueFile(_ account: String) -> String { "\(path)/queue-\(account).sqlite" }
-
+extension StoreFolder {
   /// Opens the store.
   func open() throws -> OpenStore {
     let settings = try settings()
@@ -59,8 +48,7 @@ struct StoreFolder {
 
   static func catalog(_ contents: [UInt8], isStoreKit: Bool, path: String) throws -> ProductCatalog {
     do throws(CatalogError) {
-      return try isStoreKit
-        ? ProductCatalog(storeKitConfiguration: contents) : ProductCatalog(json: contents)
+      return try catalog(contents, isStoreKit: isStoreKit)
     } catch {
       throw ToolExit.failure(ToolExit.unreadableInput, "\(path): \(error)")
     }
@@ -95,6 +83,13 @@ struct StoreFolder {
     case let error as StoreError: return ToolExit.failure(ToolExit.invalid, error.description)
     default: return error
     }
+  }
+}
+
+extension StoreSettings {
+  /// The store's clock.
+  var clock: @Sendable () -> Timestamp {
+    { [clockOffset] in SystemClock.now().addingSeconds(clockOffset / 1000) }
   }
 }
 

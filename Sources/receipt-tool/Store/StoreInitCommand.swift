@@ -5,6 +5,7 @@ import ReceiptCodec
 import ReceiptSigning
 import ReceiptVerification
 import Storefront
+import StorefrontSQLite
 
 /// `receipt-tool store init`.
 struct StoreInitCommand: AsyncParsableCommand {
@@ -36,6 +37,12 @@ struct StoreInitCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("The bundle identifier of the app.", valueName: "ID")) var bundle =
     "com.example.app"
+
+  @Option(
+    name: .customLong("app-apple-id"),
+    help: ArgumentHelp(
+      "The app's identifier in the App Store, which notifications name.", valueName: "NUMBER"))
+  var appAppleId: Int64?
 
   @Option(help: "The environment that receipts name.") var environment = ReceiptEnvironment.Category.sandbox
 
@@ -110,6 +117,7 @@ struct StoreInitCommand: AsyncParsableCommand {
     settings.storefront = storefront
     settings.asks = asks
     settings.gracePeriodDays = gracePeriod.map(Int64.init)
+    settings.appAppleId = appAppleId
     settings.seed = seed ?? Int64.random(in: 0...(1 << 53))
     if let clock {
       let instant = try APIOptions.instant(clock, "--clock")

@@ -4,6 +4,7 @@ import ArgumentParser
 import FoundationEssentials
 import ReceiptCodec
 import Storefront
+import StorefrontSQLite
 
 /// `receipt-tool store products`.
 struct StoreProductsCommand: AsyncParsableCommand {

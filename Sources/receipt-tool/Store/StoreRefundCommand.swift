@@ -3,6 +3,7 @@
 import ArgumentParser
 import ReceiptCodec
 import Storefront
+import StorefrontSQLite
 
 /// `receipt-tool store refund`.
 struct StoreRefundCommand: AsyncParsableCommand {

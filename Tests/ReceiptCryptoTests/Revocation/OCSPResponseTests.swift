@@ -35,6 +35,22 @@ import Testing
     #expect(try fixture.status(in: template.sign()).standing == .good)
   }
 
+  @Test func respondersAreFoundByTheHashOfTheirKeyToo() throws {
+    for fixture in [try Fixture(), try Fixture { try PrivateKey.generateRSA() }] {
+      var template = fixture.template()
+      template.namesKey = true
+      #expect(try fixture.status(in: template.sign()).standing == .good)
+      template = fixture.template(by: try fixture.delegate())
+      template.namesKey = true
+      #expect(try fixture.status(in: template.sign()).standing == .good)
+      // The issuer's key is named, and another one signs.
+      template = fixture.template()
+      template.namesKey = true
+      template.key = fixture.delegateKey
+      #expect(fixture.refusal(of: try template.sign()) == .badSignature)
+    }
+  }
+
   @Test func nobodyElseMayAnswer() throws {
     let fixture = try Fixture()
     let chain = fixture.chain

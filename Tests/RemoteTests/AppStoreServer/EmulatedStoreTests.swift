@@ -7,6 +7,7 @@ import ReceiptCrypto
 import ReceiptSigning
 import ReceiptTesting
 import ReceiptVerification
+import Storefront
 import Testing
 
 /// The clients against the emulated App Store, without sockets: requests that it understands, answers that verify.
@@ -15,18 +16,18 @@ import Testing
   private let client: AppStoreServerClient
   private let transport: FakeTransport
 
-  init() throws {
-    try self.init(environment: .sandbox)
+  init() async throws {
+    try await self.init(environment: .sandbox)
   }
 
-  private init(environment: ReceiptEnvironment) throws {
+  private init(environment: ReceiptEnvironment) async throws {
     let signer = try StoreServer.signer()
     let key = DeveloperKey(
       keyId: signer.keyId, issuerId: signer.issuerId,
       publicKey: try TestAuthority.es256().identity.privateKey.publicKey)
     let configuration = EmulatedAppStore.Configuration(
       environment: environment, developerKeys: [key], clock: { StoreServer.now })
-    let store = EmulatedAppStore(configuration, signing: try EmulatorSigning())
+    let store = try EmulatedAppStore(configuration, signing: try EmulatorSigning())
     let seed = try EmulatorSeed(
       json: JSONValue(
         parsing: Array(
@@ -35,7 +36,8 @@ import Testing
           + Array(
             #""groups":[{"groupId":"7","members":["704289572311513293","8","9"],"roles":[]}]}"#.utf8)),
       configuration: configuration)
-    store.state.withState { seed.apply(to: &$0) }
+    store.state.withState { $0.notificationURL = "https://example.com/notifications" }
+    try await seed.apply(to: store)
     self.store = store
     transport = FakeTransport { request throws(HTTPTransportError) in
       let response = await store.respond(
@@ -83,7 +85,7 @@ import Testing
     }
     #expect(reversed == identifiers.reversed())
 
-    store.state.withState { $0.refund("100003", at: StoreServer.now) }
+    try await store.purchases.amend("100003") { $0.revocationDate = StoreServer.now }
     var refunded: [String?] = []
     for try await transaction in client.pages(.refundHistory(of: "100000")) {
       refunded.append(transaction.payload.transactionId)
@@ -94,7 +96,7 @@ import Testing
 
   @Test("orders are looked up in production")
   func orders() async throws {
-    let production = try EmulatedStoreTests(environment: .production).client
+    let production = try await EmulatedStoreTests(environment: .production).client
     let order = try await production.send(.orderLookup("W000001"))
     #expect(order?.map(\.payload.transactionId) == [Self.original])
     #expect(try await production.send(.orderLookup("W999999")) == nil)

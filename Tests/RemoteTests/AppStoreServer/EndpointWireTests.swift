@@ -81,7 +81,7 @@ import Testing
         switch error.cause {
         case .unauthorized: #expect(status == 401)
         case .rateLimited: #expect(status == 429)
-        case .redirected(let found, _): #expect(found == status)
+        case .redirected(let found, _, _): #expect(found == status)
         case .unexpectedStatus(let found): #expect(found == status)
         default: Issue.record("\(status): \(error)")
         }

@@ -176,7 +176,11 @@ import Testing
     let endless = await storeError { () async throws(AppStoreServerError) in
       try await client.send(.transaction("1"))
     }
-    #expect(endless?.cause == .redirected(status: 302, location: "/again"))
+    #expect(endless?.cause == .redirected(status: 302, location: "/again", followed: 3))
+    #expect(
+      endless?.description
+        == "transaction: The server redirects (HTTP status 302) to /again, which is not followed; 3 redirects "
+        + "before it were followed. (1 request)")
     #expect(endless?.attempts == 1)
     #expect(here.requests.count == 4)
     here.forgetRequests()

@@ -7,6 +7,7 @@ import ReceiptCrypto
 @testable import RemoteChecks
 import ReceiptTesting
 import ReceiptVerification
+import Storefront
 import Testing
 
 /// The checker against emulated App Stores of both environments, without sockets.
@@ -20,25 +21,25 @@ import Testing
     let transport: FakeTransport
     let client: AppStoreServerClient
 
-    init(_ environment: ReceiptEnvironment, sample: Bool) throws {
-      let store = EmulatedAppStore(
+    init(_ environment: ReceiptEnvironment, sample: Bool) async throws {
+      let store = try EmulatedAppStore(
         EmulatedAppStore.Configuration(environment: environment, clock: { StoreServer.now }),
         signing: try EmulatorSigning())
       if sample {
         var coins = SampleReceipts.transaction
         coins.productId = "com.example.app.coins"
         coins.type = .consumable
-        store.state.withState { [coins] state in
-          state.addSubscription(
+        var purchases = [
+          LocalStore.ImportedPurchase(
             SampleReceipts.transaction, renewalInfo: SampleReceipts.renewalInfo, customer: "a")
-          for id in ["2000000002", "1000000001"] {
-            var bought = coins
-            bought.transactionId = id
-            bought.originalTransactionId = id
-            state.add(transaction: bought, customer: "a")
-          }
-          state.add(appTransaction: SampleReceipts.appTransaction, customer: "a")
+        ]
+        for id in ["2000000002", "1000000001"] {
+          coins.transactionId = id
+          coins.originalTransactionId = id
+          purchases.append(LocalStore.ImportedPurchase(coins, customer: "a"))
         }
+        try await store.purchases.add(purchases)
+        try await store.purchases.add(SampleReceipts.appTransaction, customer: "a")
       }
       self.store = store
       transport = FakeTransport { request throws(HTTPTransportError) in
@@ -53,14 +54,24 @@ import Testing
         address: environment == .sandbox ? .sandbox : .production)
     }
 
-    func change(_ id: String, _ change: @Sendable (inout JWSTransaction) -> Void) {
-      store.state.withState { $0.update(transaction: id, change) }
+    func change(_ id: String, _ change: @Sendable (inout JWSTransaction) -> Void) async throws {
+      try await store.purchases.amend(id, change)
+    }
+
+    func add(
+      _ transaction: JWSTransaction, renewing renewalInfo: JWSRenewalInfo = SampleReceipts.renewalInfo,
+      _ status: SubscriptionStatus, customer: String? = nil
+    ) async throws {
+      try await store.purchases.add([
+        LocalStore.ImportedPurchase(
+          transaction, renewalInfo: renewalInfo, status: status, customer: customer)
+      ])
     }
   }
 
-  init() throws {
-    production = try Store(.production, sample: false)
-    sandbox = try Store(.sandbox, sample: true)
+  init() async throws {
+    production = try await Store(.production, sample: false)
+    sandbox = try await Store(.sandbox, sample: true)
   }
 
   private func checker(_ requirements: PurchaseRequirements = .init()) -> AppStoreServerChecker {
@@ -112,19 +123,19 @@ import Testing
     let other = UUIDString(rawValue: "00000000-0000-4000-8000-000000000000")
     expectRefused(await checker(.init(appAccountToken: other)).check(receipt), "account")
 
-    sandbox.change("2000000001") { $0.isUpgraded = true }
+    try await sandbox.change("2000000001") { $0.isUpgraded = true }
     expectRefused(await checker().check(receipt), "upgraded")
     #expect(await checker(.init(refusesUpgraded: false)).check(receipt) == confirmed)
 
     let instant = Timestamp(secondsSince1970: 1_760_000_000)
-    sandbox.store.state.withState { $0.refund("2000000001", at: instant) }
+    try await sandbox.change("2000000001") { $0.revocationDate = instant }
     #expect(
       await checker().check(receipt)
         == .response(CheckerResponse(.revoked(at: instant), environment: .sandbox)))
     let verdict = try await RemoteFixture.verifier().verify(receipt.encoded, checkers: [checker()])
     #expect(verdict.reason?.code == .revoked)
 
-    sandbox.store.state.withState { $0 = EmulatorState() }
+    try await sandbox.store.purchases.removeAll()
     expectRefused(await checker().check(receipt), "does not know")
   }
 
@@ -132,12 +143,12 @@ import Testing
   func partlyRefunded() async throws {
     let encoded = try RemoteFixture.encoded(.appReceipt)
     let instant = Timestamp(secondsSince1970: 1_760_000_000)
-    sandbox.store.state.withState { $0.refund("2000000002", at: instant) }
+    try await sandbox.change("2000000002") { $0.revocationDate = instant }
     let verdict = try await RemoteFixture.verifier().verify(encoded, checkers: [checker()])
     let transactions = try #require(verdict.receipt?.transactions)
     #expect(transactions.first { $0.transactionId == "2000000001" }?.revocationDate == nil)
     #expect(transactions.first { $0.transactionId == "2000000002" }?.revocationDate == instant)
-    sandbox.store.state.withState { $0.refund("2000000001", at: instant) }
+    try await sandbox.change("2000000001") { $0.revocationDate = instant }
     #expect(
       try await RemoteFixture.verifier().verify(encoded, checkers: [checker()]).reason?.code == .revoked)
   }
@@ -147,22 +158,21 @@ import Testing
     let requirements = PurchaseRequirements(requiresCurrentSubscription: true)
     let receipt = try RemoteFixture.verified(.signedTransaction)
     #expect(await checker(requirements).check(receipt) == confirmed)
-    sandbox.store.state.withState {
-      $0.addSubscription(
-        SampleReceipts.transaction, renewalInfo: SampleReceipts.renewalInfo, status: .expired)
-    }
+    var expired = SampleReceipts.transaction
+    expired.expiresDate = StoreServer.now.addingSeconds(-60)
+    var renewalInfo = SampleReceipts.renewalInfo
+    renewalInfo.renewalDate = expired.expiresDate
+    try await sandbox.add(expired, renewing: renewalInfo, .expired)
     expectRefused(await checker(requirements).check(receipt), "not active")
     #expect(await checker().check(receipt) == confirmed)
   }
 
   @Test("a subscription that was revoked is not confirmed")
   func revokedSubscription() async throws {
-    let instant = Timestamp(secondsSince1970: 1_760_000_000)
+    let instant = StoreServer.now.addingSeconds(-30)
     var transaction = SampleReceipts.transaction
     transaction.revocationDate = instant
-    sandbox.store.state.withState { [transaction] in
-      $0.addSubscription(transaction, renewalInfo: SampleReceipts.renewalInfo, status: .revoked)
-    }
+    try await sandbox.add(transaction, .revoked)
     #expect(
       await checker().check(try RemoteFixture.verified(.signedRenewalInfo))
         == .response(CheckerResponse(.revoked(at: instant), environment: .sandbox)))
@@ -175,11 +185,11 @@ import Testing
     transaction.transactionId = other
     transaction.originalTransactionId = other
     transaction.subscriptionGroupIdentifier = "22000000"
+    transaction.expiresDate = StoreServer.now.addingSeconds(-60)
     var renewalInfo = SampleReceipts.renewalInfo
     renewalInfo.originalTransactionId = other
-    sandbox.store.state.withState { [transaction, renewalInfo] in
-      $0.addSubscription(transaction, renewalInfo: renewalInfo, status: .expired, customer: "a")
-    }
+    renewalInfo.renewalDate = transaction.expiresDate
+    try await sandbox.add(transaction, renewing: renewalInfo, .expired, customer: "a")
     let checker = checker(PurchaseRequirements(requiresCurrentSubscription: true))
     #expect(await checker.check(try RemoteFixture.verified(.signedRenewalInfo)) == confirmed)
     let expired = try TestReceipts().signedRenewalInfo { $0.originalTransactionId = other }
@@ -212,9 +222,9 @@ import Testing
   @Test("an answer that contradicts the receipt, or is not genuine, confirms nothing")
   func contradictions() async throws {
     let receipt = try RemoteFixture.verified(.signedTransaction)
-    sandbox.change("2000000001") { $0.originalTransactionId = "2000000009" }
+    try await sandbox.change("2000000001") { $0.originalTransactionId = "2000000009" }
     expectRefused(await checker().check(receipt), "another original transaction")
-    sandbox.change("2000000001") {
+    try await sandbox.change("2000000001") {
       $0.originalTransactionId = "2000000001"
       $0.productId = "com.example.app.other"
     }

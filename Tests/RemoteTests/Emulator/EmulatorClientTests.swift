@@ -5,6 +5,7 @@ import ReceiptCodec
 @testable import AppStoreServer
 import ReceiptTesting
 import ReceiptVerification
+import Storefront
 import Testing
 
 /// The client against the emulator: everything is signed, and verified.
@@ -13,11 +14,11 @@ import Testing
 
   @Test("ten thousand transactions come in order, either way")
   func longHistory() async throws {
-    let fixture = try EmulatorFixture()
+    let fixture = try await EmulatorFixture()
     var first = SampleReceipts.transaction
     first.transactionId = "5000000"
     first.originalTransactionId = "5000000"
-    fixture.store.state.withState { [first] in $0.addHistory(of: first, count: 10_000, customer: "many") }
+    try await fixture.store.purchases.addHistory(of: first, count: 10_000, customer: "many")
     let client = try fixture.client
     for sort in [HistorySort.ascending, .descending] {
       var filter = TransactionHistoryFilter()
@@ -36,16 +37,16 @@ import Testing
 
   @Test("a change moves a purchase to the end of the history, and a revision finds it there")
   func changes() async throws {
-    let fixture = try EmulatorFixture()
+    let fixture = try await EmulatorFixture()
     for number in 1...3 {
       var transaction = SampleReceipts.transaction
       transaction.transactionId = "900\(number)"
-      fixture.store.state.withState { [transaction] in $0.add(transaction: transaction) }
+      try await fixture.store.purchases.add([LocalStore.ImportedPurchase(transaction)])
     }
     let raw = try fixture.client.raw
     let page = try await raw.content(.transactionHistory(of: Self.original))
     #expect(page.signedTransactions?.count == 4)
-    fixture.store.state.withState { $0.refund("9001", at: fixture.clock.now, reason: .issue) }
+    try await fixture.store.purchases.refund("9001", reason: .issue)
     let next = try await raw.content(
       .transactionHistory(of: Self.original), after: page.revision)
     #expect(next.signedTransactions?.count == 1)
@@ -55,7 +56,7 @@ import Testing
 
   @Test("purchases, statuses, app transactions and orders are verified")
   func purchases() async throws {
-    let fixture = try EmulatorFixture(.production)
+    let fixture = try await EmulatorFixture(.production)
     let client = try fixture.client
     #expect(try await client.send(.transaction(Self.original)).payload.productId == SampleReceipts.productId)
     #expect(
@@ -72,7 +73,7 @@ import Testing
     "forged data gives no value",
     arguments: [EmulatorFault.flippedBit, .untrustedSigner, .otherApp, .otherEnvironment])
   func forgeries(fault: EmulatorFault) async throws {
-    let fixture = try EmulatorFixture()
+    let fixture = try await EmulatorFixture()
     let client = try fixture.client
     fixture.store.faults.replace(with: [.once(fault)])
     let error = await #expect(throws: AppStoreServerError.self) {
@@ -87,7 +88,7 @@ import Testing
 
   @Test("transient faults are survived")
   func retries() async throws {
-    let fixture = try EmulatorFixture()
+    let fixture = try await EmulatorFixture()
     let client = try fixture.client
     let passing: [EmulatorFault] = [
       .status(503), .status(500), .status(502), .status(504), .error(code: 5_000_001), .cut(afterBytes: 30),
@@ -104,7 +105,7 @@ import Testing
   func randomFaults() async throws {
     var outcomes: [[Bool]] = []
     for _ in 0..<2 {
-      let fixture = try EmulatorFixture()
+      let fixture = try await EmulatorFixture()
       fixture.store.faults.replace(with: [.init([.status(503)], requests: nil, probability: 0.5, seed: 42)])
       let transport = EmulatorTransport(sandbox: fixture.store)
       let url = try RemoteURL("https://sandbox.example.com/inApps/v1/transactions/2000000001")

@@ -19,16 +19,17 @@ struct EmulatorFixture {
 
   init(
     _ environment: ReceiptEnvironment = .sandbox, checksTokens: Bool = false, sharedSecret: String? = nil
-  ) throws {
+  ) async throws {
     let key = DeveloperKey(
       keyId: Self.keyId, issuerId: Self.issuerId, publicKey: try TestKeys.developer().publicKey)
-    store = EmulatedAppStore(
+    store = try EmulatedAppStore(
       .init(
         environment: environment, developerKeys: checksTokens ? [key] : nil, sharedSecret: sharedSecret,
         clock: clock.reading), signing: try EmulatorSigning())
     let seed = try EmulatorSeed(
       json: .object([JSONMember(name: "sample", value: .bool(true))]), configuration: store.configuration)
-    store.state.withState { seed.apply(to: &$0) }
+    store.state.withState { $0.notificationURL = "https://example.com/notifications" }
+    try await seed.apply(to: store)
   }
 
   static func signer(

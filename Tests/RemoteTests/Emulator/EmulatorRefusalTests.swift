@@ -122,7 +122,7 @@ import Testing
     "bad input has its error code and the code's status",
     arguments: purchases + extensions + consumptions + others)
   func refusal(refusal: Refusal) async throws {
-    let fixture = try EmulatorFixture()
+    let fixture = try await EmulatorFixture()
     let response = await fixture.answer(refusal.method, refusal.target, refusal.body)
     #expect(response.status == Int(refusal.code / 10_000))
     #expect(response.headers == [HTTPHeader("Content-Type", "application/json")])
@@ -133,7 +133,7 @@ import Testing
 
   @Test("there is an endpoint for each call of the client", arguments: AppStoreServerEndpoint.allCases)
   func endpoints(endpoint: AppStoreServerEndpoint) async throws {
-    let fixture = try EmulatorFixture(.production)
+    let fixture = try await EmulatorFixture(.production)
     let path = endpoint.path.split(separator: "/").map { $0.hasPrefix("{") ? "1" : $0 }
     _ = await fixture.answer(endpoint.method.rawValue, "/" + path.joined(separator: "/"))
     let asked = fixture.store.statistics.counts.requests.keys
@@ -143,7 +143,7 @@ import Testing
 
   @Test("all claims of tokens are checked")
   func tokens() async throws {
-    let fixture = try EmulatorFixture(checksTokens: true)
+    let fixture = try await EmulatorFixture(checksTokens: true)
     let now = fixture.clock.now
     func status(_ authorization: String?) async -> Int {
       await fixture.store.respond(

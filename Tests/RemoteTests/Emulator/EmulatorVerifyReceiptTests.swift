@@ -5,6 +5,7 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptSigning
 import ReceiptTesting
+import Storefront
 import Testing
 
 /// `verifyReceipt` of the emulator.
@@ -19,8 +20,8 @@ import Testing
   @Test("genuine and forged receipts are distinguished, and sandbox and production")
   func statuses() async throws {
     let receipts = try TestReceipts()
-    let sandbox = try EmulatorFixture()
-    let production = try EmulatorFixture(.production)
+    let sandbox = try await EmulatorFixture()
+    let production = try await EmulatorFixture(.production)
     let tested = try receipts.appReceipt()
     let bought = try receipts.appReceipt { $0.environment = .production }
     #expect(try await ask(sandbox, tested)["status"]?.int64 == 0)
@@ -37,7 +38,7 @@ import Testing
 
   @Test("subscriptions need the shared secret")
   func sharedSecret() async throws {
-    let fixture = try EmulatorFixture(sharedSecret: "abc")
+    let fixture = try await EmulatorFixture(sharedSecret: "abc")
     let receipt = try TestReceipts().appReceipt()
     #expect(try await ask(fixture, receipt)["status"]?.int64 == 21_004)
     #expect(try await ask(fixture, receipt, ",\"password\":\"x\"")["status"]?.int64 == 21_004)
@@ -48,13 +49,13 @@ import Testing
 
   @Test("the latest transactions come with the receipt, each date in three formats")
   func latest() async throws {
-    let fixture = try EmulatorFixture()
-    fixture.store.state.withState {
-      var renewal = SampleReceipts.transaction
-      renewal.transactionId = "2000000009"
-      renewal.purchaseDate = SampleReceipts.expiresAt
-      $0.addSubscription(renewal, renewalInfo: SampleReceipts.renewalInfo)
-    }
+    let fixture = try await EmulatorFixture()
+    var renewal = SampleReceipts.transaction
+    renewal.transactionId = "2000000009"
+    renewal.purchaseDate = SampleReceipts.expiresAt
+    try await fixture.store.purchases.add([
+      LocalStore.ImportedPurchase(renewal, renewalInfo: SampleReceipts.renewalInfo)
+    ])
     let receipt = try TestReceipts().appReceipt()
     let answer = try await ask(fixture, receipt)
     #expect(answer["latest_receipt_info"]?.array?.count == 2)
@@ -79,7 +80,7 @@ import Testing
       (1_143_972_000, "2006-04-02 03:00:00"), (1_162_112_400, "2006-10-29 01:00:00"),
     ])
   func pacificTime(seconds: Int64, text: String) async throws {
-    let fixture = try EmulatorFixture()
+    let fixture = try await EmulatorFixture()
     let receipt = try TestReceipts().appReceipt {
       $0.originalPurchaseDate = Timestamp(secondsSince1970: seconds)
     }
@@ -89,7 +90,7 @@ import Testing
 
   @Test("a status can be forced")
   func faults() async throws {
-    let fixture = try EmulatorFixture()
+    let fixture = try await EmulatorFixture()
     fixture.store.faults.replace(with: [.once(.receiptStatus(21_104, isRetryable: true))])
     let delivery = await fixture.store.deliver(EmulatorRequest("POST", target: "/verifyReceipt"))
     guard case .send(let bytes)? = delivery.steps.first else {

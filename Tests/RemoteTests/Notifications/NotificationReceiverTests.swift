@@ -111,13 +111,51 @@ import Testing
       let notification = try receiver.receive(body(jws))
       #expect(notification.transaction == nil)
       #expect(notification.environment == .sandbox)
+      #expect(ledger == EntitlementLedger())
       #expect(ledger.apply(notification) == nil)
     }
-    #expect(ledger == EntitlementLedger())
+    #expect(ledger.entitlements.isEmpty)
+    #expect(
+      ledger.rescindedConsents.map(\.appTransactionId) == [SampleReceipts.appTransaction.appTransactionId])
     #expect(try receiver.receive(body(summary)).summary?.succeededCount == 5)
     #expect(
       try receiver.receive(body(token)).externalPurchaseToken?.externalPurchaseId == "SANDBOX_1")
     #expect(try receiver.receive(body(consent)).appTransaction == SampleReceipts.appTransaction)
+  }
+
+  @Test("a rescinded consent is kept of the customer, whatever the order, and survives encoding")
+  func consent() throws {
+    var forwards = EntitlementLedger()
+    var backwards = EntitlementLedger()
+    let notifications = try [(1.0, "704"), (2, "704"), (0, "9")].map { day, customer in
+      let appTransaction = try receipts.signedAppTransaction { $0.appTransactionId = customer }
+      let jws = try receipts.signedNotification {
+        $0.notificationType = .rescindConsent
+        $0.subtype = nil
+        $0.signedDate = SampleReceipts.signedAt.addingSeconds(day)
+        $0.data = nil
+        $0.appData = NotificationAppData().with {
+          $0.appAppleId = SampleReceipts.appAppleId
+          $0.bundleId = SampleReceipts.bundleId
+          $0.environment = .sandbox
+          $0.signedAppTransactionInfo = appTransaction
+        }
+      }
+      return try receiver.receive(body(jws))
+    }
+    for notification in notifications { forwards.apply(notification) }
+    for notification in notifications.reversed() { backwards.apply(notification) }
+    let found = forwards.rescindedConsents
+    #expect(found.map(\.appTransactionId) == ["9", "704"])
+    #expect(found.map(\.signedDate) == [SampleReceipts.signedAt, SampleReceipts.signedAt.addingSeconds(2)])
+    #expect(found.allSatisfy { $0.environment == .sandbox && $0.bundleId == SampleReceipts.bundleId })
+    #expect(forwards == backwards)
+    #expect(try EntitlementLedger(decoding: forwards.encoded()) == forwards)
+    var merged = EntitlementLedger()
+    merged.merge(forwards)
+    #expect(merged == forwards)
+    let foreign = forwards.encoded().map { $0 == UInt8(ascii: "9") ? UInt8(ascii: " ") : $0 }
+    #expect(throws: MalformedReceipt.self) { try EntitlementLedger(decoding: foreign) }
   }
 
   @Test("a changed byte in the notification or in a part is refused with 400")

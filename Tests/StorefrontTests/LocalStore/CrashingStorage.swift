@@ -43,6 +43,13 @@ final class CrashingStorage: RecordStorage {
     return try base.records(in: collection, after: key, limit: limit)
   }
 
+  func records(
+    in collection: RecordCollection, before key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord] {
+    try checkAlive()
+    return try base.records(in: collection, before: key, limit: limit)
+  }
+
   func value(of key: String, in collection: RecordCollection) throws(RecordStorageError) -> [UInt8]? {
     try checkAlive()
     return try base.value(of: key, in: collection)

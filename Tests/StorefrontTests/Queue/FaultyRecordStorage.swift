@@ -50,6 +50,13 @@ final class FaultyRecordStorage: RecordStorage {
     return try base.records(in: collection, after: key, limit: limit)
   }
 
+  func records(
+    in collection: RecordCollection, before key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord] {
+    try requireUse()
+    return try base.records(in: collection, before: key, limit: limit)
+  }
+
   func value(of key: String, in collection: RecordCollection) throws(RecordStorageError) -> [UInt8]? {
     try requireUse()
     return try base.value(of: key, in: collection)

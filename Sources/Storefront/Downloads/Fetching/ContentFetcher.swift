@@ -133,8 +133,11 @@ struct ContentFetcher: Sendable {
       DownloadError(.unreachable, at: place, "The content cannot be fetched (\(error)). Try again later.")
     case RemoteCaller.Failure.deadlineExceeded:
       DownloadError(.unreachable, at: place, "The server did not answer in time. Try again later.")
-    case RemoteCaller.Failure.redirected(let status, _):
-      DownloadError(.refused, at: place, "The server redirects elsewhere (HTTP status \(status)).")
+    case RemoteCaller.Failure.redirected(let status, _, let followed):
+      DownloadError(
+        .refused, at: place,
+        "The server redirects elsewhere (HTTP status \(status))\(RemoteCaller.Failure.afterRedirects(followed))."
+      )
     // The only other error is cancellation.
     default: DownloadError(.cancelled, at: place, "The task was cancelled.")
     }

@@ -211,8 +211,10 @@ public struct ProductIdentifierSource: Sendable {
       return ProductIdentifierError(.unavailable, at: place, "The server was not reached: \(error)")
     case RemoteCaller.Failure.deadlineExceeded:
       return ProductIdentifierError(.unavailable, at: place, "The server did not answer in time.")
-    case RemoteCaller.Failure.redirected(let status, _):
-      return ProductIdentifierError(.refused, at: place, "The server sends on to another one (\(status)).")
+    case RemoteCaller.Failure.redirected(let status, _, let followed):
+      return ProductIdentifierError(
+        .refused, at: place,
+        "The server sends on to another one (\(status))\(RemoteCaller.Failure.afterRedirects(followed)).")
     // The only other errors are these and `CancellationError`.
     default: return ProductIdentifierError(.cancelled, at: place, "The task was cancelled.")
     }

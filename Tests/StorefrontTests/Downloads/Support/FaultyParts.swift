@@ -51,6 +51,12 @@ struct FaultyCommits: RecordStorage {
     try storage.records(in: collection, after: key, limit: limit)
   }
 
+  func records(
+    in collection: RecordCollection, before key: String?, limit: Int
+  ) throws(RecordStorageError) -> [StoredRecord] {
+    try storage.records(in: collection, before: key, limit: limit)
+  }
+
   func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]? { try storage.value(of: key, in: collection) }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreServer
+internal import ReceiptCodec
+internal import ReceiptHTTP
+internal import ReceiptSigning
+internal import Storefront
+
+/// `POST /_emulator/realtime`: asks the developer's server for a retention message about a subscription, and checks the
+/// answer.
+struct RealtimeControl {
+  let store: EmulatedAppStore
+
+  private typealias Failure = EmulatorControl.Failure
+
+  /// - Returns: The members of the answer: `status`, `response`, and `problems`, empty where the App Store would show
+  ///   what the server answered.
+  func ask(_ json: JSONValue) async throws -> [(name: String, value: JSONValue?)] {
+    let members = try ControlMembers(json, ["originalTransactionId", "userLocale", "url"])
+    let original = try members.required("originalTransactionId", members.string)
+    guard let state = try await store.purchases.subscriptionState(original) else {
+      throw Failure("There is no subscription \"\(original)\".")
+    }
+    let known = store.state.withState { $0.messaging.realtimeURL }
+    guard let url = try members.string("url") ?? known else {
+      throw Failure(
+        "There is no realtime URL. Set it with PUT /inApps/v1/messaging/realtime/url, or give \"url\".")
+    }
+    guard let sender = store.sender else { throw Failure("This emulator sends nothing.") }
+    let configuration = store.configuration
+    let request = RealtimeRequest(
+      originalTransactionId: original, appAppleId: configuration.appAppleId,
+      productId: state.subscription.productIdentifier,
+      userLocale: try members.string("userLocale") ?? "en-US",
+      requestIdentifier: DeveloperSigner.randomNonce(), environment: configuration.environment,
+      signedDate: configuration.clock())
+    let body = JSONValue.members(("signedPayload", .string(store.signing.sign(.realtimeRequest(request)))))
+    let response: RemoteResponse
+    do throws(HTTPTransportError) { response = try await sender.ask(body.encoded(), at: url) } catch {
+      return [("problems", .strings(["There is no answer: \(error)"]))]
+    }
+    let answer = try? JSONValue(parsing: response.body)
+    return [
+      ("status", .integer(Int64(response.status))), ("response", answer),
+      ("problems", .strings(problems(response))),
+    ]
+  }
+
+  private func problems(_ response: RemoteResponse) -> [String] {
+    guard response.status == 200 else { return ["The status is \(response.status), and not 200."] }
+    let answer: RealtimeResponse
+    do throws(MalformedReceipt) {
+      answer = try RealtimeResponse(json: response.body, part: "realtime response", limits: .standard)
+    } catch {
+      return ["The answer cannot be read: \(error.description)"]
+    }
+    let messages = [
+      answer.message.map(\.messageIdentifier), answer.alternateProduct.map(\.messageIdentifier),
+      answer.promotionalOffer.map(\.messageIdentifier), answer.advancedCommerceInfo.map(\.messageIdentifier),
+    ].compactMap(\.self)
+    guard messages.count == 1, let message = messages[0]?.uuid.map({ UUIDString($0).rawValue }) else {
+      return [
+        "The answer must have one of message, alternateProduct, promotionalOffer and advancedCommerceInfo, with its messageIdentifier."
+      ]
+    }
+    let state = store.state.withState { $0.messaging.messages[message]?.state }
+    switch state {
+    case "APPROVED"?: return []
+    case nil: return ["There is no message \(message)."]
+    case let state?: return ["The message \(message) is \(state), and not approved."]
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Entitlements
+internal import ReceiptBytes
+internal import ReceiptCodec
+internal import ReceiptVerification
+internal import SQLite
+internal import Synchronization
+
+/// An entitlement ledger in one SQLite file, with the notifications that were dealt with. A notification and its effect
+/// on the ledger are one commit, so that a crash at any instant leaves both or neither.
+///
+/// Each original transaction, and each customer whose guardian withdrew consent, is a row: a ledger of its own. Several
+/// processes may use a file at once. It must be on a local disk, because locks of network file systems are unreliable.
+package final class EntitlementStore: Sendable {
+  private let file: DatabaseFile
+  private let identity: File.Identity?
+  private let connection: Connection
+  private let copying: LogCopying
+  /// A sync that failed: it is not known what is stored.
+  private let fault = Mutex<SQLiteError?>(nil)
+
+  /// "RKEN": the type of the file (`PRAGMA application_id`).
+  private static let applicationID: Int64 = 0x524B_454E
+  private static let layoutVersion: Int64 = 1
+  private static let layout = [
+    "CREATE TABLE notifications(key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID",
+    "CREATE TABLE ledgers(key BLOB PRIMARY KEY, ledger BLOB NOT NULL) STRICT, WITHOUT ROWID",
+  ]
+  private static let pageSize = 4096
+  private static let pragmas = """
+    PRAGMA page_size = \(pageSize);
+    \(Connection.durability)
+    PRAGMA journal_size_limit = 8388608;
+    """
+
+  /// Opens a file; creates it, readable by its owner alone, where there is none.
+  ///
+  /// - Throws: `SQLiteError` with `occupied` for a file of another format, `unsupported` for a layout of a later
+  ///   version, `busy`, `full`, `inputOutput` or `syncFailed`.
+  package init(at path: String) throws {
+    file = try DatabaseFile(path)
+    if file.status == nil {
+      do {
+        try file.create { file in
+          let connection = try Connection(file, .writing, timeout: BusyTimeout(.zero), pragmas: Self.pragmas)
+          try connection.use(Self.makeLayout)
+          try connection.close()
+        }
+      } catch let error as SQLiteError where error.code == .occupied {
+        // Another process created it meanwhile.
+      }
+    }
+    identity = file.status?.identity
+    let timeout = BusyTimeout(.seconds(10))
+    connection = try Connection(file, .writing, timeout: timeout, pragmas: Self.pragmas)
+    try connection.use(Self.requireLayout)
+    let copier = try Connection(file, .writing, timeout: BusyTimeout(.zero), pragmas: Self.pragmas)
+    copying = LogCopying(on: copier, limit: 8 << 20, pageSize: Self.pageSize)
+    try connection.use { database in
+      // After a sync that failed in another process its commits may be in the page cache alone.
+      do throws(SQLiteError) { try database.checkpoint(.truncate) } catch {
+        if error.code != .busy, error.code != .full { throw error }
+      }
+      try copying.observe(database)
+    }
+  }
+
+  private static func makeLayout(_ database: Database) throws {
+    try database.execute("PRAGMA journal_mode = WAL")
+    try database.transaction {
+      try database.execute(
+        "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(layoutVersion); "
+          + layout.joined(separator: "; "))
+    }
+  }
+
+  private static func requireLayout(_ database: Database) throws {
+    guard try database.integer("PRAGMA application_id") == applicationID else {
+      throw SQLiteError(.occupied, at: database.path, "It is an SQLite database of another application.")
+    }
+    let version = try database.integer("PRAGMA user_version")
+    guard version == layoutVersion else {
+      throw SQLiteError(
+        .unsupported, at: database.path,
+        "Its layout is of version \(version ?? 0); this build knows version \(layoutVersion).")
+    }
+    guard
+      try database.texts("SELECT sql FROM sqlite_schema WHERE type = 'table' ORDER BY name DESC") == layout,
+      try database.texts("PRAGMA journal_mode") == ["wal"]
+    else {
+      throw SQLiteError(.corrupt, at: database.path, "Its tables are not those of entitlements.")
+    }
+  }
+
+  /// Whether a notification was recorded.
+  package func isRecorded(_ notification: AppStoreNotification) throws -> Bool {
+    try use { database in try Self.isRecorded(Self.key(notification), in: database) }
+  }
+
+  /// Records that a notification was dealt with, and folds it into the ledger. When it returns both are on disk.
+  ///
+  /// - Returns: `false` if it was recorded before; then nothing changes.
+  /// - Throws: `SQLiteError` with `full` if the disk is full: then nothing was stored. After `syncFailed` every later
+  ///   call throws the same error until the file is opened again.
+  package func record(_ notification: AppStoreNotification) throws -> Bool {
+    try use { database in
+      // What is committed to an unlinked file is lost.
+      guard file.status?.identity == identity else {
+        throw SQLiteError(.notFound, at: file.path, "The file was moved, removed or replaced while in use.")
+      }
+      let key = Self.key(notification)
+      var isNew = false
+      do {
+        try database.transaction {
+          isNew = try !Self.isRecorded(key, in: database)
+          guard isNew else { return }
+          try Self.run("INSERT INTO notifications(key) VALUES (?1)", [key], in: database)
+          try Self.fold(notification, in: database)
+        }
+      } catch let error as SQLiteError where error.code == .inputOutput {
+        // Part of the commit may be in the log; it is unknown whether it survives a crash.
+        throw SQLiteError(.syncFailed, at: error.place, error.message)
+      }
+      copying.didCommit(database) { [self] error in fault.withLock { $0 = $0 ?? error } }
+      return isNew
+    }
+  }
+
+  private static func fold(_ notification: AppStoreNotification, in database: Database) throws {
+    var change = EntitlementLedger()
+    change.apply(notification)
+    guard let name = change.soleName else { return }
+    let key = Array(name.utf8)
+    let stored = try database.withStatement("SELECT ledger FROM ledgers WHERE key = ?1") { statement in
+      try statement.bind(key, at: 1)
+      return try statement.step() ? statement.blob(0) : nil
+    }
+    if let stored { change.merge(try ledger(stored, database)) }
+    try run(
+      "INSERT OR REPLACE INTO ledgers(key, ledger) VALUES (?1, ?2)", [key, change.encoded()], in: database)
+  }
+
+  /// Reads the ledger of each original transaction and customer, in no particular order.
+  package func forEachLedger(_ body: (EntitlementLedger) throws -> Void) throws {
+    try use { database in
+      try database.withStatement("SELECT ledger FROM ledgers") { statement in
+        while try statement.step() { try body(Self.ledger(statement.blob(0) ?? [], database)) }
+      }
+    }
+  }
+
+  private static func ledger(_ bytes: [UInt8], _ database: Database) throws -> EntitlementLedger {
+    do throws(MalformedReceipt) {
+      return try EntitlementLedger(decoding: bytes)
+    } catch {
+      throw SQLiteError(.corrupt, at: database.path, "A ledger in it cannot be read: \(error)")
+    }
+  }
+
+  /// The `notificationUUID`, which Apple writes in lower case; for a notification without one the digest of what is
+  /// signed, since another signature of the same is no other notification.
+  package static func key(_ notification: AppStoreNotification) -> [UInt8] {
+    guard let uuid = notification.uuid?.rawValue, 1...64 ~= uuid.utf8.count else {
+      return notification.receipt.identity
+    }
+    return Array(uuid.lowercased().utf8)
+  }
+
+  private static func isRecorded(_ key: [UInt8], in database: Database) throws -> Bool {
+    try database.withStatement("SELECT 1 FROM notifications WHERE key = ?1") { statement in
+      try statement.bind(key, at: 1)
+      return try statement.step()
+    }
+  }
+
+  private static func run(_ sql: String, _ values: [[UInt8]], in database: Database) throws {
+    try database.withStatement(sql) { statement in
+      for (position, value) in values.enumerated() { try statement.bind(value, at: Int32(position + 1)) }
+      _ = try statement.step()
+    }
+  }
+
+  private func use<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    try connection.use { database in
+      if let fault = fault.withLock({ $0 }) { throw fault }
+      do {
+        return try body(database)
+      } catch let error as SQLiteError where error.code == .syncFailed {
+        fault.withLock { $0 = $0 ?? error }
+        throw error
+      }
+    }
+  }
+}

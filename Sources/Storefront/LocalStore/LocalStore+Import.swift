@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptCodec
+
+/// Purchases that were made elsewhere, such as those of a test's seed.
+extension LocalStore {
+  /// A purchase that was made elsewhere.
+  package struct ImportedPurchase: Sendable {
+    /// The latest transaction; one of the same identifier is replaced.
+    package var transaction: JWSTransaction
+    /// What renews, for the latest transaction of a subscription; the store then goes on with it.
+    package var renewalInfo: JWSRenewalInfo?
+    /// The status that the subscription must have now; `nil` accepts any.
+    package var status: SubscriptionStatus?
+    /// Whose it is; by default the customer of the app transaction or the original transaction, or a new one.
+    package var customer: String?
+    /// The order on the customer's invoice.
+    package var orderIdentifier: String?
+
+    /// Creates one.
+    package init(
+      _ transaction: JWSTransaction, renewalInfo: JWSRenewalInfo? = nil, status: SubscriptionStatus? = nil,
+      customer: String? = nil, orderIdentifier: String? = nil
+    ) {
+      self.transaction = transaction
+      self.renewalInfo = renewalInfo
+      self.status = status
+      self.customer = customer
+      self.orderIdentifier = orderIdentifier
+    }
+  }
+
+  /// Takes over purchases, in one commit. They become the latest in the history; nobody is notified.
+  ///
+  /// - Throws: ``LocalStoreError`` with `refused` for a transaction without an identifier, or a subscription whose
+  ///   status contradicts its dates.
+  package func add(_ purchases: [ImportedPurchase]) throws(LocalStoreError) {
+    let now = clock()
+    try catchUp(to: now)
+    var accounts: [String: String] = [:]
+    for purchase in purchases { _ = try account(of: purchase, &accounts) }
+    try change { engine, change throws(LocalStoreError) in
+      for purchase in purchases {
+        var transaction = purchase.transaction
+        guard let identifier = transaction.transactionId else {
+          throw LocalStoreError(.refused, at: "transactionId", "A transaction has an identifier.")
+        }
+        transaction.originalTransactionId = transaction.originalTransactionId ?? identifier
+        let account = try account(of: purchase, &accounts)
+        if let renewalInfo = purchase.renewalInfo {
+          do throws(SubscriptionError) {
+            try engine.adopt(transaction, renewalInfo, purchase.status, account: account, at: now)
+          } catch {
+            throw LocalStoreError(error)
+          }
+        }
+        engine.replace(transaction)
+        var sale = try sale(identifier, in: change) ?? StoreSaleRecord()
+        sale.account = account
+        sale.payment.product = transaction.productId ?? ""
+        sale.payment.quantity = transaction.quantity ?? 1
+        sale.transaction = transaction
+        sale.receipt = ""
+        change.sales[identifier] = sale
+        for name in Self.names(of: purchase) {
+          change.records.append(.put(.storeNames, key: name, value: Array(account.utf8)))
+        }
+        change.records.append(.put(.storeAccounts, key: StoreKey.joined(account, identifier), value: []))
+        if let order = purchase.orderIdentifier {
+          change.records.append(.put(.storeOrders, key: StoreKey.joined(order, identifier), value: []))
+        }
+      }
+    }
+  }
+
+  /// Takes over a purchase and its renewals, a month apart and with consecutive identifiers.
+  ///
+  /// - Parameters:
+  ///   - first: The first transaction; its identifier is a number.
+  ///   - count: How many transactions.
+  ///   - customer: Whose they are.
+  /// - Throws: ``LocalStoreError``.
+  package func addHistory(
+    of first: JWSTransaction, count: Int, customer: String?
+  ) throws(LocalStoreError) {
+    guard let start = first.transactionId.flatMap({ Int64($0) }) else {
+      throw LocalStoreError(.refused, at: "transactionId", "A history begins with a number.")
+    }
+    var next = ImportedPurchase(first, customer: customer)
+    next.transaction.originalTransactionId = first.originalTransactionId ?? String(start)
+    next.transaction.originalPurchaseDate = first.originalPurchaseDate ?? first.purchaseDate
+    var batch: [ImportedPurchase] = []
+    for offset in 0..<count {
+      next.transaction.transactionId = String(start &+ Int64(offset))
+      batch.append(next)
+      if batch.count == 1000 || offset == count - 1 {
+        try add(batch)
+        batch = []
+      }
+      next.transaction.purchaseDate = next.transaction.purchaseDate?.addingSeconds(30 * 86_400)
+      next.transaction.expiresDate = next.transaction.expiresDate?.addingSeconds(30 * 86_400)
+      next.transaction.transactionReason = .renewal
+    }
+  }
+
+  /// Changes a transaction as it is known, without an event.
+  ///
+  /// - Throws: ``LocalStoreError`` with `not-found`.
+  package func amend(
+    _ identifier: String, _ amendment: @Sendable (inout JWSTransaction) -> Void
+  ) throws(LocalStoreError) {
+    var sale = try knownSale(identifier)
+    amendment(&sale.transaction)
+    sale.transaction.transactionId = identifier
+    try change { engine, change throws(LocalStoreError) in
+      engine.replace(sale.transaction)
+      change.sales[identifier] = sale
+    }
+  }
+
+  /// Takes over an app transaction.
+  ///
+  /// - Parameters:
+  ///   - appTransaction: The app transaction; that of the same customer is replaced.
+  ///   - customer: Whose it is.
+  /// - Throws: ``LocalStoreError`` with `refused` where neither says whose it is.
+  package func add(_ appTransaction: AppTransaction, customer: String?) throws(LocalStoreError) {
+    let names = [customer, appTransaction.appTransactionId].compactMap(\.self)
+    guard let name = names.first else {
+      throw LocalStoreError(.refused, at: "appTransactionId", "An app transaction has an identifier.")
+    }
+    var account: String?
+    for name in names where account == nil { account = try self.account(of: name) }
+    let owner = account ?? name
+    try commit(
+      names.map { .put(.storeNames, key: $0, value: Array(owner.utf8)) }
+        + [.put(.storeAppTransactions, key: owner, value: appTransaction.encodedJSON())])
+  }
+
+  /// Everything that the store knows.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`.
+  package func allRecords() throws(LocalStoreError) -> [(RecordCollection, StoredRecord)] {
+    var all: [(RecordCollection, StoredRecord)] = []
+    for collection in RecordCollection.ofStore {
+      var last: String?
+      while true {
+        let page = try Self.records(in: collection, after: last, limit: 1000, of: storage)
+        guard let end = page.last else { break }
+        last = end.key
+        all += page.map { (collection, $0) }
+      }
+    }
+    return all
+  }
+
+  /// Removes everything that the store knows, and takes over records of ``allRecords()``, in one commit.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`; with `refused` or `corrupt` for records that are none of a store: then
+  ///   nothing was changed.
+  package func replaceAll(with records: [RecordChange]) throws(LocalStoreError) {
+    let trial = MemoryRecordStorage()
+    for case .put(let collection, _, _) in records where !RecordCollection.ofStore.contains(collection) {
+      throw LocalStoreError(.refused, at: collection.rawValue, "A store has no such records.")
+    }
+    do throws(RecordStorageError) { try trial.commit(records) } catch { throw LocalStoreError(error) }
+    let (loaded, isNew) = try Self.read(catalog: catalog, options: options, storage: trial)
+    let removals: [RecordChange] = try allRecords().map { .remove($0.0, key: $0.1.key) }
+    state = nil
+    try commit(removals + records + (isNew ? [Self.header(of: loaded)] : []))
+    state = loaded
+  }
+
+  /// Removes everything that the store knows: purchases, customers and notifications.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`.
+  package func removeAll() throws(LocalStoreError) { try replaceAll(with: []) }
+
+  func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
+    do throws(RecordStorageError) { try storage.commit(changes) } catch { throw LocalStoreError(error) }
+  }
+
+  private static func names(of purchase: ImportedPurchase) -> [String] {
+    let transaction = purchase.transaction
+    return [
+      purchase.customer, transaction.appTransactionId,
+      transaction.originalTransactionId ?? transaction.transactionId,
+    ].compactMap(\.self)
+  }
+
+  /// The account that a purchase belongs to; `accounts` has those of names that are not stored yet.
+  private func account(
+    of purchase: ImportedPurchase, _ accounts: inout [String: String]
+  ) throws(LocalStoreError) -> String {
+    let names = Self.names(of: purchase)
+    var account = try purchase.transaction.transactionId.flatMap { (id) throws(LocalStoreError) in
+      try sale(id)?.account
+    }
+    for name in names where account == nil {
+      account = if let known = accounts[name] { known } else { try self.account(of: name) }
+    }
+    let owner = account ?? names.first ?? ""
+    for name in names where accounts[name] == nil { accounts[name] = owner }
+    return owner
+  }
+}
+
+extension SubscriptionEngine {
+  /// Takes over a subscription in its present state.
+  ///
+  /// - Parameters:
+  ///   - transaction: Its latest transaction.
+  ///   - renewalInfo: What renews.
+  ///   - status: The status that it must have; `nil` accepts any.
+  ///   - account: The account.
+  ///   - instant: When.
+  /// - Throws: ``SubscriptionError`` with `invalid-value` where the status contradicts the dates.
+  mutating func adopt(
+    _ transaction: JWSTransaction, _ renewalInfo: JWSRenewalInfo, _ status: SubscriptionStatus?,
+    account: String, at instant: Timestamp
+  ) throws(SubscriptionError) {
+    let identifier = transaction.originalTransactionId ?? ""
+    var subscription = all[identifier] ?? Subscription()
+    subscription.account = account
+    subscription.applicationUsername = transaction.appAccountToken?.rawValue
+    subscription.transaction = transaction
+    subscription.autoRenewProductIdentifier = renewalInfo.autoRenewProductId ?? transaction.productId ?? ""
+    subscription.autoRenews = renewalInfo.autoRenewStatus != .off
+    subscription.expirationIntent = renewalInfo.expirationIntent
+    subscription.gracePeriodExpiresDate = renewalInfo.gracePeriodExpiresDate
+    subscription.isInBillingRetry =
+      renewalInfo.isInBillingRetryPeriod == true || status == .billingRetry || status == .gracePeriod
+    subscription.priceIncreaseStatus = renewalInfo.priceIncreaseStatus
+    subscription.productPrice = transaction.price ?? price(of: subscription.productIdentifier) ?? 0
+    subscription.renewalPrice = renewalInfo.renewalPrice ?? subscription.productPrice
+    subscription.recentStartDate =
+      renewalInfo.recentSubscriptionStartDate ?? transaction.originalPurchaseDate ?? transaction.purchaseDate
+      ?? instant
+    subscription.lastSignedDate = Timestamp(
+      millisecondsSince1970: max(
+        transaction.signedDate?.millisecondsSince1970 ?? 0, renewalInfo.signedDate?.millisecondsSince1970 ?? 0
+      ))
+    subscription.anchorDay = Int64(options.calendar.anchorDay(of: subscription.expiresDate))
+    subscription.hasPaid = transaction.price != 0 && transaction.offerDiscountType != .freeTrial
+    subscription.hasHadIntroductoryOffer = transaction.offerType == .introductory
+
+    if status == .expired, subscription.expirationIntent == nil { subscription.expirationIntent = .cancelled }
+    if subscription.expirationIntent != nil { subscription.autoRenews = false }
+    subscription.dueDate = dueDate(of: subscription)
+    // What is due now is done before anybody asks.
+    let isRenewing = subscription.dueDate == subscription.expiresDate && subscription.autoRenews
+    let found = isRenewing ? .active : subscription.statusCode(at: instant)
+    guard status == nil || status == found else {
+      throw SubscriptionError(
+        .invalidValue, at: identifier,
+        "The status \(status?.rawValue ?? 0) contradicts the dates, by which it is \(found.rawValue) now.")
+    }
+    store(subscription)
+  }
+
+  /// Replaces the latest transaction of a subscription.
+  mutating func replace(_ transaction: JWSTransaction) {
+    guard var subscription = subscription(of: transaction),
+      subscription.transaction.transactionId == transaction.transactionId
+    else { return }
+    subscription.transaction = transaction
+    if transaction.revocationDate != nil { subscription.autoRenews = false }
+    subscription.dueDate = dueDate(of: subscription)
+    store(subscription)
+  }
+
+  private func dueDate(of subscription: Subscription) -> Timestamp? {
+    guard subscription.transaction.revocationDate == nil, subscription.expirationIntent == nil else {
+      return nil
+    }
+    return subscription.isInBillingRetry ? nextDueInRetry(subscription) : subscription.expiresDate
+  }
+
+  /// Sets the `appAccountToken` of a subscription and of its renewals to come.
+  mutating func setAppAccountToken(_ token: UUIDString, of original: String) {
+    guard var subscription = all[original] else { return }
+    subscription.applicationUsername = token.rawValue
+    subscription.transaction.appAccountToken = token
+    store(subscription)
+  }
+}

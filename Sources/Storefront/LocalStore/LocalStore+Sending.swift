@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptCodec
+internal import ReceiptSigning
+
+/// Notifications on their way to the developer's server.
+extension LocalStore {
+  /// Begins or ends the planning of attempts for new notifications.
+  package func setSendsNotifications(_ sends: Bool) { sendsNotifications = sends }
+
+  /// The first notification whose next attempt is due.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func dueNotification(
+    at now: Timestamp
+  ) throws(LocalStoreError) -> SentNotification? {
+    guard let due = try firstDue(), due.date <= now else { return nil }
+    let key = StoreKey.number(due.number)
+    guard let bytes = try value(of: key, in: .storeOutbox) else {
+      throw LocalStoreError(.corrupt, at: "store-outbox/\(key)", "The notification is not stored.")
+    }
+    return SentNotification(
+      dueDate: due.date,
+      notification: try Self.decode(bytes, at: "store-outbox/\(key)"), delivery: try delivery(of: due.number))
+  }
+
+  /// The date of the next attempt to send a notification, if there is one.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func nextDeliveryDate() throws(LocalStoreError) -> Timestamp? { try firstDue()?.date }
+
+  private func firstDue() throws(LocalStoreError) -> (date: Timestamp, number: Int64)? {
+    guard let key = try Self.records(in: .storeDueDeliveries, after: nil, limit: 1, of: storage).first?.key
+    else { return nil }
+    let parts = key.split(separator: "/").compactMap { Int64($0) }
+    guard parts.count == 2 else {
+      throw LocalStoreError(.corrupt, at: "store-due-deliveries/\(key)", "It is no date and number.")
+    }
+    return (Timestamp(millisecondsSince1970: Double(parts[0])), parts[1])
+  }
+
+  /// The attempts to send a notification so far.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func delivery(of number: Int64) throws(LocalStoreError) -> DeliveryRecord {
+    let key = StoreKey.number(number)
+    guard let bytes = try value(of: key, in: .storeDeliveries) else { return DeliveryRecord() }
+    return try Self.decode(bytes, at: "store-deliveries/\(key)")
+  }
+
+  /// Records an attempt to send a notification.
+  ///
+  /// - Parameters:
+  ///   - due: What ``dueNotification(at:)`` returned.
+  ///   - date: When it was sent.
+  ///   - result: Apple's `sendAttemptResult`.
+  ///   - next: When it is sent again; `nil` for never.
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func recordAttempt(
+    of due: SentNotification, at date: Timestamp, result: String, next: Timestamp?
+  ) throws(LocalStoreError) {
+    let number = due.notification.number
+    var delivery = due.delivery
+    var attempt = DeliveryRecord.Attempt()
+    attempt.attemptDate = date
+    attempt.sendAttemptResult = result
+    delivery.attempts.append(attempt)
+    delivery.nextAttempt = next
+    var changes: [RecordChange] = [
+      .put(.storeDeliveries, key: StoreKey.number(number), value: delivery.encodedJSON()),
+      .remove(.storeDueDeliveries, key: StoreKey.dated(due.dueDate ?? date, number)),
+    ]
+    if let next {
+      changes.append(.put(.storeDueDeliveries, key: StoreKey.dated(next, number), value: []))
+    }
+    try commit(changes)
+  }
+
+  /// A notification, and the attempts to send it.
+  package struct SentNotification: Sendable {
+    /// When it is sent next, of one that is due.
+    package var dueDate: Timestamp?
+    package let notification: SignedNotification
+    package let delivery: DeliveryRecord
+  }
+
+  /// Notifications by the date of their signature.
+  ///
+  /// - Parameters:
+  ///   - dates: From the first to before the second.
+  ///   - last: Date and number of the one before the first, for a later page.
+  ///   - limit: The greatest number of notifications.
+  ///   - accepts: Which ones are wanted.
+  /// - Returns: The notifications with the attempts to send them, and whether more follow.
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func notifications(
+    signedIn dates: Range<Timestamp>, after last: (date: Timestamp, number: Int64)?, limit: Int,
+    where accepts: @Sendable (SignedNotification, DeliveryRecord) -> Bool
+  ) throws(LocalStoreError) -> (items: [SentNotification], hasMore: Bool) {
+    try catchUp()
+    let end = StoreKey.dated(dates.upperBound, 0)
+    var key = last.map { StoreKey.dated($0.date, $0.number) } ?? StoreKey.dated(dates.lowerBound, 0)
+    var items: [SentNotification] = []
+    while true {
+      let page = try Self.records(in: .storeOutboxDates, after: key, limit: Self.greatestPage, of: storage)
+      for record in page {
+        guard record.key < end else { return (items, false) }
+        key = record.key
+        guard let number = record.key.split(separator: "/").last.flatMap({ Int64($0) }),
+          let bytes = try value(of: StoreKey.number(number), in: .storeOutbox)
+        else { continue }
+        let notification: SignedNotification = try Self.decode(bytes, at: "store-outbox/\(number)")
+        let delivery = try delivery(of: number)
+        guard accepts(notification, delivery) else { continue }
+        guard items.count < limit else { return (items, true) }
+        items.append(SentNotification(notification: notification, delivery: delivery))
+      }
+      if page.count < Self.greatestPage { return (items, false) }
+    }
+  }
+
+  /// The time of the last thing that happened; the store's time never goes back behind it.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func lastEventDate() throws(LocalStoreError) -> Timestamp { try loaded().engine.ledger.time }
+
+  /// The number of the last notification.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func eventCount() throws(LocalStoreError) -> Int64 { try loaded().engine.ledger.eventCount }
+
+  /// Signs a notification that is not about one purchase, such as `TEST`, and puts it into the outbox. The store sets
+  /// its UUID, its date and its version.
+  ///
+  /// - Returns: The notification.
+  /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
+  @discardableResult
+  package func post(_ notification: Notification) throws(LocalStoreError) -> SignedNotification {
+    let now = clock()
+    try catchUp(to: now)
+    return try change { engine, change throws(LocalStoreError) in
+      var notification = notification
+      notification.notificationUUID = engine.nextUUID()
+      notification.version = "2.0"
+      notification.signedDate = now
+      let posted = try signed(notification, number: engine.ledger.eventCount, about: "")
+      post(posted, in: &change)
+      return posted
+    }
+  }
+
+  /// Takes over a notification that was sent elsewhere.
+  ///
+  /// - Parameters:
+  ///   - notification: The notification.
+  ///   - transactions: What it is about.
+  ///   - attempts: The attempts to send it.
+  /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
+  package func add(
+    _ notification: Notification, about transactions: [String], attempts: [DeliveryRecord.Attempt]
+  ) throws(LocalStoreError) {
+    try change { engine, change throws(LocalStoreError) in
+      let uuid = engine.nextUUID()
+      var notification = notification
+      notification.notificationUUID = notification.notificationUUID ?? uuid
+      notification.signedDate = notification.signedDate ?? clock()
+      let added = try signed(
+        notification, number: engine.ledger.eventCount, about: transactions.first ?? "",
+        original: transactions.dropFirst().first ?? transactions.first ?? "")
+      var delivery = DeliveryRecord()
+      delivery.attempts = attempts
+      let key = StoreKey.number(added.number)
+      change.records += [
+        .put(.storeOutbox, key: key, value: added.encodedJSON()), Self.date(added),
+        .put(.storeDeliveries, key: key, value: delivery.encodedJSON()),
+      ]
+    }
+  }
+
+  private func signed(
+    _ notification: Notification, number: Int64, about transaction: String, original: String? = nil
+  ) throws(LocalStoreError) -> SignedNotification {
+    var signed = SignedNotification()
+    signed.number = number
+    signed.type = notification.notificationType ?? NotificationType(rawValue: "")
+    signed.subtype = notification.subtype
+    signed.uuid = notification.notificationUUID ?? UUIDString(rawValue: "")
+    signed.signedDate = notification.signedDate ?? clock()
+    signed.transactionIdentifier = transaction
+    signed.originalTransactionIdentifier = original ?? transaction
+    do throws(SigningError) { signed.signedPayload = try signer.sign(notification) } catch {
+      throw LocalStoreError(error)
+    }
+    return signed
+  }
+}

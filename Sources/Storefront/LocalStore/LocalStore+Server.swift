@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptCodec
+
+/// What a developer's server asks about customers.
+extension LocalStore {
+  /// The account that a transaction, an original transaction, an app transaction or an imported name belongs to.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func account(of identifier: String) throws(LocalStoreError) -> String? {
+    if let sale = try sale(identifier) { return sale.account }
+    return try value(of: identifier, in: .storeNames).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The transaction with this identifier, as it is now.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func currentSale(_ identifier: String) throws(LocalStoreError) -> StoreSaleRecord? {
+    try catchUp()
+    return try sale(identifier)
+  }
+
+  /// A part of an account's history.
+  package struct HistoryPage: Sendable {
+    /// Restorations are not among them.
+    package var sales: [StoreSaleRecord] = []
+    /// The place of the last one.
+    package var position: Int64?
+    /// Whether more follow.
+    package var hasMore = false
+  }
+
+  /// The next page of an account's transactions, in the order of their last modification.
+  ///
+  /// - Parameters:
+  ///   - account: The account.
+  ///   - position: The place before the first one; `nil` for the first page.
+  ///   - isDescending: Whether the latest come first.
+  ///   - limit: The greatest number of transactions.
+  ///   - accepts: Which ones are wanted.
+  /// - Returns: The page.
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func history(
+    of account: String, after position: Int64? = nil, isDescending: Bool = false, limit: Int = .max,
+    where accepts: @Sendable (StoreSaleRecord) -> Bool = { _ in true }
+  ) throws(LocalStoreError) -> HistoryPage {
+    try catchUp()
+    var page = HistoryPage(position: position)
+    let prefix = StoreKey.prefix(account)
+    // The byte after the slash ends the account's keys.
+    var next =
+      position.map { Self.historyKey(account, $0) } ?? (isDescending ? prefix.dropLast() + "0" : prefix)
+    while true {
+      let size = min(Self.greatestPage, limit == .max ? Self.greatestPage : limit + 1)
+      let records = try historyRecords(isDescending ? .before(next) : .after(next), limit: size)
+      for record in records {
+        guard record.key.hasPrefix(prefix) else { return page }
+        next = record.key
+        guard let sale = try sale(String(decoding: record.value, as: UTF8.self)), accepts(sale) else {
+          continue
+        }
+        guard page.sales.count < limit else {
+          page.hasMore = true
+          return page
+        }
+        page.sales.append(sale)
+        page.position = sale.modification
+      }
+      if records.count < size { return page }
+    }
+  }
+
+  private enum HistoryBound {
+    case after(String)
+    case before(String)
+  }
+
+  private func historyRecords(
+    _ bound: HistoryBound, limit: Int
+  ) throws(LocalStoreError) -> [StoredRecord] {
+    do throws(RecordStorageError) {
+      switch bound {
+      case .after(let key): return try storage.records(in: .storeHistory, after: key, limit: limit)
+      case .before(let key): return try storage.records(in: .storeHistory, before: key, limit: limit)
+      }
+    } catch {
+      throw LocalStoreError(error)
+    }
+  }
+
+  /// A subscription as a server sees it.
+  package struct SubscriptionState: Sendable {
+    package let subscription: Subscription
+    package let status: SubscriptionStatus
+    package let renewalInfo: JWSRenewalInfo
+  }
+
+  /// The subscriptions of an account, in the order in which they began.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func subscriptionStates(of account: String) throws(LocalStoreError) -> [SubscriptionState] {
+    try catchUp()
+    let engine = try loaded().engine
+    return engine.subscriptions(of: account).map { Self.state($0, engine, at: clock()) }
+  }
+
+  /// The subscription of an original transaction.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func subscriptionState(_ original: String) throws(LocalStoreError) -> SubscriptionState? {
+    try catchUp()
+    let engine = try loaded().engine
+    return engine[original].map { Self.state($0, engine, at: clock()) }
+  }
+
+  private static func state(
+    _ subscription: Subscription, _ engine: SubscriptionEngine, at now: Timestamp
+  ) -> SubscriptionState {
+    // Events of one subscription in one millisecond are dated one after the other.
+    let now = max(now, subscription.lastSignedDate)
+    return SubscriptionState(
+      subscription: subscription, status: subscription.statusCode(at: now),
+      renewalInfo: engine.renewalInfo(of: subscription, at: now))
+  }
+
+  /// The order on the customer's invoice of a transaction that this store sold.
+  package static func orderIdentifier(of transactionIdentifier: String) -> String {
+    "W" + transactionIdentifier
+  }
+
+  /// The transactions of an order.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func transactions(ofOrder order: String) throws(LocalStoreError) -> [JWSTransaction] {
+    try catchUp()
+    let identifiers = try keys(in: .storeOrders, with: order, after: nil, limit: Self.greatestPage)
+    if identifiers.isEmpty, order.hasPrefix("W"), let sale = try sale(String(order.dropFirst())),
+      sale.transaction.inAppOwnershipType != .familyShared
+    {
+      return [sale.transaction]
+    }
+    var found: [JWSTransaction] = []
+    for identifier in identifiers { if let sale = try sale(identifier) { found.append(sale.transaction) } }
+    return found
+  }
+
+  /// An account's download of the app: an imported one, or that of a customer of this store.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func appTransaction(of account: String) throws(LocalStoreError) -> AppTransaction? {
+    if let bytes = try value(of: account, in: .storeAppTransactions) {
+      do throws(MalformedReceipt) { return try AppTransaction(decoding: bytes) } catch {
+        throw LocalStoreError(error, at: "store-app-transactions/\(account)")
+      }
+    }
+    let identifier = try loaded().engine.appTransactionIdentifier(of: account)
+    guard try value(of: identifier, in: .storeNames) != nil,
+      let first = try history(of: account, limit: 1).sales.first?.transaction
+    else { return nil }
+    return AppTransaction().with {
+      $0.receiptType = options.engine.environment
+      $0.appAppleId = options.appAppleId
+      $0.bundleId = options.engine.bundleIdentifier
+      $0.applicationVersion = "1"
+      $0.originalApplicationVersion = "1"
+      $0.originalPurchaseDate = first.originalPurchaseDate
+      $0.appTransactionId = identifier
+    }
+  }
+
+  /// Sets the `appAccountToken` of all transactions of an original transaction, and of its renewals to come.
+  ///
+  /// - Throws: ``LocalStoreError`` with `not-found`.
+  package func setAppAccountToken(_ token: UUIDString, of original: String) throws(LocalStoreError) {
+    let account = try knownSale(original).account
+    let sales = try history(of: account) { $0.originalIdentifier == original }.sales
+    try change { engine, change throws(LocalStoreError) in
+      for var sale in sales {
+        sale.transaction.appAccountToken = token
+        change.sales[sale.identifier] = sale
+      }
+      engine.setAppAccountToken(token, of: original)
+    }
+  }
+
+  /// Keeps consumption information that the developer sent about a transaction.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`.
+  package func addConsumption(_ json: JSONValue, of transaction: String) throws(LocalStoreError) {
+    let number = try consumption(of: transaction).count + 1
+    do throws(RecordStorageError) {
+      try storage.commit([
+        .put(
+          .storeConsumption, key: StoreKey.joined(transaction, StoreKey.number(Int64(number))),
+          value: json.encoded())
+      ])
+    } catch {
+      throw LocalStoreError(error)
+    }
+  }
+
+  /// The consumption information about a transaction, in the order in which it was sent.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  package func consumption(of transaction: String) throws(LocalStoreError) -> [JSONValue] {
+    let prefix = StoreKey.prefix(transaction)
+    var found: [JSONValue] = []
+    for record in try Self.records(in: .storeConsumption, after: prefix, limit: 1000, of: storage)
+      .prefix(while: { $0.key.hasPrefix(prefix) })
+    {
+      do throws(MalformedReceipt) { found.append(try JSONValue(parsing: record.value)) } catch {
+        throw LocalStoreError(error, at: "store-consumption/\(record.key)")
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SwiftNIO
+  import NIOCore
+  import NIOHTTP1
+
+  /// A part of a request, or that what came is none.
+  enum RequestPart: Sendable {
+    case head(HTTPRequestHead)
+    case body(ByteBuffer)
+    case end
+    case malformed(RequestRefusal)
+  }
+
+  /// Why a request is answered by the server, and the connection closed.
+  struct RequestRefusal: Error {
+    let status: Int
+    let reason: String
+
+    init(_ status: Int, _ reason: String) {
+      self.status = status
+      self.reason = reason
+    }
+  }
+
+  /// Turns the decoder's error into a part, so that requests before it are answered first.
+  final class RequestPartHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = RequestPart
+
+    private var hasFailed = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let part: RequestPart =
+        switch unwrapInboundIn(data) {
+        case .head(let head): .head(head)
+        case .body(let bytes): .body(bytes)
+        case .end: .end
+        }
+      context.fireChannelRead(wrapInboundOut(part))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      // After its first error the decoder reports what else comes as another one.
+      if hasFailed { return }
+      let refusal: RequestRefusal
+      switch error as? HTTPParserError {
+      case nil, .invalidEOFState, .closedConnection: return context.fireErrorCaught(error)
+      case .headerOverflow: refusal = RequestRefusal(431, "The head is too long.")
+      case .invalidVersion: refusal = RequestRefusal(505, "The version is not HTTP/1.1.")
+      case .some(let error): refusal = RequestRefusal(400, "This is not an HTTP request (\(error)).")
+      }
+      hasFailed = true
+      context.fireChannelRead(wrapInboundOut(.malformed(refusal)))
+    }
+  }
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// Where the process serves, and how.
+struct ServingOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The address to listen at; 0.0.0.0 or :: for all.", valueName: "address"))
+  var bind = "127.0.0.1"
+
+  @Option(
+    help: ArgumentHelp(
+      "The host name or address by which clients reach it: in the URLs of its certificates, and in its TLS "
+        + "certificate. By default the bound address.", valueName: "name"))
+  var host: String?
+
+  @Option(help: "The plain port of the sandbox; 0 chooses one, here and below.")
+  var port: UInt16 = 0
+
+  @Option(help: "The plain port of production.")
+  var productionPort: UInt16 = 0
+
+  @Option(help: "The TLS port of the sandbox.")
+  var tlsPort: UInt16 = 0
+
+  @Option(name: .customLong("production-tls-port"), help: "The TLS port of production.")
+  var productionTLSPort: UInt16 = 0
+
+  @Option(name: .customLong("untrusted-tls-port"), help: "The port with a certificate of another authority.")
+  var untrustedTLSPort: UInt16 = 0
+
+  @Option(name: .customLong("wrong-host-tls-port"), help: "The port with a certificate for another host.")
+  var wrongHostTLSPort: UInt16 = 0
+
+  @Option(name: .customLong("expired-tls-port"), help: "The port with an expired certificate.")
+  var expiredTLSPort: UInt16 = 0
+
+  @Option(
+    help: ArgumentHelp(
+      "The certificates of the TLS ports in PEM, the server's first; by default of an authority that is created at "
+        + "start.", valueName: "file"))
+  var tlsCertificate: String?
+
+  @Option(help: ArgumentHelp("The private key of that certificate in PEM.", valueName: "file"))
+  var tlsKey: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How long a connection may be idle or take for a request before it is closed.", valueName: "seconds"))
+  var idleTimeout: UInt16 = 60
+
+  @Flag(help: "Writes a line for each request to standard error.")
+  var log = false
+
+  func validate() throws {
+    guard (tlsCertificate == nil) == (tlsKey == nil) else {
+      throw ValidationError("--tls-certificate and --tls-key belong together.")
+    }
+    guard idleTimeout > 0 else { throw ValidationError("--idle-timeout takes 1 to 65535 seconds.") }
+  }
+
+  /// How clients reach it.
+  var reachableHost: String { host ?? (["0.0.0.0", "::"].contains(bind) ? "127.0.0.1" : bind) }
+
+  /// The URL of a plain port, without a path.
+  func url(port: Int) -> String {
+    "http://\(reachableHost.contains(":") ? "[\(reachableHost)]" : reachableHost):\(port)"
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Entitlements
+import EntitlementsSQLite
+import ReceiptBytes
+import ReceiptCodec
+import ReceiptVerification
+import SQLite
+
+/// `receipt-tool notifications`: App Store Server Notifications, received.
+struct NotificationsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "notifications",
+    abstract: "Receive App Store Server Notifications, and see what customers are entitled to.",
+    subcommands: [NotificationsServeCommand.self, NotificationsEntitlementsCommand.self])
+}
+
+/// The file of the receiver.
+struct NotificationStateOptions: ParsableArguments {
+  @Option(
+    name: .customLong("state"),
+    help: ArgumentHelp(
+      "The file with the entitlements and the notifications that were dealt with.", valueName: "FILE"))
+  var path: String
+
+  func open() throws -> EntitlementStore {
+    do { return try EntitlementStore(at: path) } catch { throw Self.failure(error) }
+  }
+
+  static func failure(_ error: any Error) -> any Error {
+    guard let error = error as? SQLiteError else { return error }
+    let code =
+      switch error.code {
+      case .notFound, .occupied, .corrupt, .unsupported: ToolExit.unreadableInput
+      case .full, .busy, .inputOutput, .syncFailed, .closed: ToolExit.inputOutput
+      }
+    return ToolExit.failure(code, "\(error.place): \(error.message)")
+  }
+}
+
+/// `receipt-tool notifications entitlements`.
+struct NotificationsEntitlementsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "entitlements",
+    abstract: "Show what customers are entitled to by the notifications received, also while 'serve' runs.",
+    discussion: """
+      Prints one JSON object a line: of each original transaction its state at the instant of --at, and of each
+      customer whose guardian withdrew consent to the app when that was.
+
+      EXAMPLES:
+        receipt-tool notifications entitlements --state notifications.sqlite
+        receipt-tool notifications entitlements --state notifications.sqlite --original 2000000001
+
+      EXIT CODES:
+        0 shown; 1 nothing found; 64 wrong command line; 66 no such file, or another; 74 it cannot be read, or the
+        output not written.
+      """)
+
+  @OptionGroup var state: NotificationStateOptions
+
+  @Option(
+    name: .customLong("original"), help: ArgumentHelp("Only this original transaction.", valueName: "ID"))
+  var original: String?
+
+  @Option(name: .customLong("at"), help: ArgumentHelp("The instant. Default: now.", valueName: "ISO8601"))
+  var at: String?
+
+  @Flag(name: .customLong("json"), help: "Accepted for uniformity: the output is always JSON.")
+  var json = false
+
+  func run() throws {
+    let instant = try at.map { try APIOptions.instant($0, "--at") } ?? SystemClock.now()
+    guard let status = try? FileSystem.status(state.path), status.isRegularFile else {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(state.path): there is no such file")
+    }
+    var isEmpty = true
+    do {
+      try state.open().forEachLedger { ledger in
+        for entitlement in ledger.entitlements
+        where original.map({ $0 == entitlement.originalTransactionId }) ?? true {
+          isEmpty = false
+          try writeLine(Self.report(entitlement, at: instant))
+        }
+        for consent in ledger.rescindedConsents where original == nil {
+          isEmpty = false
+          try writeLine(Self.report(consent))
+        }
+      }
+    } catch { throw NotificationStateOptions.failure(error) }
+    guard isEmpty else { return }
+    note("receipt-tool: nothing found")
+    throw ToolExit.invalid
+  }
+
+  private static func report(_ entitlement: Entitlement, at instant: Timestamp) -> JSONWriter {
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("originalTransactionId", entitlement.originalTransactionId)
+    object.member("bundleId", entitlement.id.bundleId)
+    object.member("environment", entitlement.id.environment.rawValue)
+    object.member("state", entitlement.state(at: instant).rawValue)
+    object.member("grantsAccess", entitlement.grantsAccess(at: instant))
+    object.member("productId", entitlement.productId)
+    object.member("transactionId", entitlement.transactionId)
+    object.member("appAccountToken", entitlement.transaction.appAccountToken?.rawValue)
+    object.member("expiresDate", entitlement.expiresDate?.iso8601)
+    object.member("nextChange", entitlement.nextChange(after: instant)?.iso8601)
+    object.endObject()
+    return object
+  }
+
+  private static func report(_ consent: RescindedConsent) -> JSONWriter {
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("appTransactionId", consent.appTransactionId)
+    object.member("bundleId", consent.bundleId)
+    object.member("environment", consent.environment.rawValue)
+    object.member("state", "consent-rescinded")
+    object.member("signed", consent.signedDate?.iso8601)
+    object.endObject()
+    return object
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ReceiptCodec
+import ReceiptHTTP
+import ReceiptHTTPCurl
+
+/// `receipt-tool store control`.
+struct StoreControlCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "control",
+    abstract: "Let something happen in the store of a running app-store-emulator: buy, refund, advance, …",
+    discussion: """
+      Members are given as NAME=VALUE: true, false, null and numbers are what they look like, all else is text, and so
+      is what follows NAME:= only where it is no JSON. The controls are listed in the documentation of
+      app-store-emulator. The answer is one JSON object, on standard output.
+
+      EXAMPLES:
+        receipt-tool store control --emulator http://localhost:8080 buy account=alice productId=com.example.plan.monthly
+        receipt-tool store control --emulator http://localhost:8080 advance by=P1M
+        receipt-tool store control --emulator http://localhost:8080 refund transactionId:='"2000000000000001"'
+
+      EXIT CODES:
+        0 done; 1 refused; 2 the emulator cannot be reached; 64 wrong command line; 74 the output cannot be written.
+      """)
+
+  @Option(help: ArgumentHelp("The plain port of the emulator.", valueName: "URL")) var emulator: String
+  @OptionGroup var server: ServerOptions
+  @Argument(help: "What happens, such as buy.") var control: String
+  @Argument(help: ArgumentHelp("The members of the request.", valueName: "NAME=VALUE")) var members:
+    [String] = []
+
+  func validate() throws { _ = try body() }
+
+  private func body() throws -> JSONValue {
+    var object: [JSONMember] = []
+    for member in members {
+      guard let end = member.firstIndex(of: "=") else {
+        throw ValidationError("\(member) is not NAME=VALUE.")
+      }
+      let text = String(member[member.index(after: end)...])
+      var name = String(member[..<end])
+      let isJSON = name.hasSuffix(":")
+      if isJSON { name.removeLast() }
+      let value = try? JSONValue(parsing: Array(text.utf8))
+      switch value {
+      case .number?, .bool?, .null?:
+        object.append(JSONMember(name: name, value: Self.plain(name, text, value)))
+      case let value? where isJSON: object.append(JSONMember(name: name, value: value))
+      default:
+        guard !isJSON else { throw ValidationError("\(member): what follows := is no JSON.") }
+        object.append(JSONMember(name: name, value: .string(text)))
+      }
+    }
+    return .object(object)
+  }
+
+  /// Identifiers are texts, even where they have the form of a number.
+  private static func plain(_ name: String, _ text: String, _ value: JSONValue?) -> JSONValue {
+    let isText = name.hasSuffix("Id") || name == "account" || name == "organizer"
+    return isText ? .string(text) : value ?? .string(text)
+  }
+
+  func run() async throws {
+    let url = try server.url(emulator).appending(pathSegments: ["_emulator", control])
+    let transport = server.transport()
+    let response: RemoteResponse
+    do {
+      response = try await transport.send(
+        RemoteRequest(
+          .post, url, headers: [HTTPHeader("Content-Type", "application/json")], body: body().encoded(),
+          timeout: .milliseconds(Int64((server.deadline ?? 30) * 1000)), maximumResponseByteCount: 256 << 20))
+    } catch {
+      throw ToolExit.failure(ToolExit.undetermined, "\(error)")
+    }
+    guard response.status == 200 else {
+      let reason =
+        (try? JSONValue(parsing: response.body))?["error"]?.string ?? "the status is \(response.status)"
+      throw ToolExit.failure(ToolExit.invalid, reason)
+    }
+    try writeAll(response.body + [UInt8(ascii: "\n")])
+  }
+}

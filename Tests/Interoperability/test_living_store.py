@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Purchases live in the emulator's store, and Apple's library for Python sees it: in statuses, histories and notifications."""
+
+import base64
+import http.server
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+from appstoreserverlibrary.api_client import AppStoreServerAPIClient, GetTransactionHistoryVersion
+from appstoreserverlibrary.models.Environment import Environment
+from appstoreserverlibrary.models.NotificationHistoryRequest import NotificationHistoryRequest
+from appstoreserverlibrary.models.Status import Status
+from appstoreserverlibrary.models.TransactionHistoryRequest import TransactionHistoryRequest
+from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
+from emulator import Emulator
+
+MONTHLY, YEARLY, COINS = (f"com.example.app.{name}" for name in ("monthly", "yearly", "coins"))
+HOUR = 3_600_000
+RETRIES = [1, 12, 24, 48, 72]
+
+
+class Receiver:
+    """The developer's server: keeps what was posted, and fails on demand."""
+
+    def __init__(self):
+        self.bodies: list[dict] = []
+        self.behaviour = lambda number: 200
+        self.count = 0
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                receiver.count += 1
+                answer = receiver.behaviour(receiver.count)
+                if answer == "close":
+                    self.connection.close()
+                    return
+                if answer == "silence":
+                    time.sleep(3)
+                    self.connection.close()
+                    return
+                if answer == "garbage":
+                    self.wfile.write(b"this is not HTTP\r\n\r\n")
+                    self.close_connection = True
+                    return
+                if answer == "loop":
+                    self.send_response(307)
+                    self.send_header("Location", self.path)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
+                if answer == "charset":
+                    self.send_response(200)
+                    self.send_header("Content-Type", "application/json; charset=klingon")
+                else:
+                    if answer in range(200, 207):
+                        receiver.bodies.append(body)
+                    self.send_response(answer)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/notifications"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def payloads(self) -> list[dict]:
+        return [payload(body["signedPayload"]) for body in self.bodies]
+
+
+def payload(jws: str) -> dict:
+    text = jws.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+
+
+@pytest.fixture
+def receiver():
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture
+def emulator(tmp_path, receiver):
+    emulator = Emulator(
+        os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--clock-rate", "0",
+        "--grace-period", "16", "--notification-url", receiver.url, "--notification-timeout", "1",
+    )  # fmt: skip
+    yield emulator
+    assert emulator.stop() == 0
+
+
+class Client(AppStoreServerAPIClient):
+    def __init__(self, emulator: Emulator):
+        developer = emulator.developer
+        super().__init__(
+            emulator.file("developerKey"), developer["keyId"], developer["issuerId"], developer["bundleId"],
+            Environment.SANDBOX,
+        )  # fmt: skip
+        self._base_url = emulator.url("port")
+
+
+def test_a_purchase_lives_through_everything(emulator, receiver):
+    client = Client(emulator)
+    developer = emulator.developer
+    verifier = SignedDataVerifier(
+        [emulator.file("root")], False, Environment.SANDBOX, developer["bundleId"], developer["appAppleId"]
+    )
+    history: list[str] = []
+
+    def control(name, **members):
+        return emulator.control("POST", name, members)
+
+    def subscription():
+        items = client.get_all_subscription_statuses(original).data[0].lastTransactions
+        assert len(items) == 1
+        return (
+            items[0].status,
+            verifier.verify_and_decode_signed_transaction(items[0].signedTransactionInfo),
+            verifier.verify_and_decode_renewal_info(items[0].signedRenewalInfo),
+        )
+
+    def transactions():
+        response = client.get_transaction_history(original, None, TransactionHistoryRequest(), GetTransactionHistoryVersion.V2)
+        return [verifier.verify_and_decode_signed_transaction(signed) for signed in response.signedTransactions]
+
+    def step(status, product, *notifications):
+        """What happened is seen in the status, in the history and at the developer's server."""
+        found, transaction, renewal = subscription()
+        assert (found, transaction.productId) == (status, product)
+        if transaction.transactionId not in history:
+            history.append(transaction.transactionId)
+        assert {t.transactionId for t in transactions()} == set(history)
+        received = [verifier.verify_and_decode_notification(body["signedPayload"]) for body in receiver.bodies]
+        receiver.bodies.clear()
+        assert [(n.rawNotificationType, n.rawSubtype) for n in received] == list(notifications)
+        for notification in received:
+            about = verifier.verify_and_decode_signed_transaction(notification.data.signedTransactionInfo)
+            assert about.originalTransactionId == original
+        return transaction, renewal
+
+    token = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
+    original = control("buy", account="alice", productId=MONTHLY, appAccountToken=token)["transactionId"]
+    first, renewal = step(Status.ACTIVE, MONTHLY, ("SUBSCRIBED", "INITIAL_BUY"))
+    assert first.appAccountToken == token and renewal.autoRenewStatus == 1
+    app = client.get_app_transaction_info(original)
+    assert verifier.verify_and_decode_app_transaction(app.signedAppTransactionInfo).appTransactionId == first.appTransactionId
+    for _ in range(2):
+        control("advance", by="P1M")
+        step(Status.ACTIVE, MONTHLY, ("DID_RENEW", None))
+    control("change", originalTransactionId=original, productId=YEARLY)
+    upgraded, _ = step(Status.ACTIVE, YEARLY, ("DID_CHANGE_RENEWAL_PREF", "UPGRADE"))
+    assert [t.isUpgraded for t in transactions()].count(True) == 1
+    control("billing", account="alice", fails=True)
+    control("advance", to=upgraded.expiresDate)
+    _, renewal = step(Status.BILLING_GRACE_PERIOD, YEARLY, ("DID_FAIL_TO_RENEW", "GRACE_PERIOD"))
+    assert renewal.isInBillingRetryPeriod and renewal.gracePeriodExpiresDate == upgraded.expiresDate + 16 * 24 * HOUR
+    control("advance", by="P3W")
+    step(Status.BILLING_RETRY, YEARLY, ("GRACE_PERIOD_EXPIRED", None))
+    control("billing", account="alice", fails=False)
+    control("advance", by="P1D")
+    recovered, _ = step(Status.ACTIVE, YEARLY, ("DID_RENEW", "BILLING_RECOVERY"))
+    control("refund", transactionId=recovered.transactionId, reason="ISSUE")
+    refunded, _ = step(Status.REVOKED, YEARLY, ("REFUND", None))
+    assert refunded.revocationReason == 1
+    refunds = client.get_refund_history(original, None).signedTransactions
+    assert [verifier.verify_and_decode_signed_transaction(r).transactionId for r in refunds] == [recovered.transactionId]
+    control("buy", account="alice", productId=MONTHLY, winBackOffer="come-back")
+    won, _ = step(Status.ACTIVE, MONTHLY, ("SUBSCRIBED", "RESUBSCRIBE"))
+    assert (won.rawOfferType, won.offerIdentifier) == (4, "come-back")
+    # Everything is in the history of notifications too, as it was delivered.
+    now = emulator.control("GET", "clock")["now"]
+    request = NotificationHistoryRequest(startDate=now - 29 * 24 * HOUR, endDate=now + 1000)
+    items = client.get_notification_history(None, request).notificationHistory
+    kinds = [verifier.verify_and_decode_notification(item.signedPayload).rawNotificationType for item in items]
+    assert kinds == ["DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED", "DID_RENEW", "REFUND", "SUBSCRIBED"]
+    assert all([attempt.sendAttemptResult.value for attempt in item.sendAttempts] == ["SUCCESS"] for item in items)
+
+
+FAILURES = {
+    500: "UNSUCCESSFUL_HTTP_RESPONSE_CODE", 404: "UNSUCCESSFUL_HTTP_RESPONSE_CODE",
+    503: "UNSUCCESSFUL_HTTP_RESPONSE_CODE", 207: "UNSUCCESSFUL_HTTP_RESPONSE_CODE",
+    304: "UNSUCCESSFUL_HTTP_RESPONSE_CODE", "close": "PREMATURE_CLOSE", "silence": "TIMED_OUT",
+    "garbage": "INVALID_RESPONSE", "loop": "CIRCULAR_REDIRECT", "charset": "UNSUPPORTED_CHARSET",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=str)
+def test_a_failed_notification_is_sent_again_at_the_app_store_s_times(emulator, receiver, failure):
+    receiver.behaviour = lambda number: failure
+    sale = emulator.control("POST", "buy", {"account": "bob", "productId": COINS})
+    signed = emulator.control("GET", "clock")["now"]
+    attempts = lambda: emulator.control("GET", "notifications")["notifications"][0]["sendAttempts"]  # noqa: E731
+    assert [a["sendAttemptResult"] for a in attempts()] == [FAILURES[failure]]
+    expected, due = [signed], signed
+    for hours in RETRIES[:3]:
+        due += hours * HOUR
+        expected.append(due)
+    # Not a millisecond early.
+    emulator.control("POST", "advance", {"to": signed + HOUR - 1})
+    assert len(attempts()) == 1
+    emulator.control("POST", "advance", {"to": due})
+    assert [a["attemptDate"] for a in attempts()] == expected
+    # Accepted at last, and then no more.
+    receiver.behaviour = lambda number: 206
+    emulator.control("POST", "advance", {"by": "P2W"})
+    expected.append(due + RETRIES[3] * HOUR)
+    assert [a["attemptDate"] for a in attempts()] == expected
+    assert [a["sendAttemptResult"] for a in attempts()] == [FAILURES[failure]] * 4 + ["SUCCESS"]
+    assert [p["data"]["signedTransactionInfo"] is not None for p in receiver.payloads()] == [True]
+    assert payload(receiver.payloads()[0]["data"]["signedTransactionInfo"])["transactionId"] == sale["transactionId"]
+
+
+def test_no_notification_is_tried_more_than_six_times(emulator, receiver):
+    receiver.behaviour = lambda number: 500
+    emulator.control("POST", "buy", {"account": "bob", "productId": COINS})
+    emulator.control("POST", "advance", {"by": "P1M"})
+    attempts = emulator.control("GET", "notifications")["notifications"][0]["sendAttempts"]
+    steps = [(b["attemptDate"] - a["attemptDate"]) / HOUR for a, b in zip(attempts, attempts[1:])]
+    assert steps == RETRIES
+
+
+def test_notifications_come_in_the_order_of_signing(emulator, receiver):
+    for number in range(30):
+        emulator.control("POST", "buy", {"account": f"c{number % 7}", "productId": COINS})
+    dates = [(p["signedDate"]) for p in receiver.payloads()]
+    assert len(dates) == 30 and dates == sorted(dates)
+
+
+@pytest.mark.parametrize(
+    "name, body, named",
+    [
+        ("buy", {"account": "a", "productId": "nothing"}, "nothing"),
+        ("buy", {"account": "a", "productID": COINS}, "productID"),
+        ("buy", {"account": "a", "productId": COINS, "quantity": "two"}, "quantity"),
+        ("refund", {"transactionId": "4711"}, "4711"),
+        ("refund", {}, "transactionId"),
+        ("cancel", {"originalTransactionId": "4711"}, "4711"),
+        ("advance", {"by": "soon"}, "by"),
+        ("advance", {"to": 1}, "does not go back"),
+        ("family", {"account": "a"}, "a"),
+        ("seed", {"refunds": [{"transactionId": "4711"}]}, "4711"),
+        ("seed", {"transaction": []}, "transaction"),
+        ("seed", {"transactions": [{"transaction": {"transactionId": 1}}]}, "transactionId"),
+        (
+            "seed",
+            {"subscriptions": [{"transaction": {"transactionId": "1", "expiresDate": 1}, "renewalInfo": {"autoRenewStatus": 0}, "status": 1}]},
+            "status 1",
+        ),
+        ("nothing", {}, "nothing"),
+    ],
+)
+def test_a_wrong_control_is_an_error_that_names_it(emulator, name, body, named):
+    import urllib.error
+
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        emulator.control("POST", name, body)
+    assert caught.value.code == 400 and named in json.load(caught.value)["error"]
+
+
+def test_a_seed_with_false_resets_nothing(emulator):
+    sale = emulator.control("POST", "buy", {"account": "a", "productId": COINS})
+    emulator.seed(reset=False)
+    assert emulator.control("POST", "finish", {"transactionId": sale["transactionId"]}) == {"notifications": []}
+
+
+def test_a_killed_emulator_loses_and_invents_nothing(tmp_path, receiver, receipt_tool):
+    """kill -9 at random moments: what was acknowledged is there, once, and every notification arrives."""
+    rounds = int(os.environ.get("RECEIPTKIT_KILLS", "12"))
+    shop = tmp_path / "shop"
+    assert receipt_tool.run("store", "init", "--store", shop).code == 0
+    generator = random.Random(19)
+    sold: dict[str, str] = {}
+    for number in range(rounds):
+        emulator = Emulator(
+            os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop),
+            "--notification-url", receiver.url,
+        )  # fmt: skip
+        killer = threading.Timer(generator.uniform(0.02, 0.5), emulator.process.send_signal, [signal.SIGKILL])
+        killer.start()
+        asked = None
+        try:
+            while True:
+                asked = f"{number}-{len(sold)}"
+                answer = emulator.control("POST", "buy", {"account": "a", "productId": "com.example.coins", "requestId": asked})
+                assert answer["transactionId"] not in sold.values()
+                sold[asked] = answer["transactionId"]
+                asked = None
+        except OSError:
+            pass
+        killer.join()
+        assert emulator.process.wait(timeout=30) == -signal.SIGKILL
+        if asked is None:
+            continue
+        # The same request again is answered with the same sale, whether it was made or not.
+        emulator = Emulator(
+            os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop),
+            "--notification-url", receiver.url,
+        )  # fmt: skip
+        sold[asked] = emulator.control("POST", "buy", {"account": "a", "productId": "com.example.coins", "requestId": asked})["transactionId"]
+        posted = emulator.control("GET", "notifications")["notifications"]
+        assert emulator.stop() == 0
+        assert [n["transactionId"] for n in posted] == list(sold.values())
+    arrived = [payload(p["data"]["signedTransactionInfo"])["transactionId"] for p in receiver.payloads()]
+    # At least once each, in order where the first arrival counts.
+    assert list(dict.fromkeys(arrived)) == list(sold.values())
