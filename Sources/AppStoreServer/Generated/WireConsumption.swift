@@ -14,7 +14,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
     Self(.sendConsumption, AppStoreServerRequest(transactionId, json: request))
   }
 
-  /// As ``sendConsumption(_:of:)``, for consumables alone: the version that came before it.
+  /// As `sendConsumption(_:of:)`, for consumables alone: the version that came before it.
   ///
   /// - Parameters:
   ///   - request: What is known.

@@ -28,7 +28,7 @@ extension ConsumptionRequestV1 {
 }
 
 extension AppStoreServerCall where Response == NoContent, Value == NoContent {
-  /// As ``sendConsumption(_:of:)``, for a purchase whose transaction is at hand, such as that of the
+  /// As `sendConsumption(_:of:)`, for a purchase whose transaction is at hand, such as that of the
   /// `CONSUMPTION_REQUEST` notification: what the App Store would refuse for it is not sent.
   ///
   /// - Parameters:
