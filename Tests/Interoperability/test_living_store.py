@@ -453,3 +453,22 @@ def test_several_apps_are_served_by_one_process(tmp_path, receipt_tool):
     assert buy("com.example.one") == sold
     assert transaction("", sold) == "com.example.one"
     assert emulator.stop() == 0
+
+
+def test_the_tool_controls_the_store(emulator, receipt_tool):
+    def control(*arguments, **options):
+        return receipt_tool.run("store", "control", "--emulator", emulator.url(), *arguments, **options)
+
+    bought = control("buy", "account=dave", f"productId={MONTHLY}")
+    assert bought.code == 0, bought.err
+    identifier = json.loads(bought.out)["transactionId"]
+    assert control("refund", f"transactionId={identifier}", "percentage=50").code == 0
+    assert statuses(emulator, identifier) == [5]
+    refused = control("refund", f"transactionId={identifier}")
+    assert refused.code == 1 and "refunded" in refused.err and refused.out == ""
+    assert control("refund", "transactionId").code == 64
+    assert control("refund", "transactionId:=nothing").code == 64
+    with open("/dev/full", "wb") as full:
+        assert control("advance", "by=P1M", stdout=full).code == 74
+    gone = receipt_tool.run("store", "control", "--emulator", "http://127.0.0.1:1", "advance", "by=1")
+    assert gone.code == 2 and gone.out == ""
