@@ -31,17 +31,16 @@ extension LocalStore {
     }
     if header.version == 1 { try addHistory(to: storage, &header) }
     engineOptions.seed = seed
-    var subscriptions: [Subscription] = []
+    var engine = SubscriptionEngine(catalog: catalog, options: engineOptions, ledger: header.ledger)
     var last: String?
     while true {
       let page = try records(in: .storeSubscriptions, after: last, limit: 1000, of: storage)
       for record in page {
-        subscriptions.append(try decode(record.value, at: "store-subscriptions/\(record.key)"))
+        engine.restore(try decode(record.value, at: "store-subscriptions/\(record.key)"))
       }
       guard let next = page.last?.key else { break }
       last = next
     }
-    var nonces: [String: Timestamp] = [:]
     last = nil
     while true {
       let page = try records(in: .storeNonces, after: last, limit: 1000, of: storage)
@@ -49,14 +48,11 @@ extension LocalStore {
         guard let expires = Double(String(decoding: record.value, as: UTF8.self)) else {
           throw LocalStoreError(.corrupt, at: "store-nonces/\(record.key)", "The record is no date.")
         }
-        nonces[record.key] = Timestamp(millisecondsSince1970: expires)
+        engine.restore(nonce: record.key, until: Timestamp(millisecondsSince1970: expires))
       }
       guard let next = page.last?.key else { break }
       last = next
     }
-    let engine = SubscriptionEngine(
-      catalog: catalog, options: engineOptions, ledger: header.ledger, subscriptions: subscriptions,
-      nonces: nonces)
     return (State(engine: engine, seed: seed), false)
   }
 

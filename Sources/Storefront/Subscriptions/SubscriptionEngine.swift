@@ -92,18 +92,21 @@ public struct SubscriptionEngine: Sendable {
     }
   }
 
-  /// Restores a stored engine.
-  package init(
-    catalog: ProductCatalog, options: Options, ledger: EngineLedger, subscriptions: [Subscription],
-    nonces: [String: Timestamp]
-  ) {
+  /// Restores a stored engine; its subscriptions and nonces follow.
+  package init(catalog: ProductCatalog, options: Options, ledger: EngineLedger) {
     self.init(catalog: catalog, options: options)
     self.ledger = ledger
-    self.nonces = nonces
-    for subscription in subscriptions { store(subscription) }
     indexFamilies()
-    changed = []
   }
+
+  /// Restores a stored subscription.
+  package mutating func restore(_ subscription: Subscription) {
+    store(subscription)
+    changed.remove(subscription.id)
+  }
+
+  /// Restores a redeemed nonce, and the date from which it may be forgotten.
+  package mutating func restore(nonce: String, until date: Timestamp) { nonces[nonce] = date }
 
   /// The subscriptions that changed since the last call, to be stored.
   package mutating func takeChanges() -> [Subscription] {
