@@ -138,7 +138,7 @@ public struct EmulatedAppStore: Sendable {
   public func advance(to target: Timestamp) async throws {
     while true {
       let event = try await purchases.nextDueDate()
-      let attempt = sender == nil ? nil : try await purchases.nextDeliveryDate()
+      let attempt = try await sender?.nextAttempt()
       guard let next = [event, attempt].compactMap(\.self).min(), next <= target else { break }
       clock?.advance(to: next)
       try await performDue()

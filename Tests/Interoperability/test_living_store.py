@@ -233,6 +233,21 @@ def test_no_notification_is_tried_more_than_six_times(emulator, receiver):
     assert steps == RETRIES
 
 
+def test_what_cannot_be_sent_anywhere_does_not_stop_the_clock(emulator, receiver):
+    receiver.behaviour = lambda number: 500
+    sale = emulator.control("POST", "buy", {"account": "bob", "productId": MONTHLY})
+    emulator.seed(notificationURL=None)
+    emulator.control("POST", "advance", {"by": "P1Y"})
+    posted = emulator.control("GET", "notifications")["notifications"]
+    assert len(posted) == 13 and [len(n["sendAttempts"]) for n in posted] == [1] + [0] * 12
+    # What was planned is sent once there is a place again; what came meanwhile never was.
+    receiver.behaviour = lambda number: 200
+    emulator.seed(notificationURL=receiver.url)
+    emulator.control("POST", "advance", {"by": 1})
+    assert [p["data"]["status"] for p in receiver.payloads()] == [1]
+    assert statuses(emulator, sale["transactionId"]) == [1]
+
+
 def test_notifications_come_in_the_order_of_signing(emulator, receiver):
     for number in range(30):
         emulator.control("POST", "buy", {"account": f"c{number % 7}", "productId": COINS})
@@ -251,6 +266,7 @@ def test_notifications_come_in_the_order_of_signing(emulator, receiver):
         ("cancel", {"originalTransactionId": "4711"}, "4711"),
         ("advance", {"by": "soon"}, "by"),
         ("advance", {"to": 1}, "does not go back"),
+        ("advance", {"by": "P100Y"}, "10 years"),
         ("family", {"account": "a"}, "a"),
         ("seed", {"refunds": [{"transactionId": "4711"}]}, "4711"),
         ("seed", {"transaction": []}, "transaction"),

@@ -184,6 +184,9 @@ struct PurchaseControl {
     }
   }
 
+  /// In seconds: a subscription of a week renews 520 times meanwhile.
+  private static let longestAdvance: Double = 3653 * 86_400
+
   private func advance(_ json: JSONValue) async throws -> [(name: String, value: JSONValue?)] {
     let members = try ControlMembers(json, ["by", "to"])
     let now = store.configuration.clock()
@@ -199,6 +202,9 @@ struct PurchaseControl {
       target = now.addingSeconds(try members.required("by", members.number))
     }
     guard target >= now else { throw Failure("The clock shows \(now.iso8601), and does not go back.") }
+    guard target <= now.addingSeconds(Self.longestAdvance) else {
+      throw Failure("One request advances the clock by 10 years at most.")
+    }
     try await store.advance(to: target)
     return [("now", .date(store.configuration.clock()))]
   }

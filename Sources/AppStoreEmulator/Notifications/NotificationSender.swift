@@ -65,6 +65,13 @@ public actor NotificationSender {
     try await task.value
   }
 
+  /// The date of the next attempt; `nil` while there is nowhere to send to.
+  ///
+  /// - Throws: `LocalStoreError` where the store cannot be read.
+  package func nextAttempt() async throws(LocalStoreError) -> Timestamp? {
+    url() == nil ? nil : try await store.nextDeliveryDate()
+  }
+
   /// Asks the developer's server for a retention message, as the App Store does when a customer is about to cancel.
   ///
   /// - Parameters:

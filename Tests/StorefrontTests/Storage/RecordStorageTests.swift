@@ -83,6 +83,28 @@ struct RecordStorageTests {
     #expect(try storage.keys(after: "99") == [])
   }
 
+  @Test("returns pages in the reverse order from any key", arguments: RecordStorageKind.all)
+  func pagesBackwards(kind: RecordStorageKind) throws {
+    let fixture = try kind.make()
+    let storage = fixture.storage
+    let keys = (0..<50).map { "k\(100 + $0)" }
+    try storage.commit(keys.shuffled().map { .put(.first, key: $0, value: Array($0.utf8)) })
+    try storage.put("k120", [1], in: .second)
+    func page(before key: String?, limit: Int) throws -> [String] {
+      try storage.records(in: .first, before: key, limit: limit).map(\.key)
+    }
+    var found: [String] = []
+    while case let page = try page(before: found.last, limit: 7), !page.isEmpty { found += page }
+    #expect(found == keys.reversed())
+    // From keys that are not there, too.
+    #expect(try page(before: "k1200", limit: 2) == ["k120", "k119"])
+    #expect(try page(before: "a", limit: 2) == [] && page(before: "z", limit: 1) == ["k149"])
+    #expect(try page(before: nil, limit: 0) == [])
+    try storage.commit([.remove(.first, key: "k120")])
+    #expect(try page(before: "k121", limit: 1) == ["k119"])
+    #expect(try storage.records(in: .first, before: "k102", limit: 1).map(\.value) == [Array("k101".utf8)])
+  }
+
   @Test("has after reopening exactly what was committed", arguments: RecordStorageKind.all)
   func reopens(kind: RecordStorageKind) throws {
     let fixture = try kind.make()
