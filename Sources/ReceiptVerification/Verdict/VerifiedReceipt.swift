@@ -21,6 +21,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
     case trustedRoot = "trusted-root"
     /// A pinned self-signed certificate of Xcode or a unit test, admitted by name. It proves no purchase.
     case pinnedTestCertificate = "pinned-test-certificate"
+    /// A key without certificates, which the policy names for the app.
+    case appKey = "app-key"
   }
 
   /// The content.
@@ -66,7 +68,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
 
   /// The receipt of content that was authenticated and accepted.
   init(
-    _ content: AuthenticatedContent, claims: Claims, signedBy chain: SigningChain, nested: [VerifiedReceipt]
+    _ content: AuthenticatedContent, claims: Claims, signedBy path: SigningPath, nested: [VerifiedReceipt]
   ) {
     self.content = content.decoded.content
     kind = claims.kind
@@ -75,8 +77,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
     bundleId = claims.bundleId
     appAppleId = claims.appAppleId
     signedAt = claims.signedAt
-    signer = chain.signerInformation(algorithm: content.evidence.algorithm)
-    assurance = chain.assurance
+    signer = path.signerInformation(algorithm: content.evidence.algorithm)
+    assurance = path.assurance
     self.nested = nested
     source = Source(content.evidence)
   }
