@@ -18,10 +18,25 @@ struct SignerResolver: Sendable {
     switch try evidence.signer() {
     case .certificates(let named): return try signer(of: evidence, named: named)
     case .appKeys(let keys, let subject):
+      let keys = try requireLength(of: keys, subject: subject)
       return KnownSigner(
         cacheKey: evidence.cacheKey.detached(),
         paths: keys.map { SigningPath(appKey: $0, subject: subject) }, isCacheable: true, prefixDigest: nil)
     }
+  }
+
+  /// The keys that are long enough: one that is too short is no reason to refuse what another signed.
+  private func requireLength(of keys: [PublicKey], subject: String) throws(ValidationError) -> [PublicKey] {
+    let bits = policy.admitsShortKeys ? SignerRequirements.shortKeyBits : SignerRequirements.keyBits
+    let accepted = keys.filter { key in
+      if case .rsa(let found) = key.kind { found >= bits } else { false }
+    }
+    guard accepted.isEmpty else { return accepted }
+    throw .invalid(
+      .unsupportedAlgorithm,
+      "The \(subject) is not RSA of \(bits) bits or more, as stores use them"
+        + (policy.admitsShortKeys
+          ? "." : "; a policy may admit 1024 bits by name (receipt-tool: --admit-short-keys)."))
   }
 
   private func signer(

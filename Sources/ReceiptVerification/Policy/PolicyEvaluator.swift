@@ -216,6 +216,7 @@ extension ReceiptKind {
     switch self {
     case .appReceipt: "an app receipt"
     case .transactionReceipt: "a transaction receipt"
+    // Right for every other kind: none begins with a vowel.
     default: "a \(rawValue)"
     }
   }
