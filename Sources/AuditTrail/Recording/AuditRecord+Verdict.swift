@@ -87,8 +87,8 @@ extension EntryFacts {
 
   /// What a purchase states.
   fileprivate mutating func note(_ transaction: Transaction) {
-    self.transaction = transaction.transactionId.recordable
-    original = transaction.originalTransactionId.recordable
+    self.transaction = transaction.eventIdentifier.recordable
+    original = transaction.lineIdentifier.recordable
     product = transaction.productId.recordable
     expires = transaction.expiresDate?.wholeMilliseconds
     revoked = transaction.revocationDate?.wholeMilliseconds

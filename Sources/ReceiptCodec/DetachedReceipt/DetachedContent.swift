@@ -49,6 +49,38 @@ public enum DetachedContent: Sendable, Hashable {
     }
   }
 
+  /// Reads what a person writes, to be signed: dates may also be ISO 8601.
+  package init(
+    authoring json: [UInt8], store: PurchaseStore, limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) {
+    func read<Object: JSONObject>() throws(MalformedReceipt) -> Object {
+      try Object(json: json, part: "data", limits: limits, acceptsDateStrings: true)
+    }
+    switch store {
+    case .huawei: self = .huaweiPurchase(try read())
+    case .googlePlay:
+      let purchase: GooglePlayPurchase = try read()
+      if purchase.packageName == nil, purchase.hasUnknownField(["orders"]) {
+        let list: GooglePlayOrderList = try read()
+        try list.requireOneApp()
+        self = .googlePlayOrders(list)
+      } else {
+        self = .googlePlayPurchase(purchase)
+      }
+    }
+    try requirePackage()
+  }
+
+  /// The data as it is signed: members in the store's order.
+  package func encoded() -> [UInt8] {
+    switch self {
+    case .googlePlayPurchase(let purchase): purchase.encodedJSON()
+    case .googlePlayOrders(let list): list.encodedJSON()
+    case .googlePlayLicense(let license): license.encoded()
+    case .huaweiPurchase(let purchase): purchase.encodedJSON()
+    }
+  }
+
   /// The store.
   public var store: PurchaseStore {
     switch self {

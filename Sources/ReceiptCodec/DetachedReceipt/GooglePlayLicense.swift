@@ -32,7 +32,14 @@ public struct GooglePlayLicense: Sendable, Hashable {
       .licensed, .notLicensed, .licensedOldKey, .notMarketManaged, .serverFailure, .overQuota,
     ]
 
-    init(_ number: Int64) {
+    /// The number on the wire.
+    public var number: Int64 {
+      if case .unknown(let number) = self { return number }
+      return Int64(Self.known.firstIndex(of: self) ?? 0)
+    }
+
+    /// The code that a number on the wire stands for.
+    package init(_ number: Int64) {
       self =
         Int(exactly: number).flatMap { Self.known.indices.contains($0) ? Self.known[$0] : nil }
         ?? .unknown(number)
@@ -54,6 +61,29 @@ public struct GooglePlayLicense: Sendable, Hashable {
   /// What follows the colon, a query string (`VT` until when it is valid, `GT` and `GR` for retries, expansion files);
   /// `nil` without a colon.
   public let extras: String?
+
+  /// Creates a response, to be signed. No text may contain `|`, and none but the extras `:`.
+  package init(
+    responseCode: ResponseCode, nonce: Int64, packageName: String, versionCode: String, userId: String,
+    timestamp: Timestamp, extras: String?
+  ) {
+    self.responseCode = responseCode
+    self.nonce = nonce
+    self.packageName = packageName
+    self.versionCode = versionCode
+    self.userId = userId
+    self.timestamp = timestamp
+    self.extras = extras
+  }
+
+  /// The response as it is signed.
+  package func encoded() -> [UInt8] {
+    let milliseconds = Int64(exactly: timestamp.millisecondsSince1970.rounded(.down)) ?? 0
+    let text = [
+      String(responseCode.number), String(nonce), packageName, versionCode, userId, String(milliseconds),
+    ].joined(separator: "|")
+    return Array((text + (extras.map { ":\($0)" } ?? "")).utf8)
+  }
 
   /// Decodes a response.
   ///

@@ -179,4 +179,14 @@ public enum ReceiptKind: String, Sendable, Hashable, CaseIterable {
   case googlePlayLicense = "google-play-license"
   /// A purchase at Huawei AppGallery (`InAppPurchaseData`), with its signature.
   case huaweiPurchase = "huawei-purchase"
+
+  /// Whether it is data with a signature beside it, by the key of an app and without certificates.
+  package var isDetached: Bool {
+    switch self {
+    case .googlePlayPurchase, .googlePlayLicense, .huaweiPurchase: true
+    case .signedTransaction, .signedRenewalInfo, .signedAppTransaction, .signedNotification,
+      .signedRealtimeRequest, .appReceipt, .transactionReceipt:
+      false
+    }
+  }
 }
