@@ -66,7 +66,8 @@ let package = Package(
     .target(
       name: "RemoteChecks",
       dependencies: [
-        "AppStoreServer", "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "AppStoreServer", "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
+        "ReceiptHTTP",
         "ReceiptVerification",
       ]),
     // A pure fold: no network, no clock.
@@ -137,6 +138,7 @@ let package = Package(
         "AppStoreServer",
         "Entitlements",
         "EntitlementsSQLite",
+        "GooglePlay",
         "ReceiptHTTP",
         "ReceiptHTTPCurl",
         "ReceiptBytes",
@@ -217,7 +219,8 @@ let package = Package(
     .testTarget(
       name: "RemoteTests",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "ReceiptBytes",
+        "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "GooglePlay",
+        "ReceiptBytes", "ReceiptCrypto", "SQLite",
         "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "Storefront",
         "StorefrontSQLite",
       ]),
