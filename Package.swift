@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "ReceiptHTTPCurl", targets: ["ReceiptHTTPCurl"]),
     .library(name: "ReceiptHTTPAsyncHTTPClient", targets: ["ReceiptHTTPAsyncHTTPClient"]),
     .library(name: "AppStoreServer", targets: ["AppStoreServer"]),
+    .library(name: "GooglePlay", targets: ["GooglePlay"]),
     .library(name: "RemoteChecks", targets: ["RemoteChecks"]),
     .library(name: "Entitlements", targets: ["Entitlements"]),
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
@@ -58,9 +59,14 @@ let package = Package(
       name: "AppStoreServer",
       dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
     .target(
+      name: "GooglePlay",
+      dependencies: [
+        "Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ThreadSanitizing",
+      ]),
+    .target(
       name: "RemoteChecks",
       dependencies: [
-        "AppStoreServer", "Entitlements", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "AppStoreServer", "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
         "ReceiptVerification",
       ]),
     // A pure fold: no network, no clock.

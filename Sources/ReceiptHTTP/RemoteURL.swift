@@ -88,9 +88,16 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
   /// - Returns: The URL.
   public func appending(pathSegments: [String], queryItems: [(name: String, value: String)] = []) -> RemoteURL
   {
+    appending(encodedSegments: pathSegments.map(PercentEncoding.encode), queryItems: queryItems)
+  }
+
+  /// The same with segments that are percent-encoded already.
+  package func appending(
+    encodedSegments: [String], queryItems: [(name: String, value: String)] = []
+  ) -> RemoteURL {
     var path = self.path
     while path.hasSuffix("/") { path.removeLast() }
-    for segment in pathSegments { path += "/" + PercentEncoding.encode(segment) }
+    for segment in encodedSegments { path += "/" + segment }
     let query = queryItems.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
     return RemoteURL(self, path: path, query: query.isEmpty ? nil : query.joined(separator: "&"))
   }

@@ -65,19 +65,19 @@ extension AdvancedCommerceRequest {
 
 /// The rules over several fields that Apple documents, by the error codes that it would answer with.
 extension AdvancedCommerceSubscriptionCreateRequest {
-  func checkRules(_ limits: inout RequestLimits) {
+  package func checkRules(_ limits: inout RequestLimits) {
     limits.requireDistinct(items.map { ("$.items", $0.sku) })
   }
 }
 
 extension AdvancedCommerceSubscriptionReactivateInAppRequest {
-  func checkRules(_ limits: inout RequestLimits) {
+  package func checkRules(_ limits: inout RequestLimits) {
     limits.requireDistinct((items ?? []).map { ("$.items", $0.sku) })
   }
 }
 
 extension AdvancedCommerceSubscriptionModifyInAppRequest {
-  func checkRules(_ limits: inout RequestLimits) {
+  package func checkRules(_ limits: inout RequestLimits) {
     limits.require(
       addItems != nil || changeItems != nil || removeItems != nil || periodChange != nil
         || descriptors != nil,

@@ -106,7 +106,13 @@ package struct RawAppStoreServerClient: Sendable {
   func answer<Response, Value>(
     _ call: AppStoreServerCall<Response, Value>
   ) async throws(AppStoreServerError) -> (response: Response, attempts: Int) {
-    let path = try call.request.path(of: call.endpoint)
+    let url: RemoteURL
+    do throws(RequestLimits.Violation) {
+      url = try call.request.url(of: call.endpoint, at: address.url)
+    } catch {
+      throw AppStoreServerError(
+        call.endpoint, attempts: 0, .invalidRequest(place: error.place, message: error.message))
+    }
     let caller = RemoteCaller(transport: transport, policy: retry, time: time)
     let classifier = ResponseClassifier(now: time.now)
     var attempts = 0
@@ -115,7 +121,8 @@ package struct RawAppStoreServerClient: Sendable {
       let response = try await caller.send(isIdempotent: call.endpoint.isIdempotent) {
         token = try tokens.token()
         attempts += 1
-        return request(call.endpoint, path, call.request, token: token)
+        return call.request.request(
+          call.endpoint.method, url, headers: [HTTPHeader("Authorization", "Bearer \(token)")])
       } classify: { response in
         if response.status == 401 { tokens.forget(token) }
         return classifier.classify(response, decode: call.decode)
@@ -124,19 +131,6 @@ package struct RawAppStoreServerClient: Sendable {
     } catch {
       throw AppStoreServerError(call.endpoint, attempts: attempts, Self.cause(of: error))
     }
-  }
-
-  private func request(
-    _ endpoint: AppStoreServerEndpoint, _ path: [String], _ request: AppStoreServerRequest, token: String
-  ) -> RemoteRequest {
-    var headers = [
-      HTTPHeader("Authorization", "Bearer \(token)"), HTTPHeader("Accept", "application/json"),
-      UserAgent.header,
-    ]
-    if let body = request.body { headers.append(HTTPHeader("Content-Type", body.contentType)) }
-    return RemoteRequest(
-      endpoint.method, address.url.appending(pathSegments: path, queryItems: request.query),
-      headers: headers, body: request.body?.bytes)
   }
 
   private static func cause(of error: any Error) -> AppStoreServerError.Cause {

@@ -89,7 +89,9 @@ public enum AppStoreServerEndpoint: String, Sendable, Hashable, CaseIterable {
   case setAppAccountToken = "PUT /inApps/v1/transactions/{originalTransactionId}/appAccountToken"
   /// Finish Transaction.
   case finish = "POST /inApps/v1/transactions/{transactionId}/finish"
+}
 
+extension AppStoreServerEndpoint: WireEndpoint {
   /// Whether sending the request twice has the effect of sending it once. One that is not idempotent is sent
   /// again only when it certainly did not arrive, or the App Store states that it had no effect.
   package var isIdempotent: Bool {

@@ -13,7 +13,7 @@ extension AppStoreServerCall where Response == AdvancedCommerceResponse, Value =
   public static func cancelSubscription(
     _ transactionId: String, _ request: AdvancedCommerceSubscriptionCancelRequest
   ) -> Self {
-    Self(.cancelSubscription, AppStoreServerRequest(transactionId, json: request)) {
+    Self(.cancelSubscription, EndpointRequest(transactionId, json: request)) {
       (response, parts) throws(AppStoreServerError) in
       try parts.purchase(response)
     }
@@ -29,7 +29,7 @@ extension AppStoreServerCall where Response == AdvancedCommerceResponse, Value =
   public static func revokeSubscription(
     _ transactionId: String, _ request: AdvancedCommerceSubscriptionRevokeRequest
   ) -> Self {
-    Self(.revokeSubscription, AppStoreServerRequest(transactionId, json: request)) {
+    Self(.revokeSubscription, EndpointRequest(transactionId, json: request)) {
       (response, parts) throws(AppStoreServerError) in
       try parts.purchase(response)
     }
@@ -45,7 +45,7 @@ extension AppStoreServerCall where Response == AdvancedCommerceResponse, Value =
   public static func migrateSubscription(_ transactionId: String, _ request: AdvancedCommerceMigrationRequest)
     -> Self
   {
-    Self(.migrateSubscription, AppStoreServerRequest(transactionId, json: request)) {
+    Self(.migrateSubscription, EndpointRequest(transactionId, json: request)) {
       (response, parts) throws(AppStoreServerError) in
       try parts.purchase(response)
     }
@@ -61,7 +61,7 @@ extension AppStoreServerCall where Response == AdvancedCommerceResponse, Value =
   public static func changeSubscriptionMetadata(
     _ transactionId: String, _ request: AdvancedCommerceMetadataChangeRequest
   ) -> Self {
-    Self(.changeSubscriptionMetadata, AppStoreServerRequest(transactionId, json: request)) {
+    Self(.changeSubscriptionMetadata, EndpointRequest(transactionId, json: request)) {
       (response, parts) throws(AppStoreServerError) in
       try parts.purchase(response)
     }
@@ -76,7 +76,7 @@ extension AppStoreServerCall where Response == AdvancedCommerceResponse, Value =
   public static func changeSubscriptionPrice(
     _ transactionId: String, _ request: AdvancedCommercePriceChangeRequest
   ) -> Self {
-    Self(.changeSubscriptionPrice, AppStoreServerRequest(transactionId, json: request)) {
+    Self(.changeSubscriptionPrice, EndpointRequest(transactionId, json: request)) {
       (response, parts) throws(AppStoreServerError) in
       try parts.purchase(response)
     }
@@ -91,7 +91,7 @@ extension AppStoreServerCall where Response == AdvancedCommerceResponse, Value =
   /// - Returns: The call.
   public static func requestRefund(_ transactionId: String, _ request: AdvancedCommerceRefundRequest) -> Self
   {
-    Self(.requestRefund, AppStoreServerRequest(transactionId, json: request)) {
+    Self(.requestRefund, EndpointRequest(transactionId, json: request)) {
       (response, parts) throws(AppStoreServerError) in
       try parts.purchase(response)
     }
@@ -136,7 +136,7 @@ extension AdvancedCommerceSubscriptionCancelRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
   }
 }
@@ -198,7 +198,7 @@ extension AdvancedCommerceSubscriptionRevokeRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
   }
 }
@@ -263,7 +263,7 @@ extension AdvancedCommerceMetadataChangeDescriptors: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(description, atMost: 45, at: place + ".description")
     limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
   }
@@ -319,7 +319,7 @@ extension AdvancedCommerceMetadataChangeItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(currentSKU, atMost: 128, at: place + ".currentSKU")
     limits.requireCount(sku, atMost: 128, at: place + ".SKU")
     limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
@@ -377,7 +377,7 @@ extension AdvancedCommerceMetadataChangeRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
     descriptors?.checkFields(&limits, at: place + ".descriptors")
     for (index, each) in (items ?? []).enumerated() {
@@ -425,7 +425,7 @@ extension AdvancedCommerceMigrationDescriptors: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(description, atMost: 45, at: place + ".description")
     limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
   }
@@ -475,7 +475,7 @@ extension AdvancedCommerceMigrationItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(sku, atMost: 128, at: place + ".SKU")
     limits.requireCount(description, atMost: 45, at: place + ".description")
     limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
@@ -548,7 +548,7 @@ extension AdvancedCommerceMigrationRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
     descriptors.checkFields(&limits, at: place + ".descriptors")
     for (index, each) in items.enumerated() {
@@ -604,7 +604,7 @@ extension AdvancedCommercePriceChangeItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(sku, atMost: 128, at: place + ".SKU")
     for (index, each) in (dependentSKUs ?? []).enumerated() {
       limits.requireCount(each, atMost: 128, at: "\(place).dependentSKUs[\(index)]")
@@ -659,7 +659,7 @@ extension AdvancedCommercePriceChangeRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
     for (index, each) in items.enumerated() {
       each.checkFields(&limits, at: "\(place).items[\(index)]")
@@ -723,7 +723,7 @@ extension AdvancedCommerceRefundRequestItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(sku, atMost: 128, at: place + ".SKU")
   }
 }
@@ -783,7 +783,7 @@ extension AdvancedCommerceRefundRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
     for (index, each) in items.enumerated() {
       each.checkFields(&limits, at: "\(place).items[\(index)]")
@@ -833,7 +833,7 @@ extension AdvancedCommerceRequestInfo: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireUUID(requestReferenceId, at: place + ".requestReferenceId")
   }
 }
@@ -925,7 +925,7 @@ extension AdvancedCommerceOneTimeChargeCreateRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
     limits.requireNotEmpty(currency, at: place + ".currency")
     limits.requireNotEmpty(taxCode, at: place + ".taxCode")
@@ -982,7 +982,7 @@ extension AdvancedCommerceOneTimeChargeItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireNotEmpty(sku, at: place + ".SKU")
     limits.requireCount(sku, atMost: 128, at: place + ".SKU")
     limits.requireNotEmpty(displayName, at: place + ".displayName")
@@ -1065,7 +1065,7 @@ extension AdvancedCommerceSubscriptionCreateRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
     limits.requireNotEmpty(currency, at: place + ".currency")
     limits.requireNotEmpty(taxCode, at: place + ".taxCode")
@@ -1117,7 +1117,7 @@ extension AdvancedCommerceRequestDescriptors: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireNotEmpty(description, at: place + ".description")
     limits.requireCount(description, atMost: 45, at: place + ".description")
     limits.requireNotEmpty(displayName, at: place + ".displayName")
@@ -1178,7 +1178,7 @@ extension AdvancedCommerceSubscriptionCreateItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireNotEmpty(sku, at: place + ".SKU")
     limits.requireCount(sku, atMost: 128, at: place + ".SKU")
     limits.requireNotEmpty(displayName, at: place + ".displayName")
@@ -1241,7 +1241,7 @@ extension AdvancedCommerceRequestOffer: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireValue(periodCount, in: 1...12, at: place + ".periodCount")
     limits.requireValue(price, in: 0...9_007_199_254_740_991, at: place + ".price")
   }
@@ -1324,7 +1324,7 @@ extension AdvancedCommerceSubscriptionModifyInAppRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
     limits.requireNotEmpty(transactionId, at: place + ".transactionId")
     limits.requireNotEmpty(addItems, at: place + ".addItems")
@@ -1402,7 +1402,7 @@ extension AdvancedCommerceSubscriptionModifyAddItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireNotEmpty(sku, at: place + ".SKU")
     limits.requireCount(sku, atMost: 128, at: place + ".SKU")
     limits.requireNotEmpty(displayName, at: place + ".displayName")
@@ -1491,7 +1491,7 @@ extension AdvancedCommerceSubscriptionModifyChangeItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireNotEmpty(currentSKU, at: place + ".currentSKU")
     limits.requireCount(currentSKU, atMost: 128, at: place + ".currentSKU")
     limits.requireNotEmpty(sku, at: place + ".SKU")
@@ -1571,7 +1571,7 @@ extension AdvancedCommerceSubscriptionModifyRemoveItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireNotEmpty(sku, at: place + ".SKU")
     limits.requireCount(sku, atMost: 128, at: place + ".SKU")
   }
@@ -1659,7 +1659,7 @@ extension AdvancedCommerceSubscriptionModifyDescriptors: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(description, atMost: 45, at: place + ".description")
     limits.requireCount(displayName, atMost: 30, at: place + ".displayName")
   }
@@ -1713,7 +1713,7 @@ extension AdvancedCommerceSubscriptionReactivateInAppRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     requestInfo.checkFields(&limits, at: place + ".requestInfo")
     limits.requireNotEmpty(transactionId, at: place + ".transactionId")
     limits.requireNotEmpty(items, at: place + ".items")
@@ -1757,7 +1757,7 @@ extension AdvancedCommerceSubscriptionReactivateItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireNotEmpty(sku, at: place + ".SKU")
     limits.requireCount(sku, atMost: 128, at: place + ".SKU")
   }

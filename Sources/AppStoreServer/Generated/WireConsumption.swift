@@ -11,7 +11,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   ///   - transactionId: The purchase.
   /// - Returns: The call.
   public static func sendConsumption(_ request: ConsumptionRequest, of transactionId: String) -> Self {
-    Self(.sendConsumption, AppStoreServerRequest(transactionId, json: request))
+    Self(.sendConsumption, EndpointRequest(transactionId, json: request))
   }
 
   /// As `sendConsumption(_:of:)`, for consumables alone: the version that came before it.
@@ -21,7 +21,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   ///   - transactionId: The purchase.
   /// - Returns: The call.
   public static func sendConsumptionV1(_ request: ConsumptionRequestV1, of transactionId: String) -> Self {
-    Self(.sendConsumptionV1, AppStoreServerRequest(transactionId, json: request))
+    Self(.sendConsumptionV1, EndpointRequest(transactionId, json: request))
   }
 }
 
@@ -373,7 +373,7 @@ extension ConsumptionRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireValue(consumptionPercentage, in: 0...100_000, at: place + ".consumptionPercentage")
   }
 }
@@ -447,7 +447,7 @@ extension ConsumptionRequestV1: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireUUIDOrEmpty(appAccountToken, at: place + ".appAccountToken")
   }
 }

@@ -12,7 +12,7 @@ where Response == SendExternalPurchaseReportResponse, Value == SendExternalPurch
   /// - Parameter report: The report.
   /// - Returns: The call.
   public static func sendExternalPurchaseReport(_ report: ExternalPurchaseReport) -> Self {
-    Self(.sendExternalPurchaseReport, AppStoreServerRequest(json: report))
+    Self(.sendExternalPurchaseReport, EndpointRequest(json: report))
   }
 }
 
@@ -23,7 +23,7 @@ where Response == ExternalPurchaseReportResponse, Value == ExternalPurchaseRepor
   /// - Parameter requestIdentifier: The identifier of the report.
   /// - Returns: The call.
   public static func externalPurchaseReport(_ requestIdentifier: UUIDString) -> Self {
-    var parameters = AppStoreServerRequest(requestIdentifier.rawValue)
+    var parameters = EndpointRequest(requestIdentifier.rawValue)
     parameters.limits.requireUUID(requestIdentifier, at: "requestIdentifier")
     return Self(.externalPurchaseReport, parameters) { (response, parts) throws(AppStoreServerError) in
       try parts.require(response.report, at: "$.report")
@@ -79,7 +79,7 @@ extension ExternalPurchaseReport: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireUUID(requestIdentifier, at: place + ".requestIdentifier")
     limits.requireNotEmpty(externalPurchaseId, at: place + ".externalPurchaseId")
     for (index, each) in (lineItems ?? []).enumerated() {
@@ -253,7 +253,7 @@ extension ExternalPurchaseLineItem: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireNotEmpty(lineItemId, at: place + ".lineItemId")
     limits.requireCount(lineItemId, atMost: 128, at: place + ".lineItemId")
     limits.requireCount(productIdentifier, atMost: 128, at: place + ".productIdentifier")

@@ -9,7 +9,7 @@ extension AppStoreServerCall where Response == CurrentGroupsResponse, Value == C
   /// - Parameter anyTransactionId: Any transaction, original transaction or app transaction of the customer.
   /// - Returns: The call.
   public static func currentGroups(of anyTransactionId: String) -> Self {
-    Self(.currentGroups, AppStoreServerRequest(anyTransactionId))
+    Self(.currentGroups, EndpointRequest(anyTransactionId))
   }
 }
 
@@ -22,7 +22,7 @@ extension AppStoreServerPagedCall where Response == GroupMembersResponse, Elemen
   /// - Returns: The call.
   public static func groupMembers(of groupId: String, limit: Int? = nil) -> Self {
     Self { paginationToken in
-      var parameters = AppStoreServerRequest(groupId)
+      var parameters = EndpointRequest(groupId)
       if let limit { parameters.query.append(("limit", String(limit))) }
       if let paginationToken { parameters.query.append(("paginationToken", paginationToken)) }
       parameters.limits.requireValue(limit.map(Int64.init), in: 1...100, at: "limit")

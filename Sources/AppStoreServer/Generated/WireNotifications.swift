@@ -18,7 +18,7 @@ extension AppStoreServerCall where Response == CheckTestNotificationResponse, Va
   /// - Parameter testNotificationToken: From ``requestTestNotification()``.
   /// - Returns: The call.
   public static func testNotificationStatus(_ testNotificationToken: String) -> Self {
-    Self(.testNotificationStatus, AppStoreServerRequest(testNotificationToken)) {
+    Self(.testNotificationStatus, EndpointRequest(testNotificationToken)) {
       (response, parts) throws(AppStoreServerError) in
       try parts.sentNotification(response)
     }
@@ -32,7 +32,7 @@ extension AppStoreServerPagedCall where Response == NotificationHistoryResponse,
   /// - Returns: The call.
   public static func notificationHistory(_ request: NotificationHistoryRequest) -> Self {
     Self { paginationToken in
-      var parameters = AppStoreServerRequest(json: request)
+      var parameters = EndpointRequest(json: request)
       if let paginationToken { parameters.query.append(("paginationToken", paginationToken)) }
       return AppStoreServerCall(.notificationHistory, parameters) {
         (response, parts) throws(AppStoreServerError) in

@@ -14,7 +14,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   public static func uploadImage(_ png: [UInt8], identifier: UUIDString, size: RetentionImageSize? = nil)
     -> Self
   {
-    var parameters = AppStoreServerRequest(identifier.rawValue)
+    var parameters = EndpointRequest(identifier.rawValue)
     if let size { parameters.query.append(("imageSize", size.rawValue)) }
     parameters.limits.requireUUID(identifier, at: "imageIdentifier")
     parameters.setPNG(png)
@@ -26,7 +26,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   /// - Parameter identifier: The image.
   /// - Returns: The call.
   public static func deleteImage(_ identifier: UUIDString) -> Self {
-    var parameters = AppStoreServerRequest(identifier.rawValue)
+    var parameters = EndpointRequest(identifier.rawValue)
     parameters.limits.requireUUID(identifier, at: "imageIdentifier")
     return Self(.deleteImage, parameters)
   }
@@ -48,7 +48,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   ///   - identifier: A UUID that no other message has.
   /// - Returns: The call.
   public static func uploadMessage(_ message: RetentionMessage, identifier: UUIDString) -> Self {
-    var parameters = AppStoreServerRequest(identifier.rawValue, json: message)
+    var parameters = EndpointRequest(identifier.rawValue, json: message)
     parameters.limits.requireUUID(identifier, at: "messageIdentifier")
     return Self(.uploadMessage, parameters)
   }
@@ -58,7 +58,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   /// - Parameter identifier: The message.
   /// - Returns: The call.
   public static func deleteMessage(_ identifier: UUIDString) -> Self {
-    var parameters = AppStoreServerRequest(identifier.rawValue)
+    var parameters = EndpointRequest(identifier.rawValue)
     parameters.limits.requireUUID(identifier, at: "messageIdentifier")
     return Self(.deleteMessage, parameters)
   }
@@ -85,8 +85,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   ) -> Self {
     Self(
       .setDefaultMessage,
-      AppStoreServerRequest(
-        productId, locale, json: DefaultRetentionMessage(messageIdentifier: messageIdentifier)))
+      EndpointRequest(productId, locale, json: DefaultRetentionMessage(messageIdentifier: messageIdentifier)))
   }
 
   /// Removes the default message.
@@ -96,7 +95,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   ///   - locale: The customer's locale.
   /// - Returns: The call.
   public static func deleteDefaultMessage(forProduct productId: String, locale: String) -> Self {
-    Self(.deleteDefaultMessage, AppStoreServerRequest(productId, locale))
+    Self(.deleteDefaultMessage, EndpointRequest(productId, locale))
   }
 }
 
@@ -108,7 +107,7 @@ extension AppStoreServerCall where Response == DefaultRetentionMessage, Value ==
   ///   - locale: The customer's locale.
   /// - Returns: The call.
   public static func defaultMessage(forProduct productId: String, locale: String) -> Self {
-    Self(.defaultMessage, AppStoreServerRequest(productId, locale))
+    Self(.defaultMessage, EndpointRequest(productId, locale))
   }
 }
 
@@ -118,7 +117,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   /// - Parameter url: The URL: HTTPS, at most 256 characters.
   /// - Returns: The call.
   public static func setRealtimeURL(_ url: String) -> Self {
-    Self(.setRealtimeURL, AppStoreServerRequest(json: RetentionRealtimeURL(realtimeURL: url)))
+    Self(.setRealtimeURL, EndpointRequest(json: RetentionRealtimeURL(realtimeURL: url)))
   }
 
   /// Removes the realtime URL.
@@ -143,7 +142,7 @@ extension AppStoreServerCall where Response == PerformanceTestResponse, Value ==
   public static func startPerformanceTest(of originalTransactionId: String) -> Self {
     Self(
       .startPerformanceTest,
-      AppStoreServerRequest(json: PerformanceTestRequest(originalTransactionId: originalTransactionId)))
+      EndpointRequest(json: PerformanceTestRequest(originalTransactionId: originalTransactionId)))
   }
 }
 
@@ -154,7 +153,7 @@ where Response == PerformanceTestResultResponse, Value == PerformanceTestResultR
   /// - Parameter requestId: The test, from ``startPerformanceTest(of:)``.
   /// - Returns: The call.
   public static func performanceTestResult(_ requestId: String) -> Self {
-    Self(.performanceTestResult, AppStoreServerRequest(requestId))
+    Self(.performanceTestResult, EndpointRequest(requestId))
   }
 }
 
@@ -626,7 +625,7 @@ extension DefaultRetentionMessage: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireUUID(messageIdentifier, at: place + ".messageIdentifier")
   }
 }
@@ -665,7 +664,7 @@ extension RetentionRealtimeURL: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireNotEmpty(realtimeURL, at: place + ".realtimeURL")
     limits.requireCount(realtimeURL, atMost: 256, at: place + ".realtimeURL")
   }
@@ -855,7 +854,7 @@ extension RetentionMessageImage: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(altText, atMost: 150, at: place + ".altText")
   }
 }
@@ -904,7 +903,7 @@ extension RetentionBulletPoint: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(text, atMost: 66, at: place + ".text")
     limits.requireCount(altText, atMost: 150, at: place + ".altText")
   }
@@ -961,7 +960,7 @@ extension RetentionMessage: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireCount(header, atMost: 66, at: place + ".header")
     limits.requireCount(body, atMost: 144, at: place + ".body")
     image?.checkFields(&limits, at: place + ".image")

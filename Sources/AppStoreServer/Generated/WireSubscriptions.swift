@@ -14,7 +14,7 @@ extension AppStoreServerCall where Response == SubscriptionStatusesResponse, Val
   public static func subscriptionStatuses(of anyTransactionId: String, statuses: [SubscriptionStatus] = [])
     -> Self
   {
-    var parameters = AppStoreServerRequest(anyTransactionId)
+    var parameters = EndpointRequest(anyTransactionId)
     for each in statuses { parameters.query.append(("status", String(each.rawValue))) }
     return Self(.subscriptionStatuses, parameters) { (response, parts) throws(AppStoreServerError) in
       try parts.subscriptions(response)
@@ -34,7 +34,7 @@ extension AppStoreServerCall where Response == ExtendRenewalDateResponse, Value 
   public static func extendRenewalDate(of originalTransactionId: String, _ request: ExtendRenewalDateRequest)
     -> Self
   {
-    Self(.extendRenewalDate, AppStoreServerRequest(originalTransactionId, json: request))
+    Self(.extendRenewalDate, EndpointRequest(originalTransactionId, json: request))
   }
 }
 
@@ -46,7 +46,7 @@ where Response == MassExtendRenewalDateResponse, Value == MassExtendRenewalDateR
   /// - Parameter request: The product, by how much and why.
   /// - Returns: The call.
   public static func massExtendRenewalDate(_ request: MassExtendRenewalDateRequest) -> Self {
-    Self(.massExtendRenewalDate, AppStoreServerRequest(json: request))
+    Self(.massExtendRenewalDate, EndpointRequest(json: request))
   }
 }
 
@@ -59,7 +59,7 @@ where Response == MassExtendRenewalDateStatusResponse, Value == MassExtendRenewa
   ///   - requestIdentifier: The identifier of the request, a UUID.
   /// - Returns: The call.
   public static func massExtendRenewalDateStatus(productId: String, requestIdentifier: UUIDString) -> Self {
-    var parameters = AppStoreServerRequest(productId, requestIdentifier.rawValue)
+    var parameters = EndpointRequest(productId, requestIdentifier.rawValue)
     parameters.limits.requireUUID(requestIdentifier, at: "requestIdentifier")
     return Self(.massExtendRenewalDateStatus, parameters)
   }
@@ -147,7 +147,7 @@ extension ExtendRenewalDateRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireValue(extendByDays, in: 1...90, at: place + ".extendByDays")
     limits.requireNotEmpty(requestIdentifier, at: place + ".requestIdentifier")
     limits.requireCount(requestIdentifier, atMost: 128, at: place + ".requestIdentifier")
@@ -247,7 +247,7 @@ extension MassExtendRenewalDateRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireUUID(requestIdentifier, at: place + ".requestIdentifier")
     limits.requireValue(extendByDays, in: 1...90, at: place + ".extendByDays")
     limits.requireNotEmpty(storefrontCountryCodes, at: place + ".storefrontCountryCodes")

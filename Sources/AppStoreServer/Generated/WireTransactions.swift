@@ -15,7 +15,7 @@ where Response == TransactionHistoryResponse, Element == VerifiedPayload<JWSTran
     of anyTransactionId: String, filter: TransactionHistoryFilter = TransactionHistoryFilter()
   ) -> Self {
     Self { revision in
-      var parameters = AppStoreServerRequest(anyTransactionId)
+      var parameters = EndpointRequest(anyTransactionId)
       if let revision { parameters.query.append(("revision", revision)) }
       parameters.query += filter.queryItems
       return AppStoreServerCall(.transactionHistory, parameters) {
@@ -36,7 +36,7 @@ where Response == TransactionHistoryResponse, Element == VerifiedPayload<JWSTran
     of anyTransactionId: String, filter: TransactionHistoryFilter = TransactionHistoryFilter()
   ) -> Self {
     Self { revision in
-      var parameters = AppStoreServerRequest(anyTransactionId)
+      var parameters = EndpointRequest(anyTransactionId)
       if let revision { parameters.query.append(("revision", revision)) }
       parameters.query += filter.queryItems
       return AppStoreServerCall(.transactionHistoryV1, parameters) {
@@ -55,8 +55,7 @@ where Response == TransactionInfoResponse, Value == VerifiedPayload<JWSTransacti
   /// - Parameter transactionId: The transaction.
   /// - Returns: The call.
   public static func transaction(_ transactionId: String) -> Self {
-    Self(.transaction, AppStoreServerRequest(transactionId)) {
-      (response, parts) throws(AppStoreServerError) in
+    Self(.transaction, EndpointRequest(transactionId)) { (response, parts) throws(AppStoreServerError) in
       try parts.transaction(response, transactionId)
     }
   }
@@ -69,7 +68,7 @@ where Response == AppTransactionInfoResponse, Value == VerifiedPayload<AppTransa
   /// - Parameter anyTransactionId: Any transaction, original transaction or app transaction of the customer.
   /// - Returns: The call.
   public static func appTransaction(of anyTransactionId: String) -> Self {
-    Self(.appTransaction, AppStoreServerRequest(anyTransactionId)) {
+    Self(.appTransaction, EndpointRequest(anyTransactionId)) {
       (response, parts) throws(AppStoreServerError) in
       try parts.verify(response.signedAppTransactionInfo, at: "$.signedAppTransactionInfo")
     }
@@ -84,7 +83,7 @@ where Response == OrderLookupResponse, Value == [VerifiedPayload<JWSTransaction>
   /// - Parameter orderId: The order, by the identifier in the customer's invoice.
   /// - Returns: The call.
   public static func orderLookup(_ orderId: String) -> Self {
-    Self(.orderLookup, AppStoreServerRequest(orderId)) { (response, parts) throws(AppStoreServerError) in
+    Self(.orderLookup, EndpointRequest(orderId)) { (response, parts) throws(AppStoreServerError) in
       try parts.order(response)
     }
   }
@@ -98,7 +97,7 @@ where Response == RefundHistoryResponse, Element == VerifiedPayload<JWSTransacti
   /// - Returns: The call.
   public static func refundHistory(of anyTransactionId: String) -> Self {
     Self { revision in
-      var parameters = AppStoreServerRequest(anyTransactionId)
+      var parameters = EndpointRequest(anyTransactionId)
       if let revision { parameters.query.append(("revision", revision)) }
       return AppStoreServerCall(.refundHistory, parameters) { (response, parts) throws(AppStoreServerError) in
         try parts.page(
@@ -117,7 +116,7 @@ where Response == RefundHistoryResponse, Value == [VerifiedPayload<JWSTransactio
   /// - Parameter originalTransactionId: A purchase of the customer, by its first transaction.
   /// - Returns: The call.
   public static func refundHistoryV1(of originalTransactionId: String) -> Self {
-    Self(.refundHistoryV1, AppStoreServerRequest(originalTransactionId)) {
+    Self(.refundHistoryV1, EndpointRequest(originalTransactionId)) {
       (response, parts) throws(AppStoreServerError) in
       try parts.transactions(response.signedTransactions)
     }
@@ -136,7 +135,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   {
     Self(
       .setAppAccountToken,
-      AppStoreServerRequest(
+      EndpointRequest(
         originalTransactionId, json: UpdateAppAccountTokenRequest(appAccountToken: appAccountToken)))
   }
 
@@ -145,7 +144,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   /// - Parameter transactionId: The transaction.
   /// - Returns: The call.
   public static func finish(_ transactionId: String) -> Self {
-    Self(.finish, AppStoreServerRequest(transactionId))
+    Self(.finish, EndpointRequest(transactionId))
   }
 }
 
@@ -476,7 +475,7 @@ extension UpdateAppAccountTokenRequest: WireRequest {
     }
   }
 
-  func checkFields(_ limits: inout RequestLimits, at place: String) {
+  package func checkFields(_ limits: inout RequestLimits, at place: String) {
     limits.requireUUID(appAccountToken, at: place + ".appAccountToken")
   }
 }

@@ -4,7 +4,7 @@ public import ReceiptCodec
 
 /// The rules over several fields of a request that Apple documents.
 extension ConsumptionRequest {
-  func checkRules(_ limits: inout RequestLimits) {
+  package func checkRules(_ limits: inout RequestLimits) {
     limits.require(
       customerConsented, at: "$.customerConsented",
       "Without the customer's consent nothing may be disclosed.")
@@ -20,7 +20,7 @@ extension ConsumptionRequest {
 }
 
 extension ConsumptionRequestV1 {
-  func checkRules(_ limits: inout RequestLimits) {
+  package func checkRules(_ limits: inout RequestLimits) {
     limits.require(
       customerConsented == true, at: "$.customerConsented",
       "Without the customer's consent nothing may be disclosed.")
@@ -37,7 +37,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
   ///     ``sendConsumptionV1(_:of:)``.
   /// - Returns: The call.
   public static func sendConsumption(_ request: ConsumptionRequest, of purchase: JWSTransaction) -> Self {
-    var parameters = AppStoreServerRequest(purchase.transactionId ?? "", json: request)
+    var parameters = EndpointRequest(purchase.transactionId ?? "", json: request)
     parameters.limits.require(
       purchase.advancedCommerceInfo == nil, at: "transactionId",
       "Version 2 does not take purchases of Advanced Commerce: send version 1, sendConsumptionV1(_:of:).")
@@ -49,7 +49,7 @@ extension AppStoreServerCall where Response == NoContent, Value == NoContent {
 }
 
 extension ExternalPurchaseReport {
-  func checkRules(_ limits: inout RequestLimits) {
+  package func checkRules(_ limits: inout RequestLimits) {
     let hasItems = lineItems?.isEmpty == false
     limits.require(
       hasItems == (status == .lineItem) && (hasItems || lineItems == nil), at: "$.lineItems",
@@ -85,7 +85,7 @@ extension ExternalPurchaseLineItem {
 }
 
 extension NotificationHistoryRequest {
-  func checkRules(_ limits: inout RequestLimits) {
+  package func checkRules(_ limits: inout RequestLimits) {
     limits.require(startDate < endDate, at: "$.endDate", "It must be after the start.")
     limits.require(
       notificationType == nil || transactionId == nil, at: "$.transactionId",
@@ -97,7 +97,7 @@ extension NotificationHistoryRequest {
 }
 
 extension RetentionMessage {
-  func checkRules(_ limits: inout RequestLimits) {
+  package func checkRules(_ limits: inout RequestLimits) {
     limits.require(
       headerPosition != .aboveImage || image != nil, at: "$.headerPosition",
       "There is no image above which the header could be placed.")

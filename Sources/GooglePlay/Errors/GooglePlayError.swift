@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+public import ReceiptCodec
+internal import ReceiptCrypto
+
+/// Why a call of the Google Play Developer API failed.
+///
+/// Its texts hold neither key nor token of any sort.
+///
+/// ```swift
+/// do {
+///   let purchase = try await client.send(.subscription(token))
+/// } catch let error as GooglePlayError where error.code == .tokenNoLongerValid {
+///   revoke()
+/// }
+/// ```
+public struct GooglePlayError: Error, Sendable, Hashable {
+  /// What a refusal means.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The token is not one, or the product is not the purchase's (HTTP status 400).
+    case invalidRequest = "invalid-request"
+    /// The access token is not accepted (401).
+    case unauthorized
+    /// The service account lacks the permission in Play Console (403).
+    case permissionDenied = "permission-denied"
+    /// The quota is used up (429, or 403 with a reason that says so).
+    case quotaExceeded = "quota-exceeded"
+    /// The purchase, product or app is not known (404).
+    case notFound = "not-found"
+    /// The purchase was changed at the same time (409).
+    case conflict
+    /// The purchase token is no longer valid: it expired long ago, or the account was deleted (410).
+    case tokenNoLongerValid = "token-no-longer-valid"
+    /// The server failed (5xx).
+    case unavailable
+    /// Any other status.
+    case other
+  }
+
+  /// What Google answers where it refuses.
+  public struct Refusal: Error, Sendable, Hashable {
+    /// What it means.
+    public let code: Code
+    /// The status of the response.
+    public let httpStatus: Int
+    /// The name of the error, such as `NOT_FOUND`, where the response states it.
+    public let status: String?
+    /// The reason in a word, such as `purchaseTokenNoLongerValid`, where the response states it.
+    public let reason: String?
+    /// In words, on one line of bounded length.
+    public let message: String?
+    /// When to come back, where the response states it.
+    public let retryAfter: Timestamp?
+  }
+
+  /// What went wrong.
+  public enum Cause: Error, Sendable, Hashable {
+    /// Google refuses the request.
+    case refused(Refusal)
+    /// No access token is issued: the key was deleted, the account disabled or the clock is wrong.
+    case tokenRefused(httpStatus: Int, error: String?, message: String?)
+    /// A success whose body is not what the endpoint answers.
+    case malformedResponse(MalformedReceipt)
+    /// There is no response.
+    case transport(HTTPTransportError)
+    /// The deadline of the retry policy passed.
+    case deadlineExceeded
+    /// The task was cancelled.
+    case cancelled
+    /// The server redirects to another host, or once more after `followed` redirects; this one is not followed.
+    case redirected(status: Int, location: String?, followed: Int)
+    /// The request is not one that Google accepts; it was not sent.
+    case invalidRequest(place: String, message: String)
+    /// No assertion could be signed.
+    case signing(String)
+  }
+
+  /// The call.
+  public let endpoint: GooglePlayEndpoint
+  /// How many requests were sent, without those for the access token; 0 where it was refused before.
+  public let attempts: Int
+  /// What went wrong.
+  public let cause: Cause
+
+  init(_ endpoint: GooglePlayEndpoint, attempts: Int, _ cause: Cause) {
+    self.endpoint = endpoint
+    self.attempts = attempts
+    self.cause = cause
+  }
+
+  /// What the refusal means, where Google refused the request.
+  public var code: Code? {
+    if case .refused(let refusal) = cause { refusal.code } else { nil }
+  }
+
+  /// Whether the same call may succeed later. For a call that is not idempotent that is no proof that this one did
+  /// nothing.
+  public var isRetryable: Bool {
+    switch cause {
+    case .refused(let refusal):
+      [.quotaExceeded, .conflict, .unavailable].contains(refusal.code) || refusal.httpStatus == 408
+    case .tokenRefused(let status, _, _): status == 408 || status == 429 || status / 100 == 5
+    case .deadlineExceeded: true
+    case .transport(let error): error.isRetryable
+    case .malformedResponse, .cancelled, .redirected, .invalidRequest, .signing: false
+    }
+  }
+}
+
+extension GooglePlayError.Cause {
+  /// What came out of a call.
+  init(_ error: any Error) {
+    switch error {
+    case let cause as GooglePlayError.Cause: self = cause
+    case let refusal as GooglePlayError.Refusal: self = .refused(refusal)
+    case let error as CryptoError: self = .signing(error.message)
+    case RemoteCaller.Failure.transport(let error): self = .transport(error)
+    case RemoteCaller.Failure.redirected(let status, let location, let followed):
+      self = .redirected(status: status, location: location.map(ShownText.line), followed: followed)
+    case RemoteCaller.Failure.deadlineExceeded: self = .deadlineExceeded
+    // Nothing else is thrown but this and `CancellationError`.
+    default: self = .cancelled
+    }
+  }
+
+  fileprivate var text: String {
+    switch self {
+    case .refused(let refusal): refusal.description
+    case .tokenRefused(let status, let error, let message):
+      "No access token was issued (HTTP status \(status))"
+        + [error, message].compactMap(\.self).map { ": \($0)" }.joined()
+        + ". Check the key of the service account and the clock."
+    case .malformedResponse(let error): "The response is not what this call answers: \(error)"
+    case .transport(let error): error.description
+    case .deadlineExceeded: "The deadline passed."
+    case .cancelled: "The task was cancelled."
+    case .redirected(let status, let location, let followed):
+      "The server redirects (HTTP status \(status)) to \(location ?? "nowhere"), which is not followed"
+        + "\(RemoteCaller.Failure.afterRedirects(followed))."
+    case .invalidRequest(let place, let message): "\(message) (\(place))"
+    case .signing(let message): "No assertion could be signed: \(message)"
+    }
+  }
+}
+
+extension GooglePlayError.Refusal: CustomStringConvertible {
+  /// Code, status and message in one line.
+  public var description: String {
+    "\(code.rawValue) (\(([String(httpStatus)] + [status, reason].compactMap(\.self)).joined(separator: ", ")))"
+      + (message.map { ": \($0)" } ?? "") + (retryAfter.map { "; come back at \($0.iso8601)" } ?? "")
+  }
+}
+
+extension GooglePlayError.Cause: CustomStringConvertible, CustomReflectable {
+  /// The cause in one line of bounded length.
+  public var description: String { ShownText.line(text) }
+
+  /// The description alone: what lies below may quote the response.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension GooglePlayError: CustomStringConvertible, CustomReflectable {
+  /// Endpoint, cause and number of requests in one line.
+  public var description: String {
+    let tries =
+      switch attempts {
+      case 0: "nothing was sent"
+      case 1: "1 request"
+      default: "\(attempts) requests"
+      }
+    return "\(endpoint): \(cause) (\(tries))"
+  }
+
+  /// The description alone.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+package import ReceiptCodec
+package import ReceiptCrypto
+
+/// A Google Cloud service account that Play Console lets call the Google Play Developer API, from its key file.
+///
+/// The key is never printed.
+public struct ServiceAccount: Sendable {
+  /// The account, as Play Console lists it (`client_email`).
+  public let email: String
+  /// The identifier of the key (`private_key_id`).
+  public let keyId: String
+  /// Where access tokens are issued (`token_uri`).
+  public let tokenURL: RemoteURL
+
+  /// The audience of the assertions: `token_uri` as the file spells it.
+  let audience: String
+  let privateKey: PrivateKey
+
+  /// The longest key file that is read, in bytes; one has some 2,400.
+  package static let maximumByteCount = 1 << 16
+
+  /// Reads a key file: the JSON that the Google Cloud console gives out.
+  ///
+  /// - Throws: ``ServiceAccountError``, which names the member that is missing or wrong and quotes nothing of it.
+  public init(keyFile: [UInt8]) throws(ServiceAccountError) {
+    guard keyFile.count <= Self.maximumByteCount else {
+      throw ServiceAccountError(at: "$", "The file has more than \(Self.maximumByteCount) bytes.")
+    }
+    guard let document = try? JSONValue(parsing: keyFile), document.object != nil else {
+      throw ServiceAccountError(at: "$", "This is not a JSON object. Use the key file of a service account.")
+    }
+    func member(_ name: String) throws(ServiceAccountError) -> String {
+      guard let text = document[name]?.string, !text.isEmpty else {
+        throw ServiceAccountError(at: "$.\(name)", "The member is missing, or not a text.")
+      }
+      return text
+    }
+    guard try member("type") == "service_account" else {
+      throw ServiceAccountError(
+        at: "$.type", "This is not the key of a service account; create one in the Google Cloud console.")
+    }
+    email = try member("client_email")
+    keyId = try member("private_key_id")
+    audience = try member("token_uri")
+    do throws(RemoteURL.Failure) {
+      tokenURL = try RemoteURL(audience)
+    } catch {
+      throw ServiceAccountError(at: "$.token_uri", error.description)
+    }
+    let pem = try member("private_key")
+    do throws(CryptoError) {
+      privateKey = try PrivateKey(pem: pem)
+    } catch {
+      throw ServiceAccountError(at: "$.private_key", error.message)
+    }
+    guard case .rsa(let bits) = privateKey.publicKey.kind, bits >= 2048 else {
+      throw ServiceAccountError(
+        at: "$.private_key", "The key is not RSA of at least 2048 bits (\(privateKey.publicKey.kind)).")
+    }
+  }
+
+  /// An assertion of the JWT bearer grant (RFC 7523): header alg, typ, kid; claims iss, scope, aud, iat, exp.
+  package func assertion(scope: String, issuedAt: Timestamp) throws(CryptoError) -> String {
+    let issuedAt = issuedAt.wholeSecondsSince1970 ?? 0
+    var header = JSONWriter()
+    header.beginObject()
+    for (name, value) in [("alg", "RS256"), ("typ", "JWT"), ("kid", keyId)] {
+      header.name(name)
+      header.string(value)
+    }
+    header.endObject()
+    var claims = JSONWriter()
+    claims.beginObject()
+    for (name, value) in [("iss", email), ("scope", scope), ("aud", audience)] {
+      claims.name(name)
+      claims.string(value)
+    }
+    claims.name("iat")
+    claims.integer(issuedAt)
+    claims.name("exp")
+    claims.integer(issuedAt + 3600)
+    claims.endObject()
+    let input = Base64URL.encode(header.bytes) + [UInt8(ascii: ".")] + Base64URL.encode(claims.bytes)
+    let signature = try privateKey.signature(for: input, using: .rsaPKCS1v15(.sha256))
+    return String(decoding: JWSWriter.compact(signingInput: input, signature: signature), as: UTF8.self)
+  }
+}
+
+extension ServiceAccount: CustomStringConvertible, CustomReflectable {
+  /// The account and the identifier of the key, without the key.
+  public var description: String { "ServiceAccount(\(email), key \(keyId))" }
+
+  /// The account and the identifier of the key, without the key.
+  public var customMirror: Mirror { Mirror(self, children: ["email": email, "keyId": keyId]) }
+}
+
+/// Why a key file of a service account cannot be used.
+public struct ServiceAccountError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The JSON path of the member.
+  public let place: String
+  /// What is wrong, and what to do. It quotes nothing of the file.
+  public let message: String
+
+  init(at place: String, _ message: String) {
+    self.place = place
+    self.message = message
+  }
+
+  /// Place and message.
+  public var description: String { "\(place): \(message)" }
+}

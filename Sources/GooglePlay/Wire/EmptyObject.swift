@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptCodec
+
+/// An object whose presence says something: it has no documented member. Those that it has are kept.
+public struct EmptyObject: Sendable, Hashable {
+  /// The members, in the order found.
+  package var members: [JSONMember] = []
+
+  /// Creates one without members.
+  public init() {}
+}
+
+extension EmptyObject: JSONFieldValue {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    guard let members = try JSONValue(from: &json).object else {
+      throw json.fieldFailure(.wrongType, "expected an object.")
+    }
+    self.members = members
+  }
+
+  package func write(to json: inout JSONWriter) { json.value(.object(members)) }
+}
