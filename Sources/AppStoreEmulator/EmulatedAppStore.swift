@@ -7,7 +7,7 @@ public import Storefront
 
 /// The App Store's endpoints, for tests: the App Store Server API and `verifyReceipt`, for one app in one environment.
 ///
-/// It has no sockets. `app-store-emulator` serves it over HTTP and TLS; a test can call it directly:
+/// It has no sockets. `store-emulator` serves it over HTTP and TLS; a test can call it directly:
 ///
 /// ```swift
 /// let store = try EmulatedAppStore(signing: try EmulatorSigning())

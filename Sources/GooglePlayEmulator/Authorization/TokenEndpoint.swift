@@ -23,19 +23,19 @@ final class TokenEndpoint: Sendable {
   }
 
   private struct State {
-    var accounts: [ServiceAccount]
+    var accounts: [PlayServiceAccount]
     var tokens: [String: AccessToken] = [:]
   }
 
   private let state: Mutex<State>
   private let clock: @Sendable () -> Timestamp
 
-  init(_ accounts: [ServiceAccount], clock: @escaping @Sendable () -> Timestamp) {
+  init(_ accounts: [PlayServiceAccount], clock: @escaping @Sendable () -> Timestamp) {
     state = Mutex(State(accounts: accounts))
     self.clock = clock
   }
 
-  func add(_ account: ServiceAccount) { state.withLock { $0.accounts.append(account) } }
+  func add(_ account: PlayServiceAccount) { state.withLock { $0.accounts.append(account) } }
 
   /// An error as the token endpoint words it.
   private struct Refusal: Error {

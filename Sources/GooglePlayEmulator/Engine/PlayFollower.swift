@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreEmulator
 internal import ReceiptCodec
 internal import Storefront
 
@@ -17,9 +18,23 @@ struct PlayFollower {
   let now: Timestamp
   /// The purchases that accounts are about to make.
   var requested: [String: PlayPurchase] = [:]
+  /// The accounts whose purchase was begun: what the same payment changes besides belongs to it.
+  private var begun: Set<String> = []
+
+  init(
+    ledger: PlayLedger, packageName: String, isTest: Bool, pushes: Bool, now: Timestamp,
+    requested: [String: PlayPurchase] = [:]
+  ) {
+    self.ledger = ledger
+    self.packageName = packageName
+    self.isTest = isTest
+    self.pushes = pushes
+    self.now = now
+    self.requested = requested
+  }
 
   /// Follows all events up to now.
-  func follow() async throws {
+  mutating func follow() async throws {
     while true {
       let header = try await ledger.header()
       let events = try await ledger.store.notifications(after: header.followed)
@@ -49,7 +64,7 @@ struct PlayFollower {
     try UnverifiedJWS(parsing: Array(jws.utf8)).decodePayload()
   }
 
-  private func follow(
+  private mutating func follow(
     _ event: SignedNotification, _ transaction: JWSTransaction, _ change: inout PlayLedger.Change
   ) async throws {
     let date = event.signedDate
@@ -62,7 +77,8 @@ struct PlayFollower {
     let current = try await ledger.purchase(.current(original))
     guard var purchase = current, event.type != .subscribed else {
       guard event.type == .subscribed || event.type == .didRenew else { return }
-      let link = try await current.map { try await supersede($0, at: date, &change) } ?? nil
+      var link: String?
+      if let current { link = try await supersede(current, at: date, &change) }
       return post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
     }
     switch (event.type, event.subtype) {
@@ -73,6 +89,7 @@ struct PlayFollower {
     case (.didFailToRenew, _), (.gracePeriodExpired, _): post(5, of: purchase, at: date, &change)
     case (.didChangeRenewalPref, .upgrade?), (.offerRedeemed, .upgrade?),
       (.didChangeRenewalPref, .downgrade?), (.offerRedeemed, .downgrade?):
+      guard !begun.contains(event.account) else { break }
       let link = try await supersede(purchase, at: date, &change)
       post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
     case (.didChangeRenewalStatus, .autoRenewEnabled?):
@@ -103,15 +120,16 @@ struct PlayFollower {
   }
 
   /// Begins the purchase of a transaction, or of no charge where its transaction belongs to another purchase.
-  private func begin(
+  private mutating func begin(
     _ transaction: JWSTransaction, _ event: SignedNotification, linked: String?,
     _ change: inout PlayLedger.Change
   ) async throws -> PlayPurchase {
     let identifier = transaction.transactionId ?? ""
     let sale = try await ledger.store.purchase(identifier)?.transaction
     var purchase: PlayPurchase
-    if let known = requested[event.account] {
+    if let known = requested.removeValue(forKey: event.account) {
       purchase = known
+      begun.insert(event.account)
     } else if let request = sale?.requestIdentifier,
       let known = try await ledger.purchase(.request(account: event.account, id: request)),
       known.state == .requested || known.state == .pending

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreEmulator
 internal import ReceiptCodec
 internal import ReceiptCrypto
 internal import Storefront
