@@ -21,7 +21,6 @@ struct SubscriptionAnswer {
     answer.subscriptionState = PlaySubscriptionState(
       rawValue: "SUBSCRIPTION_STATE_\(view.subscriptionState)")
     answer.startTime = record.state == .purchased ? record.purchaseDate : nil
-    answer.latestOrderId = record.orders.last?.orderId
     answer.linkedPurchaseToken = record.linkedToken
     answer.canceledStateContext = canceledContext
     answer.testPurchase = record.isTest ? EmptyObject() : nil
