@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "StorefrontSQLite", targets: ["StorefrontSQLite"]),
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
     .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
+    .library(name: "GooglePlayEmulator", targets: ["GooglePlayEmulator"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
   ],
   traits: [
@@ -156,10 +157,17 @@ let package = Package(
     .target(
       name: "AppStoreEmulator",
       dependencies: ["AppStoreServer", "ReceiptBytes", "ReceiptTesting", "Storefront"]),
+    .target(
+      name: "GooglePlayEmulator",
+      dependencies: [
+        "AppStoreEmulator", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "ReceiptSigning", "Storefront",
+      ]),
     .executableTarget(
-      name: "app-store-emulator",
+      name: "store-emulator",
       dependencies: [
         "AppStoreEmulator",
+        "GooglePlayEmulator",
         "ReceiptHTTPAsyncHTTPClient",
         "StorefrontSQLite",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -7,7 +7,7 @@ public import Storefront
 
 /// The App Store's endpoints, for tests: the App Store Server API and `verifyReceipt`, for one app in one environment.
 ///
-/// It has no sockets. `app-store-emulator` serves it over HTTP and TLS; a test can call it directly:
+/// It has no sockets. `store-emulator` serves it over HTTP and TLS; a test can call it directly:
 ///
 /// ```swift
 /// let store = try EmulatedAppStore(signing: try EmulatorSigning())
@@ -20,7 +20,7 @@ public import Storefront
 ///
 /// Purchases live in a `LocalStore`: what it sells, renews and refunds is what the endpoints answer. Signatures are
 /// genuine, and tokens are verified.
-public struct EmulatedAppStore: Sendable {
+public struct EmulatedAppStore: Sendable, ClockFollower {
   /// The app, and the accepted credentials.
   public struct Configuration: Sendable {
     /// `production` or `sandbox`.
@@ -60,7 +60,7 @@ public struct EmulatedAppStore: Sendable {
   /// The state besides purchases: retention messages, groups and so on.
   public let state = EmulatorStore()
   /// The clients' time, which says whether tokens and certificates are valid, however far the store's was advanced.
-  let clientClock: @Sendable () -> Timestamp
+  package let clientClock: @Sendable () -> Timestamp
   /// The time, where it can be advanced.
   public let clock: EmulatorClock?
   /// Sends notifications; `nil` where nothing is sent.
@@ -136,15 +136,15 @@ public struct EmulatedAppStore: Sendable {
   ///
   /// - Throws: `LocalStoreError`.
   public func advance(to target: Timestamp) async throws {
-    while true {
-      let event = try await purchases.nextDueDate()
-      let attempt = try await sender?.nextAttempt()
-      guard let next = [event, attempt].compactMap(\.self).min(), next <= target else { break }
-      clock?.advance(to: next)
-      try await performDue()
-    }
-    clock?.advance(to: target)
-    try await performDue()
+    guard let clock else { return try await performDue() }
+    try await clock.pass(until: target, for: self)
+  }
+
+  /// The date of the next event, or the next attempt to send a notification.
+  package func nextDueDate() async throws -> Timestamp? {
+    let event = try await purchases.nextDueDate()
+    let attempt = try await sender?.nextAttempt()
+    return [event, attempt].compactMap(\.self).min()
   }
 
   /// Performs what is due now.
@@ -203,19 +203,32 @@ public struct EmulatedAppStore: Sendable {
 
   /// Answers a request, with the next fault of the script.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
-    let (response, fault) = await faultyResponse(to: request)
+    await deliver(request) { await respond(to: $0) }
+  }
+
+  /// What somebody else answers to a request, with the next fault of the script.
+  package func deliver(
+    _ request: EmulatorRequest, _ answer: (EmulatorRequest) async -> EmulatorResponse
+  ) async -> EmulatorDelivery {
+    let (response, fault) = await faultyResponse(to: request, answer)
     return EmulatorDelivery(response, fault)
   }
 
   /// The answer with the faults of its delivery.
   func faultyResponse(to request: EmulatorRequest) async -> (EmulatorResponse, EmulatorFault?) {
+    await faultyResponse(to: request) { await respond(to: $0) }
+  }
+
+  private func faultyResponse(
+    to request: EmulatorRequest, _ answer: (EmulatorRequest) async -> EmulatorResponse
+  ) async -> (EmulatorResponse, EmulatorFault?) {
     let now = clientClock()
-    guard let fault = faults.next(for: request, at: now) else { return (await respond(to: request), nil) }
+    guard let fault = faults.next(for: request, at: now) else { return (await answer(request), nil) }
     if let response = fault.replacement(for: request, now: now) {
       statistics.count("fault", authorization: request.header("Authorization"))
       return (response, fault)
     }
-    var response = await respond(to: request)
+    var response = await answer(request)
     switch fault {
     case .truncatedJSON: response.body = Array(response.body.prefix(response.body.count / 2))
     case .flippedBit, .untrustedSigner, .otherApp, .otherEnvironment:

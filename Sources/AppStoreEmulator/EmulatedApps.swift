@@ -9,17 +9,27 @@ internal import ReceiptCodec
 public struct EmulatedApps: Sendable {
   /// The stores, of one environment and different apps; at least one.
   public let stores: [EmulatedAppStore]
+  private let other: (any OtherStore)?
   private let shutdown: @Sendable () -> Void
 
   /// Serves apps; `shutdown` ends the server.
   public init(_ stores: [EmulatedAppStore], shutdown: @escaping @Sendable () -> Void = {}) {
+    self.init(stores, beside: nil, shutdown: shutdown)
+  }
+
+  /// Serves apps beside another store.
+  package init(
+    _ stores: [EmulatedAppStore], beside other: (any OtherStore)?, shutdown: @escaping @Sendable () -> Void
+  ) {
     precondition(!stores.isEmpty, "a server has an app")
     self.stores = stores
+    self.other = other
     self.shutdown = shutdown
   }
 
   /// Answers a request: a control, or one of an app, with the next fault of its script.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
+    if let delivery = await other?.deliver(request) { return delivery }
     var request = request
     let store: EmulatedAppStore
     if request.path.count > 1, request.path[0] == "apps" {
@@ -38,6 +48,12 @@ public struct EmulatedApps: Sendable {
     }
     return await store.deliver(request)
   }
+}
+
+/// A store besides the App Store that the same server serves.
+package protocol OtherStore: Sendable {
+  /// The answer to a request of this store; `nil` for any other request.
+  func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery?
 }
 
 /// What a bearer token says before anybody checked it.

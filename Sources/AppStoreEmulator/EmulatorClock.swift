@@ -20,6 +20,7 @@ public final class EmulatorClock: Sendable {
   }
 
   private let state: Mutex<State>
+  private let followers = Mutex<[any ClockFollower]>([])
 
   /// Creates a clock.
   ///
@@ -43,6 +44,26 @@ public final class EmulatorClock: Sendable {
     }
   }
 
+  /// Lets a store live by this clock too: whichever store is asked to advance it, everything of both happens at its own
+  /// time.
+  package func add(_ follower: any ClockFollower) { followers.withLock { $0.append(follower) } }
+
+  /// Performs everything that is due up to a time, and sets the clock to it.
+  package func pass(until target: Timestamp, for follower: any ClockFollower) async throws {
+    let all = [follower] + followers.withLock { $0 }
+    while true {
+      var next: Timestamp?
+      for follower in all {
+        if let date = try await follower.nextDueDate() { next = min(next ?? date, date) }
+      }
+      guard let next, next <= target else { break }
+      advance(to: next)
+      for follower in all { try await follower.performDue() }
+    }
+    advance(to: target)
+    for follower in all { try await follower.performDue() }
+  }
+
   /// Sets the clock forward. An earlier time has no effect.
   public func advance(to time: Timestamp) {
     state.withLock { state in
@@ -50,4 +71,12 @@ public final class EmulatorClock: Sendable {
       state = State(base: max(now, time), anchor: .now, rate: state.rate)
     }
   }
+}
+
+/// A store that lives by a clock.
+package protocol ClockFollower: Sendable {
+  /// The date of the next thing that becomes due; `nil` if there is none.
+  func nextDueDate() async throws -> Timestamp?
+  /// Performs what is due now.
+  func performDue() async throws
 }

@@ -13,6 +13,7 @@ package struct StoreFolder {
 
   package var settingsFile: String { path + "/store.json" }
   package var ledgerFile: String { path + "/store.sqlite" }
+  package var playLedgerFile: String { path + "/play.sqlite" }
   package var ownCatalogFile: String { path + "/products.json" }
   package var storeKitCatalogFile: String { path + "/products.storekit" }
   package func queueFile(_ account: String) -> String { "\(path)/queue-\(account).sqlite" }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts app-store-emulator, and controls its state and its faults."""
+"""Starts store-emulator, and controls its state and its faults."""
 
 import json
 import pathlib

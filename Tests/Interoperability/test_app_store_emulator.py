@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apple's own client against app-store-emulator: each understands the other's messages.
+"""Apple's own client against store-emulator: each understands the other's messages.
 
 This is what says that the emulator speaks as the App Store does, rather than as our client expects.
 """
@@ -76,9 +76,9 @@ class Client(AppStoreServerAPIClient):
 
 @pytest.fixture(scope="module")
 def emulator(tmp_path_factory):
-    path = os.environ.get("APP_STORE_EMULATOR")
+    path = os.environ.get("STORE_EMULATOR")
     if not path or not os.access(path, os.X_OK):
-        pytest.exit("APP_STORE_EMULATOR does not name app-store-emulator; run scripts/interoperability", 2)
+        pytest.exit("STORE_EMULATOR does not name store-emulator; run scripts/interoperability", 2)
     emulator = Emulator(path, tmp_path_factory.mktemp("emulator"))
     yield emulator
     assert emulator.stop() == 0

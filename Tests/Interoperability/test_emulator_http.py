@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""app-store-emulator as a server of HTTP/1.1: what a client may send, what no client should, and its options."""
+"""store-emulator as a server of HTTP/1.1: what a client may send, what no client should, and its options."""
 
 import json
 import os
@@ -22,7 +22,7 @@ MEBIBYTE = 1 << 20
 
 def start(tmp_path_factory, *arguments: str, **options) -> Emulator:
     state = tmp_path_factory.mktemp("emulator")
-    return Emulator(os.environ["APP_STORE_EMULATOR"], state, "--sample", "--no-token-checks", *arguments, **options)
+    return Emulator(os.environ["STORE_EMULATOR"], state, "--sample", "--no-token-checks", *arguments, **options)
 
 
 @pytest.fixture(scope="module")
@@ -304,7 +304,7 @@ def test_fixed_ports_and_addresses(tmp_path_factory):
     [attempt] = requests.get(f"{url}/inApps/v1/notifications/test/{token}", timeout=30).json()["sendAttempts"]
     assert attempt["sendAttemptResult"] == "SUCCESS"
     other = subprocess.run(
-        [os.environ["APP_STORE_EMULATOR"], "--state", str(tmp_path_factory.mktemp("other")), "--bind", "127.0.0.2",
+        [os.environ["STORE_EMULATOR"], "--state", str(tmp_path_factory.mktemp("other")), "--bind", "127.0.0.2",
          "--tls-port", str(ports["tlsPort"])], capture_output=True, text=True, timeout=30,
     )  # fmt: skip
     assert other.returncode == 69 and "Address already in use" in other.stderr
@@ -327,7 +327,7 @@ def test_certificates_by_option(tmp_path_factory, tmp_path):
     for options, code in [(["--tls-key", str(key)], 64), (["--tls-key", "/nowhere", "--tls-certificate", "/nowhere"], 66),
                           (["--idle-timeout", "0"], 64), (["--port", "65536"], 64)]:  # fmt: skip
         run = subprocess.run(
-            [os.environ["APP_STORE_EMULATOR"], "--state", str(tmp_path / "state"), *options], capture_output=True,
+            [os.environ["STORE_EMULATOR"], "--state", str(tmp_path / "state"), *options], capture_output=True,
             text=True, timeout=30,
         )  # fmt: skip
         assert run.returncode == code, run.stderr

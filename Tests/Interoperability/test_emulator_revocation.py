@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What outside clients learn from app-store-emulator about its certificates: over OCSP, and from revocation lists."""
+"""What outside clients learn from store-emulator about its certificates: over OCSP, and from revocation lists."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ ORIGINAL = "2000000001"
 @pytest.fixture(scope="module")
 def started(tmp_path_factory):
     emulator = Emulator(
-        os.environ["APP_STORE_EMULATOR"], tmp_path_factory.mktemp("emulator"), "--sample", "--no-token-checks"
+        os.environ["STORE_EMULATOR"], tmp_path_factory.mktemp("emulator"), "--sample", "--no-token-checks"
     )
     yield emulator
     assert emulator.stop() == 0
@@ -187,7 +187,7 @@ def test_apples_verifier_asks(emulator, transaction, certificate, signer):
 
 def test_clients_keep_their_own_time(tmp_path):
     """However far the store's clock was advanced: tokens and certificates are valid by the clients'."""
-    emulator = Emulator(os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--sample", "--clock-rate", "0")
+    emulator = Emulator(os.environ["STORE_EMULATOR"], tmp_path / "state", "--sample", "--clock-rate", "0")
     client = Client(emulator, "tlsPort", Environment.SANDBOX)
     verifier = SignedDataVerifier(
         [emulator.file("root")], True, Environment.SANDBOX, emulator.developer["bundleId"],
@@ -215,7 +215,7 @@ def test_an_authority_of_ones_own(receipt_tool, tmp_path):
     errors = tmp_path / "errors"
     with open(errors, "w") as file:
         own = Emulator(
-            os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--authority", str(tmp_path / "own"), stderr=file
+            os.environ["STORE_EMULATOR"], tmp_path / "state", "--authority", str(tmp_path / "own"), stderr=file
         )
     for path in ["ocsp/MA==", "crl/root.crl"]:
         response = requests.get(f"{own.url()}/{path}", timeout=30)

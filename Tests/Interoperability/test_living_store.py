@@ -96,7 +96,7 @@ def receiver():
 @pytest.fixture
 def emulator(tmp_path, receiver):
     emulator = Emulator(
-        os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--clock-rate", "0",
+        os.environ["STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--clock-rate", "0",
         "--grace-period", "16", "--notification-url", receiver.url, "--notification-timeout", "1",
     )  # fmt: skip
     yield emulator
@@ -302,7 +302,7 @@ def test_a_killed_emulator_loses_and_invents_nothing(tmp_path, receiver, receipt
     sold: dict[str, str] = {}
     for number in range(rounds):
         emulator = Emulator(
-            os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop),
+            os.environ["STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop),
             "--notification-url", receiver.url,
         )  # fmt: skip
         killer = threading.Timer(generator.uniform(0.02, 0.5), emulator.process.send_signal, [signal.SIGKILL])
@@ -323,7 +323,7 @@ def test_a_killed_emulator_loses_and_invents_nothing(tmp_path, receiver, receipt
             continue
         # The same request again is answered with the same sale, whether it was made or not.
         emulator = Emulator(
-            os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop),
+            os.environ["STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop),
             "--notification-url", receiver.url,
         )  # fmt: skip
         sold[asked] = emulator.control("POST", "buy", {"account": "a", "productId": "com.example.coins", "requestId": asked})["transactionId"]
@@ -442,7 +442,7 @@ def test_several_apps_are_served_by_one_process(tmp_path, receipt_tool):
         shops += ["--store", str(tmp_path / name)]
         run = receipt_tool.run("store", "init", "--store", tmp_path / name, "--bundle", f"com.example.{name}")
         assert run.code == 0, run.err
-    emulator = Emulator(os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", *shops)
+    emulator = Emulator(os.environ["STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", *shops)
     assert emulator.developer["bundleId"] == "com.example.one"
 
     def buy(app):

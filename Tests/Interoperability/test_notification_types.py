@@ -184,7 +184,7 @@ def test_how_a_notification_is_brought_about(tmp_path, kind):
         pytest.skip(f"it cannot be: {how}")
     options = [] if kind == ("DID_FAIL_TO_RENEW", None) else ["--grace-period", "16"]
     emulator = Emulator(
-        os.environ["APP_STORE_EMULATOR"], tmp_path, "--no-token-checks", "--clock-rate", "0", *options
+        os.environ["STORE_EMULATOR"], tmp_path, "--no-token-checks", "--clock-rate", "0", *options
     )
     how(Store(emulator))
     # What a request of the API causes is sent a moment later.

@@ -24,8 +24,8 @@ def receipt_store(receipt_tool, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def emulator(receipt_store, tmp_path_factory):
-    path = os.environ.get("APP_STORE_EMULATOR")
-    assert path and os.access(path, os.X_OK), "APP_STORE_EMULATOR does not name the built emulator"
+    path = os.environ.get("STORE_EMULATOR")
+    assert path and os.access(path, os.X_OK), "STORE_EMULATOR does not name the built emulator"
     running = Emulator(
         path, tmp_path_factory.mktemp("emulator"), "--sample", "--shared-secret", SHARED_SECRET,
         "--receipt-authority", str(receipt_store),

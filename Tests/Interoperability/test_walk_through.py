@@ -29,7 +29,7 @@ def test_the_walk_through_does_what_it_says(tmp_path):
     lines = commands()
     assert len(lines) == 10
     shutil.copy(ROOT / "Tests/StorefrontTests/Catalog/Fixtures/6.3.storekit", tmp_path / "Products.storekit")
-    tools = {os.path.dirname(os.environ[name]) for name in ("RECEIPT_TOOL", "APP_STORE_EMULATOR")}
+    tools = {os.path.dirname(os.environ[name]) for name in ("RECEIPT_TOOL", "STORE_EMULATOR")}
     environment = os.environ | {"PATH": ":".join([*tools, os.environ["PATH"]])}
     ports = {"8080": free_port(), "8081": free_port()}
     background: list[subprocess.Popen] = []

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
-internal import ReceiptCodec
+package import FoundationEssentials
+package import ReceiptCodec
 
 /// The members of an object in a control request. Unknown names and wrong types are errors that name the member.
-struct ControlMembers {
+package struct ControlMembers {
   private let object: [JSONMember]
   private let place: String
 
@@ -13,7 +13,7 @@ struct ControlMembers {
   ///   - place: Where it stands, for messages; empty for the whole request.
   ///   - names: The names that are known.
   /// - Throws: ``EmulatorControl/Failure``.
-  init(_ json: JSONValue, at place: String = "", _ names: [String]) throws(EmulatorControl.Failure) {
+  package init(_ json: JSONValue, at place: String = "", _ names: [String]) throws(EmulatorControl.Failure) {
     guard let object = json.object else {
       throw EmulatorControl.Failure("\(place.isEmpty ? "The request" : place) is not an object.")
     }
@@ -26,11 +26,11 @@ struct ControlMembers {
   }
 
   /// The value of a member; `nil` if it is absent or `null`.
-  subscript(_ name: String) -> JSONValue? {
+  package subscript(_ name: String) -> JSONValue? {
     object.first { $0.name == name }.flatMap { $0.value.isNull ? nil : $0.value }
   }
 
-  func path(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
+  package func path(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
 
   private func value<Value>(
     _ name: String, _ kind: String, _ read: (JSONValue) -> Value?
@@ -42,15 +42,15 @@ struct ControlMembers {
     return value
   }
 
-  func string(_ name: String) throws(EmulatorControl.Failure) -> String? {
+  package func string(_ name: String) throws(EmulatorControl.Failure) -> String? {
     try value(name, "a text") { $0.string }
   }
 
-  func integer(_ name: String) throws(EmulatorControl.Failure) -> Int64? {
+  package func integer(_ name: String) throws(EmulatorControl.Failure) -> Int64? {
     try value(name, "a whole number") { $0.int64 }
   }
 
-  func integer(_ name: String, in range: ClosedRange<Int>) throws(EmulatorControl.Failure) -> Int? {
+  package func integer(_ name: String, in range: ClosedRange<Int>) throws(EmulatorControl.Failure) -> Int? {
     let limit =
       range.upperBound == .max ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
     return try value(name, "a whole number of \(limit)") { json in
@@ -58,32 +58,32 @@ struct ControlMembers {
     }
   }
 
-  func number(_ name: String) throws(EmulatorControl.Failure) -> Double? {
+  package func number(_ name: String) throws(EmulatorControl.Failure) -> Double? {
     try value(name, "a number") { if case .number(let number) = $0 { number.double } else { nil } }
   }
 
-  func number(_ name: String, in range: ClosedRange<Double>) throws(EmulatorControl.Failure) -> Double? {
+  package func number(_ name: String, in range: ClosedRange<Double>) throws(EmulatorControl.Failure) -> Double? {
     try value(name, "a number of \(range.lowerBound) to \(range.upperBound)") {
       if case .number(let number) = $0, range ~= number.double { number.double } else { nil }
     }
   }
 
   /// A number exactly as it is written, such as a price.
-  func decimal(_ name: String) throws(EmulatorControl.Failure) -> Decimal? {
+  package func decimal(_ name: String) throws(EmulatorControl.Failure) -> Decimal? {
     try value(name, "a number") {
       if case .number(let number) = $0 { Decimal(string: number.text) } else { nil }
     }
   }
 
-  func flag(_ name: String) throws(EmulatorControl.Failure) -> Bool? {
+  package func flag(_ name: String) throws(EmulatorControl.Failure) -> Bool? {
     try value(name, "true or false") { $0.flag }
   }
 
-  func list(_ name: String) throws(EmulatorControl.Failure) -> [JSONValue]? {
+  package func list(_ name: String) throws(EmulatorControl.Failure) -> [JSONValue]? {
     try value(name, "a list") { $0.array }
   }
 
-  func strings(_ name: String) throws(EmulatorControl.Failure) -> [String]? {
+  package func strings(_ name: String) throws(EmulatorControl.Failure) -> [String]? {
     try value(name, "a list of texts") { list in
       guard let list = list.array else { return nil }
       let texts = list.compactMap(\.string)
@@ -92,7 +92,7 @@ struct ControlMembers {
   }
 
   /// A time in milliseconds since 1970, or in ISO 8601.
-  func time(_ name: String) throws(EmulatorControl.Failure) -> Timestamp? {
+  package func time(_ name: String) throws(EmulatorControl.Failure) -> Timestamp? {
     try value(name, "a time: milliseconds since 1970, or 2026-01-31T12:00:00Z") { json in
       if let milliseconds = json.int64 { return Timestamp(millisecondsSince1970: Double(milliseconds)) }
       return json.string.flatMap { try? Timestamp(iso8601: $0) }
@@ -100,12 +100,12 @@ struct ControlMembers {
   }
 
   /// A path, or a path and query.
-  func absolutePath(_ name: String) throws(EmulatorControl.Failure) -> String? {
+  package func absolutePath(_ name: String) throws(EmulatorControl.Failure) -> String? {
     try value(name, "a text that begins with /") { $0.string.flatMap { $0.hasPrefix("/") ? $0 : nil } }
   }
 
   /// A value of an enumeration.
-  func choice<Value: RawRepresentable<String> & CaseIterable>(
+  package func choice<Value: RawRepresentable<String> & CaseIterable>(
     _ name: String, of type: Value.Type = Value.self
   ) throws(EmulatorControl.Failure) -> Value? {
     let names = type.allCases.map(\.rawValue).joined(separator: ", ")
@@ -113,7 +113,7 @@ struct ControlMembers {
   }
 
   /// A value of a list of choices.
-  func choice<Value>(
+  package func choice<Value>(
     _ name: String, _ choices: KeyValuePairs<String, Value>
   ) throws(EmulatorControl.Failure) -> Value? {
     let names = choices.map(\.key).joined(separator: ", ")
@@ -121,7 +121,7 @@ struct ControlMembers {
   }
 
   /// A payload with Apple's member names.
-  func payload<Payload>(
+  package func payload<Payload>(
     _ name: String, _ read: ([UInt8]) throws(MalformedReceipt) -> Payload
   ) throws(EmulatorControl.Failure) -> Payload? {
     guard let json = self[name] else { return nil }
@@ -131,14 +131,14 @@ struct ControlMembers {
   }
 
   /// A value of an enumeration that must be there.
-  func required<Value: RawRepresentable<String> & CaseIterable>(
+  package func required<Value: RawRepresentable<String> & CaseIterable>(
     _ name: String, of type: Value.Type
   ) throws(EmulatorControl.Failure) -> Value {
     try required(name) { name throws(EmulatorControl.Failure) in try choice(name, of: type) }
   }
 
   /// The value of a member that must be there.
-  func required<Value>(
+  package func required<Value>(
     _ name: String, _ read: (String) throws(EmulatorControl.Failure) -> Value?
   ) throws(EmulatorControl.Failure) -> Value {
     guard let value = try read(name) else {

@@ -31,7 +31,7 @@ public struct EmulatorControl: Sendable {
     /// What is wrong.
     public let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
   }
 
   private let store: EmulatedAppStore

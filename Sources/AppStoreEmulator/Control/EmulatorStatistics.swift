@@ -59,7 +59,7 @@ public final class EmulatorStatistics: Sendable {
   /// Counts a closed connection.
   public func connectionClosed() { state.withLock { $0.counts.openConnections -= 1 } }
 
-  func count(_ endpoint: String, authorization: String?) {
+  package func count(_ endpoint: String, authorization: String?) {
     let token = authorization.map { Digest.hash(Array($0.utf8), using: .sha256) }
     state.withLock { state in
       state.counts.requests[endpoint, default: 0] += 1

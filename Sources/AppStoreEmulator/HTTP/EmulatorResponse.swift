@@ -29,7 +29,7 @@ public struct EmulatorResponse: Sendable, Hashable {
   public static func empty(status: Int = 200) -> EmulatorResponse { EmulatorResponse(status: status) }
 
   /// A response whose body is text.
-  static func text(_ text: String, status: Int) -> EmulatorResponse {
+  package static func text(_ text: String, status: Int) -> EmulatorResponse {
     EmulatorResponse(
       status: status, headers: [HTTPHeader("Content-Type", "text/plain")], body: Array(text.utf8))
   }
@@ -48,7 +48,8 @@ public struct EmulatorResponse: Sendable, Hashable {
   public func serialized(contentLength: Int? = nil, isLast: Bool = false) -> [UInt8] {
     var head = statusLine
     for header in headers { head += "\(header.name): \(header.value)\r\n" }
-    head += "Content-Length: \(contentLength ?? body.count)\r\n"
+    // A 204 has neither (RFC 9110 section 8.6).
+    if status != 204 { head += "Content-Length: \(contentLength ?? body.count)\r\n" }
     if isLast { head += "Connection: close\r\n" }
     return Array((head + "\r\n").utf8) + body
   }
@@ -56,8 +57,8 @@ public struct EmulatorResponse: Sendable, Hashable {
   var statusLine: String { "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Status")\r\n" }
 
   private static let reasons = [
-    200: "OK", 202: "Accepted", 302: "Found", 307: "Temporary Redirect", 400: "Bad Request",
-    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict",
+    200: "OK", 202: "Accepted", 204: "No Content", 302: "Found", 307: "Temporary Redirect", 400: "Bad Request",
+    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict", 410: "Gone",
     413: "Content Too Large", 414: "URI Too Long", 417: "Expectation Failed", 429: "Too Many Requests",
     431: "Request Header Fields Too Large", 500: "Internal Server Error", 502: "Bad Gateway",
     503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+package import ReceiptCodec
 
 // The emulator does not use the client's types for JSON: a misspelled name in them would be the same on both sides, and
 // pass every test.
 extension JSONValue {
   /// An object of the members that have a value.
-  static func members(_ members: (name: String, value: JSONValue?)...) -> JSONValue {
+  package static func members(_ members: (name: String, value: JSONValue?)...) -> JSONValue {
     .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } })
   }
 
-  static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+  package static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 
-  static func date(_ instant: Timestamp) -> JSONValue { .integer(Int64(instant.wholeMilliseconds)) }
+  package static func date(_ instant: Timestamp) -> JSONValue { .integer(Int64(instant.wholeMilliseconds)) }
 
   /// An object with one member replaced, or added.
-  func setting(_ name: String, _ value: JSONValue) -> JSONValue {
+  package func setting(_ name: String, _ value: JSONValue) -> JSONValue {
     guard case .object(var members) = self else { return self }
     if let index = members.firstIndex(where: { $0.name == name }) {
       members[index].value = value
@@ -25,12 +25,12 @@ extension JSONValue {
     return .object(members)
   }
 
-  var flag: Bool? {
+  package var flag: Bool? {
     guard case .bool(let flag) = self else { return nil }
     return flag
   }
 
-  var isNull: Bool { self == .null }
+  package var isNull: Bool { self == .null }
 
   /// The value with every string in it transformed, at any depth.
   func mappingStrings(_ change: (String) -> String) -> JSONValue {

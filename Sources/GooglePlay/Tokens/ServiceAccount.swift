@@ -17,7 +17,7 @@ public struct ServiceAccount: Sendable {
 
   /// The audience of the assertions: `token_uri` as the file spells it.
   let audience: String
-  let privateKey: PrivateKey
+  package let privateKey: PrivateKey
 
   /// The longest key file that is read, in bytes; one has some 2,400.
   package static let maximumByteCount = 1 << 16

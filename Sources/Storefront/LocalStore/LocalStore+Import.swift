@@ -176,7 +176,8 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `storage`.
   package func removeAll() throws(LocalStoreError) { try replaceAll(with: []) }
 
-  func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
+  /// Makes changes of records that are no purchases, in one commit.
+  package func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
     do throws(RecordStorageError) { try storage.commit(changes) } catch { throw LocalStoreError(error) }
   }
 

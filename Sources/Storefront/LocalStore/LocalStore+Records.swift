@@ -191,7 +191,7 @@ extension LocalStore {
     return try Self.decode(bytes, at: "store-sales/\(identifier)")
   }
 
-  func value(of key: String, in collection: RecordCollection) throws(LocalStoreError) -> [UInt8]? {
+  package func value(of key: String, in collection: RecordCollection) throws(LocalStoreError) -> [UInt8]? {
     try Self.value(of: key, in: collection, of: storage)
   }
 

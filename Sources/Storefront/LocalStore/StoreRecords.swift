@@ -50,26 +50,26 @@ extension RecordCollection {
     .storeOwned, .storeRestorations, .storeSubscriptions, .storeNonces, .storeOutbox, .storeOutboxDates,
     .storeDeliveries, .storeDueDeliveries, .storeHistory, .storeNames, .storeAppTransactions, .storeOrders,
     .storeConsumption,
-  ]
+  ] + ofPlay
 }
 
 /// Compound keys.
-enum StoreKey {
+package enum StoreKey {
   /// The parts, separated by slashes. Everything but letters, digits, hyphens, dots and underscores is escaped, so that
   /// different parts never give the same key.
-  static func joined(_ parts: String...) -> String { parts.map { escaped($0) }.joined(separator: "/") }
+  package static func joined(_ parts: String...) -> String { parts.map { escaped($0) }.joined(separator: "/") }
 
   /// The prefix of all keys with this first part.
-  static func prefix(_ part: String) -> String { escaped(part) + "/" }
+  package static func prefix(_ part: String) -> String { escaped(part) + "/" }
 
   /// 16 digits, so that keys sort by number.
-  static func number(_ number: Int64) -> String {
+  package static func number(_ number: Int64) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 16 - digits.utf8.count)) + digits
   }
 
   /// Sorts by date, in milliseconds, and then by number.
-  static func dated(_ date: Timestamp, _ number: Int64) -> String {
+  package static func dated(_ date: Timestamp, _ number: Int64) -> String {
     joined(Self.number(Int64(date.wholeMilliseconds)), Self.number(number))
   }
 

@@ -185,7 +185,30 @@ extension SubscriptionEngine {
         .notEligible, at: originalTransactionIdentifier, "It was extended twice within 365 days.")
     }
     subscription.extensionDates.append(now)
-    let end = options.calendar.adding(days: Double(days), to: subscription.expiresDate)
+    return postpone(
+      subscription, to: options.calendar.adding(days: Double(days), to: subscription.expiresDate), at: now)
+  }
+
+  /// Moves the end of the current period to a later date, without the limits of an extension.
+  ///
+  /// - Returns: `RENEWAL_EXTENDED`.
+  /// - Throws: ``SubscriptionError`` with `unknown-subscription`, `family-shared`, `not-active` or `invalid-value`.
+  package mutating func postpone(
+    _ originalTransactionIdentifier: String, to end: Timestamp, at instant: Timestamp
+  ) throws(SubscriptionError) -> [StoreEvent] {
+    let now = begin(at: instant)
+    let subscription = try paid(originalTransactionIdentifier, at: now)
+    guard end > subscription.expiresDate else {
+      throw SubscriptionError(
+        .invalidValue, at: originalTransactionIdentifier, "The new end must be later than the present one.")
+    }
+    return postpone(subscription, to: end, at: now)
+  }
+
+  private mutating func postpone(
+    _ postponed: Subscription, to end: Timestamp, at now: Timestamp
+  ) -> [StoreEvent] {
+    var subscription = postponed
     subscription.transaction.expiresDate = end
     subscription.anchorDay = Int64(options.calendar.anchorDay(of: end))
     subscription.dueDate = end

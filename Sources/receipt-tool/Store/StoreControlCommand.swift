@@ -9,11 +9,11 @@ import ReceiptHTTPCurl
 struct StoreControlCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "control",
-    abstract: "Let something happen in the store of a running app-store-emulator: buy, refund, advance, …",
+    abstract: "Let something happen in the store of a running store-emulator: buy, refund, advance, …",
     discussion: """
       Members are given as NAME=VALUE: true, false, null and numbers are what they look like, all else is text, and so
       is what follows NAME:= only where it is no JSON. The controls are listed in the documentation of
-      app-store-emulator. The answer is one JSON object, on standard output.
+      store-emulator. The answer is one JSON object, on standard output.
 
       EXAMPLES:
         receipt-tool store control --emulator http://localhost:8080 buy account=alice productId=com.example.plan.monthly

@@ -5,7 +5,7 @@ import ReceiptCodec
 import Synchronization
 import Testing
 
-/// `app-store-emulator` as another process. It ends with this one, whose end closes its standard input.
+/// `store-emulator` as another process. It ends with this one, whose end closes its standard input.
 final class EmulatorProcess: Sendable {
   /// Which port of it.
   enum Port: String, CaseIterable {
@@ -25,7 +25,7 @@ final class EmulatorProcess: Sendable {
   /// One for all tests that need no process of their own, started at first use.
   static let shared = Result { try EmulatorProcess() }
 
-  static let absence: Comment = "app-store-emulator is not beside the tests, or was built without SwiftNIO"
+  static let absence: Comment = "store-emulator is not beside the tests, or was built without SwiftNIO"
 
   /// Whether there is one to start; where there is none, standard error says so.
   static let isPresent: Bool = {
@@ -38,7 +38,7 @@ final class EmulatorProcess: Sendable {
   }()
 
   private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appendingPathComponent("app-store-emulator")
+    .deletingLastPathComponent().appendingPathComponent("store-emulator")
 
   private let ready: JSONValue
   private let running: Mutex<Running>

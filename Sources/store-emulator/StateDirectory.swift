@@ -20,7 +20,7 @@
 
     func write(
       signing: EmulatorSigning, settings: StoreSettings?, tlsAuthority: Certificate, developerKey: PrivateKey,
-      options: AppStoreEmulatorTool
+      options: StoreEmulatorTool
     ) throws {
       let developer = JSONValue.object([
         JSONMember(name: "keyId", value: .string(options.keyId)),

@@ -19,7 +19,7 @@ enum ToolFailure {
 
   /// Writes the reason to standard error, and returns the error to throw.
   static func exit(_ code: Int32, _ message: String) -> ExitCode {
-    write("app-store-emulator: \(message)\n", to: 2)
+    write("store-emulator: \(message)\n", to: 2)
     return ExitCode(code)
   }
 

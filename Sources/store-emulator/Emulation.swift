@@ -3,6 +3,8 @@
 #if SwiftNIO
   import AppStoreEmulator
   import ArgumentParser
+  import GooglePlay
+  import GooglePlayEmulator
   import ReceiptCodec
   import ReceiptCrypto
   import ReceiptHTTPAsyncHTTPClient
@@ -14,7 +16,7 @@
 
   /// The stores and ports of one process.
   struct Emulation {
-    let options: AppStoreEmulatorTool
+    let options: StoreEmulatorTool
 
     func run() async throws {
       let end = EndSignal(endsWithInput: !options.keepRunning)
@@ -37,22 +39,34 @@
       let transport = try transport(certificates)
       // What has no identity of its own shares one, and its responder.
       let signing = try signing(folders.first?.folder, ocspPort: ports[0].listener.port)
+      let accounts = try serviceAccounts(port: ports[0].listener.port)
       var apps: [ReceiptEnvironment: EmulatedApps] = [:]
+      var playApps: [EmulatedPlayStore] = []
       for (environment, port) in [(ReceiptEnvironment.sandbox, ports[0]), (.production, ports[1])] {
         let own: [StoreInFolder?] = folders.filter { $0.settings.environment == environment }
         var stores: [EmulatedAppStore] = []
+        var playStores: [EmulatedPlayStore] = []
         for folder in own.isEmpty ? [nil] : own {
-          stores.append(
-            try await store(
-              environment, folder,
-              try folder.map { try self.signing($0.folder, ocspPort: ports[0].listener.port) } ?? signing,
-              developerKey.publicKey, transport, port: port.listener.port))
+          let (store, playStore) = try await store(
+            environment, folder,
+            try folder.map { try self.signing($0.folder, ocspPort: ports[0].listener.port) } ?? signing,
+            developerKey.publicKey, transport, port: port.listener.port, isFirst: stores.isEmpty)
+          stores.append(store)
+          playStores.append(playStore)
         }
-        apps[environment] = EmulatedApps(stores, shutdown: { end.fire() })
+        let play = EmulatedPlay(
+          playStores, accounts: accounts, checksTokens: !options.noTokenChecks,
+          clock: { SystemClock.now() })
+        play.pushNotifications(
+          to: options.play.playPushURL, audience: options.play.playPushAudience,
+          email: options.play.playPushEmail, over: transport,
+          timeout: .seconds(options.notificationTimeout))
+        playApps += playStores
+        apps[environment] = EmulatedApps(stores, beside: play, shutdown: { end.fire() })
       }
       let stores = apps.values.flatMap(\.stores)
       if stores.contains(where: { $0.signing.responder == nil }) {
-        ToolFailure.write("app-store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
+        ToolFailure.write("store-emulator: note: \(EmulatedResponder.absence)\n", to: 2)
       }
       ToolFailure.write(files.readyLine(ports: ports.map { ($0.name, $0.listener.port) }), to: 1)
       await withTaskGroup(of: Void.self) { group in
@@ -63,6 +77,9 @@
           }
         }
         for store in stores {
+          group.addTask { await store.run() }
+        }
+        for store in playApps {
           group.addTask { await store.run() }
         }
         group.addTask { await end.wait() }
@@ -125,8 +142,8 @@
 
     private func store(
       _ environment: ReceiptEnvironment, _ stored: StoreInFolder?, _ signing: EmulatorSigning,
-      _ developerKey: PublicKey, _ transport: AsyncHTTPClientTransport, port: Int
-    ) async throws -> EmulatedAppStore {
+      _ developerKey: PublicKey, _ transport: AsyncHTTPClientTransport, port: Int, isFirst: Bool
+    ) async throws -> (EmulatedAppStore, EmulatedPlayStore) {
       let key = DeveloperKey(keyId: options.keyId, issuerId: options.issuerId, publicKey: developerKey)
       var configuration = EmulatedAppStore.Configuration(
         environment: environment, bundleId: options.bundleId, appAppleId: options.appAppleId,
@@ -135,6 +152,7 @@
       storeOptions.engine.gracePeriodDays = options.gracePeriod
       if options.sandboxRates { storeOptions.engine.calendar = .sandbox }
       var storage: any RecordStorage = MemoryRecordStorage()
+      var playStorage: any RecordStorage = MemoryRecordStorage()
       var start = try options.clock.map { try Self.time($0) } ?? SystemClock.now()
       do {
         if let stored {
@@ -142,6 +160,7 @@
           configuration.bundleId = stored.settings.bundleId
           if let appAppleId = stored.settings.appAppleId { configuration.appAppleId = appAppleId }
           storage = try SQLiteRecordStorage(openingAt: stored.folder.ledgerFile)
+          playStorage = try SQLiteRecordStorage(at: stored.folder.playLedgerFile)
           start = SystemClock.now().addingSeconds(stored.settings.clockOffset / 1000)
         }
         let clock = EmulatorClock(at: start, rate: options.clockRate)
@@ -149,23 +168,47 @@
           configuration, signing: signing, clock: clock, catalog: try catalog(stored?.folder),
           storage: storage,
           options: storeOptions)
-        clock.advance(to: try await store.purchases.lastEventDate())
+        let name = isFirst ? options.play.playPackage : nil
+        let playStore = try EmulatedPlayStore(
+          packageName: name ?? configuration.bundleId, isTest: environment == .sandbox, signing: signing,
+          clock: clock, clientClock: { SystemClock.now() }, catalog: store.purchases.catalog,
+          storage: playStorage, options: storeOptions)
+        clock.advance(to: max(try await store.purchases.lastEventDate(), try await playStore.lastEventDate()))
         await store.sendNotifications(
           to: options.notificationURL ?? options.serving.localURL(port: port) + "/_emulator/receiver",
           over: transport,
           timeout: .seconds(options.notificationTimeout),
           retries: environment == .production || options.sandboxRetries)
+        clock.add(store)
         if options.sample {
           let seed = try EmulatorSeed(
             json: .object([JSONMember(name: "sample", value: .bool(true))]),
             configuration: store.configuration)
           try await seed.apply(to: store)
         }
-        return store
+        return (store, playStore)
       } catch let error as ExitCode {
         throw error
       } catch {
         throw ToolFailure.exit(ToolFailure.noInput, "\(error)")
+      }
+    }
+
+    /// The service account of the file that is named, which is written if it does not exist.
+    private func serviceAccounts(port: Int) throws -> [PlayServiceAccount] {
+      guard let file = options.play.playServiceAccount else { return [] }
+      if let contents = try? FileStore.read(file) {
+        do throws(ServiceAccountError) { return [try PlayServiceAccount(keyFile: contents)] } catch {
+          throw ToolFailure.exit(ToolFailure.noInput, "\(file): \(error)")
+        }
+      }
+      do {
+        let (account, contents) = try PlayServiceAccount.make(
+          tokenURI: options.serving.url(port: port) + "/token")
+        try FileStore.replace(file, mode: 0o600, contents: contents)
+        return [account]
+      } catch {
+        throw ToolFailure.exit(ToolFailure.cannotCreate, "\(file): \(error)")
       }
     }
 

@@ -5,25 +5,29 @@ import ArgumentParser
 import ReceiptSigning
 
 @main
-struct AppStoreEmulatorTool: AsyncParsableCommand {
+struct StoreEmulatorTool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "app-store-emulator",
-    abstract: "Serves the App Store's endpoints on this machine, for tests, and fails on demand.",
+    commandName: "store-emulator",
+    abstract: "Serves the App Store's and Google Play's endpoints on this machine, for tests, and fails on demand.",
     discussion: """
       When it is ready it prints one line of JSON: the ports, and the files that it wrote into the state
       directory. It ends on SIGTERM, on POST /_emulator/shutdown, or when its standard input is closed, so that
       it does not outlive the test that started it.
 
       EXAMPLES:
-        app-store-emulator --state /tmp/emulator
-        app-store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running --port 8080 --log &
+        store-emulator --state /tmp/emulator
+        store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running --port 8080 --log &
         curl -X POST http://127.0.0.1:8080/_emulator/faults \\
           -d '[{"faults": [{"kind": "cut", "afterBytes": 20}], "requests": 3}]'
-        app-store-emulator --state /tmp/emulator --store shop --clock-rate 0 \\
+        store-emulator --state /tmp/emulator --store shop --clock-rate 0 \\
           --notification-url http://localhost:8080/notifications
         curl -X POST http://127.0.0.1:PORT/_emulator/buy \\
           -d '{"account": "alice", "productId": "com.example.plan.monthly"}'
         curl -X POST http://127.0.0.1:PORT/_emulator/advance -d '{"by": "P1M"}'
+        store-emulator --state /tmp/emulator --play-service-account account.json \\
+          --play-push-url http://localhost:8080/play
+        curl -X POST http://127.0.0.1:PORT/_emulator/play/buy \\
+          -d '{"account": "alice", "productId": "com.example.plan.monthly"}'
 
       EXIT CODES:
         0   it was ended
@@ -129,6 +133,9 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
   )
   var sandboxRetries = true
 
+  @OptionGroup(title: "GOOGLE PLAY")
+  var play: PlayOptions
+
   func validate() throws {
     guard clockRate >= 0, clockRate.isFinite else { throw ValidationError("--clock-rate is 0 or greater.") }
     guard gracePeriod.map({ 1...60 ~= $0 }) ?? true else {
@@ -150,7 +157,7 @@ struct AppStoreEmulatorTool: AsyncParsableCommand {
     #else
       throw ToolFailure.exit(
         ToolFailure.unavailable,
-        "app-store-emulator was built without the SwiftNIO trait and cannot serve. Build it with default traits."
+        "store-emulator was built without the SwiftNIO trait and cannot serve. Build it with default traits."
       )
     #endif
   }

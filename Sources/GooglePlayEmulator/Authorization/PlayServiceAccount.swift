@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreEmulator
+public import GooglePlay
+internal import ReceiptBytes
+internal import ReceiptCodec
+public import ReceiptCrypto
+
+/// A service account, whose key obtains access tokens.
+public struct PlayServiceAccount: Sendable, Hashable {
+  /// The account's e-mail address, the issuer of its assertions.
+  public var email: String
+  /// The key's identifier, which assertions may state as `kid`.
+  public var keyId: String
+  /// The public key, RSA.
+  public var publicKey: PublicKey
+
+  /// Creates an account.
+  public init(email: String, keyId: String, publicKey: PublicKey) {
+    self.email = email
+    self.keyId = keyId
+    self.publicKey = publicKey
+  }
+
+  /// The account of a key file, as the Google Cloud console writes it.
+  ///
+  /// - Throws: `ServiceAccountError`.
+  public init(keyFile: [UInt8]) throws(ServiceAccountError) {
+    let account = try ServiceAccount(keyFile: keyFile)
+    self.init(email: account.email, keyId: account.keyId, publicKey: account.privateKey.publicKey)
+  }
+
+  /// Makes an account, and the key file that its clients use.
+  ///
+  /// - Parameter tokenURI: The URL of the token endpoint, which the file names.
+  /// - Returns: The account, and the contents of the file. Who has them has the key.
+  /// - Throws: `CryptoError`.
+  public static func make(tokenURI: String) throws(CryptoError) -> (
+    account: PlayServiceAccount, keyFile: [UInt8]
+  ) {
+    let key = try PrivateKey.generateRSA()
+    let account = PlayServiceAccount(
+      email: "play-emulator@receiptkit-emulator.iam.gserviceaccount.com",
+      keyId: Hexadecimal.encode(Random.bytes(20)), publicKey: key.publicKey)
+    let file = JSONValue.members(
+      ("type", .string("service_account")), ("project_id", .string("receiptkit-emulator")),
+      ("private_key_id", .string(account.keyId)), ("private_key", .string(try key.pkcs8PEM())),
+      ("client_email", .string(account.email)), ("client_id", .string("100000000000000000001")),
+      ("auth_uri", .string("https://accounts.google.com/o/oauth2/auth")), ("token_uri", .string(tokenURI)),
+      ("universe_domain", .string("googleapis.com")))
+    return (account, file.encoded())
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreEmulator
+internal import ReceiptCodec
+internal import Storefront
+
+/// Purchases that customers begin, and payments that are decided later.
+extension PlayControl {
+  func buy(_ json: JSONValue) async throws -> Members {
+    let members = try ControlMembers(
+      json,
+      [
+        "account", "productId", "quantity", "obfuscatedAccountId", "obfuscatedProfileId", "developerPayload",
+        "offerCode", "isPending", "isTest",
+      ])
+    let account = try members.required("account", members.string)
+    var payment = MutablePayment(productIdentifier: try members.required("productId", members.string))
+    payment.quantity = Int(clamping: try members.integer("quantity") ?? 1)
+    payment.offer = try members.string("offerCode").map { .code($0) }
+    var purchase = PlayPurchase()
+    purchase.token = PlayLedger.newToken()
+    purchase.requestId = purchase.token
+    purchase.account = account
+    purchase.productId = payment.productIdentifier
+    purchase.obfuscatedAccountId = try members.string("obfuscatedAccountId")
+    purchase.obfuscatedProfileId = try members.string("obfuscatedProfileId")
+    purchase.developerPayload = try members.string("developerPayload")
+    purchase.isTest = try members.flag("isTest") ?? store.isTest
+    for name in ["obfuscatedAccountId", "obfuscatedProfileId"] {
+      guard try members.string(name)?.count ?? 0 <= 64 else {
+        throw Failure("\"\(name)\" has more than 64 characters.")
+      }
+    }
+    payment.applicationUsername = purchase.obfuscatedAccountId
+    let isPending = try members.flag("isPending") ?? false
+    let bought = try await store.exclusively { [store, purchase, payment = Payment(payment)] in
+      try await Self.buy(purchase, payment, isPending: isPending, at: store)
+    }
+    return try await signed(bought)
+  }
+
+  private static func buy(
+    _ requested: PlayPurchase, _ payment: Payment, isPending: Bool, at store: EmulatedPlayStore
+  ) async throws -> PlayPurchase {
+    var purchase = requested
+    purchase.purchaseDate = store.now
+    purchase.quantity = Int64(payment.quantity)
+    let product = store.ledger.store.catalog.products.first {
+      $0.productIdentifier == payment.productIdentifier
+    }
+    purchase.isSubscription = product?.type == .autoRenewableSubscription
+    try await store.follow()
+    // Kept before it is sold, so that a crash between leaves no sale without its token.
+    var change = PlayLedger.Change(try await store.ledger.header())
+    change.put(purchase)
+    change.name(purchase, .request(account: purchase.account, id: purchase.token))
+    try await store.ledger.commit(change)
+    store.setPending(isPending, purchase.account)
+    defer { store.setPending(false, purchase.account) }
+    let outcome = try await store.ledger.store.session(account: purchase.account).purchase(
+      PurchaseRequest(id: purchase.token, payment: payment))
+    switch outcome {
+    case .purchased: try await store.follow(requesting: [purchase.account: purchase])
+    case .pending:
+      purchase.state = .pending
+      change = PlayLedger.Change(try await store.ledger.header())
+      change.put(purchase)
+      try await store.ledger.commit(change)
+    case .failed(let error): throw Failure("The purchase failed: \(error)")
+    }
+    guard let bought = try await store.ledger.purchase(token: purchase.token), bought.state != .requested
+    else { throw Failure("ITEM_ALREADY_OWNED: the customer has \"\(payment.productIdentifier)\".") }
+    return bought
+  }
+
+  /// Decides a pending payment.
+  func decide(_ token: String, isApproved: Bool) async throws {
+    try await store.exclusively { [store] in
+      guard var purchase = try await store.ledger.purchase(token: token), purchase.state == .pending,
+        let request = purchase.requestId
+      else { throw Failure("There is no pending purchase \"\(token)\".") }
+      if isApproved {
+        if case .failed(let error) = try await store.ledger.store.approve(request, account: purchase.account) {
+          throw Failure("The purchase failed: \(error)")
+        }
+        return try await store.follow()
+      }
+      try await store.ledger.store.decline(request, account: purchase.account)
+      purchase.state = .canceled
+      try await store.post(purchase.isSubscription ? 20 : 2, of: purchase)
+    }
+  }
+}
+
+extension EmulatedPlayStore {
+  /// Notifies about a purchase that the engine does not know, and stores it.
+  func post(_ type: Int64, of purchase: PlayPurchase) async throws {
+    var change = PlayLedger.Change(try await ledger.header())
+    follower().post(type, of: purchase, at: now, &change)
+    try await ledger.commit(change)
+  }
+
+  /// Publishes a message about no purchase.
+  func post(_ member: String, _ content: JSONValue) async throws {
+    var change = PlayLedger.Change(try await ledger.header())
+    follower().publish(member, content, at: now, &change)
+    try await ledger.commit(change)
+  }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AppStoreEmulator
+internal import GooglePlay
+public import ReceiptCodec
+internal import ReceiptHTTP
+public import Storefront
+internal import Synchronization
+
+/// One app at an emulated Google Play: its purchases live in a `LocalStore`, the same engine as the App Store's.
+///
+/// Renewals, failures, refunds and expiry are the engine's, and what Google Play has of its own — purchase tokens,
+/// orders, acknowledgement, consumption, links between purchases, notifications — is kept beside them in the same
+/// storage.
+public final class EmulatedPlayStore: Sendable {
+  /// How long a purchase may stay unacknowledged, in days; then it is refunded and revoked.
+  public static let acknowledgementDays: Double = 3
+  /// How long an expired subscription can be asked about, in days.
+  public static let rememberedDays: Double = 60
+
+  /// The app.
+  public let packageName: String
+  /// Whether purchases are those of licence testers unless they say otherwise.
+  let isTest: Bool
+  /// The engine, its clock, its faults and its statistics.
+  let host: EmulatedAppStore
+  let ledger: PlayLedger
+  let quotas = PlayQuotas()
+  private let gate = Gate()
+  private let signer = PurchaseSigner()
+  private let settings: Mutex<Settings>
+  /// The customers whose next payment is to stay pending.
+  private let pending: PendingAccounts
+  private let sender = Mutex<PushSender?>(nil)
+
+  struct Settings: Sendable {
+    var push = PushSubscription()
+    var permissions = Set(PlayRoute.Permission.allCases)
+  }
+
+  /// Creates a store.
+  ///
+  /// - Parameters:
+  ///   - packageName: The app.
+  ///   - isTest: Whether purchases are those of licence testers unless they say otherwise.
+  ///   - signing: Signs what the engine keeps; nothing of it reaches a client of Google Play.
+  ///   - clock: The time, which another store may share.
+  ///   - clientClock: The clients' time, which says whether tokens are valid.
+  ///   - catalog: What it sells.
+  ///   - storage: Where purchases are kept.
+  ///   - options: How the engine does its business.
+  /// - Throws: `LocalStoreError`.
+  public init(
+    packageName: String, isTest: Bool = true, signing: EmulatorSigning, clock: EmulatorClock,
+    clientClock: @escaping @Sendable () -> Timestamp, catalog: ProductCatalog = .sample,
+    storage: any RecordStorage = MemoryRecordStorage(),
+    options: LocalStore.Options = LocalStore.Options(bundleIdentifier: "")
+  ) throws(LocalStoreError) {
+    let pending = PendingAccounts(otherwise: options.authorization)
+    var options = options
+    options.authorize = { _, account in pending.policy(for: account) }
+    var configuration = EmulatedAppStore.Configuration(bundleId: packageName)
+    configuration.environment = isTest ? .sandbox : .production
+    configuration.clock = clientClock
+    self.packageName = packageName
+    self.isTest = isTest
+    self.pending = pending
+    settings = Mutex(Settings())
+    host = try EmulatedAppStore(
+      configuration, signing: signing, clock: clock, catalog: catalog, storage: storage, options: options)
+    ledger = PlayLedger(store: host.purchases)
+    clock.add(self)
+  }
+
+  /// The time of the last thing that happened.
+  ///
+  /// - Throws: `LocalStoreError`.
+  package func lastEventDate() async throws -> Timestamp { try await ledger.store.lastEventDate() }
+
+  var now: Timestamp { host.configuration.clock() }
+
+  /// Where messages are pushed, and what the console allows.
+  func withSettings<Value: Sendable>(_ body: (inout Settings) -> Value) -> Value {
+    settings.withLock { body(&$0) }
+  }
+
+  /// Pushes messages from now on, where there is a URL to push to.
+  func pushMessages(over transport: any HTTPTransport, timeout: Duration, keys: PushKeys) {
+    let sender = PushSender(
+      ledger: ledger, transport: transport, timeout: timeout, keys: keys, now: { [host] in
+        host.configuration.clock()
+      }, clientClock: host.clientClock, subscription: { [self] in withSettings { $0.push } })
+    self.sender.withLock { $0 = sender }
+  }
+
+  var pushSender: PushSender? { sender.withLock { $0 } }
+
+  /// Runs operations one after the other. They must not wait for the developer's server, which may ask meanwhile.
+  func exclusively<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await gate.run(body)
+  }
+
+  func follower(_ requested: [String: PlayPurchase] = [:]) -> PlayFollower {
+    PlayFollower(
+      ledger: ledger, packageName: packageName, isTest: isTest,
+      pushes: withSettings { $0.push.url } != nil, now: now, requested: requested)
+  }
+
+  /// Follows what the engine did.
+  func follow(requesting requested: [String: PlayPurchase] = [:]) async throws {
+    var follower = follower(requested)
+    try await follower.follow()
+  }
+
+  /// Refunds and revokes what a transaction charged for.
+  func refund(
+    _ transaction: String, of purchase: PlayPurchase, source: Int64, reason: Int64, amount: RefundAmount
+  ) async throws {
+    var purchase = purchase
+    guard let index = purchase.orders.firstIndex(where: { $0.transactionId == transaction }) else { return }
+    // Kept before, so that also after a crash the voided purchase tells who refunded it and why.
+    purchase.orders[index].voidedSource = source
+    purchase.orders[index].voidedReason = reason
+    var change = PlayLedger.Change(try await ledger.header())
+    change.put(purchase)
+    try await ledger.commit(change)
+    do throws(LocalStoreError) {
+      try await ledger.store.refund(transaction, amount: amount)
+    } catch {
+      purchase.orders[index].voidedSource = nil
+      purchase.orders[index].voidedReason = nil
+      change.put(purchase)
+      try await ledger.commit(change)
+      throw error.code == .refused ? PlayError.alreadyRefunded : PlayError(error)
+    }
+    try await follow()
+  }
+
+  /// Answers a request of the Play Developer API; `path` is the part after the package name.
+  func respond(to request: EmulatorRequest, path: [String], _ tokens: TokenEndpoint?) async -> EmulatorResponse {
+    let authorization = request.header("Authorization")
+    guard let (route, parameters) = PlayRoute.match(request.method, path) else {
+      host.statistics.count("unknown", authorization: authorization)
+      return PlayError.notFound.response
+    }
+    host.statistics.count(route.name, authorization: authorization)
+    do {
+      try tokens?.check(authorization)
+      guard withSettings({ $0.permissions.contains(route.permission) && $0.permissions.contains(.viewApp) })
+      else { throw PlayError.permissionDenied }
+      try quotas.count(route.bucket, at: host.clientClock())
+      let response = try await exclusively { [self] in
+        try await follow()
+        let call = PlayCall(play: self, request: request, parameters: parameters, now: now)
+        let response = try await route.answer(call)
+        if route.method != "GET" { try await follow() }
+        return response
+      }
+      return response
+    } catch let error as PlayError {
+      return error.response
+    } catch let error as LocalStoreError {
+      return PlayError(error).response
+    } catch {
+      return PlayError(500, "INTERNAL", "backendError", "\(error)", domain: "global").response
+    }
+  }
+
+  /// Makes the next payment of a customer stay pending, or not.
+  func setPending(_ isPending: Bool, _ account: String) { pending.set(isPending, account) }
+
+  /// A purchase as the app receives it: the JSON, its signature, and the app's public key.
+  func signedPurchase(_ view: PlayView) async throws -> [(name: String, value: JSONValue?)] {
+    var header = try await ledger.header()
+    if header.appKey == nil {
+      header.appKey = try PurchaseSigner.newKey()
+      try await ledger.commit(PlayLedger.Change(header))
+    }
+    return try signer.sign(view, packageName: packageName, pem: header.appKey ?? "")
+  }
+
+  /// The app's public key, as the console shows it.
+  func publicKey() async throws -> String {
+    var header = try await ledger.header()
+    if header.appKey == nil {
+      header.appKey = try PurchaseSigner.newKey()
+      try await ledger.commit(PlayLedger.Change(header))
+    }
+    return try signer.publicKey(pem: header.appKey ?? "")
+  }
+}
+
+extension EmulatedPlayStore: ClockFollower {
+  /// The date of the next event, the next end of the time to acknowledge, or the next push.
+  package func nextDueDate() async throws -> Timestamp? {
+    let event = try await ledger.store.nextDueDate()
+    let deadline = try await ledger.deadlines(limit: 1).first?.date
+    let push =
+      withSettings({ $0.push.url }) != nil && pushSender != nil ? try await ledger.nextMessage()?.date : nil
+    return [event, deadline, push].compactMap(\.self).min()
+  }
+
+  /// Performs what is due now, refunds what nobody acknowledged, and pushes.
+  package func performDue() async throws {
+    try await exclusively { [self] in
+      try await follow()
+      while let next = try await ledger.deadlines(limit: 1).first, next.date <= now {
+        try await refundUnacknowledged(next.token)
+      }
+    }
+    try await pushSender?.sendDue()
+  }
+
+  private func refundUnacknowledged(_ token: String) async throws {
+    guard var purchase = try await ledger.purchase(token: token) else { return }
+    purchase.acknowledgementDeadline = nil
+    var change = PlayLedger.Change(try await ledger.header())
+    change.put(purchase)
+    try await ledger.commit(change)
+    let view = try await PlayView(purchase, in: ledger.store)
+    guard view.isOwned, let transaction = view.transaction?.transactionId,
+      let charged = try await ledger.purchase(.transaction(transaction))
+    else { return }
+    try await refund(transaction, of: charged, source: 2, reason: 8, amount: .full)
+  }
+
+  /// Performs what is due when it is due, until the task is cancelled.
+  public func run() async {
+    while !Task.isCancelled {
+      // A storage that fails now may work later; requests report the failure.
+      try? await performDue()
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+  }
+}
+
+/// Runs operations one after the other.
+private actor Gate {
+  private var last: Task<Void, Never>?
+
+  func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    let before = last
+    let task = Task {
+      await before?.value
+      return try await body()
+    }
+    last = Task { _ = try? await task.value }
+    return try await task.value
+  }
+}
+
+/// The customers whose payments are to stay pending.
+private final class PendingAccounts: Sendable {
+  private let accounts = Mutex<Set<String>>([])
+  private let otherwise: LocalStore.AuthorizationPolicy
+
+  init(otherwise: LocalStore.AuthorizationPolicy) { self.otherwise = otherwise }
+
+  func policy(for account: String) -> LocalStore.AuthorizationPolicy {
+    accounts.withLock { $0.contains(account) } ? .ask : otherwise
+  }
+
+  func set(_ isPending: Bool, _ account: String) {
+    accounts.withLock { accounts in
+      if isPending { accounts.insert(account) } else { accounts.remove(account) }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreEmulator
+internal import GooglePlay
+internal import ReceiptBytes
+internal import ReceiptCodec
+internal import Storefront
+
+/// `orders.refund` and `purchases.voidedpurchases.list`.
+enum OrderEndpoints {
+  static let routes = [
+    PlayRoute("POST", "orders/{}:refund", .orders, .manageOrders) { call in
+      try await refund(call.parameter(0), revokes: call.flag("revoke"), call)
+      return PlayCall.noContent
+    },
+    PlayRoute("GET", "purchases/voidedpurchases", .voidedPurchases, .viewFinancialData) { call in
+      PlayCall.json(try await voided(call))
+    },
+  ]
+
+  /// Refunds an order. Without revocation the customer keeps what was bought, and the engine learns nothing.
+  static func refund(_ orderId: String, revokes: Bool, _ call: PlayCall) async throws {
+    guard let purchase = try await call.ledger.purchase(.order(orderId)),
+      let index = purchase.orders.firstIndex(where: { $0.orderId == orderId })
+    else { throw PlayError.orderNotFound }
+    let order = purchase.orders[index]
+    guard let transaction = order.transactionId, !order.isRefunded, order.voidedSource == nil else {
+      throw PlayError.alreadyRefunded
+    }
+    guard order.date >= call.now.addingSeconds(-longestRefund) else {
+      throw PlayError.invalidArgument("Orders older than 3 years cannot be refunded.")
+    }
+    if revokes {
+      try await call.play.refund(transaction, of: purchase, source: 1, reason: 0, amount: .full)
+    } else {
+      try await call.change(purchase) { $0.orders[index].isRefunded = true }
+    }
+  }
+
+  private static let longestRefund: Double = 1096 * 86_400
+  private static let shownDays: Double = 30
+  private static let mostResults: Int64 = 1000
+
+  private static func voided(_ call: PlayCall) async throws -> VoidedPurchasesResponse {
+    let now = Int64(call.now.wholeMilliseconds)
+    let earliest = now - Int64(shownDays * 86_400_000)
+    let start = try call.integer("startTime", in: 0...Int64(1) << 53) ?? earliest
+    let end = try call.integer("endTime", in: 0...Int64(1) << 53) ?? now
+    let limit = Int(try call.integer("maxResults", in: 1...Int64(UInt32.max)) ?? mostResults)
+    let type = try call.integer("type", in: 0...1) ?? 0
+    _ = try call.flag("includeQuantityBasedPartialRefund")
+    guard start >= earliest else {
+      throw PlayError.invalidArgument("'startTime' is older than 30 days.")
+    }
+    guard end <= now, start <= end else {
+      throw PlayError.invalidArgument("'endTime' is in the future, or before 'startTime'.")
+    }
+    var key = StoreKey.number(start)
+    if let token = call.value("token") {
+      guard let bytes = try? Base64URL.decode(Array(token.utf8)) else {
+        throw PlayError.invalidArgument("Invalid value at 'token'")
+      }
+      key = String(decoding: bytes, as: UTF8.self)
+      guard key.utf8.count == 33, key.utf8.allSatisfy({ $0 == 0x2F || 0x30...0x39 ~= $0 }) else {
+        throw PlayError.invalidArgument("Invalid value at 'token'")
+      }
+    }
+    var answer = VoidedPurchasesResponse()
+    var found: [VoidedPurchase] = []
+    var last = key
+    // One more than a page shows whether another follows.
+    search: while true {
+      let page = try await call.ledger.voided(after: key, limit: 256)
+      for (next, row) in page {
+        key = next
+        guard row.voidedDate.wholeMilliseconds <= Int(end) else { break search }
+        guard type == 1 || !row.isSubscription else { continue }
+        guard found.count < min(limit, Int(mostResults)) else {
+          var pagination = PlayTokenPagination()
+          pagination.nextPageToken = Base64URL.encodeToString(Array(last.utf8))
+          answer.tokenPagination = pagination
+          break search
+        }
+        last = next
+        found.append(Self.row(row))
+      }
+      if page.count < 256 { break }
+    }
+    answer.voidedPurchases = found.isEmpty ? nil : found
+    return answer
+  }
+
+  private static func row(_ voided: PlayVoidedPurchase) -> VoidedPurchase {
+    var row = VoidedPurchase()
+    row.kind = "androidpublisher#voidedPurchase"
+    row.purchaseToken = voided.token
+    row.purchaseTimeMillis = voided.purchaseDate
+    row.voidedTimeMillis = voided.voidedDate
+    row.orderId = voided.orderId
+    row.voidedSource = PlayVoidedSource(rawValue: voided.source)
+    row.voidedReason = PlayVoidedReason(rawValue: voided.reason)
+    return row
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreEmulator
+internal import GooglePlay
+internal import ReceiptCodec
+internal import ReceiptHTTP
+internal import Storefront
+
+/// An error of the Play Developer API: a `google.rpc.Status` in JSON, with the reasons of Google's older errors.
+struct PlayError: Error {
+  let status: Int
+  /// The name of the code in `google.rpc.Code`.
+  let code: String
+  let reason: String
+  let domain: String
+  let message: String
+
+  init(_ status: Int, _ code: String, _ reason: String, _ message: String, domain: String = "androidpublisher")
+  {
+    self.status = status
+    self.code = code
+    self.reason = reason
+    self.message = message
+    self.domain = domain
+  }
+
+  /// What went wrong in the engine.
+  init(_ error: LocalStoreError) {
+    switch error.code {
+    case .notFound: self = .tokenNotFound
+    case .refused: self.init(400, "FAILED_PRECONDITION", "invalidState", error.message)
+    case .storage, .corrupt, .signing, .invalidOption:
+      self.init(500, "INTERNAL", "backendError", error.description, domain: "global")
+    }
+  }
+
+  var response: EmulatorResponse {
+    var detail = PlayErrorDetail()
+    detail.message = message
+    detail.domain = domain
+    detail.reason = reason
+    if status == 401 {
+      detail.location = "Authorization"
+      detail.locationType = "header"
+    }
+    var body = PlayErrorStatus()
+    body.code = Int64(status)
+    body.message = message
+    body.errors = [detail]
+    body.status = code
+    var answer = PlayErrorBody()
+    answer.error = body
+    var response = PlayCall.json(answer, status: status)
+    if status == 401 {
+      response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer realm=\"https://accounts.google.com/\""))
+    }
+    return response
+  }
+
+  static let unauthenticated = Self(
+    401, "UNAUTHENTICATED", "authError", "Request had invalid authentication credentials.", domain: "global")
+  static let insufficientScope = Self(
+    403, "PERMISSION_DENIED", "insufficientPermissions",
+    "Request had insufficient authentication scopes.", domain: "global")
+  static let permissionDenied = Self(
+    403, "PERMISSION_DENIED", "permissionDenied",
+    "The current user has insufficient permissions to perform the requested operation.")
+  static let applicationNotFound = Self(
+    404, "NOT_FOUND", "applicationNotFound", "No application was found for the given package name.")
+  static let invalidToken = Self(400, "INVALID_ARGUMENT", "invalid", "Invalid Value", domain: "global")
+  static let tokenNotFound = Self(
+    404, "NOT_FOUND", "purchaseTokenNotFound", "The purchase token was not found.")
+  static let tokenNoLongerValid = Self(
+    410, "FAILED_PRECONDITION", "purchaseTokenNoLongerValid", "The purchase token is no longer valid.")
+  static let otherProduct = Self(
+    400, "INVALID_ARGUMENT", "purchaseTokenDoesNotMatchProductId",
+    "The purchase token does not match the product ID.")
+  static let otherSubscription = Self(
+    400, "INVALID_ARGUMENT", "purchaseTokenDoesNotMatchSubscriptionId",
+    "The purchase token does not match the subscription ID.")
+  static let notOwned = Self(
+    400, "INVALID_ARGUMENT", "productNotOwnedByUser", "The product purchase is not owned by the user.")
+  static let subscriptionNotOwned = Self(
+    400, "INVALID_ARGUMENT", "subscriptionInvalidState",
+    "The subscription is not in a valid state for the requested operation.")
+  static let orderNotFound = Self(404, "NOT_FOUND", "orderNotFound", "The order ID was not found.")
+  static let alreadyRefunded = Self(
+    400, "FAILED_PRECONDITION", "orderAlreadyRefunded", "The order was refunded already.")
+  static let concurrentUpdate = Self(
+    409, "ABORTED", "concurrentUpdate", "The purchase was changed meanwhile. Get it again.")
+  static let notFound = Self(404, "NOT_FOUND", "notFound", "Not Found", domain: "global")
+
+  static func invalidArgument(_ message: String) -> Self {
+    Self(400, "INVALID_ARGUMENT", "invalid", message, domain: "global")
+  }
+
+  static func quotaExceeded(_ bucket: PlayQuotas.Bucket) -> Self {
+    bucket == .voidedPurchases
+      ? Self(403, "PERMISSION_DENIED", "quotaExceeded", "Quota exceeded for \(bucket.rawValue).")
+      : Self(
+        429, "RESOURCE_EXHAUSTED", "rateLimitExceeded",
+        "Quota exceeded for quota metric '\(bucket.rawValue)' and limit 'per minute'.", domain: "global")
+  }
+}

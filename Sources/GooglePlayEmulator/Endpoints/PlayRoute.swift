@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreEmulator
+internal import GooglePlay
+internal import ReceiptCodec
+internal import ReceiptHTTP
+internal import Storefront
+
+/// An endpoint of the Play Developer API, below `/androidpublisher/v3/applications/{packageName}`.
+struct PlayRoute: Sendable {
+  typealias Answer = @Sendable (PlayCall) async throws -> EmulatorResponse
+
+  /// What the console must allow an account for a call.
+  enum Permission: String, CaseIterable, Sendable {
+    case viewFinancialData = "financial-data"
+    case manageOrders = "manage-orders"
+    case viewApp = "app"
+  }
+
+  let method: String
+  /// `{}` matches any single segment; `{}:verb` one that ends so.
+  let pattern: [String]
+  let bucket: PlayQuotas.Bucket
+  let permission: Permission
+  let answer: Answer
+
+  init(
+    _ method: String, _ pattern: String, _ bucket: PlayQuotas.Bucket, _ permission: Permission = .viewApp,
+    _ answer: @escaping Answer
+  ) {
+    self.method = method
+    self.pattern = pattern.split(separator: "/").map { String($0) }
+    self.bucket = bucket
+    self.permission = permission
+    self.answer = answer
+  }
+
+  var name: String { "\(method) /" + pattern.joined(separator: "/") }
+
+  static let all: [PlayRoute] =
+    ProductEndpoints.routes + SubscriptionEndpoints.routes + OrderEndpoints.routes
+
+  /// The route of a path, with the segments for its `{}`.
+  static func match(_ method: String, _ path: [String]) -> (route: PlayRoute, parameters: [String])? {
+    for route in all where route.method == method {
+      if let parameters = route.parameters(path) { return (route, parameters) }
+    }
+    return nil
+  }
+
+  private func parameters(_ path: [String]) -> [String]? {
+    guard path.count == pattern.count else { return nil }
+    var found: [String] = []
+    for (part, segment) in zip(pattern, path) {
+      if part == "{}" {
+        // A verb makes it another method's.
+        guard !segment.contains(":") else { return nil }
+        found.append(segment)
+      } else if part.hasPrefix("{}") {
+        guard segment.hasSuffix(part.dropFirst(2)) else { return nil }
+        found.append(String(segment.dropLast(part.count - 2)))
+      } else if part != segment {
+        return nil
+      }
+    }
+    return found
+  }
+}
+
+/// A request and the arguments from its path.
+struct PlayCall {
+  let play: EmulatedPlayStore
+  let request: EmulatorRequest
+  let parameters: [String]
+  let now: Timestamp
+
+  var ledger: PlayLedger { play.ledger }
+
+  /// The segment for the pattern's nth `{}`.
+  func parameter(_ index: Int) -> String { parameters.indices.contains(index) ? parameters[index] : "" }
+
+  func value(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
+
+  func integer(_ name: String, in range: ClosedRange<Int64>) throws(PlayError) -> Int64? {
+    guard let text = value(name) else { return nil }
+    guard let number = Int64(text), range ~= number else {
+      throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
+    }
+    return number
+  }
+
+  func flag(_ name: String) throws(PlayError) -> Bool {
+    switch value(name) {
+    case nil, "false": return false
+    case "true": return true
+    case let text?: throw .invalidArgument("Invalid value at '\(name)': \"\(text.prefix(40))\"")
+    }
+  }
+
+  /// The body; an empty one is an empty object.
+  func body<Body: JSONObject>(_ type: Body.Type) throws(PlayError) -> Body {
+    let bytes = request.body.isEmpty ? Array("{}".utf8) : request.body
+    do throws(MalformedReceipt) { return try Body(json: bytes, part: "request", limits: .standard) } catch {
+      throw .invalidArgument("Invalid JSON payload received. \(error.description)")
+    }
+  }
+
+  /// The purchase of a token.
+  func view(_ token: String, isSubscription: Bool) async throws -> PlayView {
+    guard (20...1000).contains(token.utf8.count),
+      token.utf8.allSatisfy({
+        switch $0 {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      })
+    else { throw PlayError.invalidToken }
+    guard let purchase = try await ledger.purchase(token: token), purchase.state != .requested else {
+      throw PlayError.tokenNotFound
+    }
+    guard purchase.isSubscription == isSubscription else { throw PlayError.invalidToken }
+    let view = try await PlayView(purchase, in: ledger.store)
+    guard !view.isForgotten(at: now) else { throw PlayError.tokenNoLongerValid }
+    return view
+  }
+
+  /// Changes a purchase.
+  func change(_ purchase: PlayPurchase, _ body: (inout PlayPurchase) -> Void) async throws {
+    var purchase = purchase
+    body(&purchase)
+    var change = PlayLedger.Change(try await ledger.header())
+    change.put(purchase)
+    try await ledger.commit(change)
+  }
+
+  static func json(_ answer: some JSONObject, status: Int = 200) -> EmulatorResponse {
+    EmulatorResponse(
+      status: status, headers: [HTTPHeader("Content-Type", "application/json; charset=UTF-8")],
+      body: answer.encodedJSON())
+  }
+
+  static let noContent = EmulatorResponse.empty(status: 204)
+}

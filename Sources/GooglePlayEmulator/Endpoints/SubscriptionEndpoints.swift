@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreEmulator
+internal import GooglePlay
+internal import ReceiptCodec
+internal import Storefront
+
+/// `purchases.subscriptions` and `purchases.subscriptionsv2`.
+///
+/// `purchases.subscriptions.get`, which Google no longer documents, is not there.
+enum SubscriptionEndpoints {
+  private static let v1 = "purchases/subscriptions/{}/tokens/{}"
+  private static let v2 = "purchases/subscriptionsv2/tokens/{}"
+
+  static let routes = [
+    PlayRoute("GET", v2, .subscriptions, .viewFinancialData) { call in
+      let view = try await call.view(call.parameter(0), isSubscription: true)
+      return PlayCall.json(SubscriptionAnswer(view: view, call: call).purchase)
+    },
+    PlayRoute("POST", v2 + ":revoke", .subscriptionUpdates, .manageOrders) { call in
+      let request = try call.body(RevokeSubscriptionRequest.self)
+      let context = request.revocationContext
+      let view = try await call.view(call.parameter(0), isSubscription: true)
+      guard [context.fullRefund != nil, context.proratedRefund != nil, context.itemBasedRefund != nil]
+        .count(where: { $0 }) == 1
+      else { throw PlayError.invalidArgument("Exactly one kind of refund must be set.") }
+      if let item = context.itemBasedRefund, item.productId != view.transaction?.productId {
+        throw PlayError.invalidArgument("The subscription has no such item.")
+      }
+      try await revoke(view, call, isProrated: context.proratedRefund != nil)
+      return PlayCall.json(RevokeSubscriptionResponse())
+    },
+    PlayRoute("POST", v2 + ":cancel", .subscriptionUpdates, .manageOrders) { call in
+      let json = try object(call)
+      let view = try await call.view(call.parameter(0), isSubscription: true)
+      switch json["cancellationContext"]?["cancellationType"]?.string {
+      case "USER_REQUESTED_STOP_RENEWALS"?: try await cancel(view, call, by: .user)
+      case "DEVELOPER_REQUESTED_STOP_PAYMENTS"?: try await cancel(view, call, by: .developer)
+      default: throw PlayError.invalidArgument("Invalid value at 'cancellationContext.cancellationType'")
+      }
+      return .json(.object([]))
+    },
+    PlayRoute("POST", v2 + ":defer", .subscriptionUpdates, .manageOrders) { call in
+      let context = try object(call)["deferralContext"]
+      let view = try await call.view(call.parameter(0), isSubscription: true)
+      guard let tag = context?["etag"]?.string, let text = context?["deferDuration"]?.string,
+        text.hasSuffix("s"), let seconds = Double(text.dropLast()), seconds > 0, seconds <= longestDeferral
+      else { throw PlayError.invalidArgument("'deferralContext' needs etag and deferDuration.") }
+      guard tag == SubscriptionAnswer(view: view, call: call).purchase.etag else {
+        throw PlayError.concurrentUpdate
+      }
+      guard let expiry = view.expiryDate else { throw PlayError.subscriptionNotOwned }
+      let end = expiry.addingSeconds(seconds)
+      if context?["validateOnly"]?.flag != true { try await postpone(view, call, to: end) }
+      return .json(
+        .members(
+          (
+            "itemExpiryTimeDetails",
+            .array([
+              .members(
+                ("productId", view.transaction?.productId.map { .string($0) }),
+                ("expiryTime", .string(end.iso8601)))
+            ])
+          )))
+    },
+    PlayRoute("POST", v1 + ":acknowledge", .subscriptionUpdates) { call in
+      let request = try call.body(SubscriptionAcknowledgeRequest.self)
+      let view = try await owned(call)
+      guard view.isOwned else { throw PlayError.subscriptionNotOwned }
+      try await call.change(view.purchase) { purchase in
+        purchase.isAcknowledged = true
+        purchase.acknowledgementDeadline = nil
+        if let payload = request.developerPayload { purchase.developerPayload = payload }
+        if let ids = request.externalAccountIds {
+          purchase.obfuscatedAccountId = purchase.obfuscatedAccountId ?? ids.obfuscatedAccountId
+          purchase.obfuscatedProfileId = purchase.obfuscatedProfileId ?? ids.obfuscatedProfileId
+        }
+      }
+      return PlayCall.noContent
+    },
+    PlayRoute("POST", v1 + ":cancel", .subscriptionUpdates, .manageOrders) { call in
+      try await cancel(try await owned(call), call, by: .developer)
+      return PlayCall.noContent
+    },
+    PlayRoute("POST", v1 + ":defer", .subscriptionUpdates, .manageOrders) { call in
+      let info = try object(call)["deferralInfo"]
+      func time(_ name: String) throws(PlayError) -> Timestamp {
+        guard let text = info?[name]?.string, let milliseconds = Int64(text) else {
+          throw .invalidArgument("Invalid value at 'deferralInfo.\(name)'")
+        }
+        return Timestamp(millisecondsSince1970: Double(milliseconds))
+      }
+      let view = try await owned(call)
+      let (expected, desired) = (try time("expectedExpiryTimeMillis"), try time("desiredExpiryTimeMillis"))
+      guard let expiry = view.expiryDate, expected.wholeMilliseconds == expiry.wholeMilliseconds else {
+        throw PlayError.concurrentUpdate
+      }
+      guard desired > expiry, desired <= expiry.addingSeconds(longestDeferral) else {
+        throw PlayError.invalidArgument("Invalid value at 'deferralInfo.desiredExpiryTimeMillis'")
+      }
+      try await postpone(view, call, to: desired)
+      return .json(.members(("newExpiryTimeMillis", .string(String(desired.wholeMilliseconds)))))
+    },
+    PlayRoute("POST", v1 + ":refund", .orders, .manageOrders) { call in
+      let view = try await owned(call)
+      guard let order = view.purchase.paidOrders.last?.orderId else { throw PlayError.subscriptionNotOwned }
+      try await OrderEndpoints.refund(order, revokes: false, call)
+      return PlayCall.noContent
+    },
+    PlayRoute("POST", v1 + ":revoke", .orders, .manageOrders) { call in
+      try await revoke(try await owned(call), call, isProrated: false)
+      return PlayCall.noContent
+    },
+  ]
+
+  private static let longestDeferral: Double = 366 * 86_400
+
+  private static func object(_ call: PlayCall) throws(PlayError) -> JSONValue {
+    guard let json = try? JSONValue(parsing: call.request.body), json.object != nil else {
+      throw .invalidArgument("Invalid JSON payload received.")
+    }
+    return json
+  }
+
+  private static func owned(_ call: PlayCall) async throws -> PlayView {
+    let view = try await call.view(call.parameter(1), isSubscription: true)
+    let products = [view.purchase.productId, view.transaction?.productId]
+    guard products.contains(call.parameter(0)) else { throw PlayError.otherSubscription }
+    return view
+  }
+
+  private static func original(_ view: PlayView) throws(PlayError) -> String {
+    guard view.isOwned, view.subscriptionState != "EXPIRED",
+      let original = view.purchase.originalTransactionId
+    else { throw .subscriptionNotOwned }
+    return original
+  }
+
+  private static func cancel(
+    _ view: PlayView, _ call: PlayCall, by canceller: PlayPurchase.Canceller
+  ) async throws {
+    let original = try original(view)
+    guard view.autoRenews else { return }
+    try await call.change(view.purchase) { purchase in
+      purchase.canceller = canceller
+      purchase.cancellationDate = nil
+    }
+    try await call.ledger.store.setAutoRenew(false, of: original)
+  }
+
+  private static func postpone(_ view: PlayView, _ call: PlayCall, to end: Timestamp) async throws {
+    let original = try original(view)
+    guard view.subscriptionState == "ACTIVE" else { throw PlayError.subscriptionNotOwned }
+    try await call.ledger.store.postpone(original, to: end)
+  }
+
+  private static func revoke(_ view: PlayView, _ call: PlayCall, isProrated: Bool) async throws {
+    _ = try original(view)
+    guard let transaction = view.transaction, let identifier = transaction.transactionId,
+      let purchase = try await call.ledger.purchase(.transaction(identifier))
+    else { throw PlayError.subscriptionNotOwned }
+    var amount = RefundAmount.full
+    if isProrated, let start = transaction.purchaseDate, let end = transaction.expiresDate {
+      let length = end.millisecondsSince1970 - start.millisecondsSince1970
+      let rest = end.millisecondsSince1970 - call.now.millisecondsSince1970
+      amount = .prorated(Int64(min(99_999, max(1, (rest / max(1, length) * 100_000).rounded(.down)))))
+    }
+    try await call.play.refund(
+      identifier, of: purchase, source: 1, reason: 0, amount: amount)
+  }
+}

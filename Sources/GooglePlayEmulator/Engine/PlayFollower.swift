@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreEmulator
+internal import ReceiptCodec
+internal import Storefront
+
+/// Follows the engine's events: what each means for Google Play's purchases, orders and notifications.
+///
+/// An event is dealt with in one commit together with the number up to which events were followed, so that each counts
+/// once, also after a crash.
+struct PlayFollower {
+  let ledger: PlayLedger
+  let packageName: String
+  /// Whether purchases are tests unless they say otherwise.
+  let isTest: Bool
+  /// Whether messages are pushed.
+  let pushes: Bool
+  let now: Timestamp
+  /// The purchases that accounts are about to make.
+  var requested: [String: PlayPurchase] = [:]
+  /// The accounts whose purchase was begun: what the same payment changes besides belongs to it.
+  private var begun: Set<String> = []
+
+  init(
+    ledger: PlayLedger, packageName: String, isTest: Bool, pushes: Bool, now: Timestamp,
+    requested: [String: PlayPurchase] = [:]
+  ) {
+    self.ledger = ledger
+    self.packageName = packageName
+    self.isTest = isTest
+    self.pushes = pushes
+    self.now = now
+    self.requested = requested
+  }
+
+  /// Follows all events up to now.
+  mutating func follow() async throws {
+    while true {
+      let header = try await ledger.header()
+      let events = try await ledger.store.notifications(after: header.followed)
+      if events.isEmpty { return }
+      for event in events {
+        var change = PlayLedger.Change(try await ledger.header())
+        change.header.followed = event.number
+        if let transaction = try Self.transaction(of: event),
+          transaction.inAppOwnershipType != .familyShared
+        {
+          try await follow(event, transaction, &change)
+        }
+        try await ledger.commit(change)
+      }
+    }
+  }
+
+  private static func transaction(of event: SignedNotification) throws(MalformedReceipt) -> JWSTransaction? {
+    guard case .notification(let notification) = try payload(event.signedPayload),
+      let signed = notification.data?.signedTransactionInfo,
+      case .transaction(let transaction) = try payload(signed)
+    else { return nil }
+    return transaction
+  }
+
+  private static func payload(_ jws: String) throws(MalformedReceipt) -> JWSPayload {
+    try UnverifiedJWS(parsing: Array(jws.utf8)).decodePayload()
+  }
+
+  private mutating func follow(
+    _ event: SignedNotification, _ transaction: JWSTransaction, _ change: inout PlayLedger.Change
+  ) async throws {
+    let date = event.signedDate
+    guard let original = transaction.originalTransactionId else { return }
+    guard event.type != .oneTimeCharge else {
+      let purchase = try await begin(transaction, event, linked: nil, &change)
+      return post(1, of: purchase, at: date, &change)
+    }
+    guard event.type != .refund else { return try await void(transaction, at: date, &change) }
+    let current = try await ledger.purchase(.current(original))
+    guard var purchase = current, event.type != .subscribed else {
+      guard event.type == .subscribed || event.type == .didRenew else { return }
+      var link: String?
+      if let current { link = try await supersede(current, at: date, &change) }
+      return post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
+    }
+    switch (event.type, event.subtype) {
+    case (.didRenew, _):
+      change.addOrder(of: transaction.transactionId, at: date, to: &purchase)
+      post(purchase.lastNotification == 5 ? 1 : 2, of: purchase, at: date, &change)
+    case (.didFailToRenew, .gracePeriod?): post(6, of: purchase, at: date, &change)
+    case (.didFailToRenew, _), (.gracePeriodExpired, _): post(5, of: purchase, at: date, &change)
+    case (.didChangeRenewalPref, .upgrade?), (.offerRedeemed, .upgrade?),
+      (.didChangeRenewalPref, .downgrade?), (.offerRedeemed, .downgrade?):
+      guard !begun.contains(event.account) else { break }
+      let link = try await supersede(purchase, at: date, &change)
+      post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
+    case (.didChangeRenewalStatus, .autoRenewEnabled?):
+      // A sign-up from the app begins another purchase; what the customer resumes in the Play Store does not.
+      guard requested[event.account] == nil else {
+        let link = try await supersede(purchase, at: date, &change)
+        return post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
+      }
+      purchase.canceller = nil
+      purchase.cancellationDate = nil
+      post(7, of: purchase, at: date, &change)
+    case (.didChangeRenewalStatus, _):
+      if purchase.canceller == nil || purchase.cancellationDate != nil { purchase.canceller = .user }
+      purchase.cancellationDate = date
+      post(3, of: purchase, at: date, &change)
+    case (.expired, let subtype):
+      if subtype != .voluntary {
+        purchase.canceller = .system
+        purchase.cancellationDate = date
+        // The end of account hold cancels the subscription before it expires.
+        if subtype == .billingRetry { post(3, of: purchase, at: date, &change) }
+      }
+      post(13, of: purchase, at: date, &change)
+    case (.priceIncrease, _): post(19, of: purchase, at: date, &change)
+    case (.renewalExtended, _): post(9, of: purchase, at: date, &change)
+    default: break
+    }
+  }
+
+  /// Begins the purchase of a transaction, or of no charge where its transaction belongs to another purchase.
+  private mutating func begin(
+    _ transaction: JWSTransaction, _ event: SignedNotification, linked: String?,
+    _ change: inout PlayLedger.Change
+  ) async throws -> PlayPurchase {
+    let identifier = transaction.transactionId ?? ""
+    let sale = try await ledger.store.purchase(identifier)?.transaction
+    var purchase: PlayPurchase
+    if let known = requested.removeValue(forKey: event.account) {
+      purchase = known
+      begun.insert(event.account)
+    } else if let request = sale?.requestIdentifier,
+      let known = try await ledger.purchase(.request(account: event.account, id: request)),
+      known.state == .requested || known.state == .pending
+    {
+      purchase = known
+    } else {
+      purchase = PlayPurchase()
+      purchase.token = PlayLedger.newToken()
+      purchase.account = event.account
+      purchase.isTest = isTest
+      purchase.obfuscatedAccountId = sale?.payment.applicationUsername
+      purchase.productId = transaction.productId ?? ""
+    }
+    let isCharged = try await ledger.purchase(.transaction(identifier)) == nil
+    purchase.state = .purchased
+    purchase.isSubscription = transaction.type == .autoRenewableSubscription
+    purchase.originalTransactionId = transaction.originalTransactionId
+    purchase.purchaseDate = event.signedDate
+    purchase.quantity = transaction.quantity ?? 1
+    purchase.linkedToken = linked
+    purchase.acknowledgementDeadline = event.signedDate.addingSeconds(
+      EmulatedPlayStore.acknowledgementDays * 86_400)
+    change.addOrder(of: isCharged ? identifier : nil, at: event.signedDate, to: &purchase)
+    if purchase.isSubscription, let original = transaction.originalTransactionId {
+      change.name(purchase, .current(original))
+    }
+    change.put(purchase)
+    return purchase
+  }
+
+  /// Ends a purchase whose subscription goes on, or begins again, with another one.
+  ///
+  /// - Returns: Its token, which the new purchase links to; `nil` where the subscription had lapsed.
+  private func supersede(
+    _ previous: PlayPurchase, at date: Timestamp, _ change: inout PlayLedger.Change
+  ) async throws -> String? {
+    var purchase = previous
+    let isLapsed = [12, 13].contains(purchase.lastNotification)
+    purchase.endDate = date
+    purchase.acknowledgementDeadline = nil
+    if isLapsed {
+      if let paid = purchase.paidOrders.last?.transactionId,
+        let last = try await ledger.store.purchase(paid)?.current
+      {
+        purchase.endDate = [last.revocationDate, last.expiresDate].compactMap(\.self).min() ?? date
+      }
+    } else {
+      purchase.canceller = .replacement
+      purchase.cancellationDate = date
+    }
+    change.put(purchase)
+    return isLapsed ? nil : purchase.token
+  }
+
+  /// Voids the order of a refunded transaction.
+  private func void(
+    _ transaction: JWSTransaction, at date: Timestamp, _ change: inout PlayLedger.Change
+  ) async throws {
+    let identifier = transaction.transactionId ?? ""
+    guard var purchase = try await ledger.purchase(.transaction(identifier)),
+      let index = purchase.orders.firstIndex(where: { $0.transactionId == identifier })
+    else { return }
+    let source = purchase.orders[index].voidedSource ?? 0
+    purchase.orders[index].voidedSource = source
+    var voided = PlayVoidedPurchase()
+    voided.token = purchase.token
+    voided.orderId = purchase.orders[index].orderId
+    voided.purchaseDate = purchase.orders[index].date
+    voided.voidedDate = date
+    voided.source = source
+    voided.reason = purchase.orders[index].voidedReason ?? 0
+    voided.isSubscription = purchase.isSubscription
+    change.header.voidedCount += 1
+    change.records.append(
+      .put(
+        .playVoided, key: StoreKey.dated(date, change.header.voidedCount), value: voided.encodedJSON()))
+    change.put(purchase)
+    if purchase.isSubscription, let original = purchase.originalTransactionId,
+      try await ledger.store.subscription(original)?.transaction.transactionId == identifier,
+      var current = try await ledger.purchase(.current(original))
+    {
+      if current.token == purchase.token { current = purchase }
+      current.canceller = [.user, .developer, .system][min(2, max(0, Int(source)))]
+      current.cancellationDate = date
+      current.acknowledgementDeadline = nil
+      post(12, of: current, at: date, &change)
+    } else if !purchase.isSubscription {
+      purchase.acknowledgementDeadline = nil
+      change.put(purchase)
+    }
+    publish(
+      "voidedPurchaseNotification",
+      .members(
+        ("purchaseToken", .string(purchase.token)), ("orderId", .string(voided.orderId)),
+        ("productType", .integer(purchase.isSubscription ? 1 : 2)), ("refundType", .integer(1))),
+      at: date, &change)
+  }
+
+  /// Notifies about a purchase, which is stored.
+  func post(_ type: Int64, of purchase: PlayPurchase, at date: Timestamp, _ change: inout PlayLedger.Change) {
+    var purchase = purchase
+    purchase.lastNotification = type
+    change.put(purchase)
+    publish(
+      purchase.isSubscription ? "subscriptionNotification" : "oneTimeProductNotification",
+      .members(
+        ("version", .string("1.0")), ("notificationType", .integer(type)),
+        ("purchaseToken", .string(purchase.token)),
+        (purchase.isSubscription ? "subscriptionId" : "sku", .string(purchase.productId))),
+      at: date, &change)
+  }
+
+  /// Puts a message into the topic.
+  func publish(
+    _ member: String, _ content: JSONValue, at date: Timestamp, _ change: inout PlayLedger.Change
+  ) {
+    change.header.messageCount += 1
+    var message = PlayMessage()
+    message.number = change.header.messageCount
+    message.messageId = PlayMessage.newIdentifier()
+    message.publishDate = date
+    message.notification = PlayMessage.notification(member, content, of: packageName, at: date)
+    message.duplicates = change.header.duplicates
+    if pushes {
+      // Events of one millisecond are dated one after the other, the last of them later than now.
+      let due = min(date, now)
+      message.nextAttempt = due
+      change.records.append(.put(.playDueMessages, key: StoreKey.dated(due, message.number), value: []))
+    }
+    change.records.append(
+      .put(.playMessages, key: StoreKey.number(message.number), value: message.encodedJSON()))
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AppStoreEmulator
+internal import ReceiptCodec
+internal import ReceiptCrypto
+internal import Storefront
+
+/// A purchase as the engine has it now.
+struct PlayView {
+  let purchase: PlayPurchase
+  /// The present period of a subscription, or the one-time purchase; `nil` for one that was not paid for.
+  var transaction: JWSTransaction?
+  /// The state of a subscription that this purchase is the present one of.
+  var state: LocalStore.SubscriptionState?
+
+  init(_ purchase: PlayPurchase, in store: LocalStore) async throws(LocalStoreError) {
+    self.purchase = purchase
+    if purchase.isSubscription, purchase.endDate == nil, let original = purchase.originalTransactionId {
+      state = try await store.subscriptionState(original)
+      transaction = state?.subscription.transaction
+    } else if let paid = purchase.paidOrders.last?.transactionId {
+      transaction = try await store.purchase(paid)?.current
+    }
+  }
+
+  /// Whether it was refunded and taken back.
+  var isRevoked: Bool { transaction?.revocationDate != nil }
+
+  /// Whether the customer has it: paid for, and neither revoked nor replaced.
+  var isOwned: Bool { purchase.state == .purchased && purchase.endDate == nil && !isRevoked }
+
+  /// `subscriptionState` without its prefix.
+  var subscriptionState: String {
+    switch purchase.state {
+    case .requested: return "UNSPECIFIED"
+    case .pending: return "PENDING"
+    case .canceled: return "PENDING_PURCHASE_CANCELED"
+    case .purchased: break
+    }
+    switch state?.status {
+    case .active: return state?.subscription.autoRenews == true ? "ACTIVE" : "CANCELED"
+    case .gracePeriod: return "IN_GRACE_PERIOD"
+    case .billingRetry: return "ON_HOLD"
+    default: return "EXPIRED"
+    }
+  }
+
+  /// When service ended or will end, the grace period included.
+  var expiryDate: Timestamp? {
+    if let end = purchase.endDate { return end }
+    if let revoked = transaction?.revocationDate { return revoked }
+    if state?.status == .gracePeriod { return state?.subscription.gracePeriodExpiresDate }
+    return transaction?.expiresDate
+  }
+
+  var autoRenews: Bool { state?.subscription.autoRenews ?? false }
+
+  /// The price of renewals, in thousandths.
+  var recurringPrice: Int64 { state?.subscription.renewalPrice ?? transaction?.price ?? 0 }
+
+  /// Whether the subscription expired too long ago to be asked about.
+  func isForgotten(at now: Timestamp) -> Bool {
+    guard purchase.isSubscription, subscriptionState == "EXPIRED", let expiryDate else { return false }
+    return now > expiryDate.addingSeconds(EmulatedPlayStore.rememberedDays * 86_400)
+  }
+
+  /// The two letters of the storefront's region; `nil` for one that is not known here.
+  var region: String? { Self.regions[transaction?.storefront ?? ""] }
+
+  private static let regions = [
+    "USA": "US", "CAN": "CA", "MEX": "MX", "BRA": "BR", "GBR": "GB", "IRL": "IE", "DEU": "DE", "FRA": "FR",
+    "ITA": "IT", "ESP": "ES", "PRT": "PT", "NLD": "NL", "BEL": "BE", "AUT": "AT", "CHE": "CH", "POL": "PL",
+    "SWE": "SE", "NOR": "NO", "DNK": "DK", "FIN": "FI", "JPN": "JP", "KOR": "KR", "IND": "IN", "AUS": "AU",
+    "NZL": "NZ", "TUR": "TR", "ZAF": "ZA",
+  ]
+}
+
+extension PlayMessage {
+  /// A new message identifier, unique also after the store was reset.
+  static func newIdentifier() -> String {
+    "1" + Random.bytes(15).map { String($0 % 10) }.joined()
+  }
+
+  /// A `DeveloperNotification`.
+  static func notification(
+    _ member: String, _ content: JSONValue, of packageName: String, at date: Timestamp
+  ) -> JSONValue {
+    .members(
+      ("version", .string("1.0")), ("packageName", .string(packageName)),
+      ("eventTimeMillis", .string(String(date.wholeMilliseconds))), (member, content))
+  }
+}

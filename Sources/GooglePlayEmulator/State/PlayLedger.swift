@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import ReceiptCrypto
+internal import Storefront
+
+/// The records that the engine does not have, in its storage.
+struct PlayLedger: Sendable {
+  let store: LocalStore
+
+  /// The names by which a purchase is found besides its token.
+  enum Name {
+    case transaction(String)
+    case order(String)
+    case request(account: String, id: String)
+    /// The present purchase of a subscription, by its original transaction.
+    case current(String)
+
+    var key: String {
+      switch self {
+      case .transaction(let id): StoreKey.joined("transaction", id)
+      case .order(let id): StoreKey.joined("order", id)
+      case .request(let account, let id): StoreKey.joined("request", account, id)
+      case .current(let id): StoreKey.joined("current", id)
+      }
+    }
+  }
+
+  /// Changes that are committed together.
+  struct Change {
+    var header: PlayHeader
+    var records: [RecordChange] = []
+    private(set) var purchases: [String: PlayPurchase] = [:]
+
+    init(_ header: PlayHeader) { self.header = header }
+
+    mutating func put(_ purchase: PlayPurchase) { purchases[purchase.token] = purchase }
+
+    mutating func name(_ purchase: PlayPurchase, _ name: Name) {
+      records.append(.put(.playTokens, key: name.key, value: Array(purchase.token.utf8)))
+    }
+
+    mutating func addOrder(of transactionId: String?, at date: Timestamp, to purchase: inout PlayPurchase) {
+      var order = PlayOrder()
+      order.orderId = purchase.orders.isEmpty ? Self.newOrderId() : purchase.nextOrderId
+      order.transactionId = transactionId
+      order.date = date
+      purchase.orders.append(order)
+      name(purchase, .order(order.orderId))
+      if let transactionId { name(purchase, .transaction(transactionId)) }
+    }
+
+    /// `GPA.` and 17 digits in groups.
+    private static func newOrderId() -> String {
+      let digits = Random.bytes(17).map { String($0 % 10) }
+      func group(_ range: Range<Int>) -> String { digits[range].joined() }
+      return "GPA.\(group(0..<4))-\(group(4..<8))-\(group(8..<12))-\(group(12..<17))"
+    }
+  }
+
+  /// 24 lower-case letters, a dot, and a part that begins as Google's does.
+  static func newToken() -> String {
+    let letters = Random.bytes(24).map { UInt8(ascii: "a") + $0 % 16 }
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    let rest = Random.bytes(80).map { alphabet[Int($0 & 63)] }
+    return String(decoding: letters, as: UTF8.self) + ".AO-J1O" + String(decoding: rest, as: UTF8.self)
+  }
+
+  // MARK: - Reading
+
+  func header() async throws(LocalStoreError) -> PlayHeader {
+    guard let bytes = try await store.value(of: PlayHeader.key, in: .playHeader) else { return PlayHeader() }
+    return try Self.decode(bytes, at: "play-header")
+  }
+
+  func purchase(token: String) async throws(LocalStoreError) -> PlayPurchase? {
+    guard let bytes = try await store.value(of: token, in: .playPurchases) else { return nil }
+    return try Self.decode(bytes, at: "play-purchases/\(token)")
+  }
+
+  func purchase(_ name: Name) async throws(LocalStoreError) -> PlayPurchase? {
+    guard let bytes = try await store.value(of: name.key, in: .playTokens) else { return nil }
+    return try await purchase(token: String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// The purchases that must be acknowledged, in the order of the dates until when.
+  func deadlines(limit: Int) async throws(LocalStoreError) -> [(date: Timestamp, token: String)] {
+    try await store.records(in: .playDeadlines, limit: limit).map { record in
+      let digits = record.key.prefix { $0 != "/" }
+      return (
+        Timestamp(millisecondsSince1970: Double(digits) ?? 0), String(decoding: record.value, as: UTF8.self)
+      )
+    }
+  }
+
+  func voided(after key: String?, limit: Int) async throws(LocalStoreError) -> [(
+    key: String, voided: PlayVoidedPurchase
+  )] {
+    var found: [(String, PlayVoidedPurchase)] = []
+    for record in try await store.records(in: .playVoided, after: key, limit: limit) {
+      found.append((record.key, try Self.decode(record.value, at: "play-voided/\(record.key)")))
+    }
+    return found
+  }
+
+  func messages(after number: Int64, limit: Int) async throws(LocalStoreError) -> [PlayMessage] {
+    var found: [PlayMessage] = []
+    for record in try await store.records(
+      in: .playMessages, after: StoreKey.number(number), limit: limit)
+    {
+      found.append(try Self.decode(record.value, at: "play-messages/\(record.key)"))
+    }
+    return found
+  }
+
+  /// The message that is pushed next, and when.
+  func nextMessage() async throws(LocalStoreError) -> (date: Timestamp, message: PlayMessage)? {
+    guard let due = try await store.records(in: .playDueMessages, limit: 1).first else { return nil }
+    let number = String(due.key.drop { $0 != "/" }.dropFirst())
+    guard let bytes = try await store.value(of: number, in: .playMessages) else {
+      throw LocalStoreError(.corrupt, at: "play-due-messages/\(due.key)", "The message is not stored.")
+    }
+    let message: PlayMessage = try Self.decode(bytes, at: "play-messages/\(number)")
+    return (Timestamp(millisecondsSince1970: Double(due.key.prefix { $0 != "/" }) ?? 0), message)
+  }
+
+  private static func decode<Record: JSONObject>(
+    _ bytes: [UInt8], at place: String
+  ) throws(LocalStoreError) -> Record {
+    do throws(MalformedReceipt) { return try Record(json: bytes, part: "record", limits: .standard) } catch {
+      throw LocalStoreError(.corrupt, at: place, error.description)
+    }
+  }
+
+  // MARK: - Writing
+
+  static func deadlineKey(_ date: Timestamp, _ token: String) -> String {
+    StoreKey.joined(StoreKey.number(Int64(date.wholeMilliseconds)), token)
+  }
+
+  /// Makes a change, with what it does to the list of deadlines.
+  func commit(_ change: Change) async throws(LocalStoreError) {
+    var records = change.records
+    for purchase in change.purchases.values.sorted(by: { $0.token < $1.token }) {
+      let before = try await self.purchase(token: purchase.token)?.acknowledgementDeadline
+      let after = purchase.acknowledgementDeadline
+      if let before, before != after {
+        records.append(.remove(.playDeadlines, key: Self.deadlineKey(before, purchase.token)))
+      }
+      if let after, before != after {
+        records.append(
+          .put(
+            .playDeadlines, key: Self.deadlineKey(after, purchase.token), value: Array(purchase.token.utf8)))
+      }
+      records.append(.put(.playPurchases, key: purchase.token, value: purchase.encodedJSON()))
+    }
+    records.append(.put(.playHeader, key: PlayHeader.key, value: change.header.encodedJSON()))
+    try await store.commit(records)
+  }
+
+  /// Records an attempt to push a message.
+  func record(
+    _ attempt: PlayMessage.Attempt, of message: PlayMessage, due date: Timestamp, next: Timestamp?
+  ) async throws(LocalStoreError) {
+    var message = message
+    message.attempts.append(attempt)
+    message.nextAttempt = next
+    var records: [RecordChange] = [
+      .put(.playMessages, key: StoreKey.number(message.number), value: message.encodedJSON()),
+      .remove(.playDueMessages, key: StoreKey.dated(date, message.number)),
+    ]
+    if let next {
+      records.append(.put(.playDueMessages, key: StoreKey.dated(next, message.number), value: []))
+    }
+    try await store.commit(records)
+  }
+}

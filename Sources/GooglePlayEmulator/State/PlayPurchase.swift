@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// What only Google Play knows about a purchase. Dates, prices, renewals and refunds are the engine's.
+///
+/// A subscription of the engine, one per customer and group, is a line of purchases here: an upgrade, a deferred
+/// replacement and a sign-up after a cancellation each begin another one, with another token.
+struct PlayPurchase: JSONObject, Sendable {
+  /// Where the payment stands.
+  enum State: String, CaseIterable {
+    /// The customer was asked; nothing is known yet.
+    case requested
+    /// The payment is outstanding.
+    case pending
+    /// The outstanding payment was cancelled.
+    case canceled
+    /// It was paid for.
+    case purchased
+  }
+
+  /// Who ended the renewal of a subscription.
+  enum Canceller: String, CaseIterable { case user, developer, system, replacement }
+
+  var token = ""
+  var account = ""
+  var productId = ""
+  var isSubscription = false
+  var stateName = State.requested.rawValue
+  /// The payment's request, of a purchase that the engine has not sold yet.
+  var requestId: String?
+  var originalTransactionId: String?
+  var orders: [PlayOrder] = []
+  var purchaseDate = Timestamp(millisecondsSince1970: 0)
+  /// Until when it must be acknowledged; `nil` once it was.
+  var acknowledgementDeadline: Timestamp?
+  var isAcknowledged = false
+  var isConsumed = false
+  var isTest = false
+  var quantity: Int64 = 1
+  var developerPayload: String?
+  var obfuscatedAccountId: String?
+  var obfuscatedProfileId: String?
+  /// The purchase that this one replaces.
+  var linkedToken: String?
+  var cancellerName: String?
+  var cancellationDate: Timestamp?
+  /// When another purchase took the place of this one.
+  var endDate: Timestamp?
+  /// The type of the last notification about it.
+  var lastNotification: Int64?
+  var unknownFields: [JSONMember] = []
+
+  var state: State {
+    get { State(rawValue: stateName) ?? .purchased }
+    set { stateName = newValue.rawValue }
+  }
+
+  var canceller: Canceller? {
+    get { cancellerName.flatMap { Canceller(rawValue: $0) } }
+    set { cancellerName = newValue?.rawValue }
+  }
+
+  /// The orders that were charged for.
+  var paidOrders: [PlayOrder] { orders.filter { $0.transactionId != nil } }
+
+  /// The identifier of the next order: that of the first with a number.
+  var nextOrderId: String {
+    let first = orders.first?.orderId ?? ""
+    return orders.isEmpty ? first : "\(first)..\(orders.count - 1)"
+  }
+
+  enum Field: String, CaseIterable {
+    case token, account, productId, isSubscription, stateName, requestId, originalTransactionId, orders,
+      purchaseDate, acknowledgementDeadline, isAcknowledged, isConsumed, isTest, quantity, developerPayload,
+      obfuscatedAccountId, obfuscatedProfileId, linkedToken, cancellerName, cancellationDate, endDate,
+      lastNotification
+  }
+  static let fieldNames = JSONFieldNames<Field>(required: [.token, .account, .productId])
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .token: try coder.code(&token)
+    case .account: try coder.code(&account)
+    case .productId: try coder.code(&productId)
+    case .isSubscription: try coder.code(&isSubscription)
+    case .stateName: try coder.code(&stateName)
+    case .requestId: try coder.code(&requestId)
+    case .originalTransactionId: try coder.code(&originalTransactionId)
+    case .orders: try coder.code(&orders)
+    case .purchaseDate: try coder.code(&purchaseDate)
+    case .acknowledgementDeadline: try coder.code(&acknowledgementDeadline)
+    case .isAcknowledged: try coder.code(&isAcknowledged)
+    case .isConsumed: try coder.code(&isConsumed)
+    case .isTest: try coder.code(&isTest)
+    case .quantity: try coder.code(&quantity)
+    case .developerPayload: try coder.code(&developerPayload)
+    case .obfuscatedAccountId: try coder.code(&obfuscatedAccountId)
+    case .obfuscatedProfileId: try coder.code(&obfuscatedProfileId)
+    case .linkedToken: try coder.code(&linkedToken)
+    case .cancellerName: try coder.code(&cancellerName)
+    case .cancellationDate: try coder.code(&cancellationDate)
+    case .endDate: try coder.code(&endDate)
+    case .lastNotification: try coder.code(&lastNotification)
+    }
+  }
+}
+
+/// An order: the purchase, or a renewal of it.
+struct PlayOrder: JSONObject, Sendable {
+  var orderId = ""
+  /// The engine's transaction; `nil` where nothing was charged, as for a sign-up after a cancellation.
+  var transactionId: String?
+  var date = Timestamp(millisecondsSince1970: 0)
+  /// Whether it was refunded without being revoked.
+  var isRefunded = false
+  /// Who refunds it and why, once somebody does: `voidedSource` and `voidedReason`.
+  var voidedSource: Int64?
+  var voidedReason: Int64?
+  var unknownFields: [JSONMember] = []
+
+  enum Field: String, CaseIterable {
+    case orderId, transactionId, date, isRefunded, voidedSource, voidedReason
+  }
+  static let fieldNames = JSONFieldNames<Field>(required: [.orderId])
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .orderId: try coder.code(&orderId)
+    case .transactionId: try coder.code(&transactionId)
+    case .date: try coder.code(&date)
+    case .isRefunded: try coder.code(&isRefunded)
+    case .voidedSource: try coder.code(&voidedSource)
+    case .voidedReason: try coder.code(&voidedReason)
+    }
+  }
+}
