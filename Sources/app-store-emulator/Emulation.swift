@@ -63,7 +63,9 @@
           }
         }
         for store in stores {
-          group.addTask { await store.run() }
+          group.addTask {
+            await store.run { ToolFailure.write("app-store-emulator: \($0)\n", to: 2) }
+          }
         }
         group.addTask { await end.wait() }
         // Serving never ends by itself, so the first task to end is the signal.
