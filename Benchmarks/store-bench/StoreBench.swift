@@ -12,7 +12,8 @@ import Measuring
 ///        store-bench serve DIRECTORY TRANSACTIONS    opens it, and has its server answer
 ///        store-bench sales DIRECTORY PAYMENTS CUSTOMERS
 ///                                                    payments from queue to store and back, in files
-///        store-bench work DIRECTORY                  buys until it is killed, for the crash test; see ``Worker``
+///        store-bench work DIRECTORY                  buys until it is killed, for the crash test; `shop` with a
+///                                                    store in a file; see ``Worker``
 @main
 enum StoreBench {
   static func main() async throws {
@@ -32,6 +33,7 @@ enum StoreBench {
     case (5, "sales"):
       try await SaleMeasurement.run(
         directory: arguments[2], count: Int(arguments[3]) ?? 10_000, customers: Int(arguments[4]) ?? 1)
+    case (3, "shop"): try await Worker.shop(directory: arguments[2])
     case (3, "work"): try await Worker.run(directory: arguments[2])
     default:
       throw Failure(
