@@ -194,8 +194,8 @@ let package = Package(
     .executableTarget(
       name: "store-bench",
       dependencies: [
-        "Entitlements", "Measuring", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptSigning",
-        "ReceiptVerification", "StoreSimulation", "Storefront", "StorefrontSQLite",
+        "AppStoreEmulator", "Entitlements", "Measuring", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
+        "ReceiptSigning", "ReceiptVerification", "StoreSimulation", "Storefront", "StorefrontSQLite",
       ],
       path: "Benchmarks/store-bench"),
     .target(name: "Measuring", path: "Benchmarks/Measuring"),
@@ -239,7 +239,7 @@ let package = Package(
         "ReceiptHTTPCurl", "ReceiptTesting", "ReceiptVerification", "StoreSimulation",
         "Storefront", "StorefrontSQLite",
       ],
-      exclude: ["Catalog/Fixtures", "Conformance/rows.tsv"]),
+      exclude: ["Catalog/Fixtures", "Conformance/rows.tsv", "LocalStore/Fixtures"]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
     .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex", "ReceiptBytes"]),
     .testTarget(

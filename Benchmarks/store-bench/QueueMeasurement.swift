@@ -91,19 +91,6 @@ enum QueueMeasurement {
     }
     print("finishing, one by one: \(percentiles(times))")
   }
-
-  private static func percentiles(_ times: [Double]) -> String {
-    let sorted = times.sorted()
-    let mean = times.reduce(0, +) / Double(max(1, times.count))
-    return "mean \(rounded(mean)) ms, p50 \(rounded(sorted[sorted.count / 2])) ms, "
-      + "p99 \(rounded(sorted[sorted.count * 99 / 100])) ms, at most \(rounded(sorted[sorted.count - 1])) ms"
-  }
-
-  private static func size(of path: String) throws -> Int {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { throw Failure("\(path) is not there.") }
-    return Int(status.st_size)
-  }
 }
 
 /// A store that has sold many things which nobody has finished, and decides nothing.

@@ -4,6 +4,8 @@ import FoundationEssentials
 import Glibc
 import Measuring
 import ReceiptCodec
+import ReceiptSigning
+import ReceiptVerification
 import Storefront
 import StorefrontSQLite
 
@@ -28,6 +30,33 @@ enum Worker {
     }
   }
 
+  /// The same with a store in a file. What was unlocked is noted in another one, and unlocked once.
+  static func shop(directory: String) async throws {
+    let notes = try Notes(path: directory + "/unlocked")
+    var unlocked = Set(notes.lines)
+    let identity = try SigningIdentity.create(
+      .init(organization: "Bench", start: SystemClock.now().addingSeconds(-86_400)))
+    let store = try LocalStore(
+      catalog: ProductCatalog(products: [
+        CatalogProduct(productIdentifier: "coins", type: .consumable, price: 1)
+      ]), identity: identity,
+      storage: SQLiteRecordStorage(at: directory + "/shop.sqlite", busyTimeout: .seconds(30)),
+      options: LocalStore.Options(bundleIdentifier: "com.example.app"), clock: { SystemClock.now() })
+    let queue = try PaymentQueue(
+      store: store.session(account: "customer"),
+      storage: SQLiteRecordStorage(at: directory + "/shop.queue", busyTimeout: .seconds(30)))
+    while true {
+      try await queue.synchronize()
+      for transaction in await queue.transactions {
+        guard let sale = transaction.transactionIdentifier else { continue }
+        if unlocked.insert(sale).inserted { notes.note(sale) }
+        try await queue.finish(transaction)
+      }
+      try await queue.add(
+        contentsOf: Array(repeating: Payment(productIdentifier: "coins"), count: .random(in: 1...3)))
+    }
+  }
+
   private static func finish(_ id: PaymentTransaction.ID, in queue: PaymentQueue) async throws {
     guard let receipt = try await queue.receipt(of: id) else { return }
     say("delivered \(id.rawValue) \(String(decoding: receipt, as: UTF8.self))")
@@ -41,11 +70,11 @@ enum Worker {
   }
 }
 
-/// A store whose notes outlive the process that it is in.
-private actor NotingStore: Store {
+/// Lines in a file, which outlive the process.
+private struct Notes {
   private let descriptor: Int32
-  private var sold: [String: String] = [:]
-  private var finished: Set<String> = []
+  /// Those that were there at first.
+  let lines: [String]
 
   init(path: String) throws {
     descriptor = unsafe open(path, O_CREAT | O_RDWR | O_APPEND, 0o600)
@@ -55,7 +84,24 @@ private actor NotingStore: Store {
     while case let count = unsafe read(descriptor, &buffer, buffer.count), count > 0 {
       text += buffer[..<count]
     }
-    for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+    lines = String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  func note(_ line: String) {
+    let bytes = Array("\(line)\n".utf8)
+    _ = unsafe write(descriptor, bytes, bytes.count)
+  }
+}
+
+/// A store whose notes outlive the process that it is in.
+private actor NotingStore: Store {
+  private let notes: Notes
+  private var sold: [String: String] = [:]
+  private var finished: Set<String> = []
+
+  init(path: String) throws {
+    notes = try Notes(path: path)
+    for line in notes.lines {
       let words = line.split(separator: " ").map(String.init)
       switch (words.count, words.first) {
       case (3, "charge"): sold[words[1]] = words[2]
@@ -63,11 +109,6 @@ private actor NotingStore: Store {
       default: throw Failure("\(path) has a line that nobody wrote: \(line)")
       }
     }
-  }
-
-  private func note(_ line: String) {
-    let bytes = Array("\(line)\n".utf8)
-    _ = unsafe write(descriptor, bytes, bytes.count)
   }
 
   private func sale(_ request: String, _ identifier: String) -> StoreTransaction {
@@ -85,7 +126,7 @@ private actor NotingStore: Store {
   func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome {
     if let known = sold[request.id] { return .purchased(sale(request.id, known)) }
     let identifier = "s\(sold.count + 1)"
-    note("charge \(request.id) \(identifier)")
+    notes.note("charge \(request.id) \(identifier)")
     sold[request.id] = identifier
     return .purchased(sale(request.id, identifier))
   }
@@ -100,7 +141,7 @@ private actor NotingStore: Store {
 
   func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
     guard finished.insert(transactionIdentifier).inserted else { return }
-    note("finish \(transactionIdentifier)")
+    notes.note("finish \(transactionIdentifier)")
   }
 
   func restore(

@@ -156,10 +156,19 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   }
 
   /// Performs what is due when it is due, until the task is cancelled.
-  public func run() async {
+  ///
+  /// - Parameter report: Receives the error of a storage that fails, each once until it works again. A full disk may
+  ///   have space later: what is due is tried again all the time.
+  public func run(report: @Sendable (any Error) -> Void) async {
+    var reported: String?
     while !Task.isCancelled {
-      // A storage that fails now may work later; requests report the failure.
-      try? await performDue()
+      do {
+        try await performDue()
+        reported = nil
+      } catch {
+        if reported != "\(error)" { report(error) }
+        reported = "\(error)"
+      }
       try? await Task.sleep(for: .milliseconds(50))
     }
   }

@@ -3,7 +3,8 @@
 internal import SQLite
 internal import Synchronization
 
-/// Checkpoints of SQLite's write-ahead log: commits are appended to it, and copied into the file when it has grown.
+/// SQLite's write-ahead log: commits are appended to it, synced apart from that, and copied into the file when it has
+/// grown.
 final class RecordLog: Sendable {
   /// The number of pages that starts a checkpoint.
   private static let limit = 1024
@@ -11,8 +12,47 @@ final class RecordLog: Sendable {
   private let length = LogLength()
   /// The number of pages that starts the next checkpoint.
   private let next = Atomic<Int>(RecordLog.limit)
+  /// The log, for syncing it; `nil` until the file is open.
+  private let file = Mutex<LogFile?>(nil)
+  /// The number of commits.
+  private let commits = Atomic<UInt64>(0)
+  /// Locked during a sync, which one thread does for those that wait.
+  private let synced = Mutex(Synced())
 
-  func observe(_ database: Database) throws(SQLiteError) { try length.observe(database) }
+  private struct Synced {
+    /// The number of commits that are on disk.
+    var commits: UInt64 = 0
+    /// A sync that failed: the system may have dropped what it could not write, and would report success next time.
+    var failure: SQLiteError?
+  }
+
+  func observe(_ database: Database) throws(SQLiteError) {
+    try length.observe(database)
+    let opened = try LogFile(of: database)
+    file.withLock { $0 = opened }
+  }
+
+  func countCommit() { commits.add(1, ordering: .releasing) }
+
+  /// Returns when every commit before the call is on disk.
+  ///
+  /// - Throws: ``SQLiteError`` with `syncFailed`, from then on always.
+  func synchronize() throws(SQLiteError) {
+    let wanted = commits.load(ordering: .acquiring)
+    let log = file.withLock { $0 }
+    let failure = synced.withLock { synced -> SQLiteError? in
+      guard synced.failure == nil, synced.commits < wanted else { return synced.failure }
+      let reached = commits.load(ordering: .acquiring)
+      do throws(SQLiteError) {
+        try log?.synchronize()
+        synced.commits = reached
+      } catch {
+        synced.failure = error
+      }
+      return synced.failure
+    }
+    if let failure { throw failure }
+  }
 
   /// Copies the log into the file after a commit, if it has grown long.
   func didCommit(_ database: Database) throws(SQLiteError) {

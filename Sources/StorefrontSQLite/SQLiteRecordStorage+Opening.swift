@@ -103,6 +103,8 @@ extension SQLiteRecordStorage {
           try RecordTable.check(database)
           try database.execute("BEGIN IMMEDIATE; COMMIT")
           try log.observe(database)
+          // From here on the storage syncs the log, once for several commits; SQLite still does before it copies the log.
+          try database.execute("PRAGMA synchronous = NORMAL")
           try RecordLog.copyLeftLog(database)
         }
         return connection

@@ -15,7 +15,7 @@ public import Storefront
 /// with `busy`. While in use, the file has a log next to it, `-wal`, which is part of it: copy both. The file must be
 /// on a local disk, because locks of network file systems are unreliable.
 ///
-/// Durable means: ``commit(_:)`` returns after `fdatasync` (`F_FULLFSYNC` on Apple systems) of all that it wrote.
+/// Durable means: ``commit(_:)`` and ``synchronize()`` return after `fdatasync` (`F_FULLFSYNC` on Apple systems) of all that it wrote.
 public final class SQLiteRecordStorage: RecordStorage {
   private let file: DatabaseFile
   private let identity: File.Identity
@@ -103,6 +103,15 @@ public final class SQLiteRecordStorage: RecordStorage {
   /// - Throws: `RecordStorageError` with `full` if the disk is full: then nothing was stored; try again later. After
   ///   `syncFailed` every later call throws the same error until the file is opened again.
   public func commit(_ changes: [RecordChange]) throws(RecordStorageError) {
+    try append(changes)
+    try synchronize()
+  }
+
+  /// Makes all of the changes, in order, or none. They are on disk after the next ``synchronize()``.
+  ///
+  /// - Parameter changes: The changes.
+  /// - Throws: `RecordStorageError`, as ``commit(_:)``.
+  public func append(_ changes: [RecordChange]) throws(RecordStorageError) {
     try use { database in
       // A commit to an unlinked file would be acknowledged and lost.
       guard file.status?.identity == identity else {
@@ -123,6 +132,7 @@ public final class SQLiteRecordStorage: RecordStorage {
         // Part of the commit may be in the log; it is unknown whether it survives a crash.
         throw SQLiteError(.syncFailed, at: error.place, error.message)
       }
+      log.countCommit()
       do throws(SQLiteError) {
         try log.didCommit(database)
       } catch {
@@ -130,6 +140,21 @@ public final class SQLiteRecordStorage: RecordStorage {
         // tried again later.
         if error.code == .syncFailed { state.stop(RecordStorageError(error, at: path)) }
       }
+    }
+  }
+
+  /// Returns when everything that was appended before the call is on disk. Threads that call it at once share a sync.
+  ///
+  /// - Throws: `RecordStorageError` with `syncFailed`; every later call throws the same error until the file is opened
+  ///   again.
+  public func synchronize() throws(RecordStorageError) {
+    try state.requireUse(at: path)
+    do throws(SQLiteError) {
+      try log.synchronize()
+    } catch {
+      let mapped = RecordStorageError(error, at: path)
+      state.stop(mapped)
+      throw mapped
     }
   }
 

@@ -77,7 +77,9 @@
           }
         }
         for store in stores {
-          group.addTask { await store.run() }
+          group.addTask {
+            await store.run { ToolFailure.write("app-store-emulator: \($0)\n", to: 2) }
+          }
         }
         for store in playApps {
           group.addTask { await store.run() }

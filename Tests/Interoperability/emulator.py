@@ -10,10 +10,11 @@ import urllib.request
 class Emulator:
     """A running emulator; it ends when its standard input is closed."""
 
-    def __init__(self, path: str, state: pathlib.Path, *arguments: str, stderr=None):
+    def __init__(self, path: str, state: pathlib.Path, *arguments: str, stderr=None, environment: dict | None = None):
         self.process = subprocess.Popen(
-            [path, "--state", str(state), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
-        )
+            [path, "--state", str(state), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
+            env=environment,
+        )  # fmt: skip
         line = self.process.stdout.readline()
         assert line, "the emulator ended before it was ready"
         self.ready = json.loads(line)

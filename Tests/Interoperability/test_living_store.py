@@ -293,6 +293,29 @@ def test_a_seed_with_false_resets_nothing(emulator):
     assert emulator.control("POST", "finish", {"transactionId": sale["transactionId"]}) == {"notifications": []}
 
 
+def all_notifications(emulator, limit=10_000) -> list[dict]:
+    """Page after page."""
+    found, more = [], True
+    while more:
+        after = found[-1]["number"] if found else 0
+        page = emulator.control("GET", f"notifications?after={after}&limit={limit}")
+        found, more = found + page["notifications"], page.get("hasMore", False)
+    return found
+
+
+def test_notifications_are_listed_in_pages(emulator):
+    for number in range(7):
+        emulator.control("POST", "buy", {"account": "a", "productId": COINS, "requestId": str(number)})
+    assert [n["number"] for n in all_notifications(emulator, limit=3)] == list(range(1, 8))
+    assert "hasMore" not in emulator.control("GET", "notifications?limit=7")
+    import urllib.error
+
+    for query in ("limit=0", "limit=10001", "after=-1", "after=x", "before=3"):
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            emulator.control("GET", f"notifications?{query}")
+        assert caught.value.code == 400 and query in json.load(caught.value)["error"]
+
+
 def test_a_killed_emulator_loses_and_invents_nothing(tmp_path, receiver, receipt_tool):
     """kill -9 at random moments: what was acknowledged is there, once, and every notification arrives."""
     rounds = int(os.environ.get("RECEIPTKIT_KILLS", "12"))
@@ -327,7 +350,7 @@ def test_a_killed_emulator_loses_and_invents_nothing(tmp_path, receiver, receipt
             "--notification-url", receiver.url,
         )  # fmt: skip
         sold[asked] = emulator.control("POST", "buy", {"account": "a", "productId": "com.example.coins", "requestId": asked})["transactionId"]
-        posted = emulator.control("GET", "notifications")["notifications"]
+        posted = all_notifications(emulator)
         assert emulator.stop() == 0
         assert [n["transactionId"] for n in posted] == list(sold.values())
     arrived = [payload(p["data"]["signedTransactionInfo"])["transactionId"] for p in receiver.payloads()]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Storefront
@@ -41,7 +42,7 @@ struct PurchaseControl {
     // What happened is sent at once.
     do {
       try await store.performDue()
-      members.append(("notifications", .array(try await posted(after: before))))
+      members += try await posted(after: before).map { ($0.name, $0.value) }
     } catch {
       throw Failure("\(error)")
     }
@@ -255,15 +256,25 @@ struct PurchaseControl {
     let members = try ControlMembers(json, ["records"])
     var records: [RecordChange] = []
     for (index, json) in (try members.required("records", members.list)).enumerated() {
-      let record = try ControlMembers(json, at: "records[\(index)]", ["collection", "key", "value"])
+      let record = try ControlMembers(json, at: "records[\(index)]", ["collection", "key", "value", "bytes"])
       records.append(
         .put(
           RecordCollection(rawValue: try record.required("collection", record.string)),
           key: try record.required("key", record.string),
-          value: Array(try record.required("value", record.string).utf8)))
+          value: try Self.bytes(of: record)))
     }
     try await purchases.replaceAll(with: records)
     store.clock?.advance(to: try await purchases.lastEventDate())
+  }
+
+  /// The value of a record: text, or bytes in Base64.
+  private static func bytes(of record: ControlMembers) throws(Failure) -> [UInt8] {
+    guard let encoded = try record.string("bytes") else {
+      return Array(try record.required("value", record.string).utf8)
+    }
+    do throws(Base64Error) { return try Base64.decode(Array(encoded.utf8)) } catch {
+      throw Failure("\"\(record.path("bytes"))\" is no Base64.")
+    }
   }
 
   // MARK: - Answers
@@ -273,7 +284,12 @@ struct PurchaseControl {
       let records = try await purchases.allRecords().map { collection, record -> JSONValue in
         .members(
           ("collection", .string(collection.rawValue)), ("key", .string(record.key)),
-          ("value", .string(String(decoding: record.value, as: UTF8.self))))
+          ("value", String(validating: record.value, as: UTF8.self).map { .string($0) }),
+          (
+            "bytes",
+            String(validating: record.value, as: UTF8.self) == nil
+              ? .string(Base64.encodeToString(record.value)) : nil
+          ))
       }
       return .json(.members(("records", .array(records))))
     } catch {
@@ -288,22 +304,44 @@ struct PurchaseControl {
   }
 
   private func notifications(_ request: EmulatorRequest) async throws(Failure) -> EmulatorResponse {
-    let after = request.query.first { $0.name == "after" }.flatMap { Int64($0.value) } ?? 0
+    var (after, limit): (Int64, Int64) = (0, Self.greatestPage)
+    for item in request.query {
+      switch (item.name, Int64(item.value)) {
+      case ("after", let number?) where number >= 0: after = number
+      case ("limit", let number?) where 1...Self.greatestPage ~= number: limit = number
+      default:
+        throw Failure(
+          "The query of notifications is after=NUMBER and limit=1 to \(Self.greatestPage), not "
+            + "\(item.name)=\(item.value).")
+      }
+    }
     do {
-      return .json(.members(("notifications", .array(try await posted(after: after, isFull: true)))))
+      return .json(.object(try await posted(after: after, limit: limit, isFull: true)))
     } catch {
       throw Failure("\(error)")
     }
   }
 
-  private func posted(after number: Int64, isFull: Bool = false) async throws -> [JSONValue] {
+  /// The greatest number of notifications in one answer. Where there are more, `hasMore` says so.
+  private static let greatestPage: Int64 = 10_000
+
+  /// The notifications after a number, and whether there are more than the limit.
+  private func posted(
+    after number: Int64, limit: Int64 = Self.greatestPage, isFull: Bool = false
+  ) async throws -> [JSONMember] {
     var found: [JSONValue] = []
     var last = number
     while true {
-      let page = try await purchases.notifications(after: last)
-      guard let end = page.last, found.count < 10_000 else { return found }
+      let page = try await purchases.notifications(after: last, limit: 256)
+      guard let end = page.last else { break }
       last = end.number
       for notification in page {
+        guard found.count < limit else {
+          return [
+            JSONMember(name: "notifications", value: .array(found)),
+            JSONMember(name: "hasMore", value: .bool(true)),
+          ]
+        }
         let attempts = isFull ? try await purchases.delivery(of: notification.number).attempts : []
         found.append(
           .members(
@@ -326,6 +364,7 @@ struct PurchaseControl {
             )))
       }
     }
+    return [JSONMember(name: "notifications", value: .array(found))]
   }
 
   private static func text(_ text: String) -> JSONValue? { text.isEmpty ? nil : .string(text) }

@@ -35,7 +35,7 @@ extension LocalStore {
     }
   }
 
-  func finish(_ identifier: String, account: String) throws(StoreUnavailable) {
+  func finish(_ identifier: String, of account: String) async throws(StoreUnavailable) {
     let fault = nextFault(of: .finish)
     switch fault {
     case .error(let error): throw StoreUnavailable(error.message)
@@ -44,7 +44,10 @@ extension LocalStore {
     case .answerLost, nil: break
     }
     do throws(LocalStoreError) {
-      if try sale(identifier)?.account == account { try finish(identifier) }
+      try grouped { () throws(LocalStoreError) in
+        if try sale(identifier)?.account == account { try finish(identifier) }
+      }
+      try await synchronized()
     } catch {
       throw error.unavailable
     }

@@ -25,8 +25,7 @@ extension LocalStore {
           isAnswer ? payment.map { PaymentRecord($0) } ?? PaymentRecord() : Self.payment(of: event)
         sale.requestIdentifier = isAnswer ? request : nil
         if event.transaction.inAppOwnershipType == .familyShared { sale.sharedFrom = shared }
-        sale.receipt = try receipt(of: event.transaction, signed.transaction)
-        add(sale, to: &change)
+        add(sale, receipt: try receipt(of: event.transaction, signed.transaction), to: &change)
       } else if var sale = try sale(identifier, in: change) {
         sale.transaction = event.transaction
         change.sales[identifier] = sale
@@ -44,7 +43,8 @@ extension LocalStore {
   func post(_ notification: SignedNotification, in change: inout Change) {
     change.notifications.append(notification)
     change.records += [
-      .put(.storeOutbox, key: StoreKey.number(notification.number), value: notification.encodedJSON()),
+      .put(
+        .storeOutbox, key: StoreKey.number(notification.number), value: notification.record(&change.texts)),
       Self.date(notification),
     ]
     if sendsNotifications {
@@ -56,8 +56,10 @@ extension LocalStore {
   }
 
   /// Adds a new transaction of an account, to be delivered.
-  func add(_ sale: StoreSaleRecord, to change: inout Change) {
+  func add(_ sale: StoreSaleRecord, receipt: String, to change: inout Change) {
     change.sales[sale.identifier] = sale
+    change.records.append(
+      .put(.storeReceipts, key: sale.identifier, value: PackedText.pack(receipt, &change.texts)))
     if let name = sale.transaction.appTransactionId, sale.identifier == sale.originalIdentifier {
       change.records.append(.put(.storeNames, key: name, value: Array(sale.account.utf8)))
     }
@@ -66,8 +68,10 @@ extension LocalStore {
     // The queue that requested a restoration keeps it; the store does not deliver it again.
     if !sale.isRestoration { change.records.append(.put(.storeUnfinished, key: key, value: [])) }
     if sale.transaction.type != .autoRenewableSubscription {
-      change.records.append(
-        .put(.storeLines, key: StoreKey.joined(sale.originalIdentifier, sale.identifier), value: []))
+      if sale.identifier != sale.originalIdentifier {
+        change.records.append(
+          .put(.storeLines, key: StoreKey.joined(sale.originalIdentifier, sale.identifier), value: []))
+      }
       if let shared = sale.sharedFrom {
         change.records.append(.put(.storeLines, key: StoreKey.joined(shared, sale.identifier), value: []))
       }
@@ -121,6 +125,12 @@ extension LocalStore {
   /// The receipt as it was issued; that of an import is signed now.
   private func issuedReceipt(_ sale: StoreSaleRecord) throws(LocalStoreError) -> String {
     guard sale.receipt.isEmpty else { return sale.receipt }
+    if let packed = try value(of: sale.identifier, in: .storeReceipts) {
+      guard let text = PackedText.unpack(packed, try loaded().texts) else {
+        throw LocalStoreError(.corrupt, at: "store-receipts/\(sale.identifier)", "The receipt is damaged.")
+      }
+      return String(decoding: text, as: UTF8.self)
+    }
     let signed: String
     do throws(SigningError) { signed = try signer.sign(sale.transaction) } catch {
       throw LocalStoreError(error)

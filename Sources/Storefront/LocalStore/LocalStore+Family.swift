@@ -14,7 +14,7 @@ extension LocalStore {
   ) throws(LocalStoreError) -> [SignedNotification] {
     let now = clock()
     try catchUp(to: now)
-    let others = (state?.engine.family(of: organizer) ?? []) + [organizer]
+    let others = try read { $0.family(of: organizer) } + [organizer]
     var shares: [(sale: StoreSaleRecord, members: [String])] = []
     for sale in try shareablePurchases(of: account) { shares.append((sale, others)) }
     for other in others { for sale in try shareablePurchases(of: other) { shares.append((sale, [account])) } }
@@ -42,7 +42,7 @@ extension LocalStore {
   public func removeFromFamily(_ account: String) throws(LocalStoreError) -> [SignedNotification] {
     let now = clock()
     try catchUp(to: now)
-    let others = state?.engine.family(of: account) ?? []
+    let others = try read { $0.family(of: account) }
     var lost: [StoreSaleRecord] = []
     for other in others {
       for sale in try shareablePurchases(of: other) {

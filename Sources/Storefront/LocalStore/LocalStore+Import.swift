@@ -62,6 +62,7 @@ extension LocalStore {
         sale.transaction = transaction
         sale.receipt = ""
         change.sales[identifier] = sale
+        change.records.append(.remove(.storeReceipts, key: identifier))
         for name in Self.names(of: purchase) {
           change.records.append(.put(.storeNames, key: name, value: Array(account.utf8)))
         }
@@ -145,7 +146,7 @@ extension LocalStore {
     for collection in RecordCollection.ofStore {
       var last: String?
       while true {
-        let page = try Self.records(in: collection, after: last, limit: 1000, of: storage)
+        let page = try records(in: collection, after: last, limit: 1000)
         guard let end = page.last else { break }
         last = end.key
         all += page.map { (collection, $0) }
@@ -166,20 +167,15 @@ extension LocalStore {
     do throws(RecordStorageError) { try trial.commit(records) } catch { throw LocalStoreError(error) }
     let (loaded, isNew) = try Self.read(catalog: catalog, options: options, storage: trial)
     let removals: [RecordChange] = try allRecords().map { .remove($0.0, key: $0.1.key) }
+    // The next call reads it.
     state = nil
     try commit(removals + records + (isNew ? [Self.header(of: loaded)] : []))
-    state = loaded
   }
 
   /// Removes everything that the store knows: purchases, customers and notifications.
   ///
   /// - Throws: ``LocalStoreError`` with `storage`.
   package func removeAll() throws(LocalStoreError) { try replaceAll(with: []) }
-
-  /// Makes changes of records that are no purchases, in one commit.
-  package func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
-    do throws(RecordStorageError) { try storage.commit(changes) } catch { throw LocalStoreError(error) }
-  }
 
   private static func names(of purchase: ImportedPurchase) -> [String] {
     let transaction = purchase.transaction
@@ -221,7 +217,7 @@ extension SubscriptionEngine {
     account: String, at instant: Timestamp
   ) throws(SubscriptionError) {
     let identifier = transaction.originalTransactionId ?? ""
-    var subscription = all[identifier] ?? Subscription()
+    var subscription = self[identifier] ?? Subscription()
     subscription.account = account
     subscription.applicationUsername = transaction.appAccountToken?.rawValue
     subscription.transaction = transaction
@@ -279,7 +275,7 @@ extension SubscriptionEngine {
 
   /// Sets the `appAccountToken` of a subscription and of its renewals to come.
   mutating func setAppAccountToken(_ token: UUIDString, of original: String) {
-    guard var subscription = all[original] else { return }
+    guard var subscription = self[original] else { return }
     subscription.applicationUsername = token.rawValue
     subscription.transaction.appAccountToken = token
     store(subscription)

@@ -21,13 +21,20 @@ extension LocalStore {
   }
 
   private func outbox(after number: Int64, limit: Int) throws(LocalStoreError) -> [SignedNotification] {
-    let records = try Self.records(
-      in: .storeOutbox, after: StoreKey.number(max(0, number)), limit: limit, of: storage)
+    let texts = try loaded().texts
     var found: [SignedNotification] = []
-    for record in records {
-      found.append(try Self.decode(record.value, at: "store-outbox/\(record.key)"))
+    for record in try records(in: .storeOutbox, after: StoreKey.number(max(0, number)), limit: limit) {
+      found.append(
+        try SignedNotification(record: record.value, texts, at: "store-outbox/\(record.key)"))
     }
     return found
+  }
+
+  /// A notification; `nil` if there is none of this number.
+  func notification(_ number: Int64) throws(LocalStoreError) -> SignedNotification? {
+    let key = StoreKey.number(number)
+    guard let bytes = try value(of: key, in: .storeOutbox) else { return nil }
+    return try SignedNotification(record: bytes, loaded().texts, at: "store-outbox/\(key)")
   }
 
   /// Delivers pending notifications to the sink. At most one task does so at a time, to keep their order.
@@ -47,16 +54,14 @@ extension LocalStore {
       let waiting = try outbox(after: delivered, limit: 64)
       guard let last = waiting.last else { return }
       for notification in waiting { await sink(notification) }
-      try storage.commit([
-        .put(.storeHeader, key: Self.deliveredKey, value: Array(String(last.number).utf8))
-      ])
+      try commit([.put(.storeHeader, key: Self.deliveredKey, value: Array(String(last.number).utf8))])
     }
   }
 
   /// The date of the next due event, such as a renewal or the end of a grace period; `nil` if there is none.
   ///
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
-  public func nextDueDate() throws(LocalStoreError) -> Timestamp? { try loaded().engine.nextDueDate }
+  public func nextDueDate() throws(LocalStoreError) -> Timestamp? { try loaded().nextDueDate }
 
   /// Performs everything that is due up to an instant, each event at its own time. Every call does so up to the
   /// present; this one is for simulated time. Receipts signed for a future time do not verify before it.
@@ -85,12 +90,5 @@ extension LocalStore {
         sleeper.cancel()
       }
     }
-  }
-
-  func loaded() throws(LocalStoreError) -> State {
-    if let state { return state }
-    let read = try Self.read(catalog: catalog, options: options, storage: storage).0
-    state = read
-    return read
   }
 }

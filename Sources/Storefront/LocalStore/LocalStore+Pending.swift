@@ -27,7 +27,7 @@ extension LocalStore {
   ) throws(LocalStoreError) -> [PendingPurchase] {
     let key = purchase.map { StoreKey.joined($0.account, $0.requestIdentifier) }
     var found: [PendingPurchase] = []
-    for record in try Self.records(in: .storePending, after: key, limit: max(1, limit), of: storage) {
+    for record in try records(in: .storePending, after: key, limit: max(1, limit)) {
       let pending: StorePendingRecord = try Self.decode(record.value, at: "store-pending/\(record.key)")
       found.append(
         PendingPurchase(

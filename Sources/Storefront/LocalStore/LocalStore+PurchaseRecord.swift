@@ -80,7 +80,7 @@ extension LocalStore {
     _ originalTransactionIdentifier: String
   ) throws(LocalStoreError) -> Subscription? {
     try catchUp()
-    return try loaded().engine[originalTransactionIdentifier]
+    return try read { $0[originalTransactionIdentifier] }
   }
 
   /// The subscriptions of an account, its own and shared ones.
@@ -88,6 +88,6 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func subscriptions(of account: String) throws(LocalStoreError) -> [Subscription] {
     try catchUp()
-    return try loaded().engine.subscriptions(of: account)
+    return try read { $0.subscriptions(of: account) }
   }
 }

@@ -11,90 +11,15 @@ extension LocalStore {
     /// Transactions that are new or changed, by identifier.
     var sales: [String: StoreSaleRecord] = [:]
     var notifications: [SignedNotification] = []
-  }
-
-  /// Reads the state of a store, or creates that of a new one.
-  static func read(
-    catalog: ProductCatalog, options: Options, storage: any RecordStorage
-  ) throws(LocalStoreError) -> (State, isNew: Bool) {
-    var engineOptions = options.engine
-    guard let bytes = try value(of: StoreHeader.key, in: .storeHeader, of: storage) else {
-      if engineOptions.seed == 0 { engineOptions.seed = UInt64.random(in: 1 ... .max) }
-      let engine = SubscriptionEngine(catalog: catalog, options: engineOptions)
-      return (State(engine: engine, seed: engineOptions.seed), true)
-    }
-    var header: StoreHeader = try decode(bytes, at: "store-header")
-    guard 1...StoreHeader.currentVersion ~= header.version, let seed = UInt64(header.seed) else {
-      throw LocalStoreError(
-        .corrupt, at: "store-header",
-        "The store is of version \(header.version), and this program reads \(StoreHeader.currentVersion).")
-    }
-    if header.version == 1 { try addHistory(to: storage, &header) }
-    engineOptions.seed = seed
-    var engine = SubscriptionEngine(catalog: catalog, options: engineOptions, ledger: header.ledger)
-    var last: String?
-    while true {
-      let page = try records(in: .storeSubscriptions, after: last, limit: 1000, of: storage)
-      for record in page {
-        engine.restore(try decode(record.value, at: "store-subscriptions/\(record.key)"))
-      }
-      guard let next = page.last?.key else { break }
-      last = next
-    }
-    last = nil
-    while true {
-      let page = try records(in: .storeNonces, after: last, limit: 1000, of: storage)
-      for record in page {
-        guard let expires = Double(String(decoding: record.value, as: UTF8.self)) else {
-          throw LocalStoreError(.corrupt, at: "store-nonces/\(record.key)", "The record is no date.")
-        }
-        engine.restore(nonce: record.key, until: Timestamp(millisecondsSince1970: expires))
-      }
-      guard let next = page.last?.key else { break }
-      last = next
-    }
-    return (State(engine: engine, seed: seed), false)
+    var texts: SharedTexts
   }
 
   static func header(of state: State) -> RecordChange {
     var header = StoreHeader()
+    header.version = StoreHeader.currentVersion
     header.seed = String(state.seed)
     header.ledger = state.engine.ledger
     return .put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())
-  }
-
-  /// Adds what version 2 has more than version 1, in one commit: the places of transactions in histories, in the order
-  /// of their identifiers, and the dates of notifications.
-  private static func addHistory(
-    to storage: any RecordStorage, _ header: inout StoreHeader
-  ) throws(LocalStoreError) {
-    var changes: [RecordChange] = []
-    var last: String?
-    while true {
-      let page = try records(in: .storeSales, after: last, limit: 1000, of: storage)
-      guard let next = page.last?.key else { break }
-      last = next
-      for record in page {
-        var sale: StoreSaleRecord = try decode(record.value, at: "store-sales/\(record.key)")
-        guard !sale.isRestoration else { continue }
-        header.ledger.modificationCount += 1
-        sale.modification = header.ledger.modificationCount
-        changes.append(place(sale))
-        changes.append(.put(.storeSales, key: record.key, value: sale.encodedJSON()))
-      }
-    }
-    last = nil
-    while true {
-      let page = try records(in: .storeOutbox, after: last, limit: 1000, of: storage)
-      guard let next = page.last?.key else { break }
-      last = next
-      for record in page {
-        changes.append(date(try decode(record.value, at: "store-outbox/\(record.key)")))
-      }
-    }
-    header.version = StoreHeader.currentVersion
-    changes.append(.put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON()))
-    do throws(RecordStorageError) { try storage.commit(changes) } catch { throw LocalStoreError(error) }
   }
 
   /// Puts a transaction into the history of its account.
@@ -119,14 +44,9 @@ extension LocalStore {
     _ body: (inout SubscriptionEngine, inout Change) throws(LocalStoreError) -> Result
   ) throws(LocalStoreError) -> Result {
     // Moved out, so that it is mutated without a copy, and lost if the operation fails half-way.
-    var working: State
-    if let state {
-      working = state
-    } else {
-      working = try Self.read(catalog: catalog, options: options, storage: storage).0
-    }
+    var working = try loaded()
     state = nil
-    var change = Change()
+    var change = Change(texts: working.texts)
     let result: Result
     do throws(LocalStoreError) {
       result = try body(&working.engine, &change)
@@ -146,22 +66,15 @@ extension LocalStore {
       }
       change.records.append(.put(.storeSales, key: sale.identifier, value: sale.encodedJSON()))
     }
-    for subscription in working.engine.takeChanges() {
-      change.records.append(
-        .put(.storeSubscriptions, key: subscription.id, value: subscription.encodedJSON()))
-    }
-    for (nonce, expires) in working.engine.takeNonces() {
-      let value = expires.map { Array(String($0.millisecondsSince1970).utf8) }
-      change.records.append(
-        value.map { .put(.storeNonces, key: nonce, value: $0) } ?? .remove(.storeNonces, key: nonce))
-    }
+    change.records += working.engine.takeChanges() + change.texts.takeAdded()
+    working.texts = change.texts
+    // What the engine could not read, it took for absent.
+    try working.engine.source?.check()
     if !change.records.isEmpty {
       change.records.append(Self.header(of: working))
-      do throws(RecordStorageError) {
-        try storage.commit(change.records)
-      } catch {
-        throw LocalStoreError(error)
-      }
+      try commit(change.records)
+      working.nextDueDate = working.engine.nextDueDate
+      try working.engine.source?.check()
     }
     state = working
     if !change.notifications.isEmpty { deliver() }
@@ -175,7 +88,7 @@ extension LocalStore {
   func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) {
     let now = instant ?? clock()
     while true {
-      if let state, state.engine.nextDueDate.map({ $0 > now }) ?? true { return }
+      if let state, state.nextDueDate.map({ $0 > now }) ?? true { return }
       let isDone = try change { engine, change throws(LocalStoreError) in
         let (events, isDone) = engine.advance(to: now, atMost: 64)
         try record(events, in: &change)
@@ -185,14 +98,31 @@ extension LocalStore {
     }
   }
 
-  func sale(_ identifier: String, in change: Change = Change()) throws(LocalStoreError) -> StoreSaleRecord? {
-    if let sale = change.sales[identifier] { return sale }
+  /// Reads from the engine.
+  func read<Result>(_ body: (SubscriptionEngine) -> Result) throws(LocalStoreError) -> Result {
+    let engine = try loaded().engine
+    try makeDurable()
+    let result = body(engine)
+    try engine.source?.check()
+    return result
+  }
+
+  func sale(_ identifier: String, in change: Change? = nil) throws(LocalStoreError) -> StoreSaleRecord? {
+    if let sale = change?.sales[identifier] { return sale }
     guard let bytes = try value(of: identifier, in: .storeSales) else { return nil }
     return try Self.decode(bytes, at: "store-sales/\(identifier)")
   }
 
   package func value(of key: String, in collection: RecordCollection) throws(LocalStoreError) -> [UInt8]? {
-    try Self.value(of: key, in: collection, of: storage)
+    try makeDurable()
+    return try Self.value(of: key, in: collection, of: storage)
+  }
+
+  func records(
+    in collection: RecordCollection, after key: String?, limit: Int
+  ) throws(LocalStoreError) -> [StoredRecord] {
+    try makeDurable()
+    return try Self.records(in: collection, after: key, limit: limit, of: storage)
   }
 
   /// The keys of an account in a collection, after a position.
@@ -202,8 +132,7 @@ extension LocalStore {
     in collection: RecordCollection, with part: String, after position: String?, limit: Int
   ) throws(LocalStoreError) -> [String] {
     let prefix = StoreKey.prefix(part)
-    let records = try Self.records(
-      in: collection, after: prefix + (position ?? ""), limit: limit, of: storage)
+    let records = try records(in: collection, after: prefix + (position ?? ""), limit: limit)
     return records.lazy.map(\.key).prefix { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
   }
 
@@ -233,6 +162,50 @@ extension LocalStore {
       return try Record(json: bytes, part: "record", limits: .standard)
     } catch {
       throw LocalStoreError(error, at: place)
+    }
+  }
+}
+
+/// Sales of several customers share a sync: each is stored at once, and answered after the sync.
+extension LocalStore {
+  /// Runs an operation whose changes need not be on disk before ``synchronized()``.
+  func grouped<Result>(_ body: () throws(LocalStoreError) -> Result) throws(LocalStoreError) -> Result {
+    isGrouping = true
+    defer { isGrouping = false }
+    return try body()
+  }
+
+  /// Returns when everything that was stored before the call is on disk.
+  func synchronized() async throws(LocalStoreError) {
+    guard isUnsynchronized else { return }
+    // The calls that wait for the actor come first, and the first that goes on syncs for all of them.
+    await Task.yield()
+    try makeDurable()
+  }
+
+  /// Has everything on disk that a caller is about to see, but for grouped operations.
+  func makeDurable() throws(LocalStoreError) {
+    guard isUnsynchronized, !isGrouping else { return }
+    do throws(RecordStorageError) { try storage.synchronize() } catch {
+      state = nil
+      throw LocalStoreError(error)
+    }
+    isUnsynchronized = false
+  }
+
+  /// Stores changes: on disk unless the operation is grouped.
+  package func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
+    do throws(RecordStorageError) {
+      if isGrouping {
+        // Before the call: after an error it is not known what was stored.
+        isUnsynchronized = true
+        try storage.append(changes)
+      } else {
+        try storage.commit(changes)
+        isUnsynchronized = false
+      }
+    } catch {
+      throw LocalStoreError(error)
     }
   }
 }

@@ -119,13 +119,17 @@ extension LocalStore {
   /// The transactions of a one-time purchase.
   func transactions(ofPurchase originalIdentifier: String) throws(LocalStoreError) -> [StoreSaleRecord] {
     var sales: [StoreSaleRecord] = []
+    if let first = try sale(originalIdentifier) { sales.append(first) }
     var position: String?
     while true {
       let page = try keys(
         in: .storeLines, with: originalIdentifier, after: position, limit: Self.greatestPage)
       guard let last = page.last else { return sales }
       position = last
-      for identifier in page { if let sale = try sale(identifier) { sales.append(sale) } }
+      // Stores of versions 1 and 2 have the first one among them.
+      for identifier in page where identifier != originalIdentifier {
+        if let sale = try sale(identifier) { sales.append(sale) }
+      }
     }
   }
 }

@@ -86,8 +86,7 @@ extension LocalStore {
         } catch {
           throw LocalStoreError(error)
         }
-        restored.receipt = try receipt(of: restored.transaction, signed)
-        add(restored, to: &change)
+        add(restored, receipt: try receipt(of: restored.transaction, signed), to: &change)
         restoration.made.append(restored.identifier)
       }
       change.records.append(.put(.storeRestorations, key: key, value: restoration.encodedJSON()))

@@ -53,7 +53,10 @@ extension LocalStore {
         authorization = await authorize(prompt, account)
       }
       // No suspension from here on, so that no other call interleaves.
-      outcome = try decide(request, account: account, authorization)
+      outcome = try grouped { () throws(LocalStoreError) in
+        try decide(request, account: account, authorization)
+      }
+      try await synchronized()
     } catch {
       throw error.unavailable
     }

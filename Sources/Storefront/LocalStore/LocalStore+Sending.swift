@@ -15,13 +15,11 @@ extension LocalStore {
     at now: Timestamp
   ) throws(LocalStoreError) -> SentNotification? {
     guard let due = try firstDue(), due.date <= now else { return nil }
-    let key = StoreKey.number(due.number)
-    guard let bytes = try value(of: key, in: .storeOutbox) else {
-      throw LocalStoreError(.corrupt, at: "store-outbox/\(key)", "The notification is not stored.")
+    guard let notification = try notification(due.number) else {
+      throw LocalStoreError(.corrupt, at: "store-outbox/\(due.number)", "The notification is not stored.")
     }
     return SentNotification(
-      dueDate: due.date,
-      notification: try Self.decode(bytes, at: "store-outbox/\(key)"), delivery: try delivery(of: due.number))
+      dueDate: due.date, notification: notification, delivery: try delivery(of: due.number))
   }
 
   /// The date of the next attempt to send a notification, if there is one.
@@ -30,7 +28,7 @@ extension LocalStore {
   package func nextDeliveryDate() throws(LocalStoreError) -> Timestamp? { try firstDue()?.date }
 
   private func firstDue() throws(LocalStoreError) -> (date: Timestamp, number: Int64)? {
-    guard let key = try Self.records(in: .storeDueDeliveries, after: nil, limit: 1, of: storage).first?.key
+    guard let key = try records(in: .storeDueDeliveries, after: nil, limit: 1).first?.key
     else { return nil }
     let parts = key.split(separator: "/").compactMap { Int64($0) }
     guard parts.count == 2 else {
@@ -102,14 +100,13 @@ extension LocalStore {
     var key = last.map { StoreKey.dated($0.date, $0.number) } ?? StoreKey.dated(dates.lowerBound, 0)
     var items: [SentNotification] = []
     while true {
-      let page = try Self.records(in: .storeOutboxDates, after: key, limit: Self.greatestPage, of: storage)
+      let page = try records(in: .storeOutboxDates, after: key, limit: Self.greatestPage)
       for record in page {
         guard record.key < end else { return (items, false) }
         key = record.key
         guard let number = record.key.split(separator: "/").last.flatMap({ Int64($0) }),
-          let bytes = try value(of: StoreKey.number(number), in: .storeOutbox)
+          let notification = try notification(number)
         else { continue }
-        let notification: SignedNotification = try Self.decode(bytes, at: "store-outbox/\(number)")
         let delivery = try delivery(of: number)
         guard accepts(notification, delivery) else { continue }
         guard items.count < limit else { return (items, true) }
@@ -122,12 +119,12 @@ extension LocalStore {
   /// The time of the last thing that happened; the store's time never goes back behind it.
   ///
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
-  package func lastEventDate() throws(LocalStoreError) -> Timestamp { try loaded().engine.ledger.time }
+  package func lastEventDate() throws(LocalStoreError) -> Timestamp { try read { $0.ledger.time } }
 
   /// The number of the last notification.
   ///
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
-  package func eventCount() throws(LocalStoreError) -> Int64 { try loaded().engine.ledger.eventCount }
+  package func eventCount() throws(LocalStoreError) -> Int64 { try read { $0.ledger.eventCount } }
 
   /// Signs a notification that is not about one purchase, such as `TEST`, and puts it into the outbox. The store sets
   /// its UUID, its date and its version.
@@ -171,7 +168,7 @@ extension LocalStore {
       delivery.attempts = attempts
       let key = StoreKey.number(added.number)
       change.records += [
-        .put(.storeOutbox, key: key, value: added.encodedJSON()), Self.date(added),
+        .put(.storeOutbox, key: key, value: added.record(&change.texts)), Self.date(added),
         .put(.storeDeliveries, key: key, value: delivery.encodedJSON()),
       ]
     }

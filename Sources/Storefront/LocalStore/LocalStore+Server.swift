@@ -78,6 +78,7 @@ extension LocalStore {
   private func historyRecords(
     _ bound: HistoryBound, limit: Int
   ) throws(LocalStoreError) -> [StoredRecord] {
+    try makeDurable()
     do throws(RecordStorageError) {
       switch bound {
       case .after(let key): return try storage.records(in: .storeHistory, after: key, limit: limit)
@@ -100,8 +101,9 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func subscriptionStates(of account: String) throws(LocalStoreError) -> [SubscriptionState] {
     try catchUp()
-    let engine = try loaded().engine
-    return engine.subscriptions(of: account).map { Self.state($0, engine, at: clock()) }
+    return try read { engine in
+      engine.subscriptions(of: account).map { Self.state($0, engine, at: clock()) }
+    }
   }
 
   /// The subscription of an original transaction.
@@ -109,8 +111,7 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func subscriptionState(_ original: String) throws(LocalStoreError) -> SubscriptionState? {
     try catchUp()
-    let engine = try loaded().engine
-    return engine[original].map { Self.state($0, engine, at: clock()) }
+    return try read { engine in engine[original].map { Self.state($0, engine, at: clock()) } }
   }
 
   private static func state(
@@ -153,7 +154,7 @@ extension LocalStore {
         throw LocalStoreError(error, at: "store-app-transactions/\(account)")
       }
     }
-    let identifier = try loaded().engine.appTransactionIdentifier(of: account)
+    let identifier = try read { $0.appTransactionIdentifier(of: account) }
     guard try value(of: identifier, in: .storeNames) != nil,
       let first = try history(of: account, limit: 1).sales.first?.transaction
     else { return nil }
@@ -188,15 +189,11 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `storage`.
   package func addConsumption(_ json: JSONValue, of transaction: String) throws(LocalStoreError) {
     let number = try consumption(of: transaction).count + 1
-    do throws(RecordStorageError) {
-      try storage.commit([
-        .put(
-          .storeConsumption, key: StoreKey.joined(transaction, StoreKey.number(Int64(number))),
-          value: json.encoded())
-      ])
-    } catch {
-      throw LocalStoreError(error)
-    }
+    try commit([
+      .put(
+        .storeConsumption, key: StoreKey.joined(transaction, StoreKey.number(Int64(number))),
+        value: json.encoded())
+    ])
   }
 
   /// The consumption information about a transaction, in the order in which it was sent.
@@ -205,7 +202,7 @@ extension LocalStore {
   package func consumption(of transaction: String) throws(LocalStoreError) -> [JSONValue] {
     let prefix = StoreKey.prefix(transaction)
     var found: [JSONValue] = []
-    for record in try Self.records(in: .storeConsumption, after: prefix, limit: 1000, of: storage)
+    for record in try records(in: .storeConsumption, after: prefix, limit: 1000)
       .prefix(while: { $0.key.hasPrefix(prefix) })
     {
       do throws(MalformedReceipt) { found.append(try JSONValue(parsing: record.value)) } catch {

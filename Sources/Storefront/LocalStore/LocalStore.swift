@@ -39,11 +39,10 @@ public actor LocalStore {
   /// The queues that wait for changes, by account.
   package var listeners: [String: [UInt64: AsyncStream<Void>.Continuation]] = [:]
   var listenerCount: UInt64 = 0
-
-  struct State {
-    var engine: SubscriptionEngine
-    var seed: UInt64
-  }
+  /// Whether the changes of the present operation may share a sync with others.
+  var isGrouping = false
+  /// Whether something was stored that may not be on disk.
+  var isUnsynchronized = false
 
   /// Opens a store, or creates one in an empty storage.
   ///
@@ -155,7 +154,7 @@ extension LocalStore {
     /// Finishes a transaction. That of another customer is left unchanged.
     public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
       guard await store.delay(.finish) else { throw StoreUnavailable(Self.cancelled) }
-      try await store.finish(transactionIdentifier, account: account)
+      try await store.finish(transactionIdentifier, of: account)
     }
 
     /// Restores finished purchases of restorable products.

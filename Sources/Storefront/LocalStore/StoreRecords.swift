@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ReceiptCodec
+internal import ReceiptCodec
 
 extension RecordCollection {
   /// State of the whole store: one record, `store`, and the number of delivered notifications.
@@ -11,11 +11,15 @@ extension RecordCollection {
   static let storePending = RecordCollection(rawValue: "store-pending")
   /// Every transaction, by its identifier.
   static let storeSales = RecordCollection(rawValue: "store-sales")
+  /// The receipts as they were issued, packed, by transaction. An import has none.
+  static let storeReceipts = RecordCollection(rawValue: "store-receipts")
+  /// The texts that packed ones have in common, by number.
+  static let storeTexts = RecordCollection(rawValue: "store-texts")
   /// The transactions of each account.
   static let storeAccounts = RecordCollection(rawValue: "store-accounts")
   /// The unfinished transactions of each account.
   static let storeUnfinished = RecordCollection(rawValue: "store-unfinished")
-  /// The transactions of each one-time purchase: repurchases, restorations and shares.
+  /// The transactions of each one-time purchase besides the first: repurchases, restorations and shares.
   static let storeLines = RecordCollection(rawValue: "store-lines")
   /// The non-consumables that each account owns.
   static let storeOwned = RecordCollection(rawValue: "store-owned")
@@ -23,9 +27,17 @@ extension RecordCollection {
   static let storeRestorations = RecordCollection(rawValue: "store-restorations")
   /// Subscriptions, by original transaction.
   static let storeSubscriptions = RecordCollection(rawValue: "store-subscriptions")
+  /// The subscriptions of each account.
+  static let storeSubscribers = RecordCollection(rawValue: "store-subscribers")
+  /// The subscriptions that have something due, by date and original transaction.
+  static let storeDue = RecordCollection(rawValue: "store-due")
+  /// The family of each account that has one.
+  static let storeFamilies = RecordCollection(rawValue: "store-families")
+  /// The accounts whose charges fail.
+  static let storeDeclined = RecordCollection(rawValue: "store-declined")
   /// Redeemed nonces of promotional offers, with the date from which they may be forgotten.
   static let storeNonces = RecordCollection(rawValue: "store-nonces")
-  /// Notifications, by number.
+  /// Notifications, by number, with the signed text packed.
   static let storeOutbox = RecordCollection(rawValue: "store-outbox")
   /// The numbers of notifications, by the date of their signature and number.
   static let storeOutboxDates = RecordCollection(rawValue: "store-outbox-dates")
@@ -46,8 +58,9 @@ extension RecordCollection {
 
   /// All collections of a store.
   static let ofStore: [RecordCollection] = [
-    .storeHeader, .storeRequests, .storePending, .storeSales, .storeAccounts, .storeUnfinished, .storeLines,
-    .storeOwned, .storeRestorations, .storeSubscriptions, .storeNonces, .storeOutbox, .storeOutboxDates,
+    .storeHeader, .storeRequests, .storePending, .storeSales, .storeReceipts, .storeTexts, .storeAccounts,
+    .storeUnfinished, .storeLines, .storeOwned, .storeRestorations, .storeSubscriptions, .storeSubscribers,
+    .storeDue, .storeFamilies, .storeDeclined, .storeNonces, .storeOutbox, .storeOutboxDates,
     .storeDeliveries, .storeDueDeliveries, .storeHistory, .storeNames, .storeAppTransactions, .storeOrders,
     .storeConsumption,
   ] + ofPlay
@@ -73,6 +86,11 @@ package enum StoreKey {
     joined(Self.number(Int64(date.wholeMilliseconds)), Self.number(number))
   }
 
+  /// Sorts by date, in milliseconds from 1970 on, and then by subscription.
+  static func due(_ date: Timestamp, _ subscription: String) -> String {
+    joined(number(Int64(max(0, date.wholeMilliseconds))), subscription)
+  }
+
   private static func escaped(_ part: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var text: [UInt8] = []
@@ -89,166 +107,38 @@ package enum StoreKey {
   }
 }
 
-/// The one record of a whole store.
-struct StoreHeader: JSONObject, Sendable, Hashable {
+extension StoreHeader {
   static let key = "store"
   /// The version of the records' format.
-  static let currentVersion: Int64 = 2
-
-  var version = currentVersion
-  /// In decimal: a JSON number cannot represent every 64-bit integer exactly.
-  var seed = ""
-  var ledger = EngineLedger()
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable { case version, seed, ledger }
-  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .version: try coder.code(&version)
-    case .seed: try coder.code(&seed)
-    case .ledger: try coder.code(&ledger)
-    }
-  }
+  static let currentVersion: Int64 = 3
 }
 
-/// A transaction and its current state.
-package struct StoreSaleRecord: JSONObject, Sendable {
-  package var account = ""
-  var payment = PaymentRecord()
-  /// The request that it answers; absent for transactions without a request, such as renewals.
-  var requestIdentifier: String?
-  /// Its current state, such as revoked.
-  package var transaction = JWSTransaction()
-  /// The receipt exactly as issued; empty for an import that nobody asked for yet.
-  var receipt = ""
-  package var isFinished = false
-  /// Whether it restores an earlier purchase.
-  var isRestoration = false
-  /// The family member's transaction that it is shared from.
-  var sharedFrom: String?
-  /// The place in the history of the account; 0 for a transaction that is not in it.
-  package var modification: Int64 = 0
-  package var unknownFields: [JSONMember] = []
-
-  package init() {}
-
+extension StoreSaleRecord {
   package var identifier: String { transaction.transactionId ?? "" }
   package var originalIdentifier: String { transaction.originalTransactionId ?? "" }
-
-  package enum Field: String, CaseIterable {
-    case account, payment, requestIdentifier, transaction, receipt, isFinished, isRestoration, sharedFrom,
-      modification
-  }
-  package static let fieldNames = JSONFieldNames<Field>(
-    required: [.account, .payment, .transaction, .receipt])
-  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .account: try coder.code(&account)
-    case .payment: try coder.code(&payment)
-    case .requestIdentifier: try coder.code(&requestIdentifier)
-    case .transaction: try coder.code(&transaction)
-    case .receipt: try coder.code(&receipt)
-    case .isFinished: try coder.code(&isFinished)
-    case .isRestoration: try coder.code(&isRestoration)
-    case .sharedFrom: try coder.code(&sharedFrom)
-    case .modification: try coder.code(&modification)
-    }
-  }
 }
 
-/// The attempts to send a notification to the developer's server.
-package struct DeliveryRecord: JSONObject, Sendable, Hashable {
-  /// One attempt.
-  package struct Attempt: JSONObject, Sendable, Hashable {
-    package var attemptDate = Timestamp(millisecondsSince1970: 0)
-    /// Apple's `sendAttemptResult`, such as `SUCCESS`.
-    package var sendAttemptResult = ""
-    package var unknownFields: [JSONMember] = []
+extension SignedNotification: Identifiable {
+  /// ``number``.
+  public var id: Int64 { number }
 
-    package init() {}
-
-    package enum Field: String, CaseIterable { case attemptDate, sendAttemptResult }
-    package static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
-    package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt)
-    {
-      switch field {
-      case .attemptDate: try coder.code(&attemptDate)
-      case .sendAttemptResult: try coder.code(&sendAttemptResult)
-      }
-    }
+  /// The record in the outbox: JSON, a zero byte, and the packed text.
+  func record(_ texts: inout SharedTexts) -> [UInt8] {
+    var fields = self
+    fields.signedPayload = ""
+    return fields.encodedJSON() + [0] + PackedText.pack(signedPayload, &texts)
   }
 
-  /// In order.
-  package var attempts: [Attempt] = []
-  /// When it is sent next, if it is.
-  package var nextAttempt: Timestamp?
-  package var unknownFields: [JSONMember] = []
-
-  package init() {}
-
-  package enum Field: String, CaseIterable { case attempts, nextAttempt }
-  package static let fieldNames = JSONFieldNames<Field>(required: [.attempts])
-  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .attempts: try coder.code(&attempts)
-    case .nextAttempt: try coder.code(&nextAttempt)
+  /// Reads a record of the outbox. Stores of versions 1 and 2 have the text in the JSON.
+  init(record bytes: [UInt8], _ texts: SharedTexts, at place: String) throws(LocalStoreError) {
+    guard let end = bytes.firstIndex(of: 0) else {
+      self = try LocalStore.decode(bytes, at: place)
+      return
     }
-  }
-}
-
-/// What was answered to a payment.
-struct StoreRequestRecord: JSONObject, Sendable, Hashable {
-  /// The transaction, if the product was sold.
-  var transactionIdentifier: String?
-  /// The error, if it was not.
-  var errorCode: Int64?
-  var errorMessage: String?
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable { case transactionIdentifier, errorCode, errorMessage }
-  static let fieldNames = JSONFieldNames<Field>()
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .transactionIdentifier: try coder.code(&transactionIdentifier)
-    case .errorCode: try coder.code(&errorCode)
-    case .errorMessage: try coder.code(&errorMessage)
+    self = try LocalStore.decode(Array(bytes[..<end]), at: place)
+    guard let text = PackedText.unpack(Array(bytes[(end + 1)...]), texts) else {
+      throw LocalStoreError(.corrupt, at: place, "Its signed text is damaged.")
     }
-  }
-}
-
-/// A payment that is waiting for approval.
-struct StorePendingRecord: JSONObject, Sendable {
-  var account = ""
-  var requestIdentifier = ""
-  var payment = PaymentRecord()
-  var date = Timestamp(millisecondsSince1970: 0)
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable { case account, requestIdentifier, payment, date }
-  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .account: try coder.code(&account)
-    case .requestIdentifier: try coder.code(&requestIdentifier)
-    case .payment: try coder.code(&payment)
-    case .date: try coder.code(&date)
-    }
-  }
-}
-
-/// The purchases that a restoration covers, and the transactions that were created for them so far.
-struct StoreRestorationRecord: JSONObject, Sendable, Hashable {
-  var originals: [String] = []
-  var made: [String] = []
-  var unknownFields: [JSONMember] = []
-
-  enum Field: String, CaseIterable { case originals, made }
-  static let fieldNames = JSONFieldNames<Field>(required: Field.allCases)
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .originals: try coder.code(&originals)
-    case .made: try coder.code(&made)
-    }
+    signedPayload = String(decoding: text, as: UTF8.self)
   }
 }

@@ -3,7 +3,7 @@
 internal import ReceiptCodec
 
 /// A ``Payment`` as JSON: as a queue and a store keep it, and as they send it to each other.
-struct PaymentRecord: WireForm {
+struct PaymentRecord: WireForm, Hashable {
   var product = ""
   var quantity: Int64 = 1
   var requestData: Base64Bytes?
@@ -58,7 +58,7 @@ extension PaymentRecord {
 }
 
 /// A ``PaymentOffer`` as JSON: an object with exactly one of three members, the discriminator.
-struct OfferRecord: JSONFieldValue, Sendable {
+struct OfferRecord: JSONFieldValue, Sendable, Hashable {
   let value: PaymentOffer
 
   init(_ value: PaymentOffer) { self.value = value }

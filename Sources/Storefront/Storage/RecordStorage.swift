@@ -44,8 +44,27 @@ public protocol RecordStorage: Sendable {
   ///   the same error until the storage is opened again. After any other error nothing was changed.
   func commit(_ changes: [RecordChange]) throws(RecordStorageError)
 
+  /// Makes all of the changes, in order, or none. They are on disk after the next ``synchronize()`` or ``commit(_:)``;
+  /// a crash before it loses the last ones. Reads find them at once.
+  ///
+  /// - Throws: ``RecordStorageError``, as ``commit(_:)``.
+  func append(_ changes: [RecordChange]) throws(RecordStorageError)
+
+  /// Returns when everything that was appended before the call is on disk. Calls of several threads share a sync.
+  ///
+  /// - Throws: ``RecordStorageError`` with `sync-failed`, as ``commit(_:)``.
+  func synchronize() throws(RecordStorageError)
+
   /// Closes the storage. Later calls throw `closed`; closing again has no effect.
   func close() throws(RecordStorageError)
+}
+
+extension RecordStorage {
+  /// Commits the changes, for a storage that cannot append.
+  public func append(_ changes: [RecordChange]) throws(RecordStorageError) { try commit(changes) }
+
+  /// Does nothing, for a storage that cannot append.
+  public func synchronize() throws(RecordStorageError) {}
 }
 
 /// The name of a collection of records: lower-case ASCII letters, digits and hyphens.

@@ -8,7 +8,7 @@ extension SubscriptionEngine {
   func current(_ originalTransactionIdentifier: String, at now: Timestamp) throws(SubscriptionError)
     -> Subscription
   {
-    guard let subscription = all[originalTransactionIdentifier] else {
+    guard let subscription = self[originalTransactionIdentifier] else {
       throw SubscriptionError(
         .unknownSubscription, at: originalTransactionIdentifier,
         "There is no subscription of this original transaction.")
@@ -111,11 +111,12 @@ extension SubscriptionEngine {
     changed.productIdentifier = productIdentifier
     changed.price = price
     ledger.prices.append(changed)
-    // Sorted, because the order of a dictionary is not deterministic.
-    for id in all.keys.sorted() {
-      guard var subscription = all[id], subscription.autoRenewProductIdentifier == productIdentifier,
-        !subscription.isFamilyShared, subscription.autoRenews, subscription.isCurrent(at: now)
-      else { continue }
+    let meant = identifiers {
+      $0.autoRenewProductIdentifier == productIdentifier && !$0.isFamilyShared && $0.autoRenews
+        && $0.isCurrent(at: now)
+    }
+    for id in meant {
+      guard var subscription = self[id] else { continue }
       guard price > subscription.renewalPrice else {
         subscription.renewalPrice = price
         subscription.increasedPrice = nil
@@ -231,11 +232,11 @@ extension SubscriptionEngine {
   ) -> [StoreEvent] {
     let now = begin(at: instant)
     var done: [StoreEvent] = finish()
-    for id in all.keys.sorted() {
-      guard let subscription = all[id], subscription.productIdentifier == productIdentifier,
-        !subscription.isFamilyShared, subscription.isCurrent(at: now),
-        storefronts?.contains(subscription.transaction.storefront ?? "") ?? true
-      else { continue }
+    let meant = identifiers {
+      $0.productIdentifier == productIdentifier && !$0.isFamilyShared && $0.isCurrent(at: now)
+        && storefronts?.contains($0.transaction.storefront ?? "") ?? true
+    }
+    for id in meant {
       do throws(SubscriptionError) {
         done += try extend(id, byDays: days, at: now)
       } catch {
@@ -253,7 +254,7 @@ extension SubscriptionEngine {
     at instant: Timestamp, _ change: (inout Subscription) -> Void = { _ in }
   ) -> [StoreEvent] {
     let now = begin(at: instant)
-    guard var subscription = all[originalTransactionIdentifier] else { return finish() }
+    guard var subscription = self[originalTransactionIdentifier] else { return finish() }
     change(&subscription)
     let stamp = Self.stamp(&subscription, at: now)
     emit(type, subtype, of: &subscription, at: stamp)
@@ -298,7 +299,6 @@ extension SubscriptionEngine {
 
   /// Makes charges to an account fail, or succeed again.
   public mutating func setBillingIssue(_ isPresent: Bool, of account: String) {
-    ledger.declinedAccounts.removeAll { $0 == account }
-    if isPresent { ledger.declinedAccounts.append(account) }
+    declined.set(isPresent ? FamilyRecord() : nil, at: account)
   }
 }

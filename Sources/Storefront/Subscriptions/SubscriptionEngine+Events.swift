@@ -18,10 +18,10 @@ extension SubscriptionEngine {
     let milliseconds = instant.millisecondsSince1970.rounded(.down)
     guard milliseconds.isFinite else { return true }
     let target = Timestamp(millisecondsSince1970: min(milliseconds, Self.endOfTime))
-    while let entry = due.first, entry.date <= target {
+    while let entry = nextDue(until: target) {
       if events.count >= limit { return false }
       due.removeFirst()
-      guard var subscription = all[entry.identifier], subscription.dueDate == entry.date else { continue }
+      guard var subscription = self[entry.identifier], subscription.dueDate == entry.date else { continue }
       ledger.time = max(ledger.time, entry.date)
       subscription.dueDate = nil
       act(on: &subscription, at: ledger.time)
@@ -29,6 +29,20 @@ extension SubscriptionEngine {
     }
     ledger.time = max(ledger.time, target)
     return true
+  }
+
+  /// The next due date in memory, after the stored ones before it were taken into memory.
+  private mutating func nextDue(until target: Timestamp) -> DueQueue.Entry? {
+    while let stored = source?.firstDue(after: dueKey), stored.date <= target,
+      due.first.map({ !$0.precedes(stored.entry) }) ?? true
+    {
+      dueKey = stored.key
+      // One in memory has its due date in memory, too.
+      if all.rows[stored.identifier] == nil, let subscription = self[stored.identifier] {
+        take(subscription)
+      }
+    }
+    return due.first.flatMap { $0.date <= target ? $0 : nil }
   }
 
   /// The year 9999: later dates have another format, and no period ends after it.
@@ -94,20 +108,28 @@ extension SubscriptionEngine {
   /// Stores a subscription, and schedules its due date.
   mutating func store(_ subscription: Subscription) {
     let id = subscription.id
-    let previous = all.updateValue(subscription, forKey: id)
-    changed.insert(id)
-    if previous == nil {
+    let previous = self[id]
+    if source != nil, dueBefore.index(forKey: id) == nil { dueBefore[id] = .some(previous?.dueDate) }
+    if previous == nil || all.rows[id] == nil {
       identifiersByAccount[subscription.account, default: []].append(id)
-      identifiersByOwner[
-        OwnerKey(
-          account: subscription.account, group: subscription.groupIdentifier,
-          sharedFrom: subscription.sharedFrom)] = id
     }
-    guard let date = subscription.dueDate, previous?.dueDate != date else { return }
-    due.insert(DueQueue.Entry(date: date, identifier: id))
-    if due.count > 64, due.count > 4 * all.count {
+    let isDue = all.rows[id]?.dueDate == subscription.dueDate
+    all.set(subscription, at: id)
+    if !isDue { schedule(subscription) }
+  }
+
+  /// Takes a stored subscription into memory, whose due date has come.
+  private mutating func take(_ subscription: Subscription) {
+    all.rows[subscription.id] = subscription
+    schedule(subscription)
+  }
+
+  private mutating func schedule(_ subscription: Subscription) {
+    guard let date = subscription.dueDate else { return }
+    due.insert(DueQueue.Entry(date: date, identifier: subscription.id))
+    if due.count > 64, due.count > 4 * all.rows.count {
       due.replace(
-        with: all.values.compactMap { subscription in
+        with: all.rows.values.compactMap { subscription in
           subscription.dueDate.map { DueQueue.Entry(date: $0, identifier: subscription.id) }
         })
     }

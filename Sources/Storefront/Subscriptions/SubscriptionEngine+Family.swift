@@ -7,13 +7,16 @@ public import ReceiptCodec
 extension SubscriptionEngine {
   /// The other members of an account's family.
   public func family(of account: String) -> [String] {
-    families[account]?.filter { $0 != account } ?? []
+    members(of: account).filter { $0 != account }
   }
 
-  /// Builds the index by member, which avoids a search at every renewal.
-  mutating func indexFamilies() {
-    families = [:]
-    for family in ledger.families { for member in family.members { families[member] = family.members } }
+  /// All members of an account's family, with the account.
+  private func members(of account: String) -> [String] { families[account, source]?.members ?? [] }
+
+  private mutating func setFamily(_ members: [String]) {
+    var family = FamilyRecord()
+    family.members = members
+    for member in members { families.set(members.count > 1 ? family : nil, at: member) }
   }
 
   /// Adds an account to another one's family. From now on, members share each other's subscriptions.
@@ -24,24 +27,16 @@ extension SubscriptionEngine {
     _ account: String, of organizer: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)
-    guard account != organizer, !ledger.families.contains(where: { $0.members.contains(account) }) else {
+    guard account != organizer, members(of: account).isEmpty else {
       throw SubscriptionError(.notEligible, at: account, "The account is in a family already.")
     }
-    if let index = ledger.families.firstIndex(where: { $0.members.contains(organizer) }) {
-      guard ledger.families[index].members.count < 6 else {
-        throw SubscriptionError(.notEligible, at: organizer, "A family has at most six members.")
-      }
-      ledger.families[index].members.append(account)
-    } else {
-      var family = EngineLedger.Family()
-      family.members = [organizer, account]
-      ledger.families.append(family)
+    let others = members(of: organizer).isEmpty ? [organizer] : members(of: organizer)
+    guard others.count < 6 else {
+      throw SubscriptionError(.notEligible, at: organizer, "A family has at most six members.")
     }
-    indexFamilies()
-    let members = Set(family(of: account) + [account])
-    for id in all.keys.sorted() {
-      guard var subscription = all[id], !subscription.isFamilyShared, members.contains(subscription.account),
-        isShared(subscription, at: now)
+    setFamily(others + [account])
+    for id in identifiers(of: others + [account]) {
+      guard var subscription = self[id], !subscription.isFamilyShared, isShared(subscription, at: now)
       else { continue }
       share(&subscription, .subscribed, .resubscribe, isNewTransaction: false, at: now)
     }
@@ -56,16 +51,14 @@ extension SubscriptionEngine {
     _ account: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)
-    guard let index = ledger.families.firstIndex(where: { $0.members.contains(account) }) else {
+    let members = members(of: account)
+    guard !members.isEmpty else {
       throw SubscriptionError(.notEligible, at: account, "The account is in no family.")
     }
-    let others = Set(ledger.families[index].members)
-    ledger.families[index].members.removeAll { $0 == account }
-    if ledger.families[index].members.count < 2 { ledger.families.remove(at: index) }
-    indexFamilies()
-    for id in all.keys.sorted() {
-      guard var subscription = all[id], !subscription.isFamilyShared, others.contains(subscription.account)
-      else { continue }
+    setFamily([account])
+    setFamily(members.filter { $0 != account })
+    for id in identifiers(of: members) {
+      guard var subscription = self[id], !subscription.isFamilyShared else { continue }
       let isLeaving = subscription.account == account
       stopSharing(&subscription, at: now) { isLeaving || $0.account == account }
     }
@@ -80,18 +73,23 @@ extension SubscriptionEngine {
     _ originalTransactionIdentifier: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)
-    guard let member = all[originalTransactionIdentifier] else {
+    guard let member = self[originalTransactionIdentifier] else {
       throw SubscriptionError(
         .unknownSubscription, at: originalTransactionIdentifier,
         "There is no subscription of this original transaction.")
     }
-    guard let owner = member.sharedFrom, var subscription = all[owner],
+    guard let owner = member.sharedFrom, var subscription = self[owner],
       subscription.sharedTo.contains(member.id)
     else {
       throw SubscriptionError(.notEligible, at: originalTransactionIdentifier, "It is not shared.")
     }
     stopSharing(&subscription, at: now) { $0.id == originalTransactionIdentifier }
     return finish()
+  }
+
+  /// The original transactions of all subscriptions of several accounts, in order.
+  private func identifiers(of accounts: [String]) -> [String] {
+    accounts.flatMap { subscriptions(of: $0) }.map(\.id).sorted()
   }
 
   private func isShared(_ subscription: Subscription, at now: Timestamp) -> Bool {
@@ -108,7 +106,9 @@ extension SubscriptionEngine {
     isNewTransaction: Bool
   ) {
     defer { store(subscription) }
-    guard !subscription.isFamilyShared, !ledger.families.isEmpty || !subscription.sharedTo.isEmpty else {
+    guard !subscription.isFamilyShared,
+      !subscription.sharedTo.isEmpty || !members(of: subscription.account).isEmpty
+    else {
       return
     }
     let now = subscription.lastSignedDate
@@ -125,9 +125,8 @@ extension SubscriptionEngine {
   ) {
     let mayBegin = isShared(subscription, at: now)
     for account in family(of: subscription.account) {
-      let key = OwnerKey(
-        account: account, group: subscription.groupIdentifier, sharedFrom: subscription.id)
-      let current = identifiersByOwner[key].flatMap { all[$0] }
+      let current = self.subscription(
+        of: account, inGroup: subscription.groupIdentifier, sharedFrom: subscription.id)
       if var member = current, subscription.sharedTo.contains(member.id) {
         guard type != .subscribed || isNewTransaction else { continue }
         follow(subscription, &member, at: now, withTransaction: isNewTransaction)
@@ -187,7 +186,7 @@ extension SubscriptionEngine {
     with isMeant: (Subscription) -> Bool = { _ in true }
   ) {
     for id in subscription.sharedTo {
-      guard let member = all[id], isMeant(member) else { continue }
+      guard let member = self[id], isMeant(member) else { continue }
       subscription.sharedTo.removeAll { $0 == id }
       // An expired one is not revoked again.
       guard member.transaction.revocationDate == nil else { continue }

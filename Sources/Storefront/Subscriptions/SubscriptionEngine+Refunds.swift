@@ -115,7 +115,7 @@ extension SubscriptionEngine {
 
   /// The subscription that a transaction belongs to.
   func subscription(of transaction: JWSTransaction) -> Subscription? {
-    transaction.originalTransactionId.flatMap { all[$0] }
+    transaction.originalTransactionId.flatMap { self[$0] }
   }
 
   static func later(than signedDate: Timestamp?, _ now: Timestamp) -> Timestamp {

@@ -111,7 +111,7 @@ extension SubscriptionEngine {
     let price =
       currentOffer(of: subscription)?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
     if price == 0 { return true }
-    if ledger.declinedAccounts.contains(subscription.account) { return false }
+    if declined[subscription.account, source] != nil { return false }
     // Keyed by transaction and attempt, so that other customers do not change the result.
     let chance = KeyedRandomSource(seed: options.seed).chance(
       subscription.transaction.transactionId ?? "", UInt64(bitPattern: subscription.retryCount))

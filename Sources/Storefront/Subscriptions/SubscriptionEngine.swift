@@ -60,86 +60,89 @@ public struct SubscriptionEngine: Sendable {
   package internal(set) var ledger = EngineLedger()
   var products: [String: CatalogProduct] = [:]
   /// The subscriptions, by original transaction.
-  var all: [String: Subscription] = [:]
-  /// The original transactions of subscriptions, by account and group, and for a shared one by the subscription that it
-  /// is shared from.
-  var identifiersByOwner: [OwnerKey: String] = [:]
-  /// The original transactions of subscriptions, by account.
+  var all = EngineTable<Subscription>(.storeSubscriptions)
+  /// The original transactions of subscriptions in memory, by account.
   var identifiersByAccount: [String: [String]] = [:]
-  /// All members of a family, by each member.
-  var families: [String: [String]] = [:]
+  /// The families, by each member.
+  var families = EngineTable<FamilyRecord>(.storeFamilies)
+  /// Accounts whose charges fail, regardless of the billing policy; each a family of its own.
+  var declined = EngineTable<FamilyRecord>(.storeDeclined)
+  /// The due dates of subscriptions in memory.
   var due = DueQueue()
+  /// The key of the last stored due date whose subscription was taken into memory.
+  var dueKey: String?
+  /// The stored due dates of subscriptions that changed since the last ``takeChanges()``; `nil` for new ones.
+  var dueBefore: [String: Timestamp?] = [:]
   /// Redeemed nonces of promotional offers, with the dates from which they may be forgotten.
   var nonces: [String: Timestamp] = [:]
   var changedNonces: Set<String> = []
-  /// The subscriptions that changed since the last ``takeChanges()``.
-  var changed: Set<String> = []
   /// The events that no operation returned yet.
   var events: [StoreEvent] = []
-
-  struct OwnerKey: Sendable, Hashable {
-    let account: String
-    let group: String
-    let sharedFrom: String?
-  }
+  /// Where the rows are that are not in memory; `nil` for an engine that is in memory as a whole.
+  let source: EngineSource?
 
   /// Creates an engine without subscriptions.
   public init(catalog: ProductCatalog, options: Options) {
+    self.init(catalog: catalog, options: options, ledger: EngineLedger(), source: nil)
+  }
+
+  /// Goes on with a stored engine.
+  package init(catalog: ProductCatalog, options: Options, ledger: EngineLedger, source: EngineSource?) {
     self.options = options
+    self.ledger = ledger
+    self.source = source
     // Only a catalogue built in code can have duplicates; the first one counts.
     for product in catalog.products where products[product.productIdentifier] == nil {
       products[product.productIdentifier] = product
     }
   }
 
-  /// Restores a stored engine; its subscriptions and nonces follow.
-  package init(catalog: ProductCatalog, options: Options, ledger: EngineLedger) {
-    self.init(catalog: catalog, options: options)
-    self.ledger = ledger
-    indexFamilies()
-  }
-
-  /// Restores a stored subscription.
-  package mutating func restore(_ subscription: Subscription) {
-    store(subscription)
-    changed.remove(subscription.id)
-  }
-
   /// Restores a redeemed nonce, and the date from which it may be forgotten.
   package mutating func restore(nonce: String, until date: Timestamp) { nonces[nonce] = date }
 
-  /// The subscriptions that changed since the last call, to be stored.
-  package mutating func takeChanges() -> [Subscription] {
-    defer { changed = [] }
-    return changed.sorted().compactMap { all[$0] }
-  }
-
-  /// The same for nonces: the date from which each may be forgotten; `nil` for one to remove.
-  package mutating func takeNonces() -> [(nonce: String, expires: Timestamp?)] {
-    defer { changedNonces = [] }
-    return changedNonces.sorted().map { ($0, nonces[$0]) }
-  }
-
   /// The subscription of an original transaction.
   public subscript(originalTransactionIdentifier: String) -> Subscription? {
-    all[originalTransactionIdentifier]
+    all[originalTransactionIdentifier, source]
   }
 
-  /// All subscriptions, in no particular order.
-  public var subscriptions: some Collection<Subscription> { all.values }
+  /// All subscriptions, in no particular order. Of a stored engine only those that are in memory.
+  public var subscriptions: some Collection<Subscription> { all.rows.values }
 
   /// The subscriptions of an account, its own and shared ones, by original transaction.
   public func subscriptions(of account: String) -> [Subscription] {
-    (identifiersByAccount[account] ?? []).sorted().compactMap { all[$0] }
+    identifiers(of: account).compactMap { self[$0] }
+  }
+
+  private func identifiers(of account: String) -> [String] {
+    let stored = source?.texts(in: .storeSubscribers, with: account) ?? []
+    return Set(stored + (identifiersByAccount[account] ?? [])).sorted()
   }
 
   /// The account's own subscription in a group, expired or not.
   public func subscription(of account: String, inGroup group: String) -> Subscription? {
-    identifiersByOwner[OwnerKey(account: account, group: group, sharedFrom: nil)].flatMap { all[$0] }
+    subscription(of: account, inGroup: group, sharedFrom: nil)
+  }
+
+  /// The same for one that is shared from another.
+  func subscription(of account: String, inGroup group: String, sharedFrom other: String?) -> Subscription? {
+    // After an import there may be several: the latest counts.
+    subscriptions(of: account).last { $0.groupIdentifier == group && $0.sharedFrom == other }
+  }
+
+  /// The original transactions of all subscriptions that satisfy a condition, in order.
+  func identifiers(where isMeant: (Subscription) -> Bool) -> [String] {
+    var found = Set(all.rows.values.lazy.filter(isMeant).map(\.id))
+    source?.forEach(in: .storeSubscriptions) { (subscription: Subscription) in
+      if all.rows[subscription.id] == nil, isMeant(subscription) { found.insert(subscription.id) }
+    }
+    // Sorted, because the order of a set is not deterministic.
+    return found.sorted()
   }
 
   /// The date of the next due event, if any.
-  public var nextDueDate: Timestamp? { due.first?.date }
+  public var nextDueDate: Timestamp? {
+    [due.first?.date, source?.firstDue(after: dueKey)?.date].compactMap(\.self).min()
+  }
 
   /// The product with its current price and availability.
   public func product(_ productIdentifier: String) -> CatalogProduct? {

@@ -60,12 +60,48 @@
       #expect(charges.count >= delivered.count)
     }
 
+    @Test(
+      "unlocks every sale of a store in a file exactly once",
+      .enabled(if: isPresent, "store-bench is not beside the tests"))
+    func unlocked() async throws {
+      let folder = try TemporaryFolder()
+      var numbers = SeededNumbers(seed: 12)
+      for _ in 0..<(fullSweeps ? 200 : 8) {
+        _ = try run("shop", in: folder.path, milliseconds: .random(in: 30...300, using: &numbers))
+      }
+      let store = try StoreFixture().store(
+        on: SQLiteRecordStorage(at: folder.file("shop.sqlite"), busyTimeout: .seconds(30)))
+      let queue = try PaymentQueue(
+        store: store.session(account: "customer"),
+        storage: SQLiteRecordStorage(at: folder.file("shop.queue"), busyTimeout: .seconds(30)))
+      let notes = try String(contentsOfFile: folder.file("unlocked"), encoding: .utf8)
+      var unlocked = notes.split(separator: "\n").map(String.init)
+      #expect(Set(unlocked).count == unlocked.count)
+      // The next process unlocks what was sold and not unlocked.
+      try await queue.synchronize()
+      for transaction in await queue.transactions {
+        guard let sale = transaction.transactionIdentifier, !unlocked.contains(sale) else { continue }
+        unlocked.append(sale)
+      }
+      var sold: [RecordedPurchase] = []
+      while case let page = try await store.purchaseRecord(
+        of: "customer", after: sold.last?.transaction.transactionIdentifier), !page.isEmpty
+      {
+        sold += page
+      }
+      #expect(sold.count > 8)
+      #expect(Set(unlocked) == Set(sold.map(\.transaction.transactionIdentifier)))
+      #expect(Set(sold.map(\.transaction.requestIdentifier)).count == sold.count)
+      #expect(try await store.notifications(limit: .max).count == sold.count)
+      try await queue.close()
+    }
+
     /// Lets the process work for a while, and kills it.
-    private func run(in directory: String, milliseconds: Int) throws -> [String] {
+    private func run(_ work: String = "work", in directory: String, milliseconds: Int) throws -> [String] {
       let process = Process()
       let output = Pipe()
       process.executableURL = Self.executable
-      process.arguments = ["work", directory]
+      process.arguments = [work, directory]
       process.standardOutput = output
       try process.run()
       let killing = Thread {

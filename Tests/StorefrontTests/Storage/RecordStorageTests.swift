@@ -163,4 +163,37 @@ struct RecordStorageTests {
     #expect(try storage.keys().count == 320)
     #expect(try storage.keys(in: .second).count == 320)
   }
+
+  @Test("finds what was appended at once, and has it after a sync", arguments: RecordStorageKind.all)
+  func appends(kind: RecordStorageKind) throws {
+    let fixture = try kind.make()
+    for number in 0..<20 { try fixture.storage.append([.put(.first, key: "\(100 + number)", value: [1])]) }
+    #expect(try fixture.storage.keys().count == 20)
+    try fixture.storage.append([.remove(.first, key: "100"), .put(.second, key: "a", value: [2])])
+    try fixture.storage.synchronize()
+    try fixture.storage.synchronize()
+    let next = try fixture.afterKill().storage
+    #expect(try next.keys().count == 19)
+    #expect(try next.value(of: "a", in: .second) == [2])
+    try fixture.storage.close()
+    #expect(recordCode { try fixture.storage.append([.remove(.first, key: "a")]) } == .closed)
+  }
+
+  @Test("shares syncs among threads", arguments: RecordStorageKind.all)
+  func sharedSyncs(kind: RecordStorageKind) async throws {
+    let fixture = try kind.make()
+    let storage = fixture.storage
+    try await withThrowingTaskGroup { group in
+      for task in 0..<8 {
+        group.addTask {
+          for number in 0..<10 {
+            try storage.append([.put(.first, key: "\(task)-\(number)", value: [])])
+            try storage.synchronize()
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try fixture.afterKill().storage.keys().count == 80)
+  }
 }

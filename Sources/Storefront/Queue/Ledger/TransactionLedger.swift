@@ -163,10 +163,12 @@ struct TransactionLedger {
     return finished
   }
 
-  /// Removes a finish that was reported to the store.
+  /// Removes a finish that was reported to the store. The next commit syncs it: one that is lost is reported again.
   mutating func forgetFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
     guard let sale = finishes[number] else { return }
-    try store([.remove(.queueFinishes, key: number.key)])
+    do { try storage.append([.remove(.queueFinishes, key: number.key)]) } catch {
+      throw PaymentQueueError(error)
+    }
     finishes[number] = nil
     finishing.discount(sale)
   }

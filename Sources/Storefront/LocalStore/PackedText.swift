@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+internal import ReceiptCodec
+
+/// Texts that packed ones have in common, by number: the headers of signed texts, which contain the certificates and
+/// are the greatest part of each.
+struct SharedTexts: Sendable {
+  /// More than a store's identities over the years; later headers are not shared.
+  private static let greatestCount = 64
+
+  private var texts: [UInt8: [UInt8]] = [:]
+  private var numbers: [[UInt8]: UInt8] = [:]
+  /// Those that are not stored yet.
+  private(set) var added: [RecordChange] = []
+
+  subscript(number: UInt8) -> [UInt8]? { texts[number] }
+
+  mutating func restore(_ record: StoredRecord) throws(LocalStoreError) {
+    guard let number = UInt8(record.key) else {
+      throw LocalStoreError(.corrupt, at: "store-texts/\(record.key)", "Its key is no number.")
+    }
+    texts[number] = record.value
+    numbers[record.value] = number
+  }
+
+  /// The number of a text; `nil` for one that is not shared.
+  mutating func number(of text: [UInt8]) -> UInt8? {
+    if let number = numbers[text] { return number }
+    guard texts.count < Self.greatestCount else { return nil }
+    let number = UInt8(texts.count)
+    texts[number] = text
+    numbers[text] = number
+    added.append(.put(.storeTexts, key: String(number), value: text))
+    return number
+  }
+
+  mutating func takeAdded() -> [RecordChange] {
+    defer { added = [] }
+    return added
+  }
+}
+
+/// A signed text as the store keeps it: a compact JWS without its Base64URL and, within its payload, those of other
+/// JWS, with the header as a number of ``SharedTexts``. It takes an eighth of the text.
+///
+/// It is a sequence of parts: a byte for the kind, and the content, with its length before it where that is not known.
+enum PackedText {
+  private enum Part: UInt8 {
+    /// Bytes as they are.
+    case literal = 1
+    /// A shared text, by its number.
+    case shared
+    /// Base64URL of bytes.
+    case encoded
+    /// Base64URL of a packed text.
+    case nested
+  }
+
+  /// A notification has the JWS of a transaction in its payload, which has none.
+  private static let greatestDepth = 2
+
+  static func pack(_ text: String, _ shared: inout SharedTexts) -> [UInt8] {
+    let bytes = Array(text.utf8)
+    let packed = pack(bytes[...], &shared, depth: 0)
+    // Base64URL that another program wrote need not be what decoding and encoding give.
+    if unpack(packed, shared) == bytes { return packed }
+    var literal: [UInt8] = []
+    append(.literal, bytes, to: &literal)
+    return literal
+  }
+
+  /// The text; `nil` for damaged bytes.
+  static func unpack(_ packed: [UInt8], _ shared: SharedTexts) -> [UInt8]? {
+    unpack(packed[...], shared, depth: 0)
+  }
+
+  private static func pack(_ text: ArraySlice<UInt8>, _ shared: inout SharedTexts, depth: Int) -> [UInt8] {
+    var packed: [UInt8] = []
+    if depth < greatestDepth, packJWS(text, &shared, depth: depth, into: &packed) { return packed }
+    guard depth > 0 else {
+      append(.literal, Array(text), to: &packed)
+      return packed
+    }
+    // A payload: the JWS in it are strings.
+    var rest = text
+    while let start = firstJWS(in: rest) {
+      guard let end = rest[start...].firstIndex(of: UInt8(ascii: "\"")) else { break }
+      var inner: [UInt8] = []
+      guard depth < greatestDepth, packJWS(rest[start..<end], &shared, depth: depth, into: &inner) else {
+        break
+      }
+      append(.literal, Array(rest[..<start]), to: &packed)
+      packed += inner
+      rest = rest[end...]
+    }
+    append(.literal, Array(rest), to: &packed)
+    return packed
+  }
+
+  /// The index after the quotation mark before a string that begins as a JWS does.
+  private static func firstJWS(in text: ArraySlice<UInt8>) -> Int? {
+    let beginning = Array("\"eyJ".utf8)
+    var index = text.startIndex
+    while index + beginning.count <= text.endIndex {
+      if text[index] == beginning[0], text[index..<index + beginning.count].elementsEqual(beginning) {
+        return index + 1
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  private static func packJWS(
+    _ text: ArraySlice<UInt8>, _ shared: inout SharedTexts, depth: Int, into packed: inout [UInt8]
+  ) -> Bool {
+    let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let payload = try? Base64URL.decode(Array(parts[1])),
+      let signature = try? Base64URL.decode(Array(parts[2])), let header = shared.number(of: Array(parts[0]))
+    else { return false }
+    let dot = UInt8(ascii: ".")
+    packed += [Part.shared.rawValue, header]
+    append(.literal, [dot], to: &packed)
+    append(.nested, pack(payload[...], &shared, depth: depth + 1), to: &packed)
+    append(.literal, [dot], to: &packed)
+    append(.encoded, signature, to: &packed)
+    return true
+  }
+
+  private static func append(_ part: Part, _ content: [UInt8], to packed: inout [UInt8]) {
+    guard part != .literal || !content.isEmpty else { return }
+    packed.append(part.rawValue)
+    var count = content.count
+    while count >= 0x80 {
+      packed.append(UInt8(truncatingIfNeeded: count) | 0x80)
+      count >>= 7
+    }
+    packed.append(UInt8(truncatingIfNeeded: count))
+    packed += content
+  }
+
+  private static func unpack(
+    _ packed: ArraySlice<UInt8>, _ shared: SharedTexts, depth: Int
+  ) -> [UInt8]? {
+    guard depth <= greatestDepth else { return nil }
+    var text: [UInt8] = []
+    var rest = packed
+    while let kind = rest.popFirst() {
+      guard let part = Part(rawValue: kind) else { return nil }
+      if part == .shared {
+        guard let number = rest.popFirst(), let found = shared[number] else { return nil }
+        text += found
+        continue
+      }
+      guard let content = popContent(of: &rest) else { return nil }
+      switch part {
+      case .encoded: text += Base64URL.encode(Array(content))
+      case .nested:
+        guard let inner = unpack(content, shared, depth: depth + 1) else { return nil }
+        text += Base64URL.encode(inner)
+      case .literal, .shared: text += content
+      }
+    }
+    return text
+  }
+
+  private static func popContent(of rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    var count = 0
+    var shift = 0
+    while true {
+      guard shift < 28, let byte = rest.popFirst() else { return nil }
+      count |= Int(byte & 0x7F) << shift
+      guard byte & 0x80 != 0 else { break }
+      shift += 7
+    }
+    guard count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+internal import Synchronization
+
+/// Where an engine reads the rows that it does not have in memory.
+///
+/// The engine itself cannot fail: an error is kept, and whoever uses the engine asks for it with ``check()`` before
+/// relying on a result.
+package final class EngineSource: Sendable {
+  private let storage: any RecordStorage
+  private let failure = Mutex<LocalStoreError?>(nil)
+
+  package init(_ storage: any RecordStorage) { self.storage = storage }
+
+  /// Throws the first error since the last call.
+  package func check() throws(LocalStoreError) {
+    let found = failure.withLock { failure in
+      defer { failure = nil }
+      return failure
+    }
+    if let found { throw found }
+  }
+
+  /// The row of a key; `nil` if there is none.
+  func row<Row: JSONObject>(_ key: String, in collection: RecordCollection) -> Row? {
+    keeping { () throws(LocalStoreError) in
+      let bytes: [UInt8]?
+      do throws(RecordStorageError) { bytes = try storage.value(of: key, in: collection) } catch {
+        throw LocalStoreError(error)
+      }
+      guard let bytes else { return nil }
+      return try LocalStore.decode(bytes, at: "\(collection.rawValue)/\(key)") as Row
+    } ?? nil
+  }
+
+  /// The texts of the records whose keys have this first part.
+  func texts(in collection: RecordCollection, with part: String) -> [String] {
+    let prefix = StoreKey.prefix(part)
+    var found: [String] = []
+    var last = prefix
+    while case let page = records(in: collection, after: last), let end = page.last {
+      for record in page {
+        guard record.key.hasPrefix(prefix) else { return found }
+        found.append(String(decoding: record.value, as: UTF8.self))
+      }
+      last = end.key
+    }
+    return found
+  }
+
+  /// All rows of a collection.
+  func forEach<Row: JSONObject>(in collection: RecordCollection, _ body: (Row) -> Void) {
+    var last: String?
+    while case let page = records(in: collection, after: last), let end = page.last {
+      for record in page {
+        let row = keeping { () throws(LocalStoreError) in
+          try LocalStore.decode(record.value, at: "\(collection.rawValue)/\(record.key)") as Row
+        }
+        if let row { body(row) }
+      }
+      last = end.key
+    }
+  }
+
+  /// A stored due date.
+  struct Due {
+    let key: String
+    let entry: DueQueue.Entry
+    var date: Timestamp { entry.date }
+    var identifier: String { entry.identifier }
+  }
+
+  /// The first due date after a key.
+  func firstDue(after key: String?) -> Due? {
+    guard let record = records(in: .storeDue, after: key, limit: 1).first else { return nil }
+    return keeping { () throws(LocalStoreError) in
+      guard let date = record.key.split(separator: "/").first.flatMap({ Int64($0) }) else {
+        throw LocalStoreError(.corrupt, at: "store-due/\(record.key)", "Its key begins with no date.")
+      }
+      return Due(
+        key: record.key,
+        entry: DueQueue.Entry(
+          date: Timestamp(millisecondsSince1970: Double(date)),
+          identifier: String(decoding: record.value, as: UTF8.self)))
+    }
+  }
+
+  private func records(
+    in collection: RecordCollection, after key: String?, limit: Int = 256
+  ) -> [StoredRecord] {
+    keeping { () throws(LocalStoreError) in
+      do throws(RecordStorageError) {
+        return try storage.records(in: collection, after: key, limit: limit)
+      } catch {
+        throw LocalStoreError(error)
+      }
+    } ?? []
+  }
+
+  private func keeping<Result>(_ body: () throws(LocalStoreError) -> Result) -> Result? {
+    do throws(LocalStoreError) { return try body() } catch {
+      failure.withLock { if $0 == nil { $0 = error } }
+      return nil
+    }
+  }
+}
+
+/// The rows of one collection that are in memory: all of an engine without a source, otherwise those that changed, or
+/// whose due date came, since the last commit.
+struct EngineTable<Row: JSONObject & Sendable>: Sendable {
+  let collection: RecordCollection
+  var rows: [String: Row] = [:]
+  /// What changed since the last commit; `nil` was removed.
+  private var changes: [String: Row?] = [:]
+
+  init(_ collection: RecordCollection) { self.collection = collection }
+
+  subscript(key: String, source: EngineSource?) -> Row? {
+    if let row = rows[key] { return row }
+    guard let source, changes.index(forKey: key) == nil else { return nil }
+    return source.row(key, in: collection)
+  }
+
+  mutating func set(_ row: Row?, at key: String) {
+    rows[key] = row
+    changes[key] = .some(row)
+  }
+
+  /// The changes since the last call, to be stored; with a source, no row is in memory then.
+  mutating func takeChanges(forgetting: Bool) -> [RecordChange] {
+    defer {
+      changes = [:]
+      if forgetting { rows = [:] }
+    }
+    return changes.sorted { $0.key < $1.key }.map { key, row in
+      row.map { .put(collection, key: key, value: $0.encodedJSON()) } ?? .remove(collection, key: key)
+    }
+  }
+}
+
+extension SubscriptionEngine {
+  /// The changes since the last call, to be stored in one commit; with a source, only that has the rows then.
+  mutating func takeChanges() -> [RecordChange] {
+    var changes: [RecordChange] = []
+    for (id, before) in dueBefore.sorted(by: { $0.key < $1.key }) {
+      guard let subscription = all.rows[id] else { continue }
+      changes += Self.index(subscription, dueBefore: before)
+    }
+    let forgets = source != nil
+    changes += all.takeChanges(forgetting: forgets)
+    changes += families.takeChanges(forgetting: forgets)
+    changes += declined.takeChanges(forgetting: forgets)
+    for nonce in changedNonces.sorted() {
+      let value = nonces[nonce].map { Array(String($0.millisecondsSince1970).utf8) }
+      changes.append(
+        value.map { .put(.storeNonces, key: nonce, value: $0) } ?? .remove(.storeNonces, key: nonce))
+    }
+    changedNonces = []
+    dueBefore = [:]
+    dueKey = nil
+    if forgets {
+      identifiersByAccount = [:]
+      due = DueQueue()
+    }
+    return changes
+  }
+
+  /// The entries of a subscription in the indexes by account and by due date.
+  static func index(_ subscription: Subscription, dueBefore before: Timestamp?) -> [RecordChange] {
+    let value = Array(subscription.id.utf8)
+    var changes: [RecordChange] = [
+      .put(.storeSubscribers, key: StoreKey.joined(subscription.account, subscription.id), value: value)
+    ]
+    if before != subscription.dueDate {
+      if let before { changes.append(.remove(.storeDue, key: StoreKey.due(before, subscription.id))) }
+      if let date = subscription.dueDate {
+        changes.append(.put(.storeDue, key: StoreKey.due(date, subscription.id), value: value))
+      }
+    }
+    return changes
+  }
+}
