@@ -12,7 +12,7 @@ final class Memtable: Sendable {
   private let records: Mutex<MemtableRecords>
 
   /// An empty table with room for as many records of each kind as `sizes` says.
-  init(base: UInt64, expecting sizes: [Int] = []) {
+  init(base: UInt64, expecting sizes: [IndexKind: Int] = [:]) {
     self.base = base
     records = Mutex(MemtableRecords(base: base, expecting: sizes))
   }
@@ -27,7 +27,7 @@ final class Memtable: Sendable {
     _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int,
     into found: inout [UInt64]
   ) {
-    found += withRecords { $0.collect(kind, fingerprint, check: check, before: before, limit: limit) }
+    found += withRecords { $0.indices(kind, fingerprint, check: check, before: before, limit: limit) }
   }
 
   /// The newest index below `before` of the fingerprint.
@@ -57,22 +57,33 @@ final class Memtable: Sendable {
   }
 
   /// How many records there are of each kind.
-  var counts: [Int] { withRecords { $0.counts } }
+  var counts: [IndexKind: Int] { withRecords { $0.counts } }
 }
 
-/// The records that an index has in memory, while its lock is held.
+/// Records in memory: those of an index, while its lock is held, or of some entries alone.
 package struct MemtableRecords: Sendable {
   private let base: UInt64
   private var kinds: [MemtableKind]
+  /// What ``touch(_:_:)`` saw: of no use, but loads whose result goes nowhere are left out.
+  private var touched: UInt32 = 0
 
-  fileprivate init(base: UInt64, expecting sizes: [Int]) {
+  /// No records, with room for as many of each kind as `sizes` says.
+  package init(base: UInt64, expecting sizes: [IndexKind: Int]) {
     self.base = base
-    kinds = IndexKind.allCases.indices.map { MemtableKind(expecting: $0 < sizes.count ? sizes[$0] : 0) }
+    kinds = IndexKind.allCases.map { MemtableKind(expecting: sizes[$0] ?? 0) }
+  }
+
+  /// Has what these fingerprints lead to in the processor's cache. Looked up or inserted one by one, each would wait
+  /// for the memory; these loads do not wait for each other.
+  package mutating func touch(_ kind: IndexKind, _ fingerprints: [UInt64]) {
+    touched ^= self[kind].touched(fingerprints)
   }
 
   fileprivate subscript(kind: IndexKind) -> MemtableKind { kinds[Int(kind.rawValue)] }
 
-  fileprivate var counts: [Int] { kinds.map(\.records.count) }
+  fileprivate var counts: [IndexKind: Int] {
+    Dictionary(uniqueKeysWithValues: IndexKind.allCases.map { ($0, self[$0].records.count) })
+  }
 
   /// Inserts a record. The indices of a kind must not descend; those below the table's base are in runs and are not
   /// taken.
@@ -92,8 +103,9 @@ package struct MemtableRecords: Sendable {
     return newest.map { base + UInt64($0) }
   }
 
-  fileprivate func collect(
-    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32, before: UInt64, limit: Int
+  /// The indices below `before` of the fingerprint, newest first, at most `limit`.
+  package func indices(
+    _ kind: IndexKind, _ fingerprint: UInt64, check: UInt32 = 0, before: UInt64 = .max, limit: Int = .max
   ) -> [UInt64] {
     guard before > base else { return [] }
     let before = UInt32(clamping: before - base)
@@ -143,6 +155,10 @@ struct MemtableKind: Sendable {
     slots = [UInt32](repeating: 0, count: size)
     mask = size - 1
     records.reserveCapacity(count)
+  }
+
+  func touched(_ fingerprints: [UInt64]) -> UInt32 {
+    fingerprints.reduce(0) { $0 ^ slots[Int(truncatingIfNeeded: $1) & mask] }
   }
 
   mutating func insert(_ fingerprint: UInt64, _ index: UInt32, _ check: UInt32) {

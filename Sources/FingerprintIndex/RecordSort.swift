@@ -3,7 +3,7 @@
 extension [IndexRecord] {
   /// Sorts records that are in ascending order of their indices: into buckets by the upper bits of their
   /// fingerprints, which are as good as random, and within those by insertion.
-  func sortedByFingerprint() -> [IndexRecord] {
+  package func sortedByFingerprint() -> [IndexRecord] {
     guard count > 64 else { return sorted() }
     let bits = UInt64(Int.bitWidth - (count / 4).leadingZeroBitCount)
     let shift = 48 - bits

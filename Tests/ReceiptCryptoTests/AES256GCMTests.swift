@@ -13,7 +13,7 @@ import Testing
   private func seal(_ message: [UInt8], key: PrefixedSHA256.Words, nonce: [UInt8]) -> [UInt8] {
     var cipher = AES256GCM()
     var sealed: [UInt8] = []
-    cipher.seal(message.span, key: key, nonce: nonce[...], into: &sealed)
+    cipher.seal(message.span, key: key, nonce: nonce.span, into: &sealed)
     return sealed
   }
 
@@ -74,7 +74,7 @@ import Testing
     for number in 0..<200 {
       let (key, nonce, message) = (try words(Random.bytes(32)), Random.bytes(12), Random.bytes(number))
       var sealed: [UInt8] = [7]
-      cipher.seal(message.span, key: key, nonce: nonce[...], into: &sealed)
+      cipher.seal(message.span, key: key, nonce: nonce.span, into: &sealed)
       let alone = seal(message, key: key, nonce: nonce)
       #expect(sealed == [7] + alone)
       let opened = cipher.open(alone.span, key: key)

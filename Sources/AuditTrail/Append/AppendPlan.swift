@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FingerprintIndex
 internal import ReceiptCrypto
 internal import TransparencyLog
 
@@ -14,8 +15,6 @@ struct AppendPlan {
     let time: Int64
     /// The newest entry of the same original transaction.
     let previous: UInt64?
-    /// The step before of the same receipt.
-    let earlierOfReceipt: Int?
   }
 
   /// What is entered, in order: the first becomes entry `start`.
@@ -26,13 +25,8 @@ struct AppendPlan {
   private let start: UInt64
   private let once: TrailConfiguration.OnceWindow
   private var lastTime: Int64
-  private var newestOfReceipt: [UInt64: Int] = [:]
-  private var newestOfOriginal: [Original: UInt64] = [:]
-
-  private struct Original: Hashable {
-    let fingerprint: UInt64
-    let check: UInt32
-  }
+  /// Of which receipts and original transactions the steps are.
+  private var planned: MemtableRecords
 
   /// Plans for records that were looked up.
   ///
@@ -44,10 +38,9 @@ struct AppendPlan {
     start = head.size
     lastTime = head.lastTime
     self.once = once
+    planned = MemtableRecords(base: start, expecting: [.receipt: records.count, .original: records.count])
     steps.reserveCapacity(records.count)
     acknowledgements.reserveCapacity(records.count)
-    newestOfReceipt.reserveCapacity(records.count)
-    newestOfOriginal.reserveCapacity(records.count)
     for number in records.indices { try add(number, found[number], of: records) }
   }
 
@@ -65,29 +58,26 @@ struct AppendPlan {
       throw AuditError(.invalidRecord, at: "entry \(position)", "The trail is full; begin another.")
     }
     var previous = earlier.previous
-    if let fingerprint = record.fingerprints.original {
-      let original = Original(fingerprint: fingerprint, check: record.fingerprints.originalCheck)
-      previous = newestOfOriginal.updateValue(position, forKey: original) ?? previous
+    if let original = record.fingerprints.original {
+      let check = record.fingerprints.originalCheck
+      previous = planned.newest(.original, original, check: check) ?? previous
+      planned.insert(.original, original, position, check: check)
     }
-    let earlierOfReceipt = record.fingerprints.receipt.flatMap {
-      newestOfReceipt.updateValue(steps.count, forKey: $0)
-    }
+    if let receipt = record.fingerprints.receipt { planned.insert(.receipt, receipt, position) }
     lastTime = max(record.facts.time, lastTime)
-    steps.append(
-      Step(record: number, time: lastTime, previous: previous, earlierOfReceipt: earlierOfReceipt))
+    steps.append(Step(record: number, time: lastTime, previous: previous))
     acknowledgements.append(AuditAcknowledgement(index: position, isRepeat: false))
   }
 
   /// The entry of this transaction that says the same already.
   private func repeated(_ record: PreparedRecord, _ records: [PreparedRecord]) -> UInt64? {
-    var earlier = record.fingerprints.receipt.flatMap { newestOfReceipt[$0] }
-    guard earlier != nil else { return nil }
+    let earlier = record.fingerprints.receipt.map { planned.indices(.receipt, $0) } ?? []
+    guard !earlier.isEmpty else { return nil }
     let wanted = ExactlyOnce.key(record.facts)
-    while let number = earlier {
-      let step = steps[number]
+    for index in earlier {
+      let step = steps[Int(index - start)]
       guard once.covers(step.time, at: record.facts.time) else { return nil }
-      if ExactlyOnce.key(records[step.record].facts) == wanted { return start + UInt64(number) }
-      earlier = step.earlierOfReceipt
+      if ExactlyOnce.key(records[step.record].facts) == wanted { return index }
     }
     return nil
   }
@@ -125,7 +115,8 @@ extension AppendPlan {
       let record = records[step.record]
       let salt = ErasablePart.saltByteCount * position
       part.removeAll(keepingCapacity: true)
-      try record.appendErasablePart(salt: salts[salt..<salt + ErasablePart.saltByteCount], to: &part)
+      try record.appendErasablePart(
+        salt: salts.span.extracting(salt..<salt + ErasablePart.saltByteCount), to: &part)
       let commitment = part.isEmpty ? nil : SHA256Digest(of: part)
       try encoded.append(
         time: step.time, erasable: part.isEmpty ? nil : part, with: &cipher, record.fingerprints

@@ -164,16 +164,16 @@ struct EncodedEntries: Sendable {
       throw AuditError(
         .tampered, at: "covers 0", "There is no key for the erasable part of entry \(first + UInt64(count)).")
     }
-    let start = AES256GCM.nonceByteCount * count
-    let nonce = nonces[start..<start + AES256GCM.nonceByteCount]
+    let nonces = nonces
+    let nonce = AES256GCM.nonceByteCount * count..<AES256GCM.nonceByteCount * (count + 1)
     if erasable.count + AES256GCM.overhead > TrailLimits.inlineErasableByteCount {
       var sealed: [UInt8] = []
-      cipher.seal(erasable.span, key: key, nonce: nonce, into: &sealed)
+      cipher.seal(erasable.span, key: key, nonce: nonces.span.extracting(nonce), into: &sealed)
       payloads.append((count, sealed))
       leaves.append(try stored.append(isOutOfLine: true, erasable: { _ in }, encoding))
     } else {
       let leaf = try stored.append(isOutOfLine: false) {
-        cipher.seal(erasable.span, key: key, nonce: nonce, into: &$0)
+        cipher.seal(erasable.span, key: key, nonce: nonces.span.extracting(nonce), into: &$0)
       } _: {
         try encoding(&$0)
       }

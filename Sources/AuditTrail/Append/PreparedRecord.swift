@@ -50,7 +50,9 @@ final class PreparedRecord: Sendable {
       return range.map { EntryFingerprints(records, $0, key) }
     }
     // In the order of the runs: records whose neighbours lie in the same page have it read once.
-    let order = records.indices.sorted { fingerprints[$0].original ?? 0 < fingerprints[$1].original ?? 0 }
+    let order = records.indices.map {
+      IndexRecord(fingerprint: fingerprints[$0].original ?? 0, index: UInt64($0))
+    }.sortedByFingerprint().map { Int($0.index) }
     let prepared = AllProcessors.map(records.count) { range in
       let numbers = order[range]
       let answers = runs?.answers(numbers, of: records, fingerprints)
@@ -66,9 +68,20 @@ final class PreparedRecord: Sendable {
 }
 
 extension PreparedRecord {
+  /// Does something with the records where they lie: an element of an array is copied before it is used, all its texts
+  /// included, and one of a span is not.
+  @inline(__always)
+  private func withRecords<Result, Failure: Error>(
+    _ body: (Span<AuditRecord>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try unsafe source.records.withUnsafeBufferPointer { records throws(Failure) in
+      try unsafe body(records.span)
+    }
+  }
+
   /// The bytes of the erasable part, about.
   var erasableByteCount: Int {
-    ErasablePart.headerByteCount + (source.records[number].receiptBytes?.count ?? 0)
+    withRecords { ErasablePart.headerByteCount + ($0[number].receiptBytes?.count ?? 0) }
   }
 
   /// Appends the bytes of the entry.
@@ -79,8 +92,10 @@ extension PreparedRecord {
   ) throws(AuditError) {
     let before = buffer.count
     do throws(MalformedEntry) {
-      try AuditEntry.encode(
-        facts, time: time, previous: previous, commitment: commitment, into: &buffer)
+      try withRecords { records throws(MalformedEntry) in
+        try AuditEntry.encode(
+          records, number, time: time, previous: previous, commitment: commitment, into: &buffer)
+      }
     } catch {
       throw AuditError(.invalidRecord, at: "entry", "\(error)")
     }
@@ -95,13 +110,14 @@ extension PreparedRecord {
   /// Appends the erasable part; nothing where nothing is erasable.
   ///
   /// - Throws: ``AuditError/Code/invalidRecord``.
-  func appendErasablePart(salt: ArraySlice<UInt8>, to bytes: inout [UInt8]) throws(AuditError) {
+  func appendErasablePart(salt: Span<UInt8>, to bytes: inout [UInt8]) throws(AuditError) {
     let start = bytes.count
     do throws(MalformedErasablePart) {
-      // Each part is taken by itself: the record as a whole would be copied, with all its texts.
-      try ErasablePart.encode(
-        receipt: source.records[number].receiptBytes, customerToken: source.records[number].customerToken,
-        salt: salt, into: &bytes)
+      try withRecords { records throws(MalformedErasablePart) in
+        try ErasablePart.encode(
+          receipt: records[number].receiptBytes, customerToken: records[number].customerToken, salt: salt,
+          into: &bytes)
+      }
     } catch {
       throw AuditError(.invalidRecord, at: "erasable part", "\(error)")
     }

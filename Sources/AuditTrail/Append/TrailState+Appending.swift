@@ -87,6 +87,7 @@ extension TrailState {
     }
     let first = head.size
     index.withMemory { memory in
+      memory.touch(.transaction, encoded.fingerprints.compactMap(\.transaction))
       for (number, fingerprints) in encoded.fingerprints.enumerated() {
         fingerprints.insert(into: &memory, at: first + UInt64(number))
       }
@@ -169,7 +170,9 @@ extension TrailState {
   func known(_ records: [PreparedRecord]) -> [EarlierEntries?] {
     let version = index.version
     return index.withMemory { memory in
-      records.map { record in
+      memory.touch(.receipt, records.compactMap(\.fingerprints.receipt))
+      memory.touch(.original, records.compactMap(\.fingerprints.original))
+      return records.map { record in
         guard let inRuns = record.inRuns, inRuns.version == version else { return nil }
         // Whether a newer one says the same has to be read.
         if let receipt = record.fingerprints.receipt, memory.newest(.receipt, receipt) != nil { return nil }

@@ -6,18 +6,19 @@ extension AuditEntry {
   /// Appends the bytes of an entry to a buffer, which may be used again and again.
   ///
   /// - Parameters:
-  ///   - facts: What is recorded.
+  ///   - records: Where the record is: its facts as a parameter of their own would be copied, all their texts included.
+  ///   - number: Which of them it is.
   ///   - time: The time of the entry, in place of that of the facts.
   ///   - previous: The index of the previous entry of the same original transaction.
   ///   - commitment: SHA-256 of the erasable part.
   ///   - buffer: Where the entry is appended; unchanged where an error is thrown.
   /// - Throws: ``MalformedEntry``: `tooLong`, `outOfRange`, `emptyValue`.
   package static func encode(
-    _ facts: borrowing EntryFacts, time: Int64, previous: UInt64?, commitment: SHA256Digest?,
+    _ records: Span<AuditRecord>, _ number: Int, time: Int64, previous: UInt64?, commitment: SHA256Digest?,
     into buffer: inout [UInt8]
   ) throws(MalformedEntry) {
     let start = buffer.count
-    let capacity = EntryWriter.maximumByteCount(facts)
+    let capacity = EntryWriter.maximumByteCount(records, number)
     if buffer.capacity - start < capacity {
       // Growing by halves keeps many entries in one buffer from being copied over and over.
       buffer.reserveCapacity(max(start + capacity, buffer.capacity * 3 / 2))
@@ -27,7 +28,7 @@ extension AuditEntry {
       unsafe output.withUnsafeMutableBufferPointer { memory, count in
         guard let first = memory.baseAddress else { return }
         var writer = unsafe EntryWriter(first, capacity: memory.count)
-        writer.write(facts, time: time, previous: previous, commitment: commitment)
+        writer.write(records, number, time: time, previous: previous, commitment: commitment)
         count = writer.count
         fault = writer.fault
       }
@@ -46,47 +47,47 @@ extension AuditEntry {
 extension EntryWriter {
   /// All lines, in the order of the format.
   mutating func write(
-    _ facts: borrowing EntryFacts, time: Int64, previous: UInt64?, commitment: SHA256Digest?
+    _ records: Span<AuditRecord>, _ number: Int, time: Int64, previous: UInt64?, commitment: SHA256Digest?
   ) {
     write(literal: EntryFormat.header)
     guard time >= 0 else { return fail(.outOfRange, "An entry's time is not before 1970.") }
     line("time ", time)
-    line("kind ", facts.kind.rawValue)
-    line("id ", facts.id)
-    line("format ", facts.format)
-    line("notification ", facts.notification)
-    line("subtype ", facts.subtype)
-    line("receipt ", facts.receipt)
-    line("encoding ", facts.encoding)
-    line("transaction ", facts.transaction)
-    line("original ", facts.original)
-    line("product ", facts.product)
-    line("bundle ", facts.bundle)
-    line("environment ", facts.environment)
-    line("expires ", facts.expires)
-    line("revoked ", facts.revoked)
-    switch facts.verdict {
+    line("kind ", records[number].facts.kind.rawValue)
+    line("id ", records[number].facts.id)
+    line("format ", records[number].facts.format)
+    line("notification ", records[number].facts.notification)
+    line("subtype ", records[number].facts.subtype)
+    line("receipt ", records[number].facts.receipt)
+    line("encoding ", records[number].facts.encoding)
+    line("transaction ", records[number].facts.transaction)
+    line("original ", records[number].facts.original)
+    line("product ", records[number].facts.product)
+    line("bundle ", records[number].facts.bundle)
+    line("environment ", records[number].facts.environment)
+    line("expires ", records[number].facts.expires)
+    line("revoked ", records[number].facts.revoked)
+    switch records[number].facts.verdict {
     case .valid: write(literal: "verdict valid\n")
     case .invalid: write(literal: "verdict invalid\n")
     case .undetermined: write(literal: "verdict undetermined\n")
     case nil: break
     }
-    line("reason ", facts.reason)
-    line("signer ", facts.signer)
-    line("root ", facts.root)
-    line("policy ", facts.policy)
-    for check in facts.checks {
+    line("reason ", records[number].facts.reason)
+    line("signer ", records[number].facts.signer)
+    line("root ", records[number].facts.root)
+    line("policy ", records[number].facts.policy)
+    for check in records[number].facts.checks {
       write(literal: "check ")
       write(check.name)
       write(UInt8(ascii: " "))
       write(check.answer.rawValue)
       write(UInt8(ascii: "\n"))
     }
-    line("key ", facts.key)
-    line("erased ", facts.erased)
-    line("size ", facts.size)
-    line("newest ", facts.newest)
-    line("count ", facts.count)
+    line("key ", records[number].facts.key)
+    line("erased ", records[number].facts.erased)
+    line("size ", records[number].facts.size)
+    line("newest ", records[number].facts.newest)
+    line("count ", records[number].facts.count)
     line("previous ", previous)
     line("commitment ", commitment)
   }

@@ -32,8 +32,10 @@ public struct AuditEntry: Sendable, Hashable {
   ///
   /// - Throws: ``MalformedEntry`` for facts that no entry can hold: `tooLong`, `outOfRange`, `emptyValue`.
   public func encoded() throws(MalformedEntry) -> [UInt8] {
+    let records = [AuditRecord(facts)]
     var bytes: [UInt8] = []
-    try Self.encode(facts, time: facts.time, previous: previous, commitment: commitment, into: &bytes)
+    try Self.encode(
+      records.span, 0, time: facts.time, previous: previous, commitment: commitment, into: &bytes)
     return bytes
   }
 }

@@ -12,23 +12,24 @@ package enum EntryText {
   /// Whether any of the bytes is reserved; eight of them are looked at together.
   @inline(__always)
   static func containsReserved(_ bytes: Span<UInt8>) -> Bool {
+    let count = bytes.count
+    guard count >= 8 else {
+      for index in bytes.indices where isReserved(bytes[index]) { return true }
+      return false
+    }
     let ones: UInt64 = 0x0101_0101_0101_0101
     let raw = unsafe bytes.bytes
     var found: UInt64 = 0
     var index = 0
-    while index + 8 <= bytes.count {
+    while true {
       let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
       let (percent, delete) = (word ^ ones &* 0x25, word ^ ones &* 0x7F)
       // The highest bit of a byte remains where it was below the subtrahend: the lowest such byte is always right.
       found |= (word &- ones &* 0x21) & ~word | (percent &- ones) & ~percent | (delete &- ones) & ~delete
-      index += 8
+      guard index < count - 8 else { return found & (ones &* 0x80) != 0 }
+      // The last eight bytes overlap those before them.
+      index = min(index + 8, count - 8)
     }
-    guard found & (ones &* 0x80) == 0 else { return true }
-    while index < bytes.count {
-      if isReserved(bytes[index]) { return true }
-      index += 1
-    }
-    return false
   }
 
   @inline(__always)

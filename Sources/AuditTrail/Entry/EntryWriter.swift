@@ -17,20 +17,22 @@ struct EntryWriter {
   }
 
   /// At least as many bytes as the entry has: every line that occurs once, and three for each byte of text.
-  static func maximumByteCount(_ facts: borrowing EntryFacts) -> Int {
-    var text = facts.kind.rawValue.utf8.count
-    text += facts.id?.utf8.count ?? 0
-    text += facts.format?.utf8.count ?? 0
-    text += facts.notification?.utf8.count ?? 0
-    text += facts.subtype?.utf8.count ?? 0
-    text += facts.transaction?.utf8.count ?? 0
-    text += facts.original?.utf8.count ?? 0
-    text += facts.product?.utf8.count ?? 0
-    text += facts.bundle?.utf8.count ?? 0
-    text += facts.environment?.utf8.count ?? 0
-    text += facts.reason?.utf8.count ?? 0
-    text += facts.key?.utf8.count ?? 0
-    for check in facts.checks { text += check.name.utf8.count + check.answer.rawValue.utf8.count + 8 }
+  static func maximumByteCount(_ records: Span<AuditRecord>, _ number: Int) -> Int {
+    var text = records[number].facts.kind.rawValue.utf8.count
+    text += records[number].facts.id?.utf8.count ?? 0
+    text += records[number].facts.format?.utf8.count ?? 0
+    text += records[number].facts.notification?.utf8.count ?? 0
+    text += records[number].facts.subtype?.utf8.count ?? 0
+    text += records[number].facts.transaction?.utf8.count ?? 0
+    text += records[number].facts.original?.utf8.count ?? 0
+    text += records[number].facts.product?.utf8.count ?? 0
+    text += records[number].facts.bundle?.utf8.count ?? 0
+    text += records[number].facts.environment?.utf8.count ?? 0
+    text += records[number].facts.reason?.utf8.count ?? 0
+    text += records[number].facts.key?.utf8.count ?? 0
+    for check in records[number].facts.checks {
+      text += check.name.utf8.count + check.answer.rawValue.utf8.count + 8
+    }
     return 1024 + 3 * text
   }
 

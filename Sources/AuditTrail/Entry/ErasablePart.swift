@@ -50,7 +50,7 @@ public struct ErasablePart: Sendable, Hashable {
   /// The bytes of the part.
   public var encoded: [UInt8] {
     var bytes: [UInt8] = []
-    Self.append(salt: salt[...], receipt: receipt, customerToken: customerToken, to: &bytes)
+    Self.append(salt: salt.span, receipt: receipt, customerToken: customerToken, to: &bytes)
     return bytes
   }
 
@@ -61,7 +61,7 @@ public struct ErasablePart: Sendable, Hashable {
   ///
   /// - Throws: ``MalformedErasablePart``: `wrongLength` for the salt or the token; nothing is appended then.
   package static func encode(
-    receipt: [UInt8]?, customerToken: String?, salt: ArraySlice<UInt8>, into bytes: inout [UInt8]
+    receipt: [UInt8]?, customerToken: String?, salt: Span<UInt8>, into bytes: inout [UInt8]
   ) throws(MalformedErasablePart) {
     guard receipt != nil || customerToken != nil else { return }
     guard salt.count == saltByteCount, customerToken?.utf8.count ?? 0 <= maximumTokenByteCount else {
@@ -71,12 +71,12 @@ public struct ErasablePart: Sendable, Hashable {
   }
 
   private static func append(
-    salt: ArraySlice<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]
+    salt: Span<UInt8>, receipt: [UInt8]?, customerToken: String?, to bytes: inout [UInt8]
   ) {
     bytes.reserveCapacity(
       bytes.count + headerByteCount + (customerToken?.utf8.count ?? 0) + (receipt?.count ?? 0))
     bytes.append(presentMark)
-    bytes.append(contentsOf: salt)
+    for index in salt.indices { bytes.append(salt[index]) }
     bytes.append((receipt == nil ? 0 : receiptFlag) | (customerToken == nil ? 0 : customerFlag))
     if let customerToken {
       let count = customerToken.utf8.count

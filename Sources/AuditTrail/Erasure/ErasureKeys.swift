@@ -139,7 +139,7 @@ struct ErasureKeys {
     var sealed: [UInt8] = []
     let nonce = Random.bytes(AES256GCM.nonceByteCount)
     cipher.seal(
-      cover.encoded.span, key: try WrappingKeys.renew(row, in: writer), nonce: nonce[...], into: &sealed)
+      cover.encoded.span, key: try WrappingKeys.renew(row, in: writer), nonce: nonce.span, into: &sealed)
     try writer.put(.covers, Int64(row), sealed)
   }
 

@@ -36,20 +36,20 @@ package struct AES256GCM: ~Copyable {
   ///   - nonce: 12 bytes that no other message has under this key.
   ///   - output: Where the sealed message is appended.
   package mutating func seal(
-    _ message: Span<UInt8>, key: PrefixedSHA256.Words, nonce: ArraySlice<UInt8>, into output: inout [UInt8]
+    _ message: Span<UInt8>, key: PrefixedSHA256.Words, nonce: Span<UInt8>, into output: inout [UInt8]
   ) {
     precondition(nonce.count == Self.nonceByteCount, "a nonce of AES-256-GCM has 12 bytes")
-    output.append(contentsOf: nonce)
     let count = message.count
-    output.append(addingCapacity: count + Self.tagByteCount) { room in
+    output.append(addingCapacity: Self.overhead + count) { room in
       unsafe room.withUnsafeMutableBufferPointer { memory, initialized in
-        guard let start = memory.baseAddress else { return }
+        for index in nonce.indices { unsafe memory[index] = nonce[index] }
+        guard let start = unsafe memory.baseAddress.map({ unsafe $0 + Self.nonceByteCount }) else { return }
         let isSealed = unsafe crypt(message, to: start, key: key, nonce: nonce, isSealing: true) {
           unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagByteCount), start + count)
             == 1
         }
         precondition(isSealed, "libcrypto could not encrypt")
-        initialized = count + Self.tagByteCount
+        initialized = Self.overhead + count
       }
     }
   }
@@ -62,14 +62,14 @@ package struct AES256GCM: ~Copyable {
     let message = unsafe [UInt8](unsafeUninitializedCapacity: count) { memory, initialized in
       unsafe sealed.withUnsafeBufferPointer { input in
         guard let input = input.baseAddress else { return }
-        let nonce = unsafe UnsafeBufferPointer(start: input, count: Self.nonceByteCount)
+        let nonce = sealed.extracting(0..<Self.nonceByteCount)
         let tag = unsafe UnsafeMutableRawPointer(mutating: input + (sealed.count - Self.tagByteCount))
         let ciphertext = sealed.extracting(Self.nonceByteCount..<Self.nonceByteCount + count)
         // An empty message has no memory of its own.
         var none: UInt8 = 0
         isGenuine = unsafe withUnsafeMutablePointer(to: &none) { none in
           unsafe crypt(
-            ciphertext, to: memory.baseAddress ?? none, key: key, nonce: Array(nonce)[...], isSealing: false,
+            ciphertext, to: memory.baseAddress ?? none, key: key, nonce: nonce, isSealing: false,
             beforeEnd: {
               unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagByteCount), tag) == 1
             }, atEnd: { true })
@@ -83,7 +83,7 @@ package struct AES256GCM: ~Copyable {
 
   private func crypt(
     _ input: Span<UInt8>, to output: UnsafeMutablePointer<UInt8>, key: PrefixedSHA256.Words,
-    nonce: ArraySlice<UInt8>, isSealing: Bool, beforeEnd: () -> Bool = { true }, atEnd: () -> Bool
+    nonce: Span<UInt8>, isSealing: Bool, beforeEnd: () -> Bool = { true }, atEnd: () -> Bool
   ) -> Bool {
     guard let length = Int32(exactly: input.count) else { return false }
     return unsafe withUnsafeBytes(of: key) { key in

@@ -118,7 +118,7 @@ extension Attack {
     else { throw Refusal() }
     edit(&part)
     var sealed: [UInt8] = []
-    cipher.seal(part.span, key: key, nonce: row.prefix(AES256GCM.nonceByteCount), into: &sealed)
+    cipher.seal(part.span, key: key, nonce: row.span.extracting(0..<AES256GCM.nonceByteCount), into: &sealed)
     try rows.put(.payloads, Int64(index), sealed)
   }
 }

@@ -80,10 +80,10 @@ import Testing
     let part = try SampleEntry.part()
     var bytes: [UInt8] = []
     try ErasablePart.encode(
-      receipt: part.receipt, customerToken: part.customerToken, salt: part.salt[...], into: &bytes)
+      receipt: part.receipt, customerToken: part.customerToken, salt: part.salt.span, into: &bytes)
     #expect(bytes == part.encoded)
     bytes = []
-    try ErasablePart.encode(receipt: nil, customerToken: nil, salt: part.salt[...], into: &bytes)
+    try ErasablePart.encode(receipt: nil, customerToken: nil, salt: part.salt.span, into: &bytes)
     #expect(bytes.isEmpty)
   }
 }
