@@ -115,7 +115,7 @@ struct StoreHeader: JSONObject, Sendable, Hashable {
 /// A transaction and its current state.
 package struct StoreSaleRecord: JSONObject, Sendable {
   package var account = ""
-  var payment = PaymentRecord()
+  var payment = Payment()
   /// The request that it answers; absent for transactions without a request, such as renewals.
   var requestIdentifier: String?
   /// Its current state, such as revoked.
@@ -221,7 +221,7 @@ struct StoreRequestRecord: JSONObject, Sendable, Hashable {
 struct StorePendingRecord: JSONObject, Sendable {
   var account = ""
   var requestIdentifier = ""
-  var payment = PaymentRecord()
+  var payment = Payment()
   var date = Timestamp(millisecondsSince1970: 0)
   var unknownFields: [JSONMember] = []
 

@@ -17,7 +17,7 @@ internal import Synchronization
 /// ```
 ///
 /// The queue sends payments and fetches sales only while it is observed: by an observer, by a sequence of ``updates``,
-/// or by a pending ``purchase(_:)-(Payment)``. Finishes are sent at any time. ``synchronize()`` and
+/// or by a pending ``purchase(_:)``. Finishes are sent at any time. ``synchronize()`` and
 /// ``restoreCompletedTransactions(applicationUsername:)`` work at any time.
 ///
 /// An observed queue stays alive until it has no observers and the store has taken all finishes, or until ``close()``.

@@ -51,6 +51,11 @@ public struct PaymentQueueError: PlacedError, Error, Sendable, Hashable, CustomS
   /// The code, the place and the message, on one line.
   public var description: String { line }
 
+  /// A damaged record.
+  init(damage: String, at place: String) {
+    self.init(.corrupt, at: place, "A record is damaged: \(damage). Restore it from a backup.")
+  }
+
   /// Wraps an error of the storage.
   package init(_ fault: RecordStorageError) {
     code = .storage

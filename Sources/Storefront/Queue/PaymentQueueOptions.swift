@@ -7,7 +7,7 @@ extension PaymentQueue {
   /// Options of a payment queue.
   public struct Options: Sendable {
     /// Whether the user may authorise payments (`canMakePayments`); parental controls or an administrator may forbid
-    /// it. Called at every ``PaymentQueue/add(_:)-(Payment)``.
+    /// it. Called at every ``PaymentQueue/add(_:)``.
     public var canMakePayments: @Sendable () -> Bool
     /// The valid product identifiers. Payments for others are refused, as are those that ``Store/isRegistered(_:)``
     /// excludes. What remains unknown the store fails with ``StoreError/Code/paymentInvalid``.

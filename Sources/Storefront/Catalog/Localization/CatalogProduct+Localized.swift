@@ -32,7 +32,8 @@ extension CatalogProduct {
       productIdentifier: productIdentifier, localizedTitle: best?.title ?? name,
       localizedDescription: best?.description ?? "", price: price, priceLocale: priceLocale,
       currency: currency, type: type, isFamilyShareable: isFamilyShareable,
-      relatedProductIdentifiers: relatedProductIdentifiers, subscription: subscription)
+      relatedProductIdentifiers: relatedProductIdentifiers, subscription: subscription
+    ).withoutCodes
   }
 }
 
