@@ -8,8 +8,7 @@ public import ReceiptCodec
 /// A price is a decimal string: binary floating point cannot represent 4.99.
 extension Decimal: JSONFieldValue {
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
-    guard let decimal = PriceText.decimal(try String(from: &json)), decimal != 0 || decimal.sign == .plus
-    else {
+    guard let decimal = PriceText.decimal(try String(from: &json)) else {
       throw json.fieldFailure(.invalidValue, "expected a decimal such as \"4.99\", of at most 38 digits.")
     }
     self = decimal
@@ -103,7 +102,7 @@ public struct SubscriptionPeriod: JSONFieldValue, Sendable, Hashable, CustomStri
   public let count: Int
 
   /// A period; `nil` for a count outside 1 to 999.
-  public init?(_ count: Int, _ unit: Unit) {
+  package init?(_ count: Int, _ unit: Unit) {
     guard 1...999 ~= count else { return nil }
     self.init(unchecked: count, unit)
   }

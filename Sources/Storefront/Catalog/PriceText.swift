@@ -11,7 +11,7 @@ enum PriceText {
   /// The number of digits that a `Decimal` represents exactly.
   private static let maximumDigitCount = 38
 
-  /// Reads `[ "-" ] digits [ "." digits ]`, without leading zeros; `nil` for any other text. Foundation's parser ignores
+  /// Reads `[ "-" ] digits [ "." digits ]`, without leading zeros and a negative zero; `nil` for any other text. Foundation's parser ignores
   /// trailing characters that it does not know.
   static func decimal(_ text: String) -> Decimal? {
     let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
@@ -20,10 +20,12 @@ enum PriceText {
       parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } }),
       parts[0].count == 1 || parts[0].first != UInt8(ascii: "0")
     else { return nil }
-    guard parts.count == 2 else { return Decimal(string: text) }
     var plain = text[...]
-    while plain.last == "0" { plain.removeLast() }
-    return Decimal(string: String(plain.last == "." ? plain.dropLast() : plain))
+    if parts.count == 2 {
+      while plain.last == "0" { plain.removeLast() }
+      if plain.last == "." { plain.removeLast() }
+    }
+    return plain == "-0" ? nil : Decimal(string: String(plain))
   }
 
   /// The price in thousandths. Only zeros may follow the third decimal place.

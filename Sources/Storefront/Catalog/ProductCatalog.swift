@@ -61,8 +61,16 @@ extension Product {
   }
 }
 
-extension CatalogProduct: Identifiable { public var id: String { productIdentifier } }
-extension Product: Identifiable { public var id: String { productIdentifier } }
+extension CatalogProduct: Identifiable {
+  /// ``productIdentifier``.
+  public var id: String { productIdentifier }
+}
+
+extension Product: Identifiable {
+  /// ``productIdentifier``.
+  public var id: String { productIdentifier }
+}
+
 extension SubscriptionGroup: Identifiable {}
 
 /// The store's response to a products request (`SKProductsResponse`).

@@ -132,10 +132,7 @@ public struct HTTPStore: Store {
   }
 }
 
-extension HTTPStore: CustomStringConvertible, CustomReflectable {
+extension HTTPStore: CustomStringConvertible {
   /// The address; not the token.
   public var description: String { "HTTPStore(\(base))" }
-
-  /// The address alone.
-  public var customMirror: Mirror { Mirror(self, children: ["base": base.description]) }
 }

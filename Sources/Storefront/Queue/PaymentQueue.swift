@@ -135,3 +135,25 @@ public actor PaymentQueue {
     wake()
   }
 }
+
+extension PaymentQueueError {
+  /// A damaged record.
+  init(damage: String, at place: String) {
+    self.init(.corrupt, at: place, "A record is damaged: \(damage). Restore it from a backup.")
+  }
+
+  /// Wraps an error of the storage.
+  package init(_ fault: RecordStorageError) {
+    self.init(
+      .storage, at: fault.place, "\(fault.code.rawValue): \(fault.message)", storageError: fault)
+  }
+
+  /// Whether the queue must stop: memory may differ from the storage, or the storage cannot be read.
+  var isFatal: Bool {
+    switch (code, storageError?.code) {
+    case (.storage, .full), (.storage, .busy), (.storage, .inputOutput): false
+    case (.storage, _), (.corrupt, _), (.unsupported, _), (.closed, _): true
+    default: false
+    }
+  }
+}

@@ -26,7 +26,7 @@ extension OwnedPurchase {
 
   /// Whether the customer is entitled to it at an instant: not revoked, not upgraded, and paid for or in its grace
   /// period.
-  public func isOwned(at instant: Timestamp) -> Bool {
+  package func isOwned(at instant: Timestamp) -> Bool {
     guard revokedAt == nil, !isUpgraded else { return false }
     guard let expiresAt else { return true }
     return instant < max(expiresAt, gracePeriodEndsAt ?? expiresAt)
