@@ -138,12 +138,12 @@ struct PurchaseControl {
       ["account", "productId", "quantity", "appAccountToken", "offerCode", "winBackOffer", "requestId"])
     let offer: PaymentOffer? =
       try members.string("offerCode").map { .code($0) } ?? members.string("winBackOffer").map { .winBack($0) }
-    var payment = MutablePayment(productIdentifier: try members.required("productId", members.string))
-    payment.quantity = Int(clamping: try members.integer("quantity") ?? 1)
-    payment.applicationUsername = try members.string("appAccountToken")
-    payment.offer = offer
+    let payment = Payment(
+      productIdentifier: try members.required("productId", members.string),
+      quantity: Int(clamping: try members.integer("quantity") ?? 1),
+      applicationUsername: try members.string("appAccountToken"), offer: offer)
     let request = PurchaseRequest(
-      id: try members.string("requestId") ?? DeveloperSigner.randomNonce().rawValue, payment: Payment(payment)
+      id: try members.string("requestId") ?? DeveloperSigner.randomNonce().rawValue, payment: payment
     )
     switch try await purchases.session(account: members.required("account", members.string)).purchase(request)
     {

@@ -18,6 +18,16 @@ extension Int64: JSONFieldValue {
   package func write(to json: inout JSONWriter) { json.integer(self) }
 }
 
+extension Int: JSONFieldValue {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    guard let value = Int(exactly: try json.integer()) else {
+      throw json.fieldFailure(.outOfRange, "the number does not fit this machine's integers.")
+    }
+    self = value
+  }
+  package func write(to json: inout JSONWriter) { json.integer(Int64(self)) }
+}
+
 extension Bool: JSONFieldValue {
   package init(from json: inout JSONReader) throws(MalformedReceipt) { self = try json.boolean() }
   package func write(to json: inout JSONWriter) { json.bool(self) }
@@ -72,20 +82,43 @@ extension JSONEnumeration {
   package func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
 }
 
-/// Bytes that JSON carries as a string of standard base64 (RFC 4648, section 4), such as those of `x5c`.
-package struct Base64Bytes: JSONFieldValue, Sendable, Hashable {
-  package let bytes: [UInt8]
+/// The form in JSON of a type that has more than one.
+package protocol JSONFieldForm: JSONFieldValue {
+  associatedtype Value
+  init(_ value: Value)
+  var value: Value { get }
+}
 
-  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+/// Bytes that JSON carries as a string of standard base64 (RFC 4648, section 4), such as those of `x5c`.
+package struct Base64Bytes: JSONFieldForm, Sendable, Hashable {
+  package let value: [UInt8]
+
+  package init(_ value: [UInt8]) { self.value = value }
 
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
     let text = try json.stringBytes()
     do throws(Base64Error) {
-      self.bytes = try Base64.decode(text)
+      value = try Base64.decode(text)
     } catch {
       throw json.fieldFailure(.invalidBase64, "expected standard base64. \(error.message)")
     }
   }
 
-  package func write(to json: inout JSONWriter) { json.string(Base64.encodeToString(bytes)) }
+  package func write(to json: inout JSONWriter) { json.string(Base64.encodeToString(value)) }
+}
+
+/// Bytes that JSON carries as a string of hexadecimal digits.
+package struct HexadecimalBytes: JSONFieldForm, Sendable, Hashable {
+  package let value: [UInt8]
+
+  package init(_ value: [UInt8]) { self.value = value }
+
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    guard let bytes = Hexadecimal.decode(try json.string()) else {
+      throw json.fieldFailure(.invalidValue, "expected hexadecimal digits, two for each byte.")
+    }
+    value = bytes
+  }
+
+  package func write(to json: inout JSONWriter) { json.string(Hexadecimal.encode(value)) }
 }

@@ -52,6 +52,9 @@ extension JSONObject {
       guard let index = try names.index(in: json, likely: nextIndex) else {
         let name = try json.name()
         guard unknownNames.insert(name) else { throw json.duplicate() }
+        guard !json.isStrict else {
+          throw json.fieldFailure(.unexpected, "no such member; correct its spelling or remove it.")
+        }
         unknownFields.append(JSONMember(name: name, value: try json.value()))
         continue
       }
@@ -86,10 +89,12 @@ extension JSONObject {
 
   /// Reads a whole document.
   package init(
-    json bytes: [UInt8], part: String, limits: ReceiptLimits, acceptsDateStrings: Bool = false
+    json bytes: [UInt8], part: String, limits: ReceiptLimits, acceptsDateStrings: Bool = false,
+    isStrict: Bool = false
   ) throws(MalformedReceipt) {
     var reader = try JSONReader(bytes, part: part, limits: limits)
     reader.acceptsDateStrings = acceptsDateStrings
+    reader.isStrict = isStrict
     try self.init(from: &reader)
     try reader.finish()
   }
@@ -102,11 +107,49 @@ extension JSONObject {
   }
 }
 
+/// An object whose members are all known: others are refused in strict documents, and ignored in any other.
+package protocol JSONRecord: JSONObject {}
+
+extension JSONRecord {
+  package var unknownFields: [JSONMember] {
+    get { [] }
+    set {}
+  }
+}
+
 /// Reads or writes the current field.
 package protocol JSONFieldCoder {
   mutating func code<Value: JSONFieldValue>(_ value: inout Value?) throws(MalformedReceipt)
   /// For a required field.
   mutating func code<Value: JSONFieldValue>(_ value: inout Value) throws(MalformedReceipt)
+}
+
+extension JSONFieldCoder {
+  /// For a field that is left out where it has its default.
+  package mutating func code<Value: JSONFieldValue & Equatable>(
+    _ value: inout Value, default usual: Value
+  ) throws(MalformedReceipt) {
+    var optional = value == usual ? nil : value
+    try code(&optional)
+    if let optional { value = optional }
+  }
+
+  /// For a field whose type has another form in JSON.
+  package mutating func code<Form: JSONFieldForm>(
+    _ value: inout Form.Value, as form: Form.Type
+  ) throws(MalformedReceipt) {
+    var field = form.init(value)
+    try code(&field)
+    value = field.value
+  }
+
+  package mutating func code<Form: JSONFieldForm>(
+    _ value: inout Form.Value?, as form: Form.Type
+  ) throws(MalformedReceipt) {
+    var field = value.map { form.init($0) }
+    try code(&field)
+    value = field?.value
+  }
 }
 
 extension JSONReader: JSONFieldCoder {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A path to a JSON value, `$.data.items[0].price`, as errors show it.
-enum JSONPath {
+package enum JSONPath {
   /// One step down from an array or an object.
-  enum Step {
+  package enum Step {
     case index(Int)
     case member(String)
   }
 
-  static func text(_ steps: [Step]) -> String {
+  package static func text(_ steps: [Step]) -> String {
     var text = "$"
     for step in steps {
       switch step {

@@ -14,6 +14,8 @@ package struct JSONReader {
   let part: String
   /// Dates may also be ISO 8601 strings: for input that people write.
   var acceptsDateStrings = false
+  /// Whether members that are no field are refused: a person wrote the document, and may have misspelt one.
+  package internal(set) var isStrict = false
 
   private let maximumDepth: Int
   private(set) var depth = 0
@@ -194,7 +196,7 @@ package struct JSONReader {
   }
 
   /// The path to the current value.
-  var path: String { JSONPath.text(outerPlaces.compactMap(step) + [step(place)].compactMap { $0 }) }
+  package var path: String { JSONPath.text(outerPlaces.compactMap(step) + [step(place)].compactMap { $0 }) }
 
   /// The path to a member of the current value.
   func path(ofMember name: String) -> String {

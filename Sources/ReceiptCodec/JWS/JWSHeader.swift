@@ -62,7 +62,7 @@ extension JWSHeader: JSONObject {
     case .x5c:
       var certificates: [Base64Bytes]? = x5c.isEmpty ? nil : x5c.map(Base64Bytes.init)
       try coder.code(&certificates)
-      x5c = (certificates ?? []).map(\.bytes)
+      x5c = (certificates ?? []).map(\.value)
     case .crit: try coder.code(&crit)
     }
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCodec
+
 /// All products of a store. It is read from our own JSON format, or from an Xcode `.storekit` file.
 public struct ProductCatalog: Sendable, Hashable {
   /// The products, in the order of the file.
@@ -19,36 +21,68 @@ public struct ProductCatalog: Sendable, Hashable {
   }
 }
 
-/// A group of auto-renewable subscriptions.
-public struct SubscriptionGroup: Sendable, Hashable, Identifiable {
-  /// `subscriptionGroupIdentifier`.
-  public var id: String
-  /// The name that developers see.
-  public var referenceName: String
-  /// Names that customers see.
-  public var localizations: [ProductLocalization]
-
-  /// Creates a group.
-  public init(id: String, referenceName: String = "", localizations: [ProductLocalization] = []) {
-    self.id = id
-    self.referenceName = referenceName
-    self.localizations = localizations
+extension CatalogProduct {
+  /// Whether a finished purchase can be restored; by default only non-consumables are.
+  public var isRestorable: Bool {
+    get { restorability ?? (type == .nonConsumable) }
+    set { restorability = newValue }
   }
 }
 
-/// Title and description in one language.
-public struct ProductLocalization: Sendable, Hashable {
-  /// The language, such as `en_US` or `de`.
-  public var locale: String
-  /// The title (`displayName`).
-  public var title: String
-  /// The description.
-  public var description: String
+extension SubscriptionOffer {
+  /// A kind of customer, as `.storekit` files name them.
+  public struct Eligibility: JSONEnumeration, Sendable, Hashable, Comparable {
+    /// The name.
+    public let rawValue: String
 
-  /// Creates one.
-  public init(locale: String, title: String, description: String = "") {
-    self.locale = locale
-    self.title = title
-    self.description = description
+    /// Creates a kind from any name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Never subscribed in the group.
+    public static let new = Eligibility(rawValue: "new")
+    /// Subscribed now.
+    public static let existing = Eligibility(rawValue: "existing")
+    /// Subscribed before, but not now.
+    public static let expired = Eligibility(rawValue: "expired")
+
+    /// The order of the names.
+    public static func < (left: Eligibility, right: Eligibility) -> Bool { left.rawValue < right.rawValue }
+  }
+}
+
+extension Product {
+  /// The product as customers see it: anyone who knows a code may redeem it.
+  var withoutCodes: Product {
+    with { product in
+      for index in (product.subscription?.offers ?? []).indices {
+        product.subscription?.offers[index].codes = []
+      }
+    }
+  }
+}
+
+extension CatalogProduct: Identifiable {
+  /// ``productIdentifier``.
+  public var id: String { productIdentifier }
+}
+
+extension Product: Identifiable {
+  /// ``productIdentifier``.
+  public var id: String { productIdentifier }
+}
+
+extension SubscriptionGroup: Identifiable {}
+
+/// The store's response to a products request (`SKProductsResponse`).
+public struct ProductsResponse: Sendable, Hashable {
+  /// A product for each valid identifier (`products`).
+  public let products: [Product]
+  /// Identifiers that the store does not know (`invalidProductIdentifiers`); normally none.
+  public let invalidProductIdentifiers: [String]
+
+  /// Creates a response.
+  public init(products: [Product], invalidProductIdentifiers: [String] = []) {
+    self.products = products
+    self.invalidProductIdentifiers = invalidProductIdentifiers
   }
 }

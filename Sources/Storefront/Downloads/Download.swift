@@ -35,13 +35,13 @@ public struct Download: Sendable, Hashable, Identifiable {
   /// The transaction that it belongs to (`transaction`).
   public let transaction: PaymentTransaction.ID
   /// The index among the transaction's contents.
-  public let index: Int
+  package let index: Int
   /// The content, with its address, length and digest.
   public let content: DownloadableContent
   /// The state (`state`, `downloadState`).
   public let state: State
   /// The number of received bytes.
-  public let receivedByteCount: Int64
+  package let receivedByteCount: Int64
   /// The estimated time to completion at the rate so far (`timeRemaining`); `nil` if it is not known.
   public let timeRemaining: Duration?
   /// The file with the content (`contentURL`): defined only in ``State/finished``. The queue chooses its name. Move the

@@ -4,26 +4,21 @@ public import ReceiptHTTP
 
 /// How a queue downloads.
 public struct DownloadOptions: Sendable {
-  /// The directory for the files. It is created if it does not exist, and must hold nothing else.
-  public var directory: String
-  /// Sends the requests. The caller owns it and shuts it down.
-  public var transport: any HTTPTransport
+  let directory: String
+  package var transport: any HTTPTransport
   /// The size of one range request, and so of the part of a download that is in memory.
-  public let chunkByteCount: Int
+  package let chunkByteCount: Int
   /// The longest content that is read into memory as a whole, from servers without support for range requests.
-  public let maximumWholeByteCount: Int
-  /// How many downloads are active at a time; others wait.
-  public let maximumActiveCount: Int
-  /// The retry policy of each range request.
-  public var retry: RetryPolicy
-  /// The clocks.
-  public var time: RemoteTime
+  package let maximumWholeByteCount: Int
+  package let maximumActiveCount: Int
+  package var retry: RetryPolicy
+  package var time: RemoteTime
 
   /// Creates options.
   ///
   /// - Parameters:
-  ///   - directory: The directory for the files.
-  ///   - transport: Sends the requests.
+  ///   - directory: The directory for the files. It is created if it does not exist, and must hold nothing else.
+  ///   - transport: Sends the requests. The caller owns it and shuts it down.
   ///   - chunkByteCount: The size of one range request; 4 MiB, at least 1 KiB and at most 64 MiB.
   ///   - maximumWholeByteCount: The longest content from servers without support for range requests; 64 MiB.
   ///   - maximumActiveCount: The number of active downloads; two.

@@ -45,7 +45,7 @@ extension PaymentQueue {
   }
 
   /// Starts downloads (`startDownloads:`), all of them or none. They are fetched as soon as fewer than
-  /// ``DownloadOptions/maximumActiveCount`` are active, and continue after a relaunch. Downloads that were started
+  /// `maximumActiveCount` are active, and continue after a relaunch. Downloads that were started
   /// before are not changed; those that failed start again.
   ///
   /// - Parameter downloads: From ``PaymentTransaction/downloads`` or ``downloads(of:)``.

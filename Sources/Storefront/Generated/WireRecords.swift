@@ -140,7 +140,7 @@ package struct StoreSaleRecord: Sendable, Hashable {
   /// The customer.
   package var account: String = ""
   /// What was paid for.
-  internal var payment: PaymentRecord = PaymentRecord()
+  internal var payment: Payment = Payment()
   /// The request that it answers; absent for transactions without a request, such as renewals.
   internal var requestIdentifier: String?
   /// Its current state, such as revoked.
@@ -292,7 +292,7 @@ struct StorePendingRecord: Sendable, Hashable {
   /// The request.
   var requestIdentifier: String = ""
   /// What is to be bought.
-  var payment: PaymentRecord = PaymentRecord()
+  var payment: Payment = Payment()
   /// When it was requested.
   var date: Timestamp = Timestamp(millisecondsSince1970: 0)
   /// Members that are no field of this type, in the order found; written back after the fields.

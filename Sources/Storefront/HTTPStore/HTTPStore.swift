@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-internal import ReceiptBytes
 internal import ReceiptCodec
 public import ReceiptHTTP
 
@@ -41,10 +40,9 @@ public struct HTTPStore: Store {
     var products: [Product] = []
     var invalid: [String] = []
     for start in stride(from: 0, to: wanted.count, by: step) {
-      var message = ProductsMessage()
-      message.productIdentifiers = Array(wanted[start..<min(start + step, wanted.count)])
-      message.preferredLocales = preferredLocales.prefix(StoreProtocolLimits.maximumLocaleCount)
-        .map { WireLocale($0) }
+      let message = ProductsMessage(
+        productIdentifiers: Array(wanted[start..<min(start + step, wanted.count)]),
+        preferredLocales: Array(preferredLocales.prefix(StoreProtocolLimits.maximumLocaleCount)))
       let asked = Set(message.productIdentifiers)
       let result = try await orUnknown { () async throws(StoreUnavailable) in
         try await ask(.products, message) { (answer: ProductsAnswer) throws(MalformedReceipt) in
@@ -60,12 +58,8 @@ public struct HTTPStore: Store {
 
   /// Sends a payment.
   public func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome {
-    var message = PurchaseMessage()
-    message.requestIdentifier = request.id
-    message.payment = PaymentRecord(request.payment)
-    return try await ask(.purchase, message) { (answer: PurchaseAnswer) throws(MalformedReceipt) in
-      try Self.check(answer.requestIdentifier, isThatOf: request.id)
-      return try answer.value()
+    try await ask(.purchase, request) { (answer: PurchaseAnswer) throws(MalformedReceipt) in
+      try answer.value(to: request)
     }
   }
 
@@ -73,25 +67,19 @@ public struct HTTPStore: Store {
   public func unfinishedTransactions(
     after position: StorePosition?, limit: Int
   ) async throws(StoreUnavailable) -> StoreTransactionPage {
-    var message = UnfinishedMessage()
-    message.after = position?.rawValue
-    message.limit = WireLimit(limit)
-    return try await ask(.unfinished, message) { (answer: UnfinishedAnswer) throws(MalformedReceipt) in
-      try Self.check(page: answer.transactions.count, next: answer.next, after: message.after, message.limit)
-      return StoreTransactionPage(
-        transactions: answer.transactions.map(\.value), next: answer.next.map { StorePosition(rawValue: $0) })
+    let message = UnfinishedMessage(after: position, limit: PageLimit(limit))
+    return try await ask(.unfinished, message) { (page: StoreTransactionPage) throws(MalformedReceipt) in
+      try checkPage(of: page.transactions.count, next: page.next, after: position, message.limit)
+      return page
     }
   }
 
   /// Finishes a transaction.
   public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
-    var message = FinishMessage()
-    message.transactionIdentifier = transactionIdentifier
+    let message = FinishMessage(transactionIdentifier: transactionIdentifier)
     try await ask(.finish, message) { (answer: FinishMessage) throws(MalformedReceipt) in
-      guard UTF8Text.isIdentical(answer.transactionIdentifier, transactionIdentifier) else {
-        throw MalformedReceipt(
-          .invalidValue, at: .jsonPath("$.transactionIdentifier"), "The answer is to another request.")
-      }
+      try checkAnswer(
+        answer.transactionIdentifier, to: transactionIdentifier, at: "transactionIdentifier")
     }
   }
 
@@ -99,21 +87,12 @@ public struct HTTPStore: Store {
   public func restore(
     _ request: RestoreRequest, after position: StorePosition?, limit: Int
   ) async throws(StoreError) -> RestoredTransactionPage {
-    var message = RestoreMessage()
-    message.requestIdentifier = request.id
-    message.applicationUsername = request.applicationUsername
-    message.after = position?.rawValue
-    message.limit = WireLimit(limit)
-    let sent = message
+    let message = RestoreMessage(
+      requestIdentifier: request.id, applicationUsername: request.applicationUsername, after: position,
+      limit: PageLimit(limit))
     let result = try await orUnknown { () async throws(StoreUnavailable) in
-      try await ask(.restore, sent) { (answer: RestoreAnswer) throws(MalformedReceipt) in
-        try Self.check(answer.requestIdentifier, isThatOf: request.id)
-        let result = try answer.value()
-        if case .success(let page) = result {
-          try Self.check(
-            page: page.transactions.count, next: page.next?.rawValue, after: sent.after, sent.limit)
-        }
-        return result
+      try await ask(.restore, message) { (answer: RestoreAnswer) throws(MalformedReceipt) in
+        try answer.value(to: message)
       }
     }
     return try result.get()
@@ -151,32 +130,9 @@ public struct HTTPStore: Store {
       throw StoreError(.unknown, error.message)
     }
   }
-
-  private static func check(_ answered: String, isThatOf asked: String) throws(MalformedReceipt) {
-    guard UTF8Text.isIdentical(answered, asked) else {
-      throw MalformedReceipt(
-        .invalidValue, at: .jsonPath("$.requestIdentifier"), "The answer is to another request.")
-    }
-  }
-
-  /// A page is at most as long as requested, and its successor differs from it, so that paging terminates.
-  private static func check(
-    page count: Int, next: String?, after: String?, _ limit: WireLimit
-  ) throws(MalformedReceipt) {
-    guard count <= limit.count else {
-      throw MalformedReceipt(
-        .tooLarge, at: .jsonPath("$.transactions"), "At most \(limit.count) were asked for, \(count) came.")
-    }
-    guard next == nil || next != after else {
-      throw MalformedReceipt(.invalidValue, at: .jsonPath("$.next"), "The next page is this one again.")
-    }
-  }
 }
 
-extension HTTPStore: CustomStringConvertible, CustomReflectable {
+extension HTTPStore: CustomStringConvertible {
   /// The address; not the token.
   public var description: String { "HTTPStore(\(base))" }
-
-  /// The address alone.
-  public var customMirror: Mirror { Mirror(self, children: ["base": base.description]) }
 }

@@ -22,18 +22,20 @@ struct StoreRequestAnswers {
       throw StoreRequestFailure(
         .malformedRequest, "Ask for at most \(most) products at a time.", place: "$.productIdentifiers")
     }
-    let locales = (message.preferredLocales ?? []).prefix(StoreProtocolLimits.maximumLocaleCount)
+    let locales = message.preferredLocales.prefix(StoreProtocolLimits.maximumLocaleCount)
     do throws(StoreError) {
       let response = try await store.products(
-        for: Set(message.productIdentifiers), preferredLocales: locales.map(\.locale))
-      return ProductsAnswer(response).encodedJSON()
+        for: Set(message.productIdentifiers), preferredLocales: Array(locales))
+      return ProductsAnswer(
+        products: response.products.map(\.withoutCodes),
+        invalidProductIdentifiers: response.invalidProductIdentifiers
+      ).encodedJSON()
     } catch {
-      return ProductsAnswer(error).encodedJSON()
+      return ProductsAnswer(error: error).encodedJSON()
     }
   }
 
-  private func purchase(_ message: PurchaseMessage) async throws(StoreRequestFailure) -> [UInt8] {
-    let request = PurchaseRequest(id: message.requestIdentifier, payment: message.payment.value)
+  private func purchase(_ request: PurchaseRequest) async throws(StoreRequestFailure) -> [UInt8] {
     let outcome = try await available { () async throws(StoreUnavailable) in
       try await store.purchase(request)
     }
@@ -41,12 +43,10 @@ struct StoreRequestAnswers {
   }
 
   private func unfinished(_ message: UnfinishedMessage) async throws(StoreRequestFailure) -> [UInt8] {
-    let position = message.after.map { StorePosition(rawValue: $0) }
-    return try await answerWithinLimit(message.limit) { limit async throws(StoreRequestFailure) in
-      let page = try await available { () async throws(StoreUnavailable) in
-        try await store.unfinishedTransactions(after: position, limit: limit)
-      }
-      return UnfinishedAnswer(page).encodedJSON()
+    try await answerWithinLimit(message.limit) { limit async throws(StoreRequestFailure) in
+      try await available { () async throws(StoreUnavailable) in
+        try await store.unfinishedTransactions(after: message.after, limit: limit)
+      }.encodedJSON()
     }
   }
 
@@ -54,21 +54,20 @@ struct StoreRequestAnswers {
     try await available { () async throws(StoreUnavailable) in
       try await store.finish(transactionIdentifier: message.transactionIdentifier)
     }
-    var answer = FinishMessage()
-    answer.transactionIdentifier = message.transactionIdentifier
-    return answer.encodedJSON()
+    return message.encodedJSON()
   }
 
   private func restore(_ message: RestoreMessage) async throws(StoreRequestFailure) -> [UInt8] {
     let request = RestoreRequest(
       id: message.requestIdentifier, applicationUsername: message.applicationUsername)
-    let position = message.after.map { StorePosition(rawValue: $0) }
     return try await answerWithinLimit(message.limit) { limit async throws(StoreRequestFailure) in
       do throws(StoreError) {
-        let page = try await store.restore(request, after: position, limit: limit)
-        return RestoreAnswer(page, to: request.id).encodedJSON()
+        let page = try await store.restore(request, after: message.after, limit: limit)
+        return RestoreAnswer(
+          requestIdentifier: request.id, transactions: page.transactions, next: page.next
+        ).encodedJSON()
       } catch {
-        return RestoreAnswer(error, to: request.id).encodedJSON()
+        return RestoreAnswer(requestIdentifier: request.id, error: error).encodedJSON()
       }
     }
   }
@@ -99,7 +98,7 @@ struct StoreRequestAnswers {
   /// A page that is within the size that clients accept. If large receipts exceed it, the page is requested again with
   /// half the limit, which is safe: the same position gives the same transactions.
   private func answerWithinLimit(
-    _ limit: WireLimit, _ page: (Int) async throws(StoreRequestFailure) -> [UInt8]
+    _ limit: PageLimit, _ page: (Int) async throws(StoreRequestFailure) -> [UInt8]
   ) async throws(StoreRequestFailure) -> [UInt8] {
     var count = limit.count
     while true {

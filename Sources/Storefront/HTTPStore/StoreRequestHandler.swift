@@ -103,7 +103,7 @@ struct StoreRequestFailure: Error {
     _ kind: StoreProblem.Kind, _ message: String, place: String? = nil, headers: [HTTPHeader] = []
   ) {
     self.kind = kind
-    problem = StoreProblem(kind, message, place: place)
+    problem = StoreProblem(code: kind.rawValue, message: message, place: place)
     self.headers = headers
   }
 

@@ -22,7 +22,7 @@ extension LocalStore {
         sale.transaction = event.transaction
         let isAnswer = payment != nil && event.account == account
         sale.payment =
-          isAnswer ? payment.map { PaymentRecord($0) } ?? PaymentRecord() : Self.payment(of: event)
+          isAnswer ? payment ?? Payment() : Self.payment(of: event)
         sale.requestIdentifier = isAnswer ? request : nil
         if event.transaction.inAppOwnershipType == .familyShared { sale.sharedFrom = shared }
         add(sale, receipt: try receipt(of: event.transaction, signed.transaction), to: &change)
@@ -79,11 +79,11 @@ extension LocalStore {
   }
 
   /// The payment of a transaction that no request caused, such as a renewal.
-  private static func payment(of event: StoreEvent) -> PaymentRecord {
-    var payment = PaymentRecord()
-    payment.product = event.transaction.productId ?? ""
-    payment.quantity = event.transaction.quantity ?? 1
-    payment.username = event.applicationUsername
+  private static func payment(of event: StoreEvent) -> Payment {
+    var payment = Payment()
+    payment.productIdentifier = event.transaction.productId ?? ""
+    payment.quantity = Int(clamping: event.transaction.quantity ?? 1)
+    payment.applicationUsername = event.applicationUsername
     return payment
   }
 
@@ -143,17 +143,9 @@ extension LocalStore {
     StoreTransaction(
       transactionIdentifier: sale.identifier, originalTransactionIdentifier: sale.originalIdentifier,
       transactionDate: sale.transaction.purchaseDate ?? Timestamp(millisecondsSince1970: 0),
-      payment: try payment(sale.payment, of: "store-sales/\(sale.identifier)"),
+      payment: sale.payment,
       requestIdentifier: sale.requestIdentifier,
       receipt: Array(try issuedReceipt(sale).utf8),
       downloads: products[sale.transaction.productId ?? ""]?.downloads ?? [])
-  }
-
-  func payment(_ record: PaymentRecord, of place: String) throws(LocalStoreError) -> Payment {
-    do throws(PaymentQueueError) {
-      return try record.payment(of: place)
-    } catch {
-      throw LocalStoreError(.corrupt, at: place, error.message)
-    }
   }
 }

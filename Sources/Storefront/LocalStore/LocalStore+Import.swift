@@ -57,8 +57,8 @@ extension LocalStore {
         engine.replace(transaction)
         var sale = try sale(identifier, in: change) ?? StoreSaleRecord()
         sale.account = account
-        sale.payment.product = transaction.productId ?? ""
-        sale.payment.quantity = transaction.quantity ?? 1
+        sale.payment.productIdentifier = transaction.productId ?? ""
+        sale.payment.quantity = Int(clamping: transaction.quantity ?? 1)
         sale.transaction = transaction
         sale.receipt = ""
         change.sales[identifier] = sale

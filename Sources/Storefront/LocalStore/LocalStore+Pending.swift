@@ -32,7 +32,7 @@ extension LocalStore {
       found.append(
         PendingPurchase(
           account: pending.account, requestIdentifier: pending.requestIdentifier,
-          payment: try self.payment(pending.payment, of: "store-pending/\(record.key)"), date: pending.date))
+          payment: pending.payment, date: pending.date))
     }
     return found
   }
@@ -77,6 +77,6 @@ extension LocalStore {
     }
     let pending: StorePendingRecord = try Self.decode(bytes, at: "store-pending/\(key)")
     return PurchaseRequest(
-      id: requestIdentifier, payment: try payment(pending.payment, of: "store-pending/\(key)"))
+      id: requestIdentifier, payment: pending.payment)
   }
 }

@@ -110,7 +110,7 @@ extension LocalStore {
         guard let sale = try sale(identifier), sale.isFinished, !sale.isRestoration,
           sale.transaction.revocationDate == nil,
           products[sale.transaction.productId ?? ""]?.isRestorable == true,
-          applicationUsername == nil || sale.payment.username == applicationUsername
+          applicationUsername == nil || sale.payment.applicationUsername == applicationUsername
         else { continue }
         if let place = places[sale.originalIdentifier] {
           if sale.transaction.type == .autoRenewableSubscription { found[place] = identifier }

@@ -97,7 +97,7 @@ extension LocalStore {
       var pending = StorePendingRecord()
       pending.account = account
       pending.requestIdentifier = request.id
-      pending.payment = PaymentRecord(request.payment)
+      pending.payment = request.payment
       pending.date = now
       try change { _, change throws(LocalStoreError) in
         change.records.append(.put(.storePending, key: key, value: pending.encodedJSON()))

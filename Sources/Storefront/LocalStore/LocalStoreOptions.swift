@@ -29,11 +29,11 @@ extension LocalStore {
     /// What a receipt is.
     public var receipts: ReceiptFormat
     /// The greatest quantity of a consumable or non-renewing subscription in one payment.
-    public var maximumQuantity: Int
+    package var maximumQuantity: Int
     /// Receives each notification, in order, once it is in the outbox; after a crash possibly again.
     public var sink: (@Sendable (SignedNotification) async -> Void)?
     /// Suspends for a duration; tests replace it.
-    public var sleep: @Sendable (Duration) async throws -> Void
+    package var sleep: @Sendable (Duration) async throws -> Void
 
     /// Creates options.
     ///

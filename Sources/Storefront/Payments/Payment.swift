@@ -1,34 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request to the store to process a purchase (`SKPayment`). It is immutable; to change one, make a
-/// ``MutablePayment``.
-///
-/// The same payment may be added to a ``PaymentQueue`` repeatedly; each time makes a separate request.
-public struct Payment: Sendable, Hashable {
-  /// The identifier of the product to buy (`productIdentifier`).
-  public let productIdentifier: String
-  /// How many to buy (`quantity`); 1 by default. A queue refuses less than 1.
-  public let quantity: Int
-  /// Reserved (`requestData`); `nil`. Anything else is refused.
-  public let requestData: [UInt8]?
-  /// An opaque identifier of the user's account with the app (`applicationUsername`), such as a one-way hash of the
-  /// name or a UUID; a UUID becomes the `appAccountToken` of the signed transaction. Never the name itself.
-  public let applicationUsername: String?
-  /// The offer to redeem with an auto-renewable subscription. Introductory offers are applied automatically.
-  public let offer: PaymentOffer?
+package import ReceiptCodec
 
-  /// A payment for one of a product, by its identifier (`paymentWithProductIdentifier:`).
-  public init(productIdentifier: String) { self.init(MutablePayment(productIdentifier: productIdentifier)) }
+/// A payment under construction (`SKMutablePayment`). A payment is a value, which a variable lets change.
+public typealias MutablePayment = Payment
 
+extension Payment {
   /// A payment for one of a product (`paymentWithProduct:`).
   public init(product: Product) { self.init(productIdentifier: product.productIdentifier) }
 
-  /// An immutable copy of a mutable payment.
-  public init(_ payment: MutablePayment) {
-    productIdentifier = payment.productIdentifier
-    quantity = payment.quantity
-    requestData = payment.requestData
-    applicationUsername = payment.applicationUsername
-    offer = payment.offer
+  /// A copy of a payment (`mutableCopy`).
+  public init(_ payment: Payment) { self = payment }
+}
+
+/// An offer that a payment for an auto-renewable subscription redeems.
+public enum PaymentOffer: Sendable, Hashable {
+  /// A promotional offer (`SKPaymentDiscount`), which the developer signs.
+  case promotional(PromotionalOfferRedemption)
+  /// An offer code.
+  case code(String)
+  /// A win-back offer for a lapsed subscriber, by its identifier.
+  case winBack(String)
+}
+
+extension PaymentOffer: JSONFieldValue {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let members = try OfferMembers(from: &json)
+    switch (members.promotional, members.code, members.winBack) {
+    case (let offer?, nil, nil): self = .promotional(offer)
+    case (nil, let code?, nil): self = .code(code)
+    case (nil, nil, let identifier?): self = .winBack(identifier)
+    default: throw json.fieldFailure(.invalidValue, "expected exactly one of promotional, code and winBack.")
+    }
+  }
+
+  package func write(to json: inout JSONWriter) {
+    switch self {
+    case .promotional(let offer): OfferMembers(promotional: offer).write(to: &json)
+    case .code(let code): OfferMembers(code: code).write(to: &json)
+    case .winBack(let identifier): OfferMembers(winBack: identifier).write(to: &json)
+    }
   }
 }

@@ -29,7 +29,7 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
   }
 
   /// The state with its associated values.
-  public indirect enum Outcome: Sendable, Hashable {
+  package indirect enum Outcome: Sendable, Hashable {
     /// The store has not decided.
     case purchasing
     /// Sold.
@@ -45,7 +45,7 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
   /// The payment (`payment`).
   public let payment: Payment
   /// The state with its associated values.
-  public let outcome: Outcome
+  package let outcome: Outcome
 
   /// Creates a snapshot. Queues do; others need it only for tests.
   package init(id: ID, payment: Payment, outcome: Outcome) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ReceiptCodec
+
 /// A final error of the store; nothing was charged (`SKError`).
 public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure, with StoreKit's number. Unknown numbers are kept.
-  public struct Code: RawRepresentable, Sendable, Hashable {
+  public struct Code: JSONEnumeration, Sendable, Hashable {
     /// StoreKit's number.
     public let rawValue: Int
 
@@ -34,13 +36,16 @@ public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let ineligibleForOffer = Code(rawValue: 18)
   }
 
+  /// Creates one to decode into.
+  package init() { self.init(.unknown, "") }
+
   /// The domain of these error numbers (`SKErrorDomain`).
   public static let domain = "SKErrorDomain"
 
   /// The kind of failure.
-  public let code: Code
+  public package(set) var code: Code
   /// What happened and what to do, in a sentence.
-  public let message: String
+  public package(set) var message: String
 
   /// Creates an error.
   public init(_ code: Code, _ message: String) {

@@ -22,7 +22,7 @@ public actor PurchasableItem: Identifiable {
   /// purchase in one counts in all.
   public nonisolated let relatedProductIdentifiers: Set<String>?
   /// The items that a page shows; none for any other item.
-  public nonisolated let linkedItems: [PurchasableItem]
+  package nonisolated let linkedItems: [PurchasableItem]
 
   /// ``identifier``.
   public nonisolated var id: String { identifier }
@@ -204,5 +204,5 @@ public struct PriceInformation: Sendable, Hashable {
   public var priceLocale: Locale { product.priceLocale }
 
   /// The currency, by ISO 4217.
-  public var currency: String { product.currency }
+  package var currency: String { product.currency }
 }

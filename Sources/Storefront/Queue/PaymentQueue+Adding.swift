@@ -19,21 +19,11 @@ extension PaymentQueue {
     return try enqueue([payment])[0].id
   }
 
-  /// Adds a copy of a mutable payment.
-  ///
-  /// - Parameter payment: What to buy.
-  /// - Returns: Which transaction it made.
-  /// - Throws: As ``add(_:)-(Payment)``.
-  @discardableResult
-  public func add(_ payment: MutablePayment) throws(PaymentQueueError) -> PaymentTransaction.ID {
-    try add(Payment(payment))
-  }
-
   /// Adds several payments, all of them or none, with one sync.
   ///
   /// - Parameter payments: What to buy.
   /// - Returns: Which transactions they made, in the same order.
-  /// - Throws: As ``add(_:)-(Payment)``.
+  /// - Throws: As ``add(_:)``.
   @discardableResult
   public func add(contentsOf payments: [Payment]) throws(PaymentQueueError) -> [PaymentTransaction.ID] {
     try requireOpen()
@@ -99,7 +89,7 @@ extension PaymentQueue {
   ///
   /// - Parameter payment: What to buy.
   /// - Returns: The transaction, with its receipt.
-  /// - Throws: ``PaymentQueueError`` as ``add(_:)-(Payment)``; `CancellationError` when the task is cancelled.
+  /// - Throws: ``PaymentQueueError`` as ``add(_:)``; `CancellationError` when the task is cancelled.
   public func purchase(_ payment: Payment) async throws -> PaymentTransaction {
     try Task.checkCancellation()
     try requireOpen()
@@ -116,15 +106,6 @@ extension PaymentQueue {
     } onCancel: {
       Task { await self.endPurchase(number, .failure(CancellationError())) }
     }
-  }
-
-  /// The same with a copy of a mutable payment.
-  ///
-  /// - Parameter payment: What to buy.
-  /// - Returns: The transaction, with its receipt.
-  /// - Throws: As ``purchase(_:)-(Payment)``.
-  public func purchase(_ payment: MutablePayment) async throws -> PaymentTransaction {
-    try await purchase(Payment(payment))
   }
 
   private func endPurchase(_ number: SequenceNumber, _ result: Result<PaymentTransaction, any Error>) {

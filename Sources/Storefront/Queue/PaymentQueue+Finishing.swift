@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 extension PaymentQueue {
   /// Removes a transaction from the queue (`finishTransaction:`). Call it after delivering what was bought or showing
   /// the failure: the queue does not report the transaction again.
@@ -92,5 +94,45 @@ extension PaymentQueue {
     for place in confirmations.keys where confirmations[place]?.number == number {
       endConfirmation(place, .success(()))
     }
+  }
+}
+
+// MARK: Kept transactions
+
+/// What finished transactions leave to a ``QueuePurchaseRecord``, until it has verified their receipts.
+extension PaymentQueue {
+  /// Keeps purchased and restored transactions with their receipts when they are finished.
+  nonisolated func keepPurchases() { keepsPurchases.withLock { $0 = true } }
+
+  nonisolated var isKeepingPurchases: Bool { keepsPurchases.withLock { $0 } }
+
+  /// Transactions that are kept, oldest first, with their receipts.
+  nonisolated func kept(
+    after id: PaymentTransaction.ID?, limit: Int
+  ) throws(PaymentQueueError) -> [PaymentTransaction] {
+    let page: [StoredRecord]
+    do { page = try storage.records(in: .queueKept, after: id?.rawValue, limit: limit) } catch {
+      throw PaymentQueueError(error)
+    }
+    var found: [PaymentTransaction] = []
+    for stored in page {
+      let place = "\(RecordCollection.queueKept) \(stored.key)"
+      guard let number = SequenceNumber(key: stored.key) else {
+        throw PaymentQueueError(damage: "its key is no number", at: place)
+      }
+      let transaction = try TransactionRecord(stored).transaction(number)
+      guard case .purchased(var sale) = transaction.outcome,
+        let receipt = try storage.queueValue(of: number.key, in: .queueReceipts)
+      else { throw PaymentQueueError(damage: "it has no receipt", at: place) }
+      sale.receipt = receipt
+      found.append(
+        PaymentTransaction(id: transaction.id, payment: transaction.payment, outcome: .purchased(sale)))
+    }
+    return found
+  }
+
+  /// Removes a transaction that was kept.
+  static func forgetKept(_ id: PaymentTransaction.ID) -> [RecordChange] {
+    [.remove(.queueKept, key: id.rawValue), .remove(.queueReceipts, key: id.rawValue)]
   }
 }

@@ -17,7 +17,7 @@ internal import Synchronization
 /// ```
 ///
 /// The queue sends payments and fetches sales only while it is observed: by an observer, by a sequence of ``updates``,
-/// or by a pending ``purchase(_:)-(Payment)``. Finishes are sent at any time. ``synchronize()`` and
+/// or by a pending ``purchase(_:)``. Finishes are sent at any time. ``synchronize()`` and
 /// ``restoreCompletedTransactions(applicationUsername:)`` work at any time.
 ///
 /// An observed queue stays alive until it has no observers and the store has taken all finishes, or until ``close()``.
@@ -133,5 +133,27 @@ public actor PaymentQueue {
     for place in confirmations.keys { confirmations[place]?.wait.end(.failure(error)) }
     closeDownloads()
     wake()
+  }
+}
+
+extension PaymentQueueError {
+  /// A damaged record.
+  init(damage: String, at place: String) {
+    self.init(.corrupt, at: place, "A record is damaged: \(damage). Restore it from a backup.")
+  }
+
+  /// Wraps an error of the storage.
+  package init(_ fault: RecordStorageError) {
+    self.init(
+      .storage, at: fault.place, "\(fault.code.rawValue): \(fault.message)", storageError: fault)
+  }
+
+  /// Whether the queue must stop: memory may differ from the storage, or the storage cannot be read.
+  var isFatal: Bool {
+    switch (code, storageError?.code) {
+    case (.storage, .full), (.storage, .busy), (.storage, .inputOutput): false
+    case (.storage, _), (.corrupt, _), (.unsupported, _), (.closed, _): true
+    default: false
+    }
   }
 }

@@ -2,41 +2,36 @@
 
 internal import FoundationEssentials
 public import ReceiptHTTP
+internal import Synchronization
 
 extension PaymentQueue {
   /// Options of a payment queue.
   public struct Options: Sendable {
-    /// Whether the user may authorise payments (`canMakePayments`); parental controls or an administrator may forbid
-    /// it. Called at every ``PaymentQueue/add(_:)-(Payment)``.
-    public var canMakePayments: @Sendable () -> Bool
-    /// The valid product identifiers. Payments for others are refused, as are those that ``Store/isRegistered(_:)``
-    /// excludes. What remains unknown the store fails with ``StoreError/Code/paymentInvalid``.
-    public var registeredProductIdentifiers: Set<String>?
+    package var canMakePayments: @Sendable () -> Bool
+    package var registeredProductIdentifiers: Set<String>?
     /// Whether the store is asked with ``Store/isRegistered(_:)`` before a payment is added. The command line wants the
     /// store's own answer to a payment.
     package var checksRegistration = true
-    /// The interval at which unfinished sales are fetched from the store, such as approvals and renewals.
-    public var synchronizationInterval: Duration
-    /// The greatest delay after the first failed attempt to reach the store, and after many. It doubles in between; the
-    /// actual delay is a random part of it.
-    public var retryDelays: ClosedRange<Duration>
-    /// The clocks and the random source. Of these the queue uses `sleep` and `random`.
-    public var time: RemoteTime
-    /// Makes unique identifiers of requests to the store.
-    public var makeIdentifier: @Sendable () -> String
-    /// Receives log lines: retries, and why the queue stopped.
-    public var log: @Sendable (String) -> Void
+    package var synchronizationInterval: Duration
+    package var retryDelays: ClosedRange<Duration>
+    package var time: RemoteTime
+    package var makeIdentifier: @Sendable () -> String
+    package var log: @Sendable (String) -> Void
 
     /// Creates options.
     ///
     /// - Parameters:
-    ///   - canMakePayments: Whether the user may authorise payments; `true`.
-    ///   - registeredProductIdentifiers: The valid product identifiers; `nil` leaves the check to the store.
-    ///   - synchronizationInterval: The interval at which unfinished sales are fetched; a minute.
-    ///   - retryDelays: The greatest delays after failed attempts; from a second to five minutes.
-    ///   - time: The clocks and the random source.
-    ///   - makeIdentifier: Makes identifiers of requests; random UUIDs.
-    ///   - log: Receives log lines; ignored by default.
+    ///   - canMakePayments: Whether the user may authorise payments (`canMakePayments`); parental controls or an
+    ///     administrator may forbid it. Called at every ``PaymentQueue/add(_:)``.
+    ///   - registeredProductIdentifiers: The valid product identifiers. Payments for others are refused, as are those
+    ///     that ``Store/isRegistered(_:)`` excludes. What remains unknown the store fails with
+    ///     ``StoreError/Code/paymentInvalid``.
+    ///   - synchronizationInterval: The interval at which unfinished sales are fetched, such as approvals and renewals.
+    ///   - retryDelays: The greatest delay after the first failed attempt to reach the store, and after many. It doubles
+    ///     in between; the actual delay is a random part of it.
+    ///   - time: The clocks and the random source. Of these the queue uses `sleep` and `random`.
+    ///   - makeIdentifier: Makes unique identifiers of requests to the store; random UUIDs.
+    ///   - log: Receives log lines: retries, and why the queue stopped.
     public init(
       canMakePayments: @escaping @Sendable () -> Bool = { true },
       registeredProductIdentifiers: Set<String>? = nil,
@@ -64,5 +59,36 @@ extension PaymentQueue {
       // The store may ask for a longer delay, up to a bound.
       return max(own, min(asked ?? .zero, .seconds(3600)))
     }
+  }
+}
+
+extension PaymentQueue {
+  private struct Default: Sendable {
+    var queue: PaymentQueue?
+    var warn: @Sendable (String) -> Void = { _ in }
+  }
+
+  private static let shared = Mutex(Default())
+
+  /// The shared queue of the app (`defaultQueue`); `nil` until ``configureDefault(_:)`` sets it. Reading it earlier is
+  /// a mistake in the launch order, and logs a warning.
+  public static var `default`: PaymentQueue? {
+    let state = shared.withLock { $0 }
+    if state.queue == nil {
+      state.warn("PaymentQueue.default was asked for before PaymentQueue.configureDefault(_:) was called.")
+    }
+    return state.queue
+  }
+
+  /// Sets the shared queue of the app. Libraries should create their own or take one as a parameter.
+  ///
+  /// - Parameter queue: The queue; `nil` for none.
+  public static func configureDefault(_ queue: PaymentQueue?) { shared.withLock { $0.queue = queue } }
+
+  /// Sets the log for the warning that the default queue was read before it was set.
+  ///
+  /// - Parameter log: Receives the warning.
+  package static func logDefaultWarnings(to log: @escaping @Sendable (String) -> Void) {
+    shared.withLock { $0.warn = log }
   }
 }

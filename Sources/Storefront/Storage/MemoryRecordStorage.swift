@@ -103,7 +103,7 @@ public final class MemoryRecordStorage: RecordStorage {
   public func close() throws(RecordStorageError) { state.withLock { $0.isClosed = true } }
 
   /// A storage with the same records, like a file opened after a relaunch.
-  public func reopened() -> MemoryRecordStorage {
+  package func reopened() -> MemoryRecordStorage {
     let other = MemoryRecordStorage()
     let collections = state.withLock { $0.collections }
     other.state.withLock { $0.collections = collections }

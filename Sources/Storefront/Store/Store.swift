@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
+public import ReceiptCodec
 
 /// The store behind a queue, as one signed-in customer sees it: in this process (``LocalStore``), or over HTTP
 /// (``HTTPStore``).
@@ -75,20 +76,6 @@ extension Store {
   public func changes() async -> AsyncStream<Void>? { nil }
 }
 
-/// A payment that is sent to a store.
-public struct PurchaseRequest: Sendable, Hashable {
-  /// Unique for each payment that is added to a queue; the same in every retry.
-  public let id: String
-  /// The payment.
-  public let payment: Payment
-
-  /// Creates a request.
-  public init(id: String, payment: Payment) {
-    self.id = id
-    self.payment = payment
-  }
-}
-
 /// The store's answer to a payment.
 public enum PurchaseOutcome: Sendable, Hashable {
   /// Sold.
@@ -101,26 +88,12 @@ public enum PurchaseOutcome: Sendable, Hashable {
 }
 
 /// An opaque position in a store's list.
-public struct StorePosition: RawRepresentable, Sendable, Hashable {
+public struct StorePosition: JSONEnumeration, Sendable, Hashable {
   /// The store's text.
   public let rawValue: String
 
   /// Creates a position from a store's text.
   public init(rawValue: String) { self.rawValue = rawValue }
-}
-
-/// A page of unfinished sales.
-public struct StoreTransactionPage: Sendable, Hashable {
-  /// The sales.
-  public let transactions: [StoreTransaction]
-  /// Where the next page begins; `nil` after the last one.
-  public let next: StorePosition?
-
-  /// Creates a page.
-  public init(transactions: [StoreTransaction], next: StorePosition?) {
-    self.transactions = transactions
-    self.next = next
-  }
 }
 
 /// A request to restore finished purchases.
@@ -134,20 +107,6 @@ public struct RestoreRequest: Sendable, Hashable {
   public init(id: String, applicationUsername: String? = nil) {
     self.id = id
     self.applicationUsername = applicationUsername
-  }
-}
-
-/// A restored purchase.
-public struct RestoredTransaction: Sendable, Hashable {
-  /// The new transaction, with an identifier and receipt of its own.
-  public let transaction: StoreTransaction
-  /// The finished transaction.
-  public let original: StoreTransaction
-
-  /// Creates one from its parts.
-  public init(transaction: StoreTransaction, original: StoreTransaction) {
-    self.transaction = transaction
-    self.original = original
   }
 }
 

@@ -17,7 +17,7 @@ public struct BillingAttempt: Sendable, Hashable {
   /// When.
   public let date: Timestamp
   /// A random number from 0 up to, but not including, 1, derived from the seed.
-  public let chance: Double
+  package let chance: Double
 }
 
 /// Decides whether charges for renewals succeed.

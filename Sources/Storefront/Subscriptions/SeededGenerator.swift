@@ -3,14 +3,14 @@
 internal import ReceiptCrypto
 
 /// A deterministic random number generator: SplitMix64 (Steele, Lea, Flood 2014). For simulations, never for secrets.
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// Creates a generator.
-  public init(seed: UInt64) { self.state = seed }
+  package init(seed: UInt64) { self.state = seed }
 
   /// The next number.
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

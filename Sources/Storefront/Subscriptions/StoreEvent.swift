@@ -6,11 +6,11 @@ public import ReceiptCodec
 /// ``StoreEventSigner`` signs what Apple's store would sign.
 public struct StoreEvent: Sendable, Hashable {
   /// 1, 2, 3 and so on, in the order of the store's events.
-  public var number: Int64
+  package var number: Int64
   /// The account of the purchase.
   public var account: String
   /// The application username of the payment for the subscription.
-  public var applicationUsername: String?
+  package var applicationUsername: String?
   /// When it happened and was signed. No two events of one original transaction share a millisecond, so that the signed
   /// dates determine their order.
   public var signedDate: Timestamp
@@ -19,19 +19,19 @@ public struct StoreEvent: Sendable, Hashable {
   /// More about the event.
   public var subtype: NotificationSubtype?
   /// The identifier of the notification, the same for every attempt to deliver it.
-  public var uuid: UUIDString
+  package var uuid: UUIDString
   /// The transaction concerned.
   public var transaction: JWSTransaction
   /// What happens at the next renewal; subscriptions only.
   public var renewalInfo: JWSRenewalInfo?
   /// The state of the subscription; subscriptions only.
-  public var status: SubscriptionStatus?
+  package var status: SubscriptionStatus?
   /// Why the customer asked for a refund.
-  public var consumptionRequestReason: ConsumptionRequestReason?
+  package var consumptionRequestReason: ConsumptionRequestReason?
   /// Whether this event created ``transaction``, which must then be delivered to the customer.
-  public var isNewTransaction: Bool
+  package var isNewTransaction: Bool
   /// The previous transaction, if the event changed it: an upgrade marks it. There is no notification about it.
-  public var replacedTransaction: JWSTransaction?
+  package var replacedTransaction: JWSTransaction?
 
   /// The original transaction of the purchase.
   public var originalTransactionIdentifier: String { transaction.originalTransactionId ?? "" }

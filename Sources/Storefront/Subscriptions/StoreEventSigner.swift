@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 public import ReceiptSigning
 
 /// A ``StoreEvent``, signed.
@@ -18,7 +18,7 @@ public struct SignedStoreEvent: Sendable, Hashable {
 /// The same event gives the same payloads byte for byte. Signatures differ, because ECDSA uses a random number.
 public struct StoreEventSigner: Sendable {
   /// The app's identifier that notifications state. Verifiers of production notifications may require it.
-  public let appAppleId: Int64?
+  package let appAppleId: Int64?
   private let signer: JWSSigner
 
   /// Creates a signer.
@@ -71,7 +71,7 @@ public struct StoreEventSigner: Sendable {
   ///
   /// - Returns: The compact JWS.
   /// - Throws: `SigningError` with `crypto-failure`.
-  public func sign(_ transaction: JWSTransaction) throws(SigningError) -> String {
+  package func sign(_ transaction: JWSTransaction) throws(SigningError) -> String {
     try signer.sign(.transaction(transaction))
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// Computes the ends of periods by the Gregorian calendar in UTC, or faster, for tests.
 public struct SubscriptionCalendar: Sendable, Hashable {
   /// The length of a day: 86,400 seconds or less. All periods scale with it.
-  public let secondsPerDay: Double
+  package let secondsPerDay: Double
   private let hasSandboxPeriods: Bool
 
   /// The rates of the App Store's sandbox: 3 days in 2 minutes, a week in 3, a month in 5, two in 10, three in 15, six
@@ -35,7 +35,7 @@ public struct SubscriptionCalendar: Sendable, Hashable {
   }
 
   /// An instant plus a number of days.
-  public func adding(days: Double, to start: Timestamp) -> Timestamp {
+  package func adding(days: Double, to start: Timestamp) -> Timestamp {
     Timestamp(millisecondsSince1970: (start.millisecondsSince1970 + days * secondsPerDay * 1000).rounded())
   }
 
@@ -48,7 +48,7 @@ public struct SubscriptionCalendar: Sendable, Hashable {
   ///   - anchorDay: The day of the month on which periods end, 1 to 31, or the last day of a shorter month: a period
   ///     that began on 31 January ends on 28 February, the next one on 31 March. `nil`: the day of `start`.
   /// - Returns: The end of the last one.
-  public func end(
+  package func end(
     of period: SubscriptionPeriod, count: Int = 1, from start: Timestamp, anchorDay: Int? = nil
   ) -> Timestamp {
     if hasSandboxPeriods {

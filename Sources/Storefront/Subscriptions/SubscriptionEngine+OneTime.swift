@@ -51,7 +51,7 @@ extension SubscriptionEngine {
   /// Shares a one-time purchase with a family member.
   ///
   /// - Returns: `ONE_TIME_CHARGE`, with the member's own transaction.
-  public mutating func share(
+  package mutating func share(
     _ shared: JWSTransaction, with account: String, at instant: Timestamp
   ) -> [StoreEvent] {
     let now = begin(at: instant)
@@ -77,7 +77,7 @@ extension SubscriptionEngine {
   /// Ends the sharing of a one-time purchase with a family member.
   ///
   /// - Returns: `REVOKE`.
-  public mutating func unshare(
+  package mutating func unshare(
     _ shared: JWSTransaction, account: String, at instant: Timestamp
   ) -> [StoreEvent] {
     let now = begin(at: instant)

@@ -8,7 +8,7 @@ public struct SubscriptionPurchase: Sendable, Hashable {
   /// periods.
   public let transaction: JWSTransaction
   /// Whether this payment created ``transaction``.
-  public let isNew: Bool
+  package let isNew: Bool
   /// What happened.
   public let events: [StoreEvent]
 }

@@ -49,10 +49,9 @@ struct StoreBuyCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var payment = MutablePayment(productIdentifier: product)
-    payment.quantity = quantity
-    payment.applicationUsername = username
-    payment.offer = offerCode.map { .code($0) } ?? winBackOffer.map { .winBack($0) }
+    let payment = Payment(
+      productIdentifier: product, quantity: quantity, applicationUsername: username,
+      offer: offerCode.map { .code($0) } ?? winBackOffer.map { .winBack($0) })
     let transaction = try await OpenStore.withQueue(options) { _, queue in
       let id = try await queue.add(payment)
       try await queue.synchronize()

@@ -68,6 +68,7 @@ import Testing
     JSONFault("\(news).offers[1].identifier", nil, .offerIdentifier),
     JSONFault("\(news).offers[1].identifier", .string(""), .invalidValue),
     JSONFault("\(news).offers[1].price", nil, .missing),
+    JSONFault("\(news).offers[1].price", .string("0"), .missing),
     JSONFault("\(news).offers[1].price", .string("x"), .invalidPrice),
     JSONFault(
       "\(news).offers[1].codes", .array([.string("A")]), .invalidValue, at: "\(news).offers[1].codes[0]"),

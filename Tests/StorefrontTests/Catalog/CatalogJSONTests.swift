@@ -50,6 +50,18 @@ import Testing
     #expect(try ProductCatalog(json: ProductCatalog().encodedJSON()) == ProductCatalog())
   }
 
+  @Test func aCustomerNeverSeesTheCodesOfAnOffer() throws {
+    let catalog = try CatalogSamples.catalog
+    let offers = try #require(catalog.product("com.example.news.monthly")?.subscription?.offers)
+    #expect(offers.contains { !$0.codes.isEmpty })
+    let locale = Locale(identifier: "en_US")
+    let response = catalog.response(
+      for: ["com.example.news.monthly"], preferredLocales: [locale], storefrontLocale: locale)
+    let shown = try #require(response.products.first?.subscription?.offers)
+    #expect(shown.map(\.identifier) == offers.map(\.identifier))
+    #expect(shown.allSatisfy(\.codes.isEmpty))
+  }
+
   @Test func nonConsumablesAreRestorableByDefault() throws {
     for (type, expected) in [
       ("Non-Consumable", true), ("Consumable", false), ("Non-Renewing Subscription", false),
@@ -73,7 +85,9 @@ import Testing
 
   @Test(arguments: [
     "", ".", "1.", ".5", "1,99", "1e2", "+1", " 1", "1 ", "01", "00", "0x1", "NaN", "١", "1.2.3", "-1", "-0",
-    "0.0001", "4.9901", "1000000000000", "999999999999.9999", "99999999999999999999999999999999", "--1", "-",
+    "-0.00", "0.0001", "4.9901", "1000000000000", "999999999999.9999", "99999999999999999999999999999999",
+    "--1",
+    "-",
   ])
   func otherPricesAreRefused(_ text: String) throws {
     let product = #"{"productIdentifier": "a", "type": "Consumable", "price": "\#(text)", "currency": "USD"}"#

@@ -12,7 +12,7 @@ public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
   /// Three capital letters, such as `USA`.
   public let countryCode: String
   /// Two capital letters, such as `US`.
-  public let regionCode: String
+  package let regionCode: String
 
   /// The storefront of three letters; `nil` if there is no such country or region.
   public init?(countryCode: String) {
@@ -46,7 +46,7 @@ public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The locale that prices are formatted by in another language, such as `fr` in `CAN`.
-  public func locale(language: String) -> Locale { Locale(identifier: "\(language)_\(regionCode)") }
+  package func locale(language: String) -> Locale { Locale(identifier: "\(language)_\(regionCode)") }
 
   /// The region's currency, by ISO 4217; `USD` for a region without one.
   public var currency: String {
@@ -65,4 +65,39 @@ extension StorefrontRegion {
     guard localeIdentifier.utf8.count <= 64 else { return nil }
     self.init(Locale(identifier: localeIdentifier))
   }
+}
+
+/// Codes of countries and regions: ISO 3166-1, two letters and three, and Kosovo as app stores have it.
+enum CountryCodes {
+  static func threeLetters(of twoLetters: String) -> String? { threeByTwo[twoLetters] }
+  static func twoLetters(of threeLetters: String) -> String? { twoByThree[threeLetters] }
+
+  /// All pairs of codes, sorted by the two letters.
+  static let all: [(two: String, three: String)] = table.split { $0 == " " || $0 == "\n" }.map { pair in
+    (String(pair.prefix(2)), String(pair.dropFirst(2)))
+  }
+
+  private static let threeByTwo = Dictionary(
+    all.map { ($0.two, $0.three) }, uniquingKeysWith: { first, _ in first })
+  private static let twoByThree = Dictionary(
+    all.map { ($0.three, $0.two) }, uniquingKeysWith: { first, _ in first })
+
+  private static let table = """
+    ADAND AEARE AFAFG AGATG AIAIA ALALB AMARM AOAGO AQATA ARARG ASASM ATAUT AUAUS AWABW AXALA AZAZE
+    BABIH BBBRB BDBGD BEBEL BFBFA BGBGR BHBHR BIBDI BJBEN BLBLM BMBMU BNBRN BOBOL BQBES BRBRA BSBHS
+    BTBTN BVBVT BWBWA BYBLR BZBLZ CACAN CCCCK CDCOD CFCAF CGCOG CHCHE CICIV CKCOK CLCHL CMCMR CNCHN
+    COCOL CRCRI CUCUB CVCPV CWCUW CXCXR CYCYP CZCZE DEDEU DJDJI DKDNK DMDMA DODOM DZDZA ECECU EEEST
+    EGEGY EHESH ERERI ESESP ETETH FIFIN FJFJI FKFLK FMFSM FOFRO FRFRA GAGAB GBGBR GDGRD GEGEO GFGUF
+    GGGGY GHGHA GIGIB GLGRL GMGMB GNGIN GPGLP GQGNQ GRGRC GSSGS GTGTM GUGUM GWGNB GYGUY HKHKG HMHMD
+    HNHND HRHRV HTHTI HUHUN IDIDN IEIRL ILISR IMIMN ININD IOIOT IQIRQ IRIRN ISISL ITITA JEJEY JMJAM
+    JOJOR JPJPN KEKEN KGKGZ KHKHM KIKIR KMCOM KNKNA KPPRK KRKOR KWKWT KYCYM KZKAZ LALAO LBLBN LCLCA
+    LILIE LKLKA LRLBR LSLSO LTLTU LULUX LVLVA LYLBY MAMAR MCMCO MDMDA MEMNE MFMAF MGMDG MHMHL MKMKD
+    MLMLI MMMMR MNMNG MOMAC MPMNP MQMTQ MRMRT MSMSR MTMLT MUMUS MVMDV MWMWI MXMEX MYMYS MZMOZ NANAM
+    NCNCL NENER NFNFK NGNGA NINIC NLNLD NONOR NPNPL NRNRU NUNIU NZNZL OMOMN PAPAN PEPER PFPYF PGPNG
+    PHPHL PKPAK PLPOL PMSPM PNPCN PRPRI PSPSE PTPRT PWPLW PYPRY QAQAT REREU ROROU RSSRB RURUS RWRWA
+    SASAU SBSLB SCSYC SDSDN SESWE SGSGP SHSHN SISVN SJSJM SKSVK SLSLE SMSMR SNSEN SOSOM SRSUR SSSSD
+    STSTP SVSLV SXSXM SYSYR SZSWZ TCTCA TDTCD TFATF TGTGO THTHA TJTJK TKTKL TLTLS TMTKM TNTUN TOTON
+    TRTUR TTTTO TVTUV TWTWN TZTZA UAUKR UGUGA UMUMI USUSA UYURY UZUZB VAVAT VCVCT VEVEN VGVGB VIVIR
+    VNVNM VUVUT WFWLF WSWSM XKXKS YEYEM YTMYT ZAZAF ZMZMB ZWZWE
+    """
 }

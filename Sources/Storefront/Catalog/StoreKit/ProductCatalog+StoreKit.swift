@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 public import ReceiptCodec
 public import ReceiptCrypto
 
@@ -39,20 +40,165 @@ extension ProductCatalog {
   }
 
   init(storeKitConfiguration configuration: StoreKitConfiguration) throws(CatalogError) {
-    var builder = StoreKitCatalogBuilder(currency: try configuration.storefront().currency)
+    var reader = StoreKitReader(currency: try configuration.storefront().currency)
     for (index, product) in (configuration.products ?? []).enumerated() {
-      try builder.add(product, group: nil, at: "$.products[\(index)]")
+      try reader.add(product, group: nil, at: "$.products[\(index)]")
     }
     for (index, product) in (configuration.nonRenewingSubscriptions ?? []).enumerated() {
-      try builder.add(product, group: nil, at: "$.nonRenewingSubscriptions[\(index)]")
+      try reader.add(product, group: nil, at: "$.nonRenewingSubscriptions[\(index)]")
     }
     for (index, group) in (configuration.subscriptionGroups ?? []).enumerated() {
       let path = "$.subscriptionGroups[\(index)]"
-      builder.add(group, at: path)
+      reader.add(group, at: path)
       for (index, subscription) in (group.subscriptions ?? []).enumerated() {
-        try builder.add(subscription, group: group.id, at: "\(path).subscriptions[\(index)]")
+        try reader.add(subscription, group: group.id, at: "\(path).subscriptions[\(index)]")
       }
     }
-    self = try builder.finish()
+    try CatalogChecker(catalog: reader.catalog, paths: reader.paths).check()
+    self = reader.catalog
+  }
+}
+
+/// Builds a catalogue from an Xcode `.storekit` file, and records the JSON path of each part.
+private struct StoreKitReader {
+  let currency: String
+  private(set) var catalog = ProductCatalog()
+  private(set) var paths = CatalogPaths(
+    names: CatalogPaths.Names(
+      productIdentifier: "productID", price: "displayPrice", level: "groupNumber",
+      groupIdentifier: "subscriptionGroupID", offerIdentifier: "offerID", offerPrice: "displayPrice",
+      periodCount: "numberOfPeriods"))
+
+  private static let types: KeyValuePairs<String, ProductType> = [
+    "Consumable": .consumable, "NonConsumable": .nonConsumable,
+    "NonRenewingSubscription": .nonRenewingSubscription, "RecurringSubscription": .autoRenewableSubscription,
+  ]
+  private static let modes: KeyValuePairs<String, OfferDiscountType> = [
+    "free": .freeTrial, "payAsYouGo": .payAsYouGo, "payUpFront": .payUpFront,
+  ]
+
+  init(currency: String) { self.currency = currency }
+
+  mutating func add(_ group: StoreKitSubscriptionGroup, at path: String) {
+    catalog.subscriptionGroups.append(
+      SubscriptionGroup(
+        id: group.id, referenceName: group.name ?? "",
+        localizations: Self.localizations(group.localizations)))
+    paths.groups.append(path)
+  }
+
+  mutating func add(_ product: StoreKitProduct, group: String?, at path: String) throws(CatalogError) {
+    let type = try Self.known(product.type, "product type", among: Self.types, at: "\(path).type")
+    var result = CatalogProduct(
+      productIdentifier: product.productID, type: type, referenceName: product.referenceName ?? "",
+      price: try PriceText.price(product.displayPrice, at: "\(path).displayPrice"), currency: currency,
+      localizations: Self.localizations(product.localizations),
+      isFamilyShareable: product.familyShareable ?? false)
+    var productPaths = CatalogPaths.ProductPaths(product: path, subscription: path)
+    if type == .autoRenewableSubscription {
+      let offers = try Self.offers(of: product, at: path)
+      productPaths.offers = offers.map(\.path)
+      let period = product.recurringSubscriptionPeriod
+      result.subscription = SubscriptionTerms(
+        groupIdentifier: try Self.groupIdentifier(of: product, in: group, at: path),
+        level: Int(clamping: product.groupNumber ?? 1),
+        period: try Self.period(period, at: "\(path).recurringSubscriptionPeriod"),
+        offers: offers.map(\.offer))
+    } else if group != nil {
+      throw CatalogError(
+        .unexpectedSubscription, at: "\(path).type", "Only a RecurringSubscription can be in a group.")
+    }
+    catalog.products.append(result)
+    paths.products.append(productPaths)
+  }
+
+  private static func known<Value>(
+    _ name: String, _ what: String, among known: KeyValuePairs<String, Value>, at path: String
+  ) throws(CatalogError) -> Value {
+    if let value = known.first(where: { $0.key == name })?.value { return value }
+    throw CatalogError(
+      .unknownType, at: path,
+      "There is no \(what) \"\(name)\"; it is one of these: \(quoted(known.map(\.key)))")
+  }
+
+  private static func groupIdentifier(
+    of product: StoreKitProduct, in group: String?, at path: String
+  ) throws(CatalogError) -> String {
+    let path = "\(path).subscriptionGroupID"
+    guard let identifier = product.subscriptionGroupID ?? group else {
+      throw CatalogError(.missing, at: path, "The subscription is in no group.")
+    }
+    guard group == nil || group == identifier else {
+      throw CatalogError(
+        .unknownGroup, at: path,
+        "The subscription stands in another group than the \"\(identifier)\" it names.")
+    }
+    return identifier
+  }
+
+  private static func period(_ text: String?, at path: String) throws(CatalogError) -> SubscriptionPeriod {
+    guard let text else { throw CatalogError(.missing, at: path, "The subscription has no period.") }
+    guard let period = SubscriptionPeriod(text) else {
+      throw CatalogError(.invalidPeriod, at: path, SubscriptionPeriod.fault(text))
+    }
+    return period
+  }
+
+  private static func localizations(_ localizations: [StoreKitLocalization]?) -> [ProductLocalization] {
+    (localizations ?? []).map {
+      ProductLocalization(locale: $0.locale, title: $0.displayName ?? "", description: $0.description ?? "")
+    }
+  }
+
+  // MARK: Offers
+
+  /// The offers of a subscription, each with its path.
+  private static func offers(
+    of subscription: StoreKitProduct, at path: String
+  ) throws(CatalogError) -> [(offer: SubscriptionOffer, path: String)] {
+    let lists: [(name: String, type: OfferType, offers: [StoreKitOffer]?)] = [
+      ("introductoryOffers", .introductory, subscription.introductoryOffers),
+      ("adHocOffers", .promotional, subscription.adHocOffers),
+      ("codeOffers", .offerCode, subscription.codeOffers),
+      ("winbackOffers", .winBack, subscription.winbackOffers),
+    ]
+    var offers: [(SubscriptionOffer, String)] = []
+    // Files since version 5 may have the same offer in both members.
+    if (subscription.introductoryOffers ?? []).isEmpty, let offer = subscription.introductoryOffer {
+      let path = "\(path).introductoryOffer"
+      if let read = try self.offer(offer, .introductory, at: path) { offers.append((read, path)) }
+    }
+    for (name, type, list) in lists {
+      for (index, offer) in (list ?? []).enumerated() {
+        let path = "\(path).\(name)[\(index)]"
+        if let read = try self.offer(offer, type, at: path) { offers.append((read, path)) }
+      }
+    }
+    return offers
+  }
+
+  /// An offer; `nil` for one that is only checked, because a store here bills a whole period at once.
+  private static func offer(
+    _ offer: StoreKitOffer, _ type: OfferType, at path: String
+  ) throws(CatalogError) -> SubscriptionOffer? {
+    let mode = try known(offer.paymentMode, "payment mode", among: modes, at: "\(path).paymentMode")
+    let period = try period(offer.subscriptionPeriod, at: "\(path).subscriptionPeriod")
+    guard mode == .freeTrial || offer.displayPrice != nil else {
+      throw CatalogError(.missing, at: "\(path).displayPrice", "An offer that is not free needs a price.")
+    }
+    let price = try PriceText.price(offer.displayPrice ?? "0", at: "\(path).displayPrice")
+    if offer.billingPlanType?.lowercased() == BillingPlanType.monthly.rawValue.lowercased() { return nil }
+    // Only offer codes may be identified by their reference name.
+    let identifier =
+      type == .introductory ? nil : offer.offerID ?? (type == .offerCode ? offer.referenceName : nil)
+    // A free offer costs nothing: Xcode leaves old prices in the file.
+    var result = SubscriptionOffer(
+      type: type, identifier: identifier, paymentMode: mode, period: period,
+      periodCount: Int(clamping: offer.numberOfPeriods ?? 1), price: mode == .freeTrial ? 0 : price)
+    if type == .offerCode, let identifier { result.codes = [identifier] }
+    if let eligibility = offer.eligibility {
+      result.eligibility = Set(eligibility.map(SubscriptionOffer.Eligibility.init))
+    }
+    return result
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptBytes
+internal import ReceiptCodec
 internal import ReceiptCrypto
 
 /// The in-memory state of a download that was started.
@@ -23,7 +24,7 @@ struct DownloadEntry {
 
   init(_ record: DownloadRecord) { self.record = record }
 
-  var content: DownloadableContent { record.content.value }
+  var content: DownloadableContent { record.content }
 
   /// The name of its files. The identifier may contain characters that a file name must not.
   var fileName: String { Self.fileName(record.id) }
@@ -36,7 +37,7 @@ struct DownloadEntry {
     let content = content
     let state = state
     return Download(
-      transaction: PaymentTransaction.ID(rawValue: record.transaction), index: Int(clamping: record.index),
+      transaction: PaymentTransaction.ID(rawValue: record.transaction), index: record.index,
       content: content, state: state,
       receivedByteCount: state == .finished ? content.contentLength : receivedByteCount,
       timeRemaining: timeRemaining(of: content.contentLength, now: now),
@@ -59,5 +60,48 @@ struct DownloadEntry {
     let share = Double(length - receivedByteCount) / Double(receivedByteCount - work.beganAtByteCount)
     let seconds = (now - work.began) / .seconds(1) * share
     return .milliseconds(Int64(min(max(seconds * 1000, 0), 1e15)))
+  }
+}
+
+extension RecordCollection {
+  static let downloads = RecordCollection(rawValue: "downloads")
+}
+
+extension DownloadRecord {
+  init(_ download: Download) {
+    self.init(
+      transaction: download.transaction.rawValue, index: download.index, content: download.content,
+      state: .waiting)
+  }
+
+  /// Reads a record.
+  init(_ stored: StoredRecord) throws(DownloadError) {
+    do throws(MalformedReceipt) {
+      try self.init(json: stored.value, part: "download record", limits: .standard)
+    } catch {
+      throw Self.corrupt(stored.key, error.description)
+    }
+    if case .unknown = state { throw Self.corrupt(stored.key, "its state cannot be right") }
+    guard id.rawValue == stored.key, index >= 0 else {
+      throw Self.corrupt(stored.key, "its key cannot be right")
+    }
+  }
+
+  var id: Download.ID { Download.ID(PaymentTransaction.ID(rawValue: transaction), index) }
+
+  private static func corrupt(_ key: String, _ what: String) -> DownloadError {
+    DownloadError(
+      .corrupt, at: "\(RecordCollection.downloads.rawValue)/\(key)",
+      "A record is damaged: \(what). Restore it from a backup.")
+  }
+}
+
+extension SavedError {
+  init(_ error: DownloadError) {
+    self.init(code: error.code.rawValue, place: error.place, message: error.message)
+  }
+
+  var value: DownloadError {
+    DownloadError(DownloadError.Code(rawValue: code) ?? .unreachable, at: place, message)
   }
 }

@@ -33,17 +33,12 @@ extension DownloadQueue {
   /// Pauses downloads and keeps received bytes. Those that are neither waiting nor active are not changed.
   package func pause(_ ids: [Download.ID]) throws(DownloadError) {
     try requireKnown(ids)
-    var paused: [(id: Download.ID, record: DownloadRecord?)] = []
-    for id in Set(ids) {
-      guard var record = entries[id]?.record, record.state == .waiting else { continue }
-      record.state = .paused
-      paused.append((id, record))
-    }
+    let paused = records(of: ids, in: [.waiting]) { $0.state = .paused }
     guard !paused.isEmpty else { return }
     try commit(paused)
-    for (id, record) in paused {
+    for case (let id, let record?) in paused {
       stopWork(id)
-      if let record { entries[id]?.record = record }
+      entries[id]?.record = record
     }
     notify(paused.compactMap { snapshot($0.id) })
     schedule()
@@ -56,16 +51,22 @@ extension DownloadQueue {
       guard let transaction = entries[id]?.record.transaction else { continue }
       _ = try await purchasedContent(of: PaymentTransaction.ID(rawValue: transaction))
     }
-    var resumed: [(id: Download.ID, record: DownloadRecord?)] = []
-    for id in Set(ids) {
-      guard var record = entries[id]?.record, record.state == .paused || record.state == .failed else {
-        continue
-      }
-      record.state = .waiting
-      record.error = nil
-      resumed.append((id, record))
+    try enqueue(
+      records(of: ids, in: [.paused, .failed]) {
+        $0.state = .waiting
+        $0.error = nil
+      })
+  }
+
+  /// The changed records of downloads that are in one of some states.
+  private func records(
+    of ids: [Download.ID], in states: Set<SavedState>, _ change: (inout DownloadRecord) -> Void
+  ) -> [(id: Download.ID, record: DownloadRecord?)] {
+    Set(ids).compactMap { id in
+      guard var record = entries[id]?.record, states.contains(record.state) else { return nil }
+      change(&record)
+      return (id, record)
     }
-    try enqueue(resumed)
   }
 
   /// Cancels downloads: removes received bytes and takes them off the list. Finished ones are not changed.
@@ -93,11 +94,11 @@ extension DownloadQueue {
       guard let entry = entries.removeValue(forKey: id), entry.record.state != .finished else { continue }
       // A file that cannot be removed now is removed at the next launch.
       try? files.remove(.partial(entry.fileName))
-      let snapshot = entry.snapshot(now: options.time.elapsed(), files: files)
+      let record = entry.record
       cancelled.append(
         Download(
-          transaction: snapshot.transaction, index: snapshot.index, content: snapshot.content,
-          state: .cancelled))
+          transaction: PaymentTransaction.ID(rawValue: record.transaction), index: record.index,
+          content: record.content, state: .cancelled))
     }
     notify(cancelled)
   }

@@ -9,13 +9,6 @@ extension DownloadQueue {
   /// After more restarts than this the download fails.
   private static let maximumRestartCount = 3
 
-  /// Why work on a download ends before it is finished.
-  private enum Stop: Error {
-    /// It was paused, cancelled or closed, or newer work has replaced it.
-    case superseded
-    case failed(DownloadError)
-  }
-
   /// Begins work on waiting downloads, oldest transactions first, until the greatest number is active.
   func schedule() {
     guard !isClosed else { return }
@@ -34,64 +27,55 @@ extension DownloadQueue {
     }
   }
 
+  /// Works on a download until it is finished or fails. The errors of work that was paused, cancelled, closed or
+  /// replaced by newer work are ignored.
   private func work(on id: Download.ID, _ number: UInt64) async {
-    do throws(Stop) {
+    do throws(DownloadError) {
       let source = try await permittedSource(id, number)
       let name = try entry(id, number).fileName
       // Earlier work may have completed the file without storing the state.
-      if try mappingErrors({ () throws(DownloadError) in try files.byteCount(of: .complete(name)) })
-        == source.length,
+      if try files.byteCount(of: .complete(name)) == source.length,
         try await digest(.complete(name), id, number) == source.sha256
       {
-        try mappingErrors { () throws(DownloadError) in
-          try files.remove(.partial(name))
-          try files.complete(name)
-        }
-        return try finish(id, number)
-      }
-      try await fetch(source, id, number)
-      guard try await digest(.partial(name), id, number) == source.sha256 else {
-        throw .failed(
-          DownloadError(
+        try files.remove(.partial(name))
+      } else {
+        try await fetch(source, id, number)
+        guard try await digest(.partial(name), id, number) == source.sha256 else {
+          throw DownloadError(
             .checksumMismatch, at: ContentFetcher.place(source.url),
             "The content is not what the store says. Report it to the host of the content, then start it again."
-          ))
+          )
+        }
       }
-      try mappingErrors { () throws(DownloadError) in try files.complete(name) }
+      try files.complete(name)
       try finish(id, number)
     } catch {
-      guard case .failed(let error) = error else { return }
       fail(id, number, error)
     }
   }
 
   /// The download, if `number` is still its current work.
-  private func entry(_ id: Download.ID, _ number: UInt64) throws(Stop) -> DownloadEntry {
-    guard !isClosed, let entry = entries[id], entry.work?.number == number else { throw .superseded }
+  private func entry(_ id: Download.ID, _ number: UInt64) throws(DownloadError) -> DownloadEntry {
+    guard !isClosed, let entry = entries[id], entry.work?.number == number else {
+      throw DownloadError(.closed, at: id.rawValue, "Other work has replaced this.")
+    }
     return entry
   }
 
-  private func mappingErrors<Value>(_ body: () throws(DownloadError) -> Value) throws(Stop) -> Value {
-    do throws(DownloadError) { return try body() } catch { throw .failed(error) }
-  }
-
-  private func permittedSource(_ id: Download.ID, _ number: UInt64) async throws(Stop) -> ContentSource {
+  private func permittedSource(
+    _ id: Download.ID, _ number: UInt64
+  ) async throws(DownloadError) -> ContentSource {
     let entry = try entry(id, number)
-    let contents: [DownloadableContent]?
-    do throws(DownloadError) {
-      contents = try await permission.content(of: PaymentTransaction.ID(rawValue: entry.record.transaction))
-    } catch {
-      // A closed queue stops all work without changing the state of downloads.
-      throw error.code == .closed ? .superseded : .failed(error)
-    }
+    let contents = try await permission.content(of: PaymentTransaction.ID(rawValue: entry.record.transaction))
     _ = try self.entry(id, number)
-    guard contents != nil else { throw .failed(Self.notPurchased(id.rawValue)) }
-    return try mappingErrors { () throws(DownloadError) in try ContentSource(entry.content) }
+    guard contents != nil else { throw Self.notPurchased(id.rawValue) }
+    return try ContentSource(entry.content)
   }
 
   // MARK: Fetching
 
-  private func fetch(_ source: ContentSource, _ id: Download.ID, _ number: UInt64) async throws(Stop) {
+  private func fetch(_ source: ContentSource, _ id: Download.ID, _ number: UInt64) async throws(DownloadError)
+  {
     if source.length == 0 { try append([], id, number) }
     var asksForWhole = false
     while true {
@@ -103,17 +87,12 @@ extension DownloadQueue {
         continue
       }
       let piece: ContentFetcher.Piece
-      do throws(DownloadError) {
-        if asksForWhole {
-          piece = try await fetcher.whole(of: source.url, limit: Int(clamping: source.length))
-        } else {
-          piece = try await fetcher.part(
-            of: source.url, at: offset,
-            count: Int(min(source.length - offset, Int64(options.chunkByteCount))),
-            validator: entry.record.validator)
-        }
-      } catch {
-        throw .failed(error)
+      if asksForWhole {
+        piece = try await fetcher.whole(of: source.url, limit: Int(clamping: source.length))
+      } else {
+        piece = try await fetcher.part(
+          of: source.url, at: offset, count: Int(min(source.length - offset, Int64(options.chunkByteCount))),
+          validator: entry.record.validator)
       }
       _ = try self.entry(id, number)
       switch piece {
@@ -121,22 +100,21 @@ extension DownloadQueue {
         try take(bytes, of: total, validator, source, id, number)
       case .whole(let bytes, let validator):
         guard Int64(bytes.count) == source.length else {
-          throw .failed(Self.lengthMismatch(Int64(bytes.count), source))
+          throw Self.lengthMismatch(Int64(bytes.count), source)
         }
         if offset > 0 { try restart(id, number, at: source) }
         try keep(validator, id, number)
         try append(bytes, id, number)
       case .exceedsLimit:
-        guard !asksForWhole else { throw .failed(Self.lengthMismatch(nil, source)) }
+        guard !asksForWhole else { throw Self.lengthMismatch(nil, source) }
         guard source.length <= Int64(options.maximumWholeByteCount) else {
-          throw .failed(
-            DownloadError(
-              .rangesUnsupported, at: ContentFetcher.place(source.url),
-              "The server gives all \(source.length) bytes at once. Host it where parts can be had."))
+          throw DownloadError(
+            .rangesUnsupported, at: ContentFetcher.place(source.url),
+            "The server gives all \(source.length) bytes at once. Host it where parts can be had.")
         }
         asksForWhole = true
       case .unsatisfiable:
-        guard offset > 0 else { throw .failed(Self.lengthMismatch(0, source)) }
+        guard offset > 0 else { throw Self.lengthMismatch(0, source) }
         try restart(id, number, at: source)
       }
     }
@@ -145,9 +123,9 @@ extension DownloadQueue {
   private func take(
     _ bytes: [UInt8], of total: Int64?, _ validator: String?, _ source: ContentSource, _ id: Download.ID,
     _ number: UInt64
-  ) throws(Stop) {
+  ) throws(DownloadError) {
     let entry = try entry(id, number)
-    if let total, total != source.length { throw .failed(Self.lengthMismatch(total, source)) }
+    if let total, total != source.length { throw Self.lengthMismatch(total, source) }
     if entry.receivedByteCount == 0 {
       try keep(validator, id, number)
     } else if let validator, let known = entry.record.validator, validator != known {
@@ -157,27 +135,20 @@ extension DownloadQueue {
   }
 
   /// Stores the validator before the first bytes that it belongs to.
-  private func keep(_ validator: String?, _ id: Download.ID, _ number: UInt64) throws(Stop) {
+  private func keep(_ validator: String?, _ id: Download.ID, _ number: UInt64) throws(DownloadError) {
     var record = try entry(id, number).record
     guard record.validator != validator else { return }
     record.validator = validator
-    let stored = record
-    try mappingErrors { () throws(DownloadError) in try commit([(id, stored)]) }
-    entries[id]?.record = stored
+    try commit([(id, record)])
+    entries[id]?.record = record
   }
 
-  private func append(_ bytes: [UInt8], _ id: Download.ID, _ number: UInt64) throws(Stop) {
+  private func append(_ bytes: [UInt8], _ id: Download.ID, _ number: UInt64) throws(DownloadError) {
     let entry = try entry(id, number)
-    let isAppended = try mappingErrors { () throws(DownloadError) in
-      try files.append(bytes, to: entry.fileName, at: entry.receivedByteCount)
-    }
-    guard isAppended else {
+    guard try files.append(bytes, to: entry.fileName, at: entry.receivedByteCount) else {
       // Another process changed the file. Continue with its current length: the digest detects wrong bytes.
       try countRestart(id, number, at: id.rawValue)
-      let count = try mappingErrors { () throws(DownloadError) in
-        try files.byteCount(of: .partial(entry.fileName))
-      }
-      entries[id]?.receivedByteCount = count ?? 0
+      entries[id]?.receivedByteCount = try files.byteCount(of: .partial(entry.fileName)) ?? 0
       return
     }
     entries[id]?.receivedByteCount += Int64(bytes.count)
@@ -185,20 +156,18 @@ extension DownloadQueue {
   }
 
   /// Removes received bytes and starts again.
-  private func restart(_ id: Download.ID, _ number: UInt64, at source: ContentSource) throws(Stop) {
+  private func restart(_ id: Download.ID, _ number: UInt64, at source: ContentSource) throws(DownloadError) {
     try countRestart(id, number, at: ContentFetcher.place(source.url))
-    let name = try entry(id, number).fileName
-    try mappingErrors { () throws(DownloadError) in try files.remove(.partial(name)) }
+    try files.remove(.partial(try entry(id, number).fileName))
     entries[id]?.receivedByteCount = 0
     try keep(nil, id, number)
   }
 
-  private func countRestart(_ id: Download.ID, _ number: UInt64, at place: String) throws(Stop) {
+  private func countRestart(_ id: Download.ID, _ number: UInt64, at place: String) throws(DownloadError) {
     let count = try entry(id, number).restartCount + 1
     guard count <= Self.maximumRestartCount else {
-      throw .failed(
-        DownloadError(.contentChanged, at: place, "The content changes while it is fetched. Try again later.")
-      )
+      throw DownloadError(
+        .contentChanged, at: place, "The content changes while it is fetched. Try again later.")
     }
     entries[id]?.restartCount = count
   }
@@ -213,14 +182,11 @@ extension DownloadQueue {
 
   private func digest(
     _ file: DownloadFile, _ id: Download.ID, _ number: UInt64
-  ) async throws(Stop) -> [UInt8] {
+  ) async throws(DownloadError) -> [UInt8] {
     var digest = IncrementalDigest(.sha256)
     var offset: Int64 = 0
     while true {
-      let position = offset
-      let bytes = try mappingErrors { () throws(DownloadError) in
-        try files.read(file, at: position, count: Self.digestStep)
-      }
+      let bytes = try files.read(file, at: offset, count: Self.digestStep)
       if bytes.isEmpty { return digest.finalize() }
       digest.update(bytes)
       offset += Int64(bytes.count)
@@ -230,21 +196,21 @@ extension DownloadQueue {
     }
   }
 
-  private func finish(_ id: Download.ID, _ number: UInt64) throws(Stop) {
+  private func finish(_ id: Download.ID, _ number: UInt64) throws(DownloadError) {
     var record = try entry(id, number).record
     record.state = .finished
     record.error = nil
-    let stored = record
-    try mappingErrors { () throws(DownloadError) in try commit([(id, stored)]) }
-    endWork(id, stored)
+    try commit([(id, record)])
+    endWork(id, record)
   }
 
   private func fail(_ id: Download.ID, _ number: UInt64, _ error: DownloadError) {
-    guard let entry = try? entry(id, number) else { return }
+    // A closed queue stops all work without changing the state of downloads.
+    guard error.code != .closed, let entry = try? entry(id, number) else { return }
     var record = entry.record
     record.state = .failed
     record.error = SavedError(error)
-    if error.invalidatesPartialFile {
+    if [.contentChanged, .lengthMismatch, .checksumMismatch].contains(error.code) {
       record.validator = nil
       try? files.remove(.partial(entry.fileName))
       entries[id]?.receivedByteCount = 0

@@ -30,24 +30,16 @@ package actor DownloadQueue {
     self.files = files
     self.permission = permission
     fetcher = ContentFetcher(transport: options.transport, retry: options.retry, time: options.time)
-    var last: String?
-    while true {
-      let page: [StoredRecord]
-      do throws(RecordStorageError) {
-        page = try storage.records(in: DownloadRecord.collection, after: last, limit: 256)
-      } catch {
-        throw Self.fault(error)
-      }
-      for stored in page {
-        var entry = DownloadEntry(try DownloadRecord(stored))
-        // An error is reported when the file is written.
-        let byteCount = (try? files.byteCount(of: .partial(entry.fileName))) ?? nil
-        entry.receivedByteCount = byteCount ?? 0
-        entries[entry.record.id] = entry
-      }
-      guard let end = page.last?.key else { break }
-      last = end
+    var found: [Download.ID: DownloadEntry] = [:]
+    try storage.forEachRecord(in: .downloads, limit: 256, wrapping: { Self.fault($0) }) {
+      (stored) throws(DownloadError) in
+      var entry = DownloadEntry(try DownloadRecord(stored))
+      // An error is reported when the file is written.
+      let byteCount = (try? files.byteCount(of: .partial(entry.fileName))) ?? nil
+      entry.receivedByteCount = byteCount ?? 0
+      found[entry.record.id] = entry
     }
+    entries = found
   }
 
   /// Removes the downloads of finished transactions, and starts work on those that wait.
@@ -85,9 +77,9 @@ package actor DownloadQueue {
     guard !isClosed else { throw DownloadError(.closed, "The queue was closed.") }
     let changes: [RecordChange] = records.map { id, record in
       if let record {
-        .put(DownloadRecord.collection, key: id.rawValue, value: record.encodedJSON())
+        .put(.downloads, key: id.rawValue, value: record.encodedJSON())
       } else {
-        .remove(DownloadRecord.collection, key: id.rawValue)
+        .remove(.downloads, key: id.rawValue)
       }
     }
     do throws(RecordStorageError) {

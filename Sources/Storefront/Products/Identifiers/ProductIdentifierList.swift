@@ -150,4 +150,8 @@ extension ProductIdentifierError {
       }
     self.init(code, at: error.place.description, error.message)
   }
+  /// The same error with the file or address that contains the place.
+  func inside(_ container: String) -> ProductIdentifierError {
+    ProductIdentifierError(code, at: place.isEmpty ? container : "\(container): \(place)", message)
+  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-internal import ReceiptCodec
+public import ReceiptCodec
 public import ReceiptHTTP
 
 /// Fetches a list of product identifiers from a server, so that products can change without a new version of the app.
@@ -64,31 +64,19 @@ public struct ProductIdentifierSource: Sendable {
       return ProductIdentifierResult(
         list: cached.list, freshness: .stale(error), confirmedAt: cached.file.confirmedAt, notices: notices)
     }
-    let now = caller.time.now()
-    let list: ProductIdentifierList
-    let freshness: ProductIdentifierResult.Freshness
-    var file: CachedIdentifierList
-    switch (answer, cached) {
-    case (.list(let new, let etag, let lastModified), _):
-      list = new
-      freshness = .fresh
-      file = CachedIdentifierList(
-        url: url.description, etag: etag, lastModified: lastModified, confirmedAt: now, list: new)
-      if !new.duplicates.isEmpty {
-        log("The list at \(url) has twice: \(new.duplicates.joined(separator: ", "))")
-      }
-    case (.notModified(let etag, let lastModified), .some(let cached)):
-      list = cached.list
-      freshness = .notModified
-      // Validators that a 304 response omits stay valid (RFC 9110 section 15.4.5).
-      file = CachedIdentifierList(
-        url: url.description, etag: etag ?? cached.file.etag,
-        lastModified: lastModified ?? cached.file.lastModified, confirmedAt: now, list: cached.list)
-    case (.notModified, nil):
-      throw notAsked
+    guard let list = answer.list ?? cached?.list else { throw notAsked }
+    if !list.duplicates.isEmpty, answer.list != nil {
+      log("The list at \(url) has twice: \(list.duplicates.joined(separator: ", "))")
     }
+    let now = caller.time.now()
+    // Validators that a 304 response omits stay valid (RFC 9110 section 15.4.5).
+    let known = answer.list == nil ? cached?.file : nil
+    let file = CachedIdentifierList(
+      url: url.description, etag: answer.etag ?? known?.etag,
+      lastModified: answer.lastModified ?? known?.lastModified, confirmedAt: now, list: list)
     writeCache(file, &notices)
-    return ProductIdentifierResult(list: list, freshness: freshness, confirmedAt: now, notices: notices)
+    return ProductIdentifierResult(
+      list: list, freshness: answer.list == nil ? .notModified : .fresh, confirmedAt: now, notices: notices)
   }
 
   /// Fetches the list in the background and delivers it on the main actor (`fetchProductIdentifiersFromURL:delegate:`
@@ -150,9 +138,11 @@ public struct ProductIdentifierSource: Sendable {
 
   // MARK: Server
 
-  private enum Answer: Sendable {
-    case list(ProductIdentifierList, etag: String?, lastModified: String?)
-    case notModified(etag: String?, lastModified: String?)
+  private struct Answer: Sendable {
+    /// The list; `nil` where it has not changed.
+    let list: ProductIdentifierList?
+    let etag: String?
+    let lastModified: String?
   }
 
   private func ask(_ cached: Cached?) async throws(ProductIdentifierError) -> Answer {
@@ -163,7 +153,7 @@ public struct ProductIdentifierSource: Sendable {
       .get, url, headers: headers, maximumResponseByteCount: ProductIdentifierList.maximumByteCount)
     do {
       let answer = try await caller.send(isIdempotent: true, { request }, classify: classify)
-      if case .notModified = answer, cached?.file.isConditional != true { throw notAsked }
+      if answer.list == nil, cached?.file.isConditional != true { throw notAsked }
       return answer
     } catch {
       throw self.error(error)
@@ -178,17 +168,17 @@ public struct ProductIdentifierSource: Sendable {
 
   private func classify(_ response: RemoteResponse) -> RemoteCaller.Outcome<Answer> {
     let place = url.description
-    let etag = response.header("ETag")
-    let lastModified = response.header("Last-Modified")
+    func answer(_ list: ProductIdentifierList?) -> Answer {
+      Answer(list: list, etag: response.header("ETag"), lastModified: response.header("Last-Modified"))
+    }
     switch response.status {
     case 200:
       do throws(ProductIdentifierError) {
-        return .done(
-          .list(try ProductIdentifierList(json: response.body), etag: etag, lastModified: lastModified))
+        return .done(answer(try ProductIdentifierList(json: response.body)))
       } catch {
         return .failed(error.inside(place))
       }
-    case 304: return .done(.notModified(etag: etag, lastModified: lastModified))
+    case 304: return .done(answer(nil))
     case 404, 410:
       return .failed(
         ProductIdentifierError(.notFound, at: place, "The server has no such file (\(response.status))."))
@@ -218,5 +208,38 @@ public struct ProductIdentifierSource: Sendable {
     // The only other errors are these and `CancellationError`.
     default: return ProductIdentifierError(.cancelled, at: place, "The task was cancelled.")
     }
+  }
+}
+
+/// A list of product identifiers, and how fresh it is.
+public struct ProductIdentifierResult: Sendable, Hashable {
+  /// How new the list is.
+  public enum Freshness: Sendable, Hashable {
+    /// The server sent it.
+    case fresh
+    /// The server confirmed that the cached list has not changed.
+    case notModified
+    /// The server did not send a list, for this reason; this is the last valid one.
+    case stale(ProductIdentifierError)
+  }
+
+  /// The list.
+  public let list: ProductIdentifierList
+  /// How new it is.
+  public let freshness: Freshness
+  /// When the server last sent it or confirmed that it has not changed.
+  public let confirmedAt: Timestamp
+  /// Errors of the cache: it is damaged and was not used, or it could not be written.
+  public let notices: [ProductIdentifierError]
+
+  /// Creates a result.
+  package init(
+    list: ProductIdentifierList, freshness: Freshness, confirmedAt: Timestamp,
+    notices: [ProductIdentifierError] = []
+  ) {
+    self.list = list
+    self.freshness = freshness
+    self.confirmedAt = confirmedAt
+    self.notices = notices
   }
 }

@@ -13,14 +13,14 @@ public struct PurchasePrompt: Sendable, Hashable, CustomStringConvertible {
   public let environment: ReceiptEnvironment
 
   /// Creates a prompt.
-  public init(product: Product, quantity: Int = 1, environment: ReceiptEnvironment) {
+  package init(product: Product, quantity: Int = 1, environment: ReceiptEnvironment) {
     self.product = product
     self.quantity = quantity
     self.environment = environment
   }
 
   /// `[Environment: Sandbox]` and the like; `nil` in production.
-  public var environmentNotice: String? {
+  package var environmentNotice: String? {
     switch environment.category {
     case .production: nil
     case .sandbox: "[Environment: \(ReceiptEnvironment.sandbox.rawValue)]"

@@ -10,7 +10,7 @@ public struct BundleRequest: Sendable {
   private static let partByteCount = 4 << 20
 
   /// The content of the item, with its address, length and digest; `nil` if it comes with the transaction.
-  public let content: DownloadableContent?
+  package let content: DownloadableContent?
   private let item: PurchasableItem
   private let items: PurchasableItems
 

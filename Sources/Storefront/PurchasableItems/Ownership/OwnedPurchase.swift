@@ -2,41 +2,7 @@
 
 public import ReceiptCodec
 
-/// A purchase whose receipt has been verified. Make one only from a verified receipt: it unlocks content.
-public struct OwnedPurchase: Sendable, Hashable {
-  /// The product in the verified receipt.
-  public var productIdentifier: String
-  /// The transaction in the verified receipt.
-  public var transactionIdentifier: String
-  /// The expiry date of a subscription; `nil` for a one-time purchase.
-  public var expiresAt: Timestamp?
-  /// The end of the grace period of a subscription whose renewal failed.
-  public var gracePeriodEndsAt: Timestamp?
-  /// Whether the store is still trying to renew a subscription.
-  public var isInBillingRetry: Bool
-  /// The date of its refund or revocation, if any.
-  public var revokedAt: Timestamp?
-  /// Whether another subscription of its group replaced it.
-  public var isUpgraded: Bool
-  /// Whether it is used up: a record does not remember it once its transaction is finished.
-  public var isConsumable: Bool
-
-  /// Creates one from a verified receipt, and possibly from newer information of a server.
-  public init(
-    productIdentifier: String, transactionIdentifier: String, expiresAt: Timestamp? = nil,
-    gracePeriodEndsAt: Timestamp? = nil, isInBillingRetry: Bool = false, revokedAt: Timestamp? = nil,
-    isUpgraded: Bool = false, isConsumable: Bool = false
-  ) {
-    self.productIdentifier = productIdentifier
-    self.transactionIdentifier = transactionIdentifier
-    self.expiresAt = expiresAt
-    self.gracePeriodEndsAt = gracePeriodEndsAt
-    self.isInBillingRetry = isInBillingRetry
-    self.revokedAt = revokedAt
-    self.isUpgraded = isUpgraded
-    self.isConsumable = isConsumable
-  }
-
+extension OwnedPurchase {
   /// Creates one from a verified transaction; `nil` if it has no product or transaction identifier.
   ///
   /// - Parameter transaction: A transaction from a verified receipt, and from nowhere else.
@@ -60,7 +26,7 @@ public struct OwnedPurchase: Sendable, Hashable {
 
   /// Whether the customer is entitled to it at an instant: not revoked, not upgraded, and paid for or in its grace
   /// period.
-  public func isOwned(at instant: Timestamp) -> Bool {
+  package func isOwned(at instant: Timestamp) -> Bool {
     guard revokedAt == nil, !isUpgraded else { return false }
     guard let expiresAt else { return true }
     return instant < max(expiresAt, gracePeriodEndsAt ?? expiresAt)

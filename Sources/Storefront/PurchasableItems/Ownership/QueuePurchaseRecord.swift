@@ -80,7 +80,7 @@ public actor QueuePurchaseRecord: PurchaseRecord {
   /// - Throws: ``PaymentQueueError`` with `storage` or `corrupt`.
   public func remember(_ purchase: OwnedPurchase) throws {
     var remembered = try readRemembered()
-    try commit([Self.put(purchase)])
+    try queue.storage.commitQueue([Self.put(purchase)])
     remembered[purchase.transactionIdentifier] = purchase
     self.remembered = remembered
     for listener in listeners.values { listener.yield([purchase.productIdentifier]) }
@@ -135,7 +135,7 @@ public actor QueuePurchaseRecord: PurchaseRecord {
           changes.append(Self.put(purchase))
           remembered[purchase.transactionIdentifier] = purchase
         }
-        try commit(changes)
+        try queue.storage.commitQueue(changes)
         self.remembered = remembered
       }
       guard let end = page.last else { return try readRemembered() }
@@ -146,39 +146,16 @@ public actor QueuePurchaseRecord: PurchaseRecord {
   private func readRemembered() throws(PaymentQueueError) -> [String: OwnedPurchase] {
     if let remembered { return remembered }
     var read: [String: OwnedPurchase] = [:]
-    var last: String?
-    while true {
-      let page: [StoredRecord]
-      do throws(RecordStorageError) {
-        page = try queue.storage.records(in: .ownedPurchases, after: last, limit: 1000)
-      } catch {
-        throw PaymentQueueError(error)
-      }
-      for stored in page {
-        do throws(MalformedReceipt) {
-          read[stored.key] = try OwnedPurchaseRecord(
-            json: stored.value, part: "record", limits: .standard
-          ).purchase
-        } catch {
-          throw RecordFault.error(error.description, at: "\(RecordCollection.ownedPurchases) \(stored.key)")
-        }
-      }
-      guard let end = page.last?.key else { break }
-      last = end
+    try queue.storage.forEachRecord(in: .ownedPurchases, wrapping: { PaymentQueueError($0) }) {
+      (stored) throws(PaymentQueueError) in
+      read[stored.key] = try OwnedPurchase(
+        record: stored.value, at: "\(RecordCollection.ownedPurchases) \(stored.key)")
     }
     remembered = read
     return read
   }
 
   private static func put(_ purchase: OwnedPurchase) -> RecordChange {
-    .put(
-      .ownedPurchases, key: purchase.transactionIdentifier,
-      value: OwnedPurchaseRecord(purchase).encodedJSON())
-  }
-
-  private func commit(_ changes: [RecordChange]) throws(PaymentQueueError) {
-    do throws(RecordStorageError) { try queue.storage.commit(changes) } catch {
-      throw PaymentQueueError(error)
-    }
+    .put(.ownedPurchases, key: purchase.transactionIdentifier, value: purchase.encodedJSON())
   }
 }

@@ -64,7 +64,7 @@ struct TransactionLedger {
           "All numbers of transactions are used up.")
       }
       records.append(
-        .put(.queue, key: QueueRecord.key, value: QueueRecord(reserved: reserved).encodedJSON()))
+        .put(.queue, key: QueueRecord.key, value: QueueRecord(reserved: reserved.value).encodedJSON()))
     }
     var given = changes.outcomes
     for (offset, added) in changes.added.enumerated() {
@@ -77,7 +77,7 @@ struct TransactionLedger {
       records.append(.put(.queueTransactions, key: number.key, value: record.encodedJSON()))
       records += Self.receipts(of: outcome, number)
     }
-    try store(records)
+    try storage.commitQueue(records)
     next = SequenceNumber(value: last)
     self.reserved = reserved
     for (number, payment, outcome, request) in given {
@@ -149,7 +149,7 @@ struct TransactionLedger {
         changes.append(.remove(.queueReceipts, key: number.originalKey))
       }
     }
-    try store(changes)
+    try storage.commitQueue(changes)
     for (number, transaction) in finished {
       transactions[number] = nil
       if let original = transaction.originalTransaction?.transactionIdentifier {
@@ -171,10 +171,6 @@ struct TransactionLedger {
     }
     finishes[number] = nil
     finishing.discount(sale)
-  }
-
-  private func store(_ changes: [RecordChange]) throws(PaymentQueueError) {
-    do { try storage.commit(changes) } catch { throw PaymentQueueError(error) }
   }
 }
 
@@ -201,7 +197,8 @@ extension TransactionLedger {
     }
     try ledger.forEach(in: .queueFinishes) { (ledger, number, stored) throws(PaymentQueueError) in
       guard let sale = String(validating: stored.value, as: UTF8.self) else {
-        throw RecordFault.error("it is no text", at: "\(RecordCollection.queueFinishes) \(stored.key)")
+        throw PaymentQueueError(
+          damage: "it is no text", at: "\(RecordCollection.queueFinishes) \(stored.key)")
       }
       ledger.finishes[number] = sale
       ledger.finishing.count(sale)
@@ -209,26 +206,18 @@ extension TransactionLedger {
     return ledger
   }
 
+  /// Reads the records of a collection whose keys are numbers of transactions.
   private mutating func forEach(
     in collection: RecordCollection,
     _ body: (inout TransactionLedger, SequenceNumber, StoredRecord) throws(PaymentQueueError) -> Void
   ) throws(PaymentQueueError) {
-    var last: String?
-    while true {
-      let page: [StoredRecord]
-      do {
-        page = try storage.records(in: collection, after: last, limit: 10_000)
-      } catch {
-        throw PaymentQueueError(error)
+    try storage.forEachRecord(in: collection, limit: 10_000, wrapping: { PaymentQueueError($0) }) {
+      (record) throws(PaymentQueueError) in
+      guard let number = SequenceNumber(key: record.key), hasAssigned(number) else {
+        throw PaymentQueueError(
+          damage: "no transaction can have this number", at: "\(collection) \(record.key)")
       }
-      guard let end = page.last else { return }
-      for record in page {
-        guard let number = SequenceNumber(key: record.key), hasAssigned(number) else {
-          throw RecordFault.error("no transaction can have this number", at: "\(collection) \(record.key)")
-        }
-        try body(&self, number, record)
-      }
-      last = end.key
+      try body(&self, number, record)
     }
   }
 
@@ -252,9 +241,7 @@ extension TransactionLedger {
   }
 
   private func receipt(_ key: String) throws(PaymentQueueError) -> [UInt8] {
-    let receipt: [UInt8]?
-    do { receipt = try storage.value(of: key, in: .queueReceipts) } catch { throw PaymentQueueError(error) }
-    guard let receipt else {
+    guard let receipt = try storage.queueValue(of: key, in: .queueReceipts) else {
       throw PaymentQueueError(
         .corrupt, at: "\(RecordCollection.queueReceipts) \(key)",
         "The receipt of this transaction is missing. Restore the records from a backup.")

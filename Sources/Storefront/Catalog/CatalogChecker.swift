@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import ReceiptCodec
+internal import ReceiptHTTP
+
+/// Validates a catalogue, whichever format it was read from. The first fault is thrown.
+struct CatalogChecker {
+  let catalog: ProductCatalog
+  let paths: CatalogPaths
+
+  private struct OfferIdentity: Hashable {
+    let type: OfferType
+    let identifier: String?
+  }
+
+  func check() throws(CatalogError) {
+    var groups: Set<String> = []
+    for (index, group) in catalog.subscriptionGroups.enumerated() {
+      try check(group.id, "group", isNotIn: &groups, at: "\(paths.groups[index]).\(paths.names.groupID)")
+    }
+    var identifiers: Set<String> = []
+    for (index, product) in catalog.products.enumerated() {
+      let productPaths = paths.products[index]
+      try check(
+        product.productIdentifier, "product", isNotIn: &identifiers,
+        at: "\(productPaths.product).\(paths.names.productIdentifier)")
+      try check(product, at: productPaths)
+      try checkTerms(of: product, at: productPaths, groups: groups)
+    }
+  }
+
+  private func check(
+    _ identifier: String, _ what: String, isNotIn known: inout Set<String>, at path: String
+  ) throws(CatalogError) {
+    try checkIdentifier(identifier, what, at: path)
+    guard known.insert(identifier).inserted else {
+      throw CatalogError(
+        .duplicateIdentifier, at: path, "There is another \(what) \"\(identifier)\"; identifiers are unique.")
+    }
+  }
+
+  private func check(
+    _ product: CatalogProduct, at productPaths: CatalogPaths.ProductPaths
+  ) throws(CatalogError) {
+    let path = productPaths.product
+    guard ProductType.known.contains(product.type) else {
+      throw CatalogError(
+        .unknownType, at: "\(path).type",
+        "There is no product type \"\(product.type.rawValue)\"; the types are "
+          + quoted(ProductType.known.map(\.rawValue)))
+    }
+    try checkPrice(product.price, at: "\(path).\(paths.names.price)")
+    let currency = product.currency
+    guard currency.utf8.count == 3, currency.utf8.allSatisfy({ UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 })
+    else {
+      throw CatalogError(
+        .invalidCurrency, at: "\(path).currency",
+        "\"\(currency)\" is not a currency; write the three capital letters of ISO 4217, such as \"EUR\".")
+    }
+    for (index, localization) in product.localizations.enumerated() where localization.locale.isEmpty {
+      throw CatalogError(
+        .invalidValue, at: "\(path).localizations[\(index)].locale",
+        "The language is empty; write one such as \"en_US\".")
+    }
+    for (index, related) in product.relatedProductIdentifiers.sorted().enumerated() {
+      try checkIdentifier(related, "product", at: "\(path).relatedProductIdentifiers[\(index)]")
+    }
+    var contents: Set<String> = []
+    for (index, content) in product.downloads.enumerated() {
+      let path = "\(path).downloads[\(index)]"
+      try check(content.contentIdentifier, "content", isNotIn: &contents, at: "\(path).contentIdentifier")
+      // Whether an unencrypted address is used is decided when the content is fetched.
+      do throws(RemoteURL.Failure) { _ = try RemoteURL(content.url, allowsPlainHTTP: true) } catch {
+        throw CatalogError(.invalidDownload, at: "\(path).url", error.description)
+      }
+      guard content.contentLength >= 0 else {
+        throw CatalogError(.invalidDownload, at: "\(path).contentLength", "A length is not negative.")
+      }
+      guard content.sha256.count == 32 else {
+        throw CatalogError(
+          .invalidDownload, at: "\(path).sha256",
+          "A SHA-256 has 32 bytes, not \(content.sha256.count); write 64 hexadecimal digits.")
+      }
+    }
+  }
+
+  private func checkTerms(
+    of product: CatalogProduct, at productPaths: CatalogPaths.ProductPaths, groups: Set<String>
+  ) throws(CatalogError) {
+    let path = productPaths.subscription
+    guard let subscription = product.subscription else {
+      guard product.type != .autoRenewableSubscription else {
+        throw CatalogError(
+          .missingSubscription, at: path,
+          "\"\(product.productIdentifier)\" renews itself, so it needs a group and a period.")
+      }
+      return
+    }
+    guard product.type == .autoRenewableSubscription else {
+      throw CatalogError(
+        .unexpectedSubscription, at: path,
+        "A product of the type \"\(product.type.rawValue)\" does not renew itself and has no such terms.")
+    }
+    guard groups.contains(subscription.groupIdentifier) else {
+      throw CatalogError(
+        .unknownGroup, at: "\(path).\(paths.names.groupIdentifier)",
+        "There is no subscription group \"\(subscription.groupIdentifier)\"; add it to the groups.")
+    }
+    guard subscription.level >= 1 else {
+      throw CatalogError(
+        .invalidLevel, at: "\(path).\(paths.names.level)",
+        "The level \(subscription.level) is below 1, the highest service.")
+    }
+    var identities: Set<OfferIdentity> = []
+    var codes: Set<String> = []
+    for (offer, path) in zip(subscription.offers, productPaths.offers) {
+      try checkOfferIdentifier(of: offer, at: path)
+      guard identities.insert(OfferIdentity(type: offer.type, identifier: offer.identifier)).inserted else {
+        throw CatalogError(
+          .duplicateOffer, at: path,
+          offer.identifier.map { "There is another offer \"\($0)\" of this type." }
+            ?? "There is another introductory offer; a subscription has one.")
+      }
+      try checkTerms(of: offer, at: path)
+      for (number, code) in offer.codes.sorted().enumerated() {
+        guard offer.type == .offerCode else {
+          throw CatalogError(.invalidValue, at: "\(path).codes[\(number)]", "Only offers by code have codes.")
+        }
+        try check(code, "code", isNotIn: &codes, at: "\(path).codes[\(number)]")
+      }
+    }
+  }
+
+  private func checkOfferIdentifier(of offer: SubscriptionOffer, at path: String) throws(CatalogError) {
+    guard OfferTypeName.known.contains(where: { $0.type == offer.type }) else {
+      throw CatalogError(
+        .unknownType, at: "\(path).type", "There is no type of offer \(offer.type.rawValue).")
+    }
+    let path = "\(path).\(paths.names.offerIdentifier)"
+    switch (offer.type, offer.identifier) {
+    case (.introductory, nil): break
+    case (.introductory, _):
+      throw CatalogError(.offerIdentifier, at: path, "An introductory offer has no identifier; remove it.")
+    case (_, nil):
+      throw CatalogError(
+        .offerIdentifier, at: path,
+        "Every offer but an introductory one needs an identifier to ask for it by.")
+    case (_, let identifier?): try checkIdentifier(identifier, "offer", at: path)
+    }
+  }
+
+  private func checkTerms(of offer: SubscriptionOffer, at path: String) throws(CatalogError) {
+    let modes: [OfferDiscountType] = [.freeTrial, .payAsYouGo, .payUpFront]
+    guard modes.contains(offer.paymentMode) else {
+      throw CatalogError(
+        .unknownType, at: "\(path).\(paths.names.paymentMode)",
+        "There is no payment mode \"\(offer.paymentMode.rawValue)\"; the modes are "
+          + quoted(modes.map(\.rawValue)))
+    }
+    guard 1...999 ~= offer.periodCount else {
+      throw CatalogError(
+        .invalidQuantity, at: "\(path).\(paths.names.periodCount)",
+        "An offer lasts for 1 to 999 periods, not \(offer.periodCount).")
+    }
+    let pricePath = "\(path).\(paths.names.offerPrice)"
+    try checkPrice(offer.price, at: pricePath)
+    switch (offer.paymentMode == .freeTrial, offer.price == 0) {
+    case (true, false):
+      throw CatalogError(
+        .invalidPrice, at: pricePath,
+        "A free trial costs nothing; remove the price, or change the payment mode.")
+    case (false, true):
+      throw CatalogError(.missing, at: pricePath, "An offer that is no free trial needs a price.")
+    default: break
+    }
+  }
+
+  private func checkPrice(_ price: Decimal, at path: String) throws(CatalogError) {
+    _ = try PriceText.milliunits(price.description, at: path)
+  }
+}
+
+/// Identifiers are shown, logged and compared: at most 255 bytes, without control characters.
+func checkIdentifier(_ identifier: String, _ what: String, at path: String) throws(CatalogError) {
+  guard 1...255 ~= identifier.utf8.count, identifier.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+    throw CatalogError(
+      .invalidValue, at: path, "The identifier of a \(what) has 1 to 255 bytes and no control characters.")
+  }
+}
+
+/// The end of a sentence that lists names.
+func quoted(_ names: [String]) -> String { names.map { "\"\($0)\"" }.joined(separator: ", ") + "." }
+
+extension ProductType {
+  /// The types that a store sells.
+  static let known: [ProductType] = [
+    .consumable, .nonConsumable, .nonRenewingSubscription, .autoRenewableSubscription,
+  ]
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FoundationEssentials
+public import ReceiptCodec
+
+/// Values that catalogues and the store protocol have in JSON.
+
+/// A price is a decimal string: binary floating point cannot represent 4.99.
+extension Decimal: JSONFieldValue {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    guard let decimal = PriceText.decimal(try String(from: &json)) else {
+      throw json.fieldFailure(.invalidValue, "expected a decimal such as \"4.99\", of at most 38 digits.")
+    }
+    self = decimal
+  }
+
+  package func write(to json: inout JSONWriter) { json.string(description) }
+}
+
+/// A locale is written as its identifier.
+extension Locale: JSONFieldValue {
+  static let unread = Locale(identifier: "en_US")
+
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let identifier = try String(from: &json)
+    guard 1...200 ~= identifier.utf8.count, identifier.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) else {
+      throw json.fieldFailure(.invalidValue, "expected a locale's identifier, such as en_US.")
+    }
+    self.init(identifier: identifier)
+  }
+
+  package func write(to json: inout JSONWriter) { json.string(identifier) }
+}
+
+/// A set is an array, sorted. In a document that a person wrote nothing occurs twice, and no identifier is empty.
+extension Set: JSONFieldValue where Element: JSONFieldValue & Comparable {
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    self = []
+    for (index, element) in try [Element](from: &json).enumerated() {
+      let isNew = insert(element).inserted
+      guard json.isStrict else { continue }
+      let path = "\(json.path)[\(index)]"
+      guard isNew else {
+        throw MalformedReceipt(.duplicate, at: .jsonPath(path), "\"\(element)\" occurs twice; remove one.")
+      }
+      guard let identifier = element as? String else { continue }
+      do throws(CatalogError) { try checkIdentifier(identifier, "product or code", at: path) } catch {
+        throw MalformedReceipt(.invalidValue, at: .jsonPath(path), error.message)
+      }
+    }
+  }
+
+  package func write(to json: inout JSONWriter) { sorted().write(to: &json) }
+}
+
+/// The type of an offer by its name; one that is not known, by its number.
+struct OfferTypeName: JSONFieldForm {
+  static let known: [(name: String, type: OfferType)] = [
+    ("introductory", .introductory), ("promotional", .promotional), ("offerCode", .offerCode),
+    ("winBack", .winBack),
+  ]
+
+  let value: OfferType
+
+  init(_ value: OfferType) { self.value = value }
+
+  init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let name = try String(from: &json)
+    let known = Self.known.first { $0.name == name }?.type
+    guard let type = known ?? Int64(name).map(OfferType.init(rawValue:)) else {
+      throw json.fieldFailure(
+        .invalidValue,
+        "there is no type of offer \"\(name)\"; the types are \(quoted(Self.known.map(\.name)))")
+    }
+    value = type
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.string(Self.known.first { $0.type == value }?.name ?? String(value.rawValue))
+  }
+}
+
+/// The length of a subscription's or an offer's period: `P1W`, `P1M`, `P1Y` (ISO 8601).
+public struct SubscriptionPeriod: JSONFieldValue, Sendable, Hashable, CustomStringConvertible {
+  /// What is counted.
+  public enum Unit: String, Sendable, Hashable, CaseIterable {
+    /// 24 hours.
+    case day = "D"
+    /// Seven days.
+    case week = "W"
+    /// Of the Gregorian calendar.
+    case month = "M"
+    /// Of the Gregorian calendar.
+    case year = "Y"
+  }
+
+  static let unread = SubscriptionPeriod(unchecked: 1, .month)
+
+  /// What is counted.
+  public let unit: Unit
+  /// The number of units, 1 to 999.
+  public let count: Int
+
+  /// A period; `nil` for a count outside 1 to 999.
+  package init?(_ count: Int, _ unit: Unit) {
+    guard 1...999 ~= count else { return nil }
+    self.init(unchecked: count, unit)
+  }
+
+  private init(unchecked count: Int, _ unit: Unit) {
+    self.unit = unit
+    self.count = count
+  }
+
+  /// Reads `P`, a number and a unit; `nil` for anything else.
+  public init?(_ text: String) {
+    let bytes = Array(text.utf8)
+    guard bytes.count >= 3, bytes.first == UInt8(ascii: "P"), let last = bytes.last,
+      let unit = Unit(rawValue: String(Unicode.Scalar(last))), bytes[1] != UInt8(ascii: "0"),
+      bytes[1..<(bytes.count - 1)].allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+      let count = Int(String(decoding: bytes[1..<(bytes.count - 1)], as: UTF8.self))
+    else { return nil }
+    self.init(count, unit)
+  }
+
+  package init(from json: inout JSONReader) throws(MalformedReceipt) {
+    let text = try String(from: &json)
+    guard let period = SubscriptionPeriod(text) else {
+      throw json.fieldFailure(.invalidValue, Self.fault(text))
+    }
+    self = period
+  }
+
+  package func write(to json: inout JSONWriter) { json.string(description) }
+
+  static func fault(_ text: String) -> String {
+    "\"\(text)\" is not a period; write a number of days, weeks, months or years as P3D, P1W, P1M, P1Y."
+  }
+
+  /// ISO 8601, such as `P1M`.
+  public var description: String { "P\(count)\(unit.rawValue)" }
+}

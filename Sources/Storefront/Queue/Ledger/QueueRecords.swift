@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+/// The collections of a queue.
+extension RecordCollection {
+  /// A ``TransactionRecord`` for each unfinished transaction, by number.
+  static let queueTransactions = RecordCollection(rawValue: "queue-transactions")
+  /// The receipts of those that have one, and of their originals.
+  static let queueReceipts = RecordCollection(rawValue: "queue-receipts")
+  /// The store's identifiers of finished sales that were not reported yet, by number.
+  static let queueFinishes = RecordCollection(rawValue: "queue-finishes")
+  /// A ``TransactionRecord`` in the state `purchased` for each finished sale whose receipt, still among the receipts, a
+  /// ``QueuePurchaseRecord`` has to verify.
+  static let queueKept = RecordCollection(rawValue: "queue-kept")
+  /// One ``QueueRecord``.
+  static let queue = RecordCollection(rawValue: "queue")
+  /// The purchases that a ``QueuePurchaseRecord`` remembers, by the store's transaction identifier.
+  static let ownedPurchases = RecordCollection(rawValue: "owned-purchases")
+}
+
+extension RecordCollection: CustomStringConvertible {
+  /// The name.
+  public var description: String { rawValue }
+}
+
+extension RecordStorage {
+  /// Calls `body` with each record of a collection, in order.
+  func forEachRecord<Failure: Error>(
+    in collection: RecordCollection, limit: Int = 1000, wrapping: (RecordStorageError) -> Failure,
+    _ body: (StoredRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    var last: String?
+    while true {
+      let page: [StoredRecord]
+      do throws(RecordStorageError) {
+        page = try records(in: collection, after: last, limit: limit)
+      } catch {
+        throw wrapping(error)
+      }
+      guard let end = page.last else { return }
+      for record in page { try body(record) }
+      last = end.key
+    }
+  }
+
+  /// The value of a key of a queue.
+  func queueValue(
+    of key: String, in collection: RecordCollection
+  ) throws(PaymentQueueError) -> [UInt8]? {
+    do { return try value(of: key, in: collection) } catch { throw PaymentQueueError(error) }
+  }
+
+  /// Commits changes of a queue.
+  func commitQueue(_ changes: [RecordChange]) throws(PaymentQueueError) {
+    do { try commit(changes) } catch { throw PaymentQueueError(error) }
+  }
+}
+
+extension JSONRecord {
+  /// Reads a record of a queue.
+  ///
+  /// - Throws: ``PaymentQueueError`` with `corrupt` and the JSON path.
+  init(record value: [UInt8], at place: @autoclosure () -> String) throws(PaymentQueueError) {
+    // Our own records need no limits.
+    let limits = ReceiptLimits(maximumByteCount: .max, maximumDepth: 32, maximumElementCount: .max)
+    do { try self.init(json: value, part: "record", limits: limits) } catch {
+      throw PaymentQueueError(damage: error.description, at: place())
+    }
+  }
+}
+
+extension QueueRecord {
+  static let key = "queue"
+  static let presentVersion: Int64 = 1
+
+  /// Reads it; `nil` for an empty storage.
+  static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> QueueRecord? {
+    guard let value = try storage.queueValue(of: key, in: .queue) else { return nil }
+    let place = "\(RecordCollection.queue) \(key)"
+    let record = try QueueRecord(record: value, at: place)
+    guard record.version == presentVersion else {
+      throw PaymentQueueError(
+        .unsupported, at: place,
+        "The records are of version \(record.version); this build knows version \(presentVersion).")
+    }
+    guard (0...SequenceNumber.greatest.value).contains(record.reserved) else {
+      throw PaymentQueueError(damage: "$.reserved is no number of a transaction", at: place)
+    }
+    return record
+  }
+}
+
+/// ```json
+/// {"state":"purchased","payment":{"productIdentifier":"coins","quantity":1},
+///  "sale":{"transactionIdentifier":"2000000001","originalTransactionIdentifier":"2000000001",
+///  "transactionDate":1760000000000,"payment":{…},"requestIdentifier":"5F0C…","receipt":""}}
+/// ```
+extension TransactionRecord {
+  init(_ transaction: PaymentTransaction, request: String?) {
+    self.init(state: transaction.transactionState.name, payment: transaction.payment)
+    switch transaction.outcome {
+    case .purchasing: self.request = request
+    case .failed(let error): self.error = error
+    case .purchased(let sale): self.sale = Self.storable(sale)
+    case .restored(let sale, let original):
+      self.sale = Self.storable(sale)
+      self.original = original.storeTransaction.map(Self.storable)
+    }
+  }
+
+  /// The sale without its receipt, which is stored separately and read only for delivery. A sale with an unrepresentable
+  /// date must not be lost: the date is clamped.
+  private static func storable(_ sale: StoreTransaction) -> StoreTransaction {
+    let time = sale.transactionDate.millisecondsSince1970
+    let limit = Timestamp.greatestMagnitude
+    return sale.with {
+      $0.receipt = []
+      $0.transactionDate = Timestamp(millisecondsSince1970: time.isNaN ? 0 : min(max(time, -limit), limit))
+    }
+  }
+
+  init(_ stored: StoredRecord) throws(PaymentQueueError) {
+    try self.init(record: stored.value, at: "\(RecordCollection.queueTransactions) \(stored.key)")
+  }
+
+  func transaction(_ number: SequenceNumber) throws(PaymentQueueError) -> PaymentTransaction {
+    let outcome: PaymentTransaction.Outcome
+    switch (state, sale, error, original) {
+    case ("purchasing", nil, nil, nil) where request != nil: outcome = .purchasing
+    case ("purchased", let sale?, nil, nil): outcome = .purchased(sale)
+    case ("failed", nil, let error?, nil): outcome = .failed(error)
+    case ("restored", let sale?, nil, let original?):
+      outcome = .restored(
+        sale,
+        original: PaymentTransaction(
+          id: number.originalID, payment: original.payment, outcome: .purchased(original)))
+    default:
+      throw PaymentQueueError(
+        damage: "$.state is \"\(state)\", and what belongs to that is not there",
+        at: "\(RecordCollection.queueTransactions) \(number.key)")
+    }
+    return PaymentTransaction(id: number.id, payment: payment, outcome: outcome)
+  }
+}
+
+extension PaymentTransaction.State {
+  fileprivate var name: String {
+    switch self {
+    case .purchasing: "purchasing"
+    case .purchased: "purchased"
+    case .failed: "failed"
+    case .restored: "restored"
+    }
+  }
+}
+
+/// The number of a transaction in its queue. Numbers are never reused, so that finishing a transaction twice
+/// cannot finish another one.
+struct SequenceNumber: Sendable, Hashable, Comparable {
+  let value: Int64
+
+  /// Fifteen digits: keys sort by number, and Swift stores strings of up to 15 bytes without an allocation.
+  private static let digits = 15
+  static let greatest = SequenceNumber(value: 999_999_999_999_999)
+
+  init(value: Int64) { self.value = value }
+
+  /// The number of a key; `nil` for any other text.
+  init?(key: String) {
+    guard key.utf8.count == Self.digits, key.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let value = Int64(key)
+    else { return nil }
+    self.value = value
+  }
+
+  /// The key of its records.
+  var key: String {
+    var digits = [UInt8](repeating: UInt8(ascii: "0"), count: Self.digits)
+    var rest = value
+    for index in digits.indices.reversed() where rest > 0 {
+      digits[index] += UInt8(rest % 10)
+      rest /= 10
+    }
+    return String(decoding: digits, as: UTF8.self)
+  }
+
+  /// The key of its original's receipt.
+  var originalKey: String { key + "-original" }
+
+  var id: PaymentTransaction.ID { PaymentTransaction.ID(rawValue: key) }
+
+  /// The identifier of the original's copy, which is not itself in the queue.
+  var originalID: PaymentTransaction.ID { PaymentTransaction.ID(rawValue: originalKey) }
+
+  static func < (left: SequenceNumber, right: SequenceNumber) -> Bool { left.value < right.value }
+}
