@@ -6,8 +6,8 @@ import PackageDescription
 /// One executable per parser, each a libFuzzer entry point. Built and run by `scripts/fuzz`, which passes
 /// the sanitizers for every module, so that the code under test is instrumented too.
 let targets = [
-  "app-receipt", "asn1", "audit-entry", "catalog", "certificate", "json", "jws", "private-key", "recognition",
-  "revocation", "store-protocol", "transaction-receipt", "transparency-log", "verify",
+  "app-receipt", "asn1", "audit-entry", "catalog", "certificate", "detached", "json", "jws", "private-key",
+  "recognition", "revocation", "store-protocol", "transaction-receipt", "transparency-log", "verify",
 ]
 
 /// The package under test by its identity, the name of its folder: fuzz targets call what its modules share among

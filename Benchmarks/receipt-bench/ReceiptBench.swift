@@ -146,6 +146,7 @@ enum ReceiptBench {
     }
     receipts += samples.appReceipts.map { ($0.name, repeatedly($0.der), "CMS_verify, \($0.name)") }
     receipts.append(("transaction receipt", repeatedly(samples.transactionReceipt), "raw RSA-2048 verify"))
+    receipts.append(("Google Play purchase", repeatedly(samples.googlePlayPurchase), "raw RSA-2048 verify"))
     var subjects: [Subject] = []
     for (name, together, reference) in receipts {
       let bytes = together[0]
@@ -223,6 +224,7 @@ enum ReceiptBench {
     var receipts = samples.jws.map { ($0.name, $0.compact[0]) }
     receipts += samples.appReceipts.map { ($0.name, $0.der) }
     receipts.append(("transaction receipt", samples.transactionReceipt))
+    receipts.append(("Google Play purchase", samples.googlePlayPurchase))
     print("\nallocations a receipt, warm, libcrypto's included")
     for (name, bytes) in receipts {
       let verifier = samples.freshVerifier()

@@ -20,6 +20,9 @@ struct Samples {
   let appReceipts: [(name: String, der: [UInt8])]
   /// Version 4, under ``rsa``.
   let transactionReceipt: [UInt8]
+  /// A purchase at Google Play, by a key of its own.
+  let googlePlayPurchase: [UInt8]
+  private let appKey: PrivateKey
 
   init() throws {
     let now = SystemClock.now()
@@ -99,6 +102,19 @@ struct Samples {
         $0.applicationVersion = "1"
       },
       version: .four, environment: .sandbox)
+    appKey = try PrivateKey.generateRSA(bits: 2048)
+    let purchase = GooglePlayPurchase().with {
+      $0.orderId = "GPA.3374-0096-5261-09291"
+      $0.packageName = Self.bundleId
+      $0.productId = "com.example.bench.monthly"
+      $0.purchaseTime = now
+      $0.purchaseState = .purchased
+      $0.purchaseToken = String(repeating: "abcdefgh", count: 17)
+      $0.quantity = 1
+      $0.acknowledged = false
+    }
+    googlePlayPurchase = try AppKeySigner(identity: SigningIdentity(appKey: appKey))
+      .sign(.googlePlayPurchase(purchase))
   }
 
   static func transaction(_ number: Int, at now: Timestamp) -> JWSTransaction {
@@ -128,10 +144,11 @@ struct Samples {
   /// A verifier that has seen nothing yet.
   func freshVerifier() -> ReceiptVerifier {
     let roots = [elliptic.chain.last, rsa.chain.last].compactMap { $0 }
+    var policy = VerificationPolicy(
+      bundleIds: .oneOf([Self.bundleId]), environments: [.production, .sandbox])
+    policy.appKeys = [AppKey(.googlePlay, package: Self.bundleId, publicKey: appKey.publicKey)]
     return ReceiptVerifier(
-      trust: TrustAnchors(certificates: roots),
-      policy: VerificationPolicy(
-        bundleIds: .oneOf([Self.bundleId]), environments: [.production, .sandbox]),
+      trust: TrustAnchors(certificates: roots), policy: policy,
       intermediates: Array(rsa.chain.dropFirst().prefix(1)))
   }
 }

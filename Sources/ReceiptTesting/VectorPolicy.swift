@@ -20,8 +20,11 @@ package struct VectorPolicy: Sendable {
   /// - Parameters:
   ///   - arguments: Flags and values, in pairs except for `--admit-xcode` and `--accept-claimed-environment`.
   ///   - certificate: Reads the certificate in a file.
-  /// - Throws: ``UnknownFlag``, or the errors of `certificate`.
-  package init(arguments: [String], certificate: (String) throws -> Certificate?) throws {
+  ///   - appKey: Reads the public key in a file.
+  /// - Throws: ``UnknownFlag``, or the errors of `certificate` and `appKey`.
+  package init(
+    arguments: [String], certificate: (String) throws -> Certificate?, appKey: (String) throws -> PublicKey?
+  ) throws {
     var policy = VerificationPolicy(bundleIds: .any, environments: [])
     var roots: [Certificate] = []
     var intermediates: [Certificate] = []
@@ -51,6 +54,13 @@ package struct VectorPolicy: Sendable {
       switch flag {
       case "--trust": roots.append(try parsed(certificate(value)))
       case "--intermediate": intermediates.append(try parsed(certificate(value)))
+      case "--play-key", "--huawei-key":
+        let parts = value.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw UnknownFlag(description: "\(flag) \(value)") }
+        policy.appKeys.insert(
+          AppKey(
+            flag == "--play-key" ? .googlePlay : .huawei, package: parts[0],
+            publicKey: try parsed(appKey(parts[1]))))
       case "--bundle-id": bundleIds.insert(value)
       case "--environment": policy.environments.insert(try parsed(.init(rawValue: value)))
       case "--kind": kinds.insert(try parsed(.init(rawValue: value)))

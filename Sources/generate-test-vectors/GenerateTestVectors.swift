@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptSigning
 import ReceiptTesting
 
@@ -33,13 +34,15 @@ struct GenerateTestVectors {
     vectors += try JWSVectors(.realtimeRequest(SampleReceipts.realtimeRequest)).vectors
     vectors += try AppReceiptVectors().vectors
     vectors += try TransactionReceiptVectors().vectors
+    vectors += try DetachedVectors().vectors
     let (es256, rsa) = (try TestAuthority.es256(), try TestAuthority.rsa())
     try VectorWriter(directory: directory).write(
       vectors,
       certificates: [
         ("es256-root", es256.root), ("es256-intermediate", es256.intermediate), ("rsa-root", rsa.root),
         ("rsa-intermediate", rsa.intermediate), ("xcode", SelfSignedTestData().certificate),
-      ])
+      ],
+      appKeys: [("app-key", TestKeys.app().publicKey), ("other-app-key", TestKeys.otherRSA().publicKey)])
     print("wrote \(vectors.count) vectors to \(directory)")
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
@@ -14,18 +15,25 @@ struct VectorWriter {
 
   let directory: String
 
-  func write(_ vectors: [Vector], certificates: [(name: String, certificate: Certificate)]) throws {
+  func write(
+    _ vectors: [Vector], certificates: [(name: String, certificate: Certificate)],
+    appKeys: [(name: String, key: PublicKey)]
+  ) throws {
     try FileStore.ensureDirectory(directory)
     try FileStore.ensureDirectory("\(directory)/certificates")
     for kind in Set(vectors.map(\.kind)) { try FileStore.ensureDirectory("\(directory)/\(kind.rawValue)") }
     for (name, certificate) in certificates {
       try put("certificates/\(name).pem", Array(certificate.pem.utf8))
     }
+    // As a store's console shows them.
+    for (name, key) in appKeys {
+      try put("certificates/\(name).txt", Base64.encode(key.subjectPublicKeyInfo) + [UInt8(ascii: "\n")])
+    }
     var entries: [JSONValue] = []
     var disagreements: [String] = []
     for vector in vectors {
       do {
-        entries.append(try entry(of: vector, certificates: certificates))
+        entries.append(try entry(of: vector, certificates: certificates, appKeys: appKeys))
         try put(vector.path, vector.contents)
       } catch let error as Disagreement {
         disagreements.append(error.description)
@@ -46,11 +54,13 @@ struct VectorWriter {
   }
 
   private func entry(
-    of vector: Vector, certificates: [(name: String, certificate: Certificate)]
+    of vector: Vector, certificates: [(name: String, certificate: Certificate)],
+    appKeys: [(name: String, key: PublicKey)]
   ) throws -> JSONValue {
-    let policy = try VectorPolicy(arguments: vector.policy.arguments) { path in
-      certificates.first { "certificates/\($0.name).pem" == path }?.certificate
-    }
+    let policy = try VectorPolicy(
+      arguments: vector.policy.arguments,
+      certificate: { path in certificates.first { "certificates/\($0.name).pem" == path }?.certificate },
+      appKey: { path in appKeys.first { "certificates/\($0.name).txt" == path }?.key })
     let verdict = policy.verifier.verify(vector.contents)
     var members = [
       JSONMember(name: "file", value: .string(vector.path)),
@@ -106,6 +116,7 @@ struct VectorWriter {
       add("originalPurchaseDate", transaction.originalPurchaseDate?.iso8601, to: &list)
       add("expiresDate", transaction.expiresDate?.iso8601, to: &list)
       add("revocationDate", transaction.revocationDate?.iso8601, to: &list)
+      add("purchaseToken", transaction.purchaseToken, to: &list)
       return JSONValue.object(list)
     }
     members.append(JSONMember(name: "transactions", value: .array(transactions)))

@@ -25,13 +25,15 @@ import Testing
     for vector in try Self.vectors() {
       let file = try #require(vector["file"]?.string)
       let arguments = try #require(vector["policy"]?.array).compactMap(\.string)
-      let policy = try VectorPolicy(arguments: arguments) { path in
-        if certificates[path] == nil {
-          let contents = try FileStore.read("\(Self.directory)/\(path)")
-          certificates[path] = try Certificate.certificates(in: contents).first
-        }
-        return certificates[path]
-      }
+      let policy = try VectorPolicy(
+        arguments: arguments,
+        certificate: { path in
+          if certificates[path] == nil {
+            let contents = try FileStore.read("\(Self.directory)/\(path)")
+            certificates[path] = try Certificate.certificates(in: contents).first
+          }
+          return certificates[path]
+        }, appKey: { path in try PublicKey(inFile: FileStore.read("\(Self.directory)/\(path)")) })
       let verdict = policy.verifier.verify(try FileStore.read("\(Self.directory)/\(file)"))
       switch verdict {
       case .valid(let receipt):
@@ -63,6 +65,7 @@ import Testing
         json["transactionId"]?.string, json["originalTransactionId"]?.string, json["productId"]?.string,
         json["quantity"]?.int64.map { String($0) }, json["purchaseDate"]?.string,
         json["originalPurchaseDate"]?.string, json["expiresDate"]?.string, json["revocationDate"]?.string,
+        json["purchaseToken"]?.string,
       ]
     }
     let found = receipt.transactions.map { transaction in
@@ -70,7 +73,7 @@ import Testing
         transaction.transactionId, transaction.originalTransactionId, transaction.productId,
         transaction.quantity.map { String($0) }, transaction.purchaseDate?.iso8601,
         transaction.originalPurchaseDate?.iso8601, transaction.expiresDate?.iso8601,
-        transaction.revocationDate?.iso8601,
+        transaction.revocationDate?.iso8601, transaction.purchaseToken,
       ]
     }
     #expect(Set(stated) == Set(found), "\(file)")

@@ -57,6 +57,8 @@ public struct IdentityDirectory: Sendable, Hashable {
       throw SigningError(error)
     }
     var files: [(path: String, mode: UInt16, contents: [UInt8])] = [(keyPath, 0o600, Array(key.utf8))]
+    // What belongs to an identity of the other form, and must not stay beside this one's key.
+    let foreign = identity.chain.isEmpty ? [chainPath, rootPath] : [publicKeyPath]
     if let root = identity.chain.last {
       files.append((chainPath, 0o644, identity.chain.flatMap { Array($0.pem.utf8) }))
       files.append((rootPath, 0o644, root.der))
@@ -67,8 +69,11 @@ public struct IdentityDirectory: Sendable, Hashable {
     try FileStore.ensureDirectory(path)
     if overwriting {
       for file in files { try FileStore.replace(file.path, mode: file.mode, contents: file.contents) }
+      for path in foreign { FileStore.remove(path) }
     } else {
-      for file in files where try FileStore.status(file.path) != nil { throw FileStore.exists(file.path) }
+      for path in files.map(\.path) + foreign where try FileStore.status(path) != nil {
+        throw FileStore.exists(path)
+      }
       var written: [String] = []
       do throws(SigningError) {
         for file in files {

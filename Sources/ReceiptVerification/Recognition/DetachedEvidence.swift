@@ -13,6 +13,7 @@ final class DetachedEvidence: Evidence {
   private let store: PurchaseStore
   /// The app that the data names, which decides whose key is asked.
   private let package: String
+  private let packageBytes: ArraySlice<UInt8>
   /// The content, or why the data cannot be decoded: that counts only where the signature matches.
   private let content: Result<DetachedContent, MalformedReceipt>
 
@@ -54,6 +55,7 @@ final class DetachedEvidence: Evidence {
     self.appKeys = appKeys
     self.store = store
     self.package = package
+    packageBytes = Array(package.utf8)[...]
     self.content = content
   }
 
@@ -78,10 +80,14 @@ final class DetachedEvidence: Evidence {
   var format: ReceiptFormat { .detached }
   var signed: SignedContent { .bytes(signedContent, sharedPrefix: 0) }
   var signature: ArraySlice<UInt8> { detached.signature[...] }
-  var cacheKey: SignerCacheKey { SignerCacheKey(Array(package.utf8)[...], Array(store.rawValue.utf8)[...]) }
+  var cacheKey: SignerCacheKey { SignerCacheKey(packageBytes, Self.storeNames[store] ?? []) }
   var receipt: UnverifiedReceipt { .detached(detached) }
   var encoded: [UInt8] { detached.encoded }
   var signedContent: ArraySlice<UInt8> { detached.signedBytes[...] }
+
+  /// The names in bytes, made once.
+  private static let storeNames = Dictionary(
+    uniqueKeysWithValues: PurchaseStore.allCases.map { ($0, Array($0.rawValue.utf8)[...]) })
 
   private var keySubject: String { "key of \(package) at \(store.displayName)" }
 

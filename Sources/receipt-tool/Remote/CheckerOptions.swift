@@ -86,7 +86,7 @@ struct CheckerOptions: ParsableArguments {
       ], unless: !specifications.isEmpty, "needs --check")
   }
 
-  private func asks(_ source: String) -> Bool { specifications.contains(source) }
+  func asks(_ source: String) -> Bool { specifications.contains(source) }
 
   /// Every appAccountToken is a UUID; only purchases of other stores name accounts by any text.
   func requireAccountToken(isText: Bool) throws {

@@ -67,7 +67,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
   func validate() throws {
     try detached.validate(paths: paths, ["--lines": readsLines])
-    try checks.requireAccountToken(isText: appKeys.isGiven)
+    try checks.requireAccountToken(isText: appKeys.isGiven && !checks.asks("app-store"))
     guard 1...Self.longestReceipt ~= maximumByteCount else {
       throw ValidationError("--max-bytes takes a positive number, at most \(Self.longestReceipt).")
     }

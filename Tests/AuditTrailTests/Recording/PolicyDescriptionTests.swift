@@ -3,6 +3,7 @@
 import AuditTrail
 import ReceiptCodec
 import ReceiptCrypto
+import ReceiptTesting
 import ReceiptVerification
 import Testing
 
@@ -18,6 +19,9 @@ import Testing
       environment production
       environment sandbox
       kind app-receipt
+      kind google-play-license
+      kind google-play-purchase
+      kind huawei-purchase
       kind signed-app-transaction
       kind signed-notification
       kind signed-realtime-request
@@ -29,6 +33,7 @@ import Testing
       marker 1.2.840.113635.100.6.11.1,1.2.840.113635.100.6.2.1
       marker 1.2.840.113635.100.6.5.1,1.2.840.113635.100.6.2.2
       algorithm ES256
+      algorithm RSA-PSS-SHA256
       algorithm RSA-SHA1
       algorithm RSA-SHA256
       self-signed refused
@@ -58,6 +63,8 @@ import Testing
       { $0.allowedClockSkew = 60.5 },
       { $0.markers = [] },
       { $0.deviceIdentifier = [1] },
+      { $0.appKeys = (try? TestReceipts.appKeys()) ?? [] },
+      { $0.admitsShortKeys = true },
       { $0.algorithms = [.es256] },
       { $0.selfSignedTesting = .pinned([]) },
       { $0.selfSignedTesting = .pinned([[1]]) },

@@ -11,6 +11,7 @@ enum RecordingFixture {
 
   static func policy(_ change: (inout VerificationPolicy) -> Void = { _ in }) -> VerificationPolicy {
     var policy = VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox])
+    policy.appKeys = (try? TestReceipts.appKeys()) ?? []
     change(&policy)
     return policy
   }

@@ -172,13 +172,19 @@ import Testing
   @Test(arguments: ReceiptKind.allCases)
   func everyKindHasARecordThatAnEntryCanHold(kind: ReceiptKind) async throws {
     let receipt = try TestReceipts().receipt(of: kind)
-    let records = try await RecordingFixture.records(receipt) { $0.environments = [.sandbox, .production] }
+    let keys = try TestReceipts.appKeys()
+    let records = try await RecordingFixture.records(receipt) {
+      $0.environments = [.sandbox, .production]
+      $0.appKeys = keys
+    }
     for record in records {
       #expect(record.verdict == .valid)
       let bytes = try AuditEntry(record.facts).encoded()
       #expect(try AuditEntry(parsing: bytes).facts == record.facts)
     }
-    #expect((records.first?.original == nil) == [.signedAppTransaction, .appReceipt].contains(kind))
+    #expect(
+      (records.first?.original == nil)
+        == [.signedAppTransaction, .appReceipt, .googlePlayLicense].contains(kind))
   }
 
   @Test func whatIsKeptIsTheCallersChoice() async throws {

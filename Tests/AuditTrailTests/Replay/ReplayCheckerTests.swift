@@ -49,10 +49,11 @@ import Testing
   /// Presents a receipt as a customer, and records the verdict.
   private func present(
     _ receipt: [UInt8], as customer: String? = nil, rules: Set<ReplayRule>, consumables: Set<String> = [],
-    to trail: ListedTrail? = nil, erased: Bool = false, others: [any RemoteChecker] = []
+    to trail: ListedTrail? = nil, erased: Bool = false, others: [any RemoteChecker] = [],
+    environments: Set<ReceiptEnvironment.Category> = [.sandbox]
   ) async throws -> Verdict {
     let trail = trail ?? self.trail
-    let verifier = try RecordingFixture.verifier()
+    let verifier = try RecordingFixture.verifier { $0.environments = environments }
     let checker = ReplayChecker(trail, rules: rules, customer: customer, consumables: consumables)
     let verdict = await verifier.verify(receipt, checkers: [checker] + others)
     trail.append(
@@ -192,6 +193,93 @@ import Testing
       $0.transactionId = "2000000009"
     }
     #expect(try await present(next, as: "anna", rules: [.consumableAgain]).receipt != nil)
+  }
+
+  // MARK: Other stores
+
+  /// The same purchase as the store may sign it again: once acknowledged, its bytes are others.
+  private func acknowledged(
+    _ change: @escaping (inout GooglePlayPurchase) -> Void = { _ in }
+  ) throws -> [UInt8] {
+    try TestReceipts().googlePlayPurchase {
+      $0.acknowledged = true
+      change(&$0)
+    }
+  }
+
+  /// Google Play states no environment.
+  private func presentPlay(
+    _ receipt: [UInt8], as customer: String? = nil, rules: Set<ReplayRule>
+  ) async throws -> Verdict {
+    try await present(
+      receipt, as: customer, rules: rules, consumables: ["com.example.app.coins"],
+      environments: [.production, .sandbox])
+  }
+
+  @Test("a consumable of Google Play is granted once, by its order or its purchase token")
+  func consumableOfGooglePlay() async throws {
+    let rules: Set<ReplayRule> = [.consumableAgain]
+    let first = try TestReceipts().googlePlayPurchase()
+    #expect(try await presentPlay(first, rules: rules).receipt != nil)
+    expectRefused(try await presentPlay(acknowledged(), rules: rules), "granted before, in entry 0")
+    expectRefused(try await presentPlay(acknowledged { $0.orderId = nil }, rules: rules), "in entry 0")
+    expectRefused(try await presentPlay(acknowledged { $0.purchaseToken = nil }, rules: rules), "in entry 0")
+    let next = try acknowledged {
+      $0.orderId = "GPA.2"
+      $0.purchaseToken = "other"
+    }
+    #expect(try await presentPlay(next, rules: rules).receipt != nil)
+  }
+
+  @Test("a test purchase without an order is granted once too")
+  func consumableWithoutOrder() async throws {
+    let receipt = try TestReceipts().googlePlayPurchase { $0.orderId = nil }
+    #expect(try await presentPlay(receipt, rules: [.consumableAgain]).receipt != nil)
+    let again = try acknowledged { $0.orderId = nil }
+    expectRefused(try await presentPlay(again, rules: [.consumableAgain]), "granted before, in entry 0")
+  }
+
+  @Test("a purchase of Google Play belongs to its first customer")
+  func customerOfGooglePlay() async throws {
+    let receipt = try TestReceipts().googlePlayPurchase()
+    #expect(try await presentPlay(receipt, rules: [.anotherCustomer]).receipt != nil)
+    #expect(try await presentPlay(acknowledged(), as: "account-1", rules: [.anotherCustomer]).receipt != nil)
+    expectRefused(
+      try await presentPlay(acknowledged(), as: "bert", rules: [.anotherCustomer]),
+      "another customer, in entry 0")
+    let renewal = try acknowledged { $0.orderId = "GPA.1234-5678-9012-34567..0" }
+    expectRefused(try await presentPlay(renewal, as: "bert", rules: [.anotherCustomer]), "another customer")
+  }
+
+  @Test("the same data is one receipt, however it is wrapped")
+  func wrappedReceiptOfGooglePlay() async throws {
+    let receipt = try TestReceipts().googlePlayPurchase()
+    #expect(try await presentPlay(receipt, rules: [.sameReceipt]).receipt != nil)
+    let members = try #require(try JSONValue(parsing: receipt).object)
+    let wrapped = JSONValue.object([
+      JSONMember(
+        name: "transaction",
+        value: .object(
+          members.map { JSONMember(name: $0.name == "data" ? "receipt" : $0.name, value: $0.value) }))
+    ]).encoded()
+    expectRefused(try await presentPlay(wrapped, rules: [.sameReceipt]), "accepted before, in entry 0")
+  }
+
+  @Test func aConsumableOfHuaweiSaysSoItself() async throws {
+    let receipt = try TestReceipts().huaweiPurchase { $0.kind = .consumable }
+    let again = try TestReceipts().huaweiPurchase {
+      $0.kind = .consumable
+      $0.confirmed = 1
+    }
+    #expect(try await present(receipt, rules: [.consumableAgain]).receipt != nil)
+    expectRefused(try await present(again, rules: [.consumableAgain]), "granted before, in entry 0")
+    let subscription = try TestReceipts().huaweiPurchase {
+      $0.orderId = "2"
+      $0.purchaseToken = "2"
+    }
+    for _ in 0..<2 {
+      #expect(try await present(subscription, rules: [.consumableAgain]).receipt != nil)
+    }
   }
 
   @Test func aSubscriptionIsNoConsumable() async throws {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FuzzSupport
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptTesting
+import ReceiptVerification
+
+/// Data with a signature beside it. The first byte says what the rest is: 0 a receipt in any wrapping; 1 data alone; 2
+/// data that stands beside a genuine signature, so that its damage is explained; 3 flipped bits of a genuine receipt.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let bytes = input(start, count)
+  guard let mode = bytes.first else { return 0 }
+  let rest = Array(bytes.dropFirst())
+  switch mode % 4 {
+  case 0: read(rest)
+  case 1: decode(rest)
+  case 2:
+    guard let text = String(validating: rest, as: UTF8.self), rest != Genuine.receipt.signedBytes else {
+      return 0
+    }
+    let receipt = JSONValue.object([
+      JSONMember(name: "data", value: .string(text)),
+      JSONMember(name: "signature", value: .string(Genuine.signature)),
+    ])
+    require(
+      Genuine.verifier.verify(receipt.encoded()).receipt == nil, "other data than was signed is accepted")
+  default:
+    var receipt = Genuine.receipt.encoded
+    for (index, byte) in rest.prefix(8).enumerated() {
+      receipt[(index * 251 + Int(byte) * 7) % receipt.count] ^= 1 << (byte % 8)
+    }
+    guard case .valid(let verified) = Genuine.verifier.verify(receipt) else { return 0 }
+    require(
+      Array(verified.signedContent) == Genuine.receipt.signedBytes,
+      "a changed receipt is accepted as another one")
+  }
+  return 0
+}
+
+/// What was read is written so that it reads the same.
+private func read(_ bytes: [UInt8]) {
+  guard case .detached(let receipt)? = try? UnverifiedReceipt(parsing: bytes) else { return }
+  let again = mustSucceed("what was unwrapped does not parse") {
+    try UnverifiedDetachedReceipt(parsing: receipt.encoded)
+  }
+  require(again.signedBytes == receipt.signedBytes, "the data changed")
+  require(again.signature == receipt.signature, "the signature changed")
+  require(again.statedAlgorithm == receipt.statedAlgorithm, "the algorithm changed")
+  decode(receipt.signedBytes)
+  let verdict = Genuine.verifier.verify(bytes)
+  require(
+    verdict.receipt == nil || receipt.signedBytes == Genuine.receipt.signedBytes,
+    "a forged receipt is accepted")
+}
+
+/// What was decoded is written so that it decodes to the same.
+private func decode(_ bytes: [UInt8]) {
+  guard let content = try? DetachedContent(decoding: bytes) else { return }
+  _ = content.transactions
+  let again = mustSucceed("what was written does not decode") {
+    try DetachedContent(decoding: content.encoded(), store: content.store)
+  }
+  require(again == content, "the content changed")
+}
+
+private enum Genuine {
+  static let receipt = mustSucceed("the sample cannot be made") {
+    try UnverifiedDetachedReceipt(
+      parsing: TestReceipts().googlePlayPurchase { $0.developerPayload = "{\"a/b\":\"<é>\"}" })
+  }
+
+  static let signature = mustSucceed("the sample has no signature") {
+    guard let text = try JSONValue(parsing: receipt.encoded)["signature"]?.string else { throw NoSignature() }
+    return text
+  }
+
+  static let verifier = mustSucceed("the verifier cannot be made") {
+    var policy = VerificationPolicy(bundleIds: .any, environments: [.production, .sandbox])
+    policy.appKeys = try TestReceipts.appKeys()
+    return ReceiptVerifier(trust: TrustAnchors(), policy: policy)
+  }
+
+  struct NoSignature: Error {}
+}
