@@ -67,7 +67,8 @@ let package = Package(
     .target(
       name: "RemoteChecks",
       dependencies: [
-        "AppStoreServer", "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "AppStoreServer", "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto",
+        "ReceiptHTTP",
         "ReceiptVerification",
       ]),
     // A pure fold: no network, no clock.
@@ -138,6 +139,7 @@ let package = Package(
         "AppStoreServer",
         "Entitlements",
         "EntitlementsSQLite",
+        "GooglePlay",
         "ReceiptHTTP",
         "ReceiptHTTPCurl",
         "ReceiptBytes",
@@ -225,7 +227,8 @@ let package = Package(
     .testTarget(
       name: "RemoteTests",
       dependencies: [
-        "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "ReceiptBytes",
+        "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "GooglePlay",
+        "ReceiptBytes", "ReceiptCrypto", "SQLite",
         "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "Storefront",
         "StorefrontSQLite",
       ]),

@@ -7,11 +7,13 @@ internal import ReceiptVerification
 internal import SQLite
 internal import Synchronization
 
-/// An entitlement ledger in one SQLite file, with the notifications that were dealt with. A notification and its effect
-/// on the ledger are one commit, so that a crash at any instant leaves both or neither.
+/// An entitlement ledger in one SQLite file, with the notifications of the App Store and of Google Play that were dealt
+/// with. A notification and its effect on the ledger are one commit, so that a crash at any instant leaves both or
+/// neither.
 ///
-/// Each original transaction, and each customer whose guardian withdrew consent, is a row: a ledger of its own. Several
-/// processes may use a file at once. It must be on a local disk, because locks of network file systems are unreliable.
+/// Each original transaction, each customer whose guardian withdrew consent, and each purchase in Google Play is a row: a
+/// ledger of its own. Several processes may use a file at once. A file of layout 1, which knows the App Store only, is
+/// upgraded when it is opened; a process of an earlier build that has it open meanwhile is not disturbed. It must be on a local disk, because locks of network file systems are unreliable.
 package final class EntitlementStore: Sendable {
   private let file: DatabaseFile
   private let identity: File.Identity?
@@ -22,10 +24,17 @@ package final class EntitlementStore: Sendable {
 
   /// "RKEN": the type of the file (`PRAGMA application_id`).
   private static let applicationID: Int64 = 0x524B_454E
-  private static let layoutVersion: Int64 = 1
-  private static let layout = [
+  private static let layoutVersion: Int64 = 2
+  /// In the order of ``requireLayout(_:)``, by name, descending.
+  private static let layout = [playLayout[1], appStoreLayout[0], appStoreLayout[1], playLayout[0]]
+  /// All of layout 1.
+  private static let appStoreLayout = [
     "CREATE TABLE notifications(key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID",
     "CREATE TABLE ledgers(key BLOB PRIMARY KEY, ledger BLOB NOT NULL) STRICT, WITHOUT ROWID",
+  ]
+  private static let playLayout = [
+    "CREATE TABLE developer_notifications(key BLOB PRIMARY KEY) STRICT, WITHOUT ROWID",
+    "CREATE TABLE play_ledgers(key BLOB PRIMARY KEY, ledger BLOB NOT NULL) STRICT, WITHOUT ROWID",
   ]
   private static let pageSize = 4096
   private static let pragmas = """
@@ -54,7 +63,10 @@ package final class EntitlementStore: Sendable {
     identity = file.status?.identity
     let timeout = BusyTimeout(.seconds(10))
     connection = try Connection(file, .writing, timeout: timeout, pragmas: Self.pragmas)
-    try connection.use(Self.requireLayout)
+    try connection.use { database in
+      try Self.upgrade(database)
+      try Self.requireLayout(database)
+    }
     let copier = try Connection(file, .writing, timeout: BusyTimeout(.zero), pragmas: Self.pragmas)
     copying = LogCopying(on: copier, limit: 8 << 20, pageSize: Self.pageSize)
     try connection.use { database in
@@ -75,6 +87,25 @@ package final class EntitlementStore: Sendable {
     }
   }
 
+  /// Adds the tables of Google Play to a file of layout 1.
+  private static func upgrade(_ database: Database) throws {
+    func isOfFirstLayout() throws -> Bool {
+      try database.integer("PRAGMA application_id") == applicationID
+        && database.integer("PRAGMA user_version") == 1 && tables(database) == appStoreLayout
+    }
+    guard try isOfFirstLayout() else { return }
+    try database.transaction {
+      // Another process may have done it meanwhile.
+      guard try isOfFirstLayout() else { return }
+      try database.execute(
+        playLayout.joined(separator: "; ") + "; PRAGMA user_version = \(layoutVersion)")
+    }
+  }
+
+  private static func tables(_ database: Database) throws -> [String] {
+    try database.texts("SELECT sql FROM sqlite_schema WHERE type = 'table' ORDER BY name DESC")
+  }
+
   private static func requireLayout(_ database: Database) throws {
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw SQLiteError(.occupied, at: database.path, "It is an SQLite database of another application.")
@@ -86,7 +117,7 @@ package final class EntitlementStore: Sendable {
         "Its layout is of version \(version ?? 0); this build knows version \(layoutVersion).")
     }
     guard
-      try database.texts("SELECT sql FROM sqlite_schema WHERE type = 'table' ORDER BY name DESC") == layout,
+      try tables(database) == layout,
       try database.texts("PRAGMA journal_mode") == ["wal"]
     else {
       throw SQLiteError(.corrupt, at: database.path, "Its tables are not those of entitlements.")
@@ -95,7 +126,12 @@ package final class EntitlementStore: Sendable {
 
   /// Whether a notification was recorded.
   package func isRecorded(_ notification: AppStoreNotification) throws -> Bool {
-    try use { database in try Self.isRecorded(Self.key(notification), in: database) }
+    try use { database in try Self.isRecorded(Self.key(notification), in: .appStore, database) }
+  }
+
+  /// Whether a message of Google Play was recorded.
+  package func isRecorded(messageId: String) throws -> Bool {
+    try use { database in try Self.isRecorded(Array(messageId.utf8), in: .googlePlay, database) }
   }
 
   /// Records that a notification was dealt with, and folds it into the ledger. When it returns both are on disk.
@@ -104,19 +140,42 @@ package final class EntitlementStore: Sendable {
   /// - Throws: `SQLiteError` with `full` if the disk is full: then nothing was stored. After `syncFailed` every later
   ///   call throws the same error until the file is opened again.
   package func record(_ notification: AppStoreNotification) throws -> Bool {
+    var change = EntitlementLedger()
+    change.apply(notification)
+    return try record(
+      Self.key(notification), change.soleName.map { [($0, change)] } ?? [], in: .appStore)
+  }
+
+  /// Records that a message of Google Play was dealt with, and merges what was learned into the ledger: see
+  /// ``record(_:)``.
+  package func record(messageId: String, _ change: EntitlementLedger) throws -> Bool {
+    try record(Array(messageId.utf8), change.playParts, in: .googlePlay)
+  }
+
+  /// The tables of a store.
+  private struct Tables {
+    let notifications: String
+    let ledgers: String
+
+    static let appStore = Tables(notifications: "notifications", ledgers: "ledgers")
+    static let googlePlay = Tables(notifications: "developer_notifications", ledgers: "play_ledgers")
+  }
+
+  private func record(
+    _ key: [UInt8], _ changes: [(name: String, ledger: EntitlementLedger)], in tables: Tables
+  ) throws -> Bool {
     try use { database in
       // What is committed to an unlinked file is lost.
       guard file.status?.identity == identity else {
         throw SQLiteError(.notFound, at: file.path, "The file was moved, removed or replaced while in use.")
       }
-      let key = Self.key(notification)
       var isNew = false
       do {
         try database.transaction {
-          isNew = try !Self.isRecorded(key, in: database)
+          isNew = try !Self.isRecorded(key, in: tables, database)
           guard isNew else { return }
-          try Self.run("INSERT INTO notifications(key) VALUES (?1)", [key], in: database)
-          try Self.fold(notification, in: database)
+          try Self.run("INSERT INTO \(tables.notifications)(key) VALUES (?1)", [key], in: database)
+          for (name, change) in changes { try Self.merge(change, named: name, in: tables, database) }
         }
       } catch let error as SQLiteError where error.code == .inputOutput {
         // Part of the commit may be in the log; it is unknown whether it survives a crash.
@@ -127,24 +186,27 @@ package final class EntitlementStore: Sendable {
     }
   }
 
-  private static func fold(_ notification: AppStoreNotification, in database: Database) throws {
-    var change = EntitlementLedger()
-    change.apply(notification)
-    guard let name = change.soleName else { return }
+  private static func merge(
+    _ change: EntitlementLedger, named name: String, in tables: Tables, _ database: Database
+  ) throws {
+    var change = change
     let key = Array(name.utf8)
-    let stored = try database.withStatement("SELECT ledger FROM ledgers WHERE key = ?1") { statement in
+    let stored = try database.withStatement("SELECT ledger FROM \(tables.ledgers) WHERE key = ?1") {
+      statement in
       try statement.bind(key, at: 1)
       return try statement.step() ? statement.blob(0) : nil
     }
     if let stored { change.merge(try ledger(stored, database)) }
     try run(
-      "INSERT OR REPLACE INTO ledgers(key, ledger) VALUES (?1, ?2)", [key, change.encoded()], in: database)
+      "INSERT OR REPLACE INTO \(tables.ledgers)(key, ledger) VALUES (?1, ?2)", [key, change.encoded()],
+      in: database)
   }
 
-  /// Reads the ledger of each original transaction and customer, in no particular order.
+  /// Reads the ledger of each original transaction, customer and purchase in Google Play, in no particular order.
   package func forEachLedger(_ body: (EntitlementLedger) throws -> Void) throws {
     try use { database in
-      try database.withStatement("SELECT ledger FROM ledgers") { statement in
+      try database.withStatement("SELECT ledger FROM ledgers UNION ALL SELECT ledger FROM play_ledgers") {
+        statement in
         while try statement.step() { try body(Self.ledger(statement.blob(0) ?? [], database)) }
       }
     }
@@ -167,8 +229,8 @@ package final class EntitlementStore: Sendable {
     return Array(uuid.lowercased().utf8)
   }
 
-  private static func isRecorded(_ key: [UInt8], in database: Database) throws -> Bool {
-    try database.withStatement("SELECT 1 FROM notifications WHERE key = ?1") { statement in
+  private static func isRecorded(_ key: [UInt8], in tables: Tables, _ database: Database) throws -> Bool {
+    try database.withStatement("SELECT 1 FROM \(tables.notifications) WHERE key = ?1") { statement in
       try statement.bind(key, at: 1)
       return try statement.step()
     }

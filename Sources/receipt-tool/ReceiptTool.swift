@@ -33,7 +33,8 @@ struct ReceiptTool: AsyncParsableCommand {
     version: toolVersion,
     subcommands: [
       VerifyCommand.self, SignCommand.self, IdentityCommand.self, InspectCommand.self, AuditCommand.self,
-      StoreCommand.self, APICommand.self, NotificationsCommand.self, TokenCommand.self, VersionCommand.self,
+      StoreCommand.self, APICommand.self, PlayCommand.self, NotificationsCommand.self, TokenCommand.self,
+      VersionCommand.self,
     ])
 
   static func main() async {

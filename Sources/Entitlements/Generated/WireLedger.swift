@@ -317,6 +317,8 @@ struct LedgerDocument: Sendable, Hashable {
   var purchases: [LedgerRecord] = []
   /// The customers whose guardian withdrew consent, in order; absent for none.
   var rescindedConsents: [ConsentRecord]?
+  /// The purchases of Google Play, in order; absent for none.
+  var playPurchases: [PlayLedgerRecord]?
   /// Members that are no field of this type, in the order found; written back after the fields.
   var unknownFields: [JSONMember] = []
 }
@@ -326,6 +328,7 @@ extension LedgerDocument: JSONObject {
     case version
     case purchases
     case rescindedConsents
+    case playPurchases
   }
 
   static let fieldNames = JSONFieldNames<Field>(required: [
@@ -337,6 +340,7 @@ extension LedgerDocument: JSONObject {
     case .version: try coder.code(&version)
     case .purchases: try coder.code(&purchases)
     case .rescindedConsents: try coder.code(&rescindedConsents)
+    case .playPurchases: try coder.code(&playPurchases)
     }
   }
 }

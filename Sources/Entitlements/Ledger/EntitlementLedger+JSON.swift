@@ -3,7 +3,8 @@
 public import ReceiptCodec
 
 extension EntitlementLedger {
-  static let formatVersion: Int64 = 1
+  /// Version 2 has purchases of Google Play, which code that reads version 1 alone would lose.
+  private static let formatVersions: ClosedRange<Int64> = 1...2
 
   /// Reads what ``encoded()`` wrote. Keep it in trusted storage: it carries no signatures.
   ///
@@ -11,10 +12,11 @@ extension EntitlementLedger {
   ///   that this code does not know.
   public init(decoding json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
     let document = try LedgerDocument(json: json, part: "entitlement ledger", limits: limits)
-    guard document.version == Self.formatVersion else {
+    guard Self.formatVersions.contains(document.version) else {
       throw MalformedReceipt(
         .unsupported, at: .jsonPath("$.version"),
-        "The entitlement ledger is of version \(document.version); this code reads \(Self.formatVersion).")
+        "The entitlement ledger is of version \(document.version); this code reads "
+          + "\(Self.formatVersions.lowerBound) to \(Self.formatVersions.upperBound).")
     }
     for (index, record) in document.purchases.enumerated() {
       guard let environment = ReceiptEnvironment.Category(rawValue: record.environment),
@@ -35,6 +37,16 @@ extension EntitlementLedger {
       else { throw Self.malformed("$.rescindedConsents[\(index)]") }
       join(record.fact, to: customer)
     }
+    for (index, record) in (document.playPurchases ?? []).enumerated() {
+      guard
+        let id = PlayEntitlement.ID(packageName: record.packageName, purchaseToken: record.purchaseToken)
+      else {
+        throw MalformedReceipt(
+          .invalidValue, at: .jsonPath("$.playPurchases[\(index)]"),
+          "The package name or the purchase token is not of visible ASCII characters, or too long.")
+      }
+      join(record.facts, to: id)
+    }
   }
 
   private static func malformed(_ place: String) -> MalformedReceipt {
@@ -48,7 +60,7 @@ extension EntitlementLedger {
   /// The ledger as compact JSON. Equal ledgers give equal bytes.
   public func encoded() -> [UInt8] {
     let document = LedgerDocument(
-      version: Self.formatVersion,
+      version: playLines.isEmpty ? Self.formatVersions.lowerBound : Self.formatVersions.upperBound,
       purchases: sortedIDs.compactMap { id in
         lines[id].map { line in
           LedgerRecord(
@@ -62,6 +74,13 @@ extension EntitlementLedger {
           ConsentRecord(
             environment: customer.environment.rawValue, bundleId: customer.bundleId,
             appTransactionId: customer.appTransactionId, fact: fact)
+        },
+      playPurchases: playLines.isEmpty
+        ? nil
+        : sortedPlayIDs.compactMap { id in
+          playLines[id].map {
+            PlayLedgerRecord(packageName: id.packageName, purchaseToken: id.purchaseToken, facts: $0)
+          }
         })
     return document.encodedJSON()
   }

@@ -4,7 +4,7 @@ public import ReceiptCodec
 public import ReceiptVerification
 
 /// Folds verified notifications, and history from the App Store Server API, into the current entitlement of
-/// each original transaction.
+/// each original transaction; and what Google Play answers into that of each purchase there (``playEntitlements``).
 ///
 /// The result depends on the *set* of what was applied: any order, any repetition, and any split into ledgers
 /// that are merged later give the same ledger. So deliveries need no queue and no lock: fold each as it
@@ -18,6 +18,7 @@ public import ReceiptVerification
 public struct EntitlementLedger: Sendable, Hashable {
   var lines: [Entitlement.ID: PurchaseLine] = [:]
   var consents: [RescindedConsent.Customer: ConsentFact] = [:]
+  var playLines: [PlayEntitlement.ID: PlayPurchaseLine] = [:]
 
   /// Creates an empty ledger.
   public init() {}
@@ -94,6 +95,7 @@ public struct EntitlementLedger: Sendable, Hashable {
   public mutating func merge(_ other: EntitlementLedger) {
     for (id, line) in other.lines { join(line, to: id) }
     for (customer, fact) in other.consents { join(fact, to: customer) }
+    for (id, line) in other.playLines { join(line, to: id) }
   }
 
   /// The entitlement of an original transaction; `nil` while no transaction of it is known.
@@ -120,8 +122,8 @@ public struct EntitlementLedger: Sendable, Hashable {
     }
   }
 
-  /// How many original transactions it knows of.
-  package var count: Int { lines.count }
+  /// How many original transactions, and purchases in Google Play, it knows of.
+  package var count: Int { lines.count + playLines.count }
 
   mutating func join(_ line: PurchaseLine, to id: Entitlement.ID) {
     lines[id, default: PurchaseLine()].join(line)

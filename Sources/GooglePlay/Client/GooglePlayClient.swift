@@ -17,8 +17,12 @@ public struct GooglePlayAddress: Sendable, Hashable {
   }
 
   /// `https://androidpublisher.googleapis.com`.
-  public static let google = GooglePlayAddress(
-    at: RemoteURL(secureHost: "androidpublisher.googleapis.com"))
+  public static let google = GooglePlayAddress.google(tokenURL: nil)
+
+  /// Google's API, with access tokens from another server.
+  package static func google(tokenURL: RemoteURL?) -> GooglePlayAddress {
+    GooglePlayAddress(at: RemoteURL(secureHost: "androidpublisher.googleapis.com"), tokenURL: tokenURL)
+  }
 }
 
 /// Calls the Google Play Developer API, version 3, about the purchases of one app.

@@ -184,8 +184,8 @@ extension JSONWebKeySet: JSONObject {
 
 /// An RSA key (RFC 7518 section 6.3).
 public struct JSONWebKey: Sendable, Hashable {
-  /// `RSA`.
-  public var keyType: String
+  /// `RSA`; others are not looked at.
+  public var keyType: String?
   /// The identifier.
   public var kid: String?
   /// The algorithm, `RS256`.
@@ -199,16 +199,8 @@ public struct JSONWebKey: Sendable, Hashable {
   /// Members that are no field of this type, in the order found; written back after the fields.
   package var unknownFields: [JSONMember] = []
 
-  /// Creates one from its required fields.
-  package init(keyType: String) {
-    self.keyType = keyType
-  }
-
-  /// One to decode into, which sets every required field.
-  package init() {
-    self.init(
-      keyType: "")
-  }
+  /// Creates one without any field.
+  package init() {}
 }
 
 extension JSONWebKey: JSONObject {
@@ -221,9 +213,7 @@ extension JSONWebKey: JSONObject {
     case exponent = "e"
   }
 
-  package static let fieldNames = JSONFieldNames<Field>(required: [
-    .keyType
-  ])
+  package static let fieldNames = JSONFieldNames<Field>()
 
   package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {

@@ -9,6 +9,15 @@ import Glibc
 /// A body has a `Content-Length`; chunked ones are refused with 411, as section 6.3 permits. Connections that are slow,
 /// or send too much, are closed.
 struct HTTPListener {
+  /// A request, as far as it matters.
+  struct Request {
+    /// The path, without a query.
+    let path: String
+    /// The header `Authorization`, where there is one.
+    let authorization: String?
+    let body: [UInt8]
+  }
+
   /// What a request is answered with.
   struct Refusal: Error {
     let status: Int
@@ -62,9 +71,9 @@ struct HTTPListener {
     }
   }
 
-  /// Serves for ever. `respond` gets the body of each request, or why there is none, and returns the status.
+  /// Serves for ever. `respond` gets each request, or why there is none, and returns the status.
   func serve(
-    bodyLimit: Int, _ respond: @escaping @Sendable (Result<[UInt8], Refusal>) async -> Int
+    bodyLimit: Int, _ respond: @escaping @Sendable (Result<Request, Refusal>) async -> Int
   ) -> Never {
     let connections = DispatchQueue(label: "receipt-tool.connections", attributes: .concurrent)
     let slots = DispatchSemaphore(value: Self.maximumConnectionCount)
@@ -80,7 +89,7 @@ struct HTTPListener {
       _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
       connections.async {
         let connection = Connection(accepted)
-        let request = connection.readBody(limit: bodyLimit)
+        let request = connection.readRequest(limit: bodyLimit)
         Task {
           let status = await respond(request)
           connections.async {
@@ -99,14 +108,19 @@ struct HTTPListener {
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    func readBody(limit: Int) -> Result<[UInt8], Refusal> {
+    func readRequest(limit: Int) -> Result<Request, Refusal> {
       do throws(Refusal) {
         var bytes: [UInt8] = []
         let head = try readHead(&bytes)
         let count = try Self.contentLength(head, limit: limit)
         if bytes.isEmpty, count > 0, head.expectsContinue { send("HTTP/1.1 100 Continue\r\n\r\n") }
         while bytes.count < count { bytes += try receive(atMost: count - bytes.count) }
-        return .success(Array(bytes.prefix(count)))
+        let authorizations = head.values("authorization")
+        return .success(
+          Request(
+            path: String(head.target.prefix { $0 != "?" }),
+            authorization: authorizations.count == 1 ? authorizations[0] : nil,
+            body: Array(bytes.prefix(count))))
       } catch {
         return .failure(error)
       }
@@ -114,6 +128,7 @@ struct HTTPListener {
 
     private struct Head {
       var method = ""
+      var target = ""
       var version = ""
       var fields: [(name: String, value: String)] = []
 
@@ -153,7 +168,7 @@ struct HTTPListener {
           guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), parts[2].hasPrefix("HTTP/1.") else {
             throw malformed
           }
-          (head.method, head.version) = (String(parts[0]), String(parts[2]))
+          (head.method, head.target, head.version) = (String(parts[0]), String(parts[1]), String(parts[2]))
           continue
         }
         guard let colon = line.firstIndex(of: ":") else { throw malformed }
@@ -221,7 +236,8 @@ struct HTTPListener {
     /// (RFC 9112 section 9.6).
     func finish(status: Int) {
       let reasons = [
-        200: "OK", 400: "Bad Request", 405: "Method Not Allowed", 408: "Request Timeout",
+        200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 405: "Method Not Allowed",
+        408: "Request Timeout",
         411: "Length Required", 413: "Content Too Large", 431: "Request Header Fields Too Large",
         503: "Service Unavailable",
       ]

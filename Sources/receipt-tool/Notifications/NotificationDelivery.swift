@@ -2,6 +2,7 @@
 
 import Entitlements
 import EntitlementsSQLite
+import GooglePlay
 import ReceiptCodec
 import ReceiptVerification
 import SQLite
@@ -26,29 +27,52 @@ final class NotificationDelivery: Sendable {
     case busy
   }
 
+  /// What a delivery is about.
+  enum Subject {
+    case appStore(AppStoreNotification)
+    case googlePlay(DeveloperMessage, PlayEntitlement?)
+  }
+
   /// A delivery, as it is reported.
   struct Report {
     let outcome: Outcome
     let status: Int
-    var notification: AppStoreNotification?
+    var subject: Subject?
     var message: String?
     /// Whether what is stored is not known; then the process ends.
     var isFatal = false
   }
 
-  private let receiver: NotificationReceiver
+  /// Where Google Play's notifications come, apart from the App Store's.
+  static let playPath = "/play"
+
+  private let appStore: NotificationReceiver?
+  private let googlePlay: DeveloperNotificationReceiver?
   private let store: EntitlementStore
   private let forward: NotificationForward?
-  /// The notifications that are being dealt with.
+  /// The notifications that are being dealt with, by their keys; those of Google Play begin with a zero byte, which no
+  /// key of the App Store does.
   private let current = Mutex<Set<[UInt8]>>([])
 
-  init(verifier: ReceiptVerifier, store: EntitlementStore, forward: NotificationForward?) {
-    receiver = NotificationReceiver(verifier: verifier)
+  init(
+    appStore: NotificationReceiver?, googlePlay: DeveloperNotificationReceiver?, store: EntitlementStore,
+    forward: NotificationForward?
+  ) {
+    self.appStore = appStore
+    self.googlePlay = googlePlay
     self.store = store
     self.forward = forward
   }
 
-  func deliver(_ body: [UInt8]) async -> Report {
+  func deliver(_ request: HTTPListener.Request) async -> Report {
+    if let googlePlay, request.path == Self.playPath { return await deliver(request, to: googlePlay) }
+    guard let appStore else {
+      return Report(outcome: .refused, status: 404, message: "Notifications come to \(Self.playPath).")
+    }
+    return await deliver(request.body, to: appStore)
+  }
+
+  private func deliver(_ body: [UInt8], to receiver: NotificationReceiver) async -> Report {
     let notification: AppStoreNotification
     do throws(NotificationRejection) {
       notification = try receiver.receive(body)
@@ -57,28 +81,54 @@ final class NotificationDelivery: Sendable {
       return Report(
         outcome: isOpen ? .undetermined : .refused, status: error.httpStatus, message: error.description)
     }
-    let key = EntitlementStore.key(notification)
+    let subject = Subject.appStore(notification)
+    return await deal(with: EntitlementStore.key(notification), subject) {
+      if try store.isRecorded(notification) { return .repeated(subject) }
+      try await forward?.send(Self.document(notification), uuid: notification.uuid?.rawValue ?? "")
+      return try store.record(notification) ? .done(subject) : .repeated(subject)
+    }
+  }
+
+  private func deliver(
+    _ request: HTTPListener.Request, to receiver: DeveloperNotificationReceiver
+  ) async -> Report {
+    let message: DeveloperMessage
+    do throws(PushRejection) {
+      message = try await receiver.receive(authorization: request.authorization, body: request.body)
+    } catch {
+      return Report(
+        outcome: error.httpStatus == 503 ? .undetermined : .refused, status: error.httpStatus,
+        message: error.description)
+    }
+    return await deal(with: [0] + Array(message.messageId.utf8), .googlePlay(message, nil)) {
+      if try store.isRecorded(messageId: message.messageId) { return .repeated(.googlePlay(message, nil)) }
+      let update = try await receiver.update(for: message)
+      let subject = Subject.googlePlay(message, update.entitlement)
+      try await forward?.send(Self.document(update), uuid: message.messageId)
+      return try store.record(messageId: message.messageId, update.change)
+        ? .done(subject) : .repeated(subject)
+    }
+  }
+
+  /// Deals with a notification, unless the same is being dealt with.
+  private func deal(
+    with key: [UInt8], _ subject: Subject, _ work: () async throws -> Report
+  ) async -> Report {
     guard current.withLock({ $0.insert(key).inserted }) else {
-      return Report(outcome: .busy, status: 503, notification: notification)
+      return Report(outcome: .busy, status: 503, subject: subject)
     }
     defer { current.withLock { _ = $0.remove(key) } }
     do {
-      if try store.isRecorded(notification) { return repeated(notification) }
-      try await forward?.send(Self.document(notification), uuid: notification.uuid?.rawValue ?? "")
-      guard try store.record(notification) else { return repeated(notification) }
-      return Report(
-        outcome: .done, status: NotificationReceiver.acceptedHTTPStatus, notification: notification)
+      return try await work()
+    } catch let error as GooglePlayError {
+      return Report(outcome: .undetermined, status: 503, subject: subject, message: error.description)
     } catch {
       let message = (error as? NotificationForward.Failure)?.message ?? (error as? SQLiteError)?.message
       let code = (error as? SQLiteError)?.code
       return Report(
-        outcome: .failed, status: 503, notification: notification, message: message ?? "\(error)",
+        outcome: .failed, status: 503, subject: subject, message: message ?? "\(error)",
         isFatal: code != nil && code != .full && code != .busy)
     }
-  }
-
-  private func repeated(_ notification: AppStoreNotification) -> Report {
-    Report(outcome: .repeated, status: NotificationReceiver.acceptedHTTPStatus, notification: notification)
   }
 
   /// What is handed over: the notification and its signed parts, decoded, and the whole as it was signed.
@@ -91,12 +141,33 @@ final class NotificationDelivery: Sendable {
       ("appTransaction", notification.appTransaction?.encodedJSON()),
       ("signedPayload", Array("\"\(signed)\"".utf8)),
     ]
+    return object(members)
+  }
+
+  /// What is handed over of a message of Google Play: the notification, and the purchase as Google Play answers it.
+  private static func document(_ update: DeveloperUpdate) -> [UInt8] {
+    object([
+      ("developerNotification", update.message.notification.encodedJSON()),
+      ("messageId", JSONValue.string(update.message.messageId).encoded()),
+      ("purchase", update.entitlement.map { $0.report(at: SystemClock.now()).bytes }),
+    ])
+  }
+
+  private static func object(_ members: [(String, [UInt8]?)]) -> [UInt8] {
     let present = members.compactMap { name, value in value.map { Array("\"\(name)\":".utf8) + $0 } }
     return Array("{".utf8) + Array(present.joined(separator: [UInt8(ascii: ",")])) + Array("}\n".utf8)
   }
 }
 
 extension NotificationDelivery.Report {
+  fileprivate static func done(_ subject: NotificationDelivery.Subject) -> Self {
+    Self(outcome: .done, status: NotificationReceiver.acceptedHTTPStatus, subject: subject)
+  }
+
+  fileprivate static func repeated(_ subject: NotificationDelivery.Subject) -> Self {
+    Self(outcome: .repeated, status: NotificationReceiver.acceptedHTTPStatus, subject: subject)
+  }
+
   /// One JSON object. Absent members are left out.
   func json(at instant: Timestamp) -> JSONWriter {
     var object = JSONWriter()
@@ -104,20 +175,39 @@ extension NotificationDelivery.Report {
     object.member("time", instant.iso8601)
     object.member("result", outcome.rawValue)
     object.member("status", Int64(status))
-    if let notification {
-      object.member("notificationUUID", notification.uuid?.rawValue)
-      object.member("notificationType", notification.type?.rawValue)
-      object.member("subtype", notification.subtype?.rawValue)
-      object.member("environment", notification.environment?.rawValue)
-      object.member("bundleId", notification.bundleId)
-      object.member("signed", notification.signedDate?.iso8601)
-      object.member(
-        "originalTransactionId",
-        notification.transaction?.originalTransactionId ?? notification.renewalInfo?.originalTransactionId)
-      object.member("transactionId", notification.transaction?.transactionId)
+    switch subject {
+    case .appStore(let notification): Self.write(notification, to: &object)
+    case .googlePlay(let message, let purchase): Self.write(message, purchase, at: instant, to: &object)
+    case nil: break
     }
     object.member("message", message)
     object.endObject()
     return object
+  }
+
+  private static func write(_ notification: AppStoreNotification, to object: inout JSONWriter) {
+    object.member("notificationUUID", notification.uuid?.rawValue)
+    object.member("notificationType", notification.type?.rawValue)
+    object.member("subtype", notification.subtype?.rawValue)
+    object.member("environment", notification.environment?.rawValue)
+    object.member("bundleId", notification.bundleId)
+    object.member("signed", notification.signedDate?.iso8601)
+    object.member(
+      "originalTransactionId",
+      notification.transaction?.originalTransactionId ?? notification.renewalInfo?.originalTransactionId)
+    object.member("transactionId", notification.transaction?.transactionId)
+  }
+
+  private static func write(
+    _ message: DeveloperMessage, _ purchase: PlayEntitlement?, at instant: Timestamp,
+    to object: inout JSONWriter
+  ) {
+    object.member("messageId", message.messageId)
+    object.member("event", message.event)
+    if let type = message.eventType { object.member("notificationType", type) }
+    object.member("packageName", message.packageName)
+    object.member("eventTime", message.eventTime?.iso8601)
+    object.member("purchaseToken", message.purchase?.purchaseToken)
+    object.member("state", purchase?.state(at: instant).rawValue)
   }
 }

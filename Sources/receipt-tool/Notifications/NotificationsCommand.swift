@@ -8,11 +8,12 @@ import ReceiptCodec
 import ReceiptVerification
 import SQLite
 
-/// `receipt-tool notifications`: App Store Server Notifications, received.
+/// `receipt-tool notifications`: the notifications of the App Store and of Google Play, received.
 struct NotificationsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notifications",
-    abstract: "Receive App Store Server Notifications, and see what customers are entitled to.",
+    abstract:
+      "Receive the notifications of the App Store and of Google Play, and see what customers are entitled to.",
     subcommands: [NotificationsServeCommand.self, NotificationsEntitlementsCommand.self])
 }
 
@@ -45,12 +46,13 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
     commandName: "entitlements",
     abstract: "Show what customers are entitled to by the notifications received, also while 'serve' runs.",
     discussion: """
-      Prints one JSON object a line: of each original transaction its state at the instant of --at, and of each
-      customer whose guardian withdrew consent to the app when that was.
+      Prints one JSON object a line: of each original transaction of the App Store and each purchase in Google Play its
+      state at the instant of --at, and of each customer whose guardian withdrew consent to the app when that was.
 
       EXAMPLES:
         receipt-tool notifications entitlements --state notifications.sqlite
         receipt-tool notifications entitlements --state notifications.sqlite --original 2000000001
+        receipt-tool notifications entitlements --state notifications.sqlite --purchase-token TOKEN
 
       EXIT CODES:
         0 shown; 1 nothing found; 64 wrong command line; 66 no such file, or another; 74 it cannot be read, or the
@@ -63,11 +65,21 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
     name: .customLong("original"), help: ArgumentHelp("Only this original transaction.", valueName: "ID"))
   var original: String?
 
+  @Option(
+    name: .customLong("purchase-token"),
+    help: ArgumentHelp("Only this purchase in Google Play.", valueName: "TOKEN"))
+  var purchaseToken: String?
+
   @Option(name: .customLong("at"), help: ArgumentHelp("The instant. Default: now.", valueName: "ISO8601"))
   var at: String?
 
   @Flag(name: .customLong("json"), help: "Accepted for uniformity: the output is always JSON.")
   var json = false
+
+  func validate() throws {
+    try refuse(
+      ["--purchase-token": purchaseToken != nil], unless: original == nil, "cannot go with --original")
+  }
 
   func run() throws {
     let instant = try at.map { try APIOptions.instant($0, "--at") } ?? SystemClock.now()
@@ -78,11 +90,16 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
     do {
       try state.open().forEachLedger { ledger in
         for entitlement in ledger.entitlements
-        where original.map({ $0 == entitlement.originalTransactionId }) ?? true {
+        where original.map({ $0 == entitlement.originalTransactionId }) ?? (purchaseToken == nil) {
           isEmpty = false
           try writeLine(Self.report(entitlement, at: instant))
         }
-        for consent in ledger.rescindedConsents where original == nil {
+        for entitlement in ledger.playEntitlements
+        where purchaseToken.map({ $0 == entitlement.id.purchaseToken }) ?? (original == nil) {
+          isEmpty = false
+          try writeLine(entitlement.report(at: instant))
+        }
+        for consent in ledger.rescindedConsents where original == nil && purchaseToken == nil {
           isEmpty = false
           try writeLine(Self.report(consent))
         }

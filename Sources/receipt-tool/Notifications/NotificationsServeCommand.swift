@@ -14,7 +14,7 @@ import Synchronization
 struct NotificationsServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Receive App Store Server Notifications, version 2, over HTTP.",
+    abstract: "Receive App Store Server Notifications, version 2, and those of Google Play, over HTTP.",
     discussion: """
       Each notification is verified, handed to --forward, and recorded in the file of --state together with its effect
       on the entitlements; only then is it answered with 200. What was recorded is answered with 200 and not forwarded
@@ -28,9 +28,14 @@ struct NotificationsServeCommand: AsyncParsableCommand {
       notification, transaction, renewalInfo and appTransaction, decoded, and signedPayload. The header Idempotency-Key
       is the notificationUUID.
 
+      With --play-package the notifications of Google Play are taken at the path /play, and those of the App Store at any
+      other: real-time developer notifications, which Cloud Pub/Sub pushes. The token of the push is verified, Google
+      Play is asked about the purchase, and --forward gets a JSON object with the members developerNotification,
+      messageId, which is also the Idempotency-Key, and purchase. Without --bundle-id only they are taken.
+
       Answers: 200 done, or done before; 400 not genuine, of another app or environment, or signed longer ago than
       --max-age; 503 could not be checked, the work failed, or the same is being dealt with: the App Store delivers it
-      again, after 1, 12, 24, 48 and 72 hours.
+      again, after 1, 12, 24, 48 and 72 hours; 401 the token of a push is not accepted.
 
       Prints one JSON object a line: first the address, then the result of each request: done, repeated, refused,
       undetermined, failed or busy.
@@ -40,6 +45,9 @@ struct NotificationsServeCommand: AsyncParsableCommand {
           --app-apple-id 1234567890 --environment production --max-age 691200 --forward ./unlock
         receipt-tool notifications serve --port 8080 --state test.sqlite --bundle-id com.example.app \\
           --trust my-store/root.cer --forward http://127.0.0.1:9000/notifications
+        receipt-tool notifications serve --port 8080 --state notifications.sqlite --bundle-id com.example.app \\
+          --play-package com.example.app --service-account key.json --push-audience https://example.com/play \\
+          --push-email push@example.iam.gserviceaccount.com
         receipt-tool notifications entitlements --state notifications.sqlite
 
       EXIT CODES:
@@ -64,9 +72,13 @@ struct NotificationsServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "Trust") var trust: TrustOptions
   @OptionGroup(title: "Policy") var policy: PolicyOptions
 
+  @OptionGroup(title: "Google Play") var play: PlayPushOptions
+
   @Flag(
     name: .customLong("allow-plain-http"),
-    help: "Let --forward name an http:// URL of another host. Others can then read the notifications.")
+    help:
+      "Let --forward and the URLs of Google Play be http:// of another host. Others can then read what is sent."
+  )
   var allowsPlainHTTP = false
 
   @Flag(name: .customLong("json"), help: "Accepted for uniformity: the output is always JSON.")
@@ -78,22 +90,26 @@ struct NotificationsServeCommand: AsyncParsableCommand {
 
   func validate() throws {
     // Apple signs notifications of every app.
-    guard !policy.bundleIds.isEmpty else { throw ValidationError("Name the app with --bundle-id.") }
+    guard !policy.bundleIds.isEmpty || play.isUsed else {
+      throw ValidationError("Name the app with --bundle-id, or --play-package.")
+    }
     try refuse(["--forward-timeout": forwardTimeout != nil], unless: forward != nil, "needs --forward")
-    try refuse(["--allow-plain-http": allowsPlainHTTP], unless: forwardsToServer, "needs --forward URL")
+    try refuse(
+      ["--allow-plain-http": allowsPlainHTTP], unless: forwardsToServer || play.namesServer,
+      "needs --forward URL, or a URL of Google Play")
     guard forwardTimeout ?? 10 > 0, forwardTimeout ?? 10 <= 3600 else {
       throw ValidationError("--forward-timeout takes seconds, more than 0 and at most 3600.")
     }
   }
 
   func run() async throws {
-    let resolved = try trust.resolve()
-    let verifier = ReceiptVerifier(
-      trust: resolved.anchors, policy: try policy.policy(resolved), intermediates: resolved.intermediates)
     let transport = CurlTransport()
     defer { transport.shutdown() }
     let work = try work(over: transport)
-    let delivery = NotificationDelivery(verifier: verifier, store: try state.open(), forward: work)
+    let delivery = NotificationDelivery(
+      appStore: try appStoreReceiver(),
+      googlePlay: try play.receiver(over: transport, allowsPlainHTTP: allowsPlainHTTP),
+      store: try state.open(), forward: work)
     let listener = try HTTPListener(host: host, port: port)
     var ready = JSONWriter()
     ready.beginObject()
@@ -105,7 +121,7 @@ struct NotificationsServeCommand: AsyncParsableCommand {
     listener.serve(bodyLimit: 1 << 20) { request in
       let report: NotificationDelivery.Report
       switch request {
-      case .success(let body): report = await delivery.deliver(body)
+      case .success(let request): report = await delivery.deliver(request)
       case .failure(let refusal):
         report = NotificationDelivery.Report(
           outcome: .refused, status: refusal.status, message: refusal.message)
@@ -122,6 +138,14 @@ struct NotificationsServeCommand: AsyncParsableCommand {
       }
       return report.status
     }
+  }
+
+  private func appStoreReceiver() throws -> NotificationReceiver? {
+    guard !policy.bundleIds.isEmpty else { return nil }
+    let resolved = try trust.resolve()
+    return NotificationReceiver(
+      verifier: ReceiptVerifier(
+        trust: resolved.anchors, policy: try policy.policy(resolved), intermediates: resolved.intermediates))
   }
 
   private func work(over transport: CurlTransport) throws -> NotificationForward? {

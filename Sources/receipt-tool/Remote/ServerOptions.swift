@@ -53,7 +53,9 @@ struct ServerOptions: ParsableArguments {
     return RetryPolicy(deadline: deadline, attemptTimeout: min(.seconds(10), deadline))
   }
 
-  func url(_ text: String) throws -> RemoteURL {
+  func url(_ text: String) throws -> RemoteURL { try Self.url(text, allowsPlainHTTP: allowsPlainHTTP) }
+
+  static func url(_ text: String, allowsPlainHTTP: Bool) throws -> RemoteURL {
     do throws(RemoteURL.Failure) {
       return try RemoteURL(text, allowsPlainHTTP: allowsPlainHTTP)
     } catch {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptCodec
+
+extension EntitlementLedger {
+  /// The entitlement of a purchase in Google Play; `nil` while Google Play was not asked about it.
+  public subscript(id: PlayEntitlement.ID) -> PlayEntitlement? {
+    playLines[id].flatMap { PlayEntitlement(id, $0) }
+  }
+
+  /// The entitlements of all purchases in Google Play, by app and purchase token.
+  public var playEntitlements: [PlayEntitlement] {
+    sortedPlayIDs.compactMap { self[$0] }
+  }
+
+  /// Folds in what is known of a purchase in Google Play. A purchase that was granted and names another that it
+  /// replaced ends that one, too.
+  package mutating func apply(_ line: PlayPurchaseLine, to id: PlayEntitlement.ID) {
+    join(line, to: id)
+    guard let purchase = line.purchase, let linked = purchase.linkedPurchaseToken,
+      // Until it is paid for the other goes on.
+      !purchase.state.hasPrefix("SUBSCRIPTION_STATE_PENDING"),
+      let replaced = PlayEntitlement.ID(packageName: id.packageName, purchaseToken: linked), replaced != id
+    else { return }
+    join(
+      PlayPurchaseLine().with {
+        $0.replaced = PlayReplacedFact(
+          date: purchase.startTime ?? purchase.asOf, purchaseToken: id.purchaseToken)
+      }, to: replaced)
+  }
+
+  mutating func join(_ line: PlayPurchaseLine, to id: PlayEntitlement.ID) {
+    playLines[id, default: PlayPurchaseLine()].join(line)
+  }
+
+  var sortedPlayIDs: [PlayEntitlement.ID] {
+    playLines.keys.sorted { left, right in
+      FactOrder.isLower(left.packageName, right.packageName)
+        ?? FactOrder.isLower(left.purchaseToken, right.purchaseToken) ?? false
+    }
+  }
+
+  /// The ledger of each purchase in Google Play, with a name for the purchase.
+  package var playParts: [(name: String, ledger: EntitlementLedger)] {
+    sortedPlayIDs.map { id in
+      var part = EntitlementLedger()
+      part.playLines[id] = playLines[id]
+      return ("\(id.packageName) \(id.purchaseToken)", part)
+    }
+  }
+}

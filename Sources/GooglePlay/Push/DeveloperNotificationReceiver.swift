@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Entitlements
+internal import ReceiptBytes
+public import ReceiptCodec
+
+/// Takes the requests with which Cloud Pub/Sub delivers the real-time developer notifications of Google Play, and asks
+/// Google Play about the purchase concerned.
+///
+/// ```swift
+/// let message = try await receiver.receive(authorization: authorization, body: body)
+/// if !isRecorded(message.messageId) {
+///   let update = try await receiver.update(for: message)
+///   try deliver(update)
+///   ledger.merge(update.change)  // and record the message in the same commit
+/// }
+/// respond(DeveloperNotificationReceiver.acceptedHTTPStatus)
+/// ```
+///
+/// Pub/Sub delivers each message at least once and in any order. So the work is done before the message is recorded, and
+/// it is recorded before Pub/Sub is told; a ledger takes repetitions and any order.
+public struct DeveloperNotificationReceiver: Sendable {
+  /// What to answer for a message that was dealt with.
+  public static let acceptedHTTPStatus = 200
+
+  private let verifier: PushTokenVerifier
+  private let client: GooglePlayClient
+  private let packageNames: Set<String>
+  private let maximumByteCount: Int
+
+  /// Creates a receiver.
+  ///
+  /// - Parameters:
+  ///   - verifier: Verifies the tokens.
+  ///   - client: Asks about the purchases.
+  ///   - packageNames: The apps whose notifications are accepted; by default that of the client.
+  ///   - maximumByteCount: The longest body that is read; 256 KiB by default, many times what Google sends.
+  public init(
+    verifier: PushTokenVerifier, client: GooglePlayClient, packageNames: Set<String>? = nil,
+    maximumByteCount: Int = 1 << 18
+  ) {
+    self.verifier = verifier
+    self.client = client
+    self.packageNames = packageNames ?? [client.packageName]
+    self.maximumByteCount = maximumByteCount
+  }
+
+  /// Verifies the token of a request and reads the message.
+  ///
+  /// - Parameters:
+  ///   - authorization: The value of the header `Authorization`; `nil` without one.
+  ///   - body: The body.
+  /// - Returns: The message.
+  /// - Throws: ``PushRejection``, which names the status to answer with.
+  public func receive(
+    authorization: String?, body: [UInt8]
+  ) async throws(PushRejection) -> DeveloperMessage {
+    do throws(PushTokenRejection) {
+      _ = try await verifier.verify(authorization: authorization)
+    } catch {
+      throw .token(error)
+    }
+    guard body.count <= maximumByteCount else {
+      throw .tooLarge(byteCount: body.count, limit: maximumByteCount)
+    }
+    let message: DeveloperMessage
+    do throws(MalformedReceipt) {
+      message = try Self.message(in: body)
+    } catch {
+      throw .malformed(error)
+    }
+    guard packageNames.contains(message.packageName) else { throw .otherApp(message.packageName) }
+    return message
+  }
+
+  /// Asks Google Play about the purchase of a message.
+  ///
+  /// A purchase that Google Play does not know, or no longer, is no error: the update says so.
+  ///
+  /// - Throws: ``GooglePlayError`` where the answer must be awaited: the message must be delivered again.
+  public func update(for message: DeveloperMessage) async throws(GooglePlayError) -> DeveloperUpdate {
+    var change = EntitlementLedger()
+    guard let id = message.purchase else { return DeveloperUpdate(message: message, change: change) }
+    let client = client.calling(for: message.packageName)
+    let asOf = client.time.now()
+    change.apply(message, to: id, at: asOf)
+    do throws(GooglePlayError) {
+      if message.isSubscription {
+        change.apply(try await client.send(.subscription(id.purchaseToken)), to: id, asOf: asOf)
+      } else {
+        change.apply(try await client.send(.product(id.purchaseToken)), to: id, asOf: asOf)
+      }
+    } catch {
+      switch error.code {
+      case .tokenNoLongerValid, .notFound: change.applyUnknownToken(id, asOf: asOf)
+      // The token is none: that will not change.
+      case .invalidRequest: break
+      default: throw error
+      }
+    }
+    return DeveloperUpdate(message: message, change: change)
+  }
+
+  /// Reads the body of a push request.
+  static func message(in body: [UInt8]) throws(MalformedReceipt) -> DeveloperMessage {
+    let limits = ReceiptLimits(maximumByteCount: body.count, maximumDepth: 16, maximumElementCount: 10_000)
+    let push = try PubSubPush(json: body, part: "push request", limits: limits)
+    let ids = [push.message.messageId, push.message.messageIdAlias].compactMap(\.self)
+    guard let id = ids.first, ids.allSatisfy({ $0 == id }), 1...256 ~= id.utf8.count else {
+      throw MalformedReceipt(
+        .missing, at: .jsonPath("$.message.messageId"),
+        "The message has no identifier of 1 to 256 bytes, or two that differ.")
+    }
+    let json: [UInt8]
+    do throws(Base64Error) {
+      json = try Base64.decode(Array((push.message.data ?? "").utf8))
+    } catch {
+      throw MalformedReceipt(
+        .invalidBase64, at: .jsonPath("$.message.data"), "The data are not standard base64. \(error.message)")
+    }
+    let notification = try DeveloperNotification(json: json, part: "developer notification", limits: limits)
+    let present =
+      [
+        notification.subscriptionNotification != nil, notification.oneTimeProductNotification != nil,
+        notification.voidedPurchaseNotification != nil, notification.testNotification != nil,
+        notification.pendingRefundReviewNotification != nil,
+      ].count { $0 }
+    guard present <= 1 else {
+      throw MalformedReceipt(.unexpected, at: .jsonPath("$"), "The notification says several things at once.")
+    }
+    guard let packageName = notification.packageName else {
+      throw MalformedReceipt(.missing, at: .jsonPath("$.packageName"), "The notification names no app.")
+    }
+    return DeveloperMessage(
+      messageId: id, publishTime: push.message.publishTime ?? push.message.publishTimeAlias,
+      packageName: packageName, notification: notification, json: json)
+  }
+}
+
+/// Why a push request is not taken for a notification of Google Play.
+public enum PushRejection: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The token is not accepted.
+  case token(PushTokenRejection)
+  /// The body is longer than the receiver reads; nothing of it was looked at.
+  case tooLarge(byteCount: Int, limit: Int)
+  /// It is not a message of Pub/Sub with a notification in it.
+  case malformed(MalformedReceipt)
+  /// The notification is of an app that is not accepted.
+  case otherApp(String)
+
+  /// The status to answer with: 401 for the token, 400 for the rest, 503 for what could not be checked. Pub/Sub delivers
+  /// the message again after each of them.
+  public var httpStatus: Int {
+    switch self {
+    case .token(let rejection): rejection.isRetryable ? 503 : 401
+    case .tooLarge, .malformed, .otherApp: 400
+    }
+  }
+
+  /// Why, in one line for a log. It may quote the request; do not send it back.
+  public var description: String {
+    switch self {
+    case .token(let rejection): rejection.description
+    case .tooLarge(let byteCount, let limit):
+      "malformed: The body has \(byteCount) bytes; the limit is \(limit)."
+    case .malformed(let error): "malformed: \(error)"
+    case .otherApp(let name): "other-app: The notification is of \(ShownText.line(name))."
+    }
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import GooglePlay
+import ReceiptCodec
+
+/// `receipt-tool play`: calls of the Google Play Developer API for manual use.
+struct PlayCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "play",
+    abstract: "Call the Google Play Developer API: purchases, refunds, voided purchases.",
+    discussion: """
+      Answers are printed as one JSON object a line.
+
+      EXAMPLES:
+        receipt-tool play get TOKEN --type subscription --package com.example.app --service-account key.json
+        receipt-tool play acknowledge TOKEN --type product --product coins --package com.example.app
+        receipt-tool play consume TOKEN --product coins --package com.example.app
+        receipt-tool play revoke TOKEN --prorated --package com.example.app
+        receipt-tool play refund GPA.1234-5678-9012-34567 --revoke --package com.example.app
+        receipt-tool play voided --subscriptions --from 2025-10-01T00:00:00Z --package com.example.app
+
+      EXIT CODES:
+        0 answered; 1 refused, or the purchase is not known; 2 no answer now, try again later; 64 wrong command line
+        or missing credentials; 66 a file cannot be read; 74 the output cannot be written.
+      """,
+    subcommands: [
+      PlayGetCommand.self, PlayAcknowledgeCommand.self, PlayConsumeCommand.self, PlayRevokeCommand.self,
+      PlayRefundCommand.self, PlayVoidedCommand.self,
+    ])
+}
+
+struct PlayGetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "get", abstract: "Show a purchase.")
+  @OptionGroup var options: PlayOptions
+  @Argument(help: "The purchase token.") var token: String
+  @Option(help: "What it is of: product or subscription.") var type: PlayProductType
+  @Option(
+    name: .customLong("v1"),
+    help: ArgumentHelp(
+      "Show the older form of a purchase of this product, which states the consumption.", valueName: "PRODUCT"
+    ))
+  var productV1: String?
+
+  func validate() throws {
+    try refuse(["--v1": productV1 != nil], unless: type == .product, "needs --type product")
+  }
+
+  func run() async throws {
+    try await options.withClient { client in
+      switch (type, productV1) {
+      case (.subscription, _): try options.printLine(await client.send(.subscription(token)).encodedJSON())
+      case (.product, nil): try options.printLine(await client.send(.product(token)).encodedJSON())
+      case (.product, let product?):
+        try options.printLine(await client.send(.productV1(of: product, token: token)).encodedJSON())
+      }
+    }
+  }
+}
+
+struct PlayAcknowledgeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "acknowledge",
+    abstract: "Acknowledge a purchase, which Google refunds otherwise after three days.")
+  @OptionGroup var options: PlayOptions
+  @Argument(help: "The purchase token.") var token: String
+  @Option(help: "What it is of: product or subscription.") var type: PlayProductType
+  @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String
+  @Option(help: ArgumentHelp("A text that the purchase keeps.", valueName: "TEXT")) var payload: String?
+
+  func run() async throws {
+    try await options.withClient { client in
+      switch type {
+      case .product:
+        let request = ProductAcknowledgeRequest().with { $0.developerPayload = payload }
+        try await client.send(.acknowledgeProduct(of: product, token: token, with: request))
+      case .subscription:
+        let request = SubscriptionAcknowledgeRequest().with { $0.developerPayload = payload }
+        try await client.send(.acknowledgeSubscription(of: product, token: token, with: request))
+      }
+      try options.printDone("purchaseToken", token, "acknowledged")
+    }
+  }
+}
+
+struct PlayConsumeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "consume", abstract: "Consume a one-time purchase, so that it may be bought again.")
+  @OptionGroup var options: PlayOptions
+  @Argument(help: "The purchase token.") var token: String
+  @Option(help: ArgumentHelp("The product.", valueName: "ID")) var product: String
+
+  func run() async throws {
+    try await options.withClient { client in
+      try await client.send(.consumeProduct(of: product, token: token))
+      try options.printDone("purchaseToken", token, "consumed")
+    }
+  }
+}
+
+struct PlayRevokeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke",
+    abstract: "Refund a subscription and end it at once: the whole latest payment, unless told otherwise.")
+  @OptionGroup var options: PlayOptions
+  @Argument(help: "The purchase token.") var token: String
+  @Flag(help: "Refund only the part that was not used yet.") var prorated = false
+  @Option(help: ArgumentHelp("Refund only this product of several.", valueName: "ID")) var item: String?
+
+  func validate() throws {
+    try refuse(["--item": item != nil], unless: !prorated, "cannot go with --prorated")
+  }
+
+  func run() async throws {
+    var context = PlayRevocationContext()
+    if prorated {
+      context.proratedRefund = EmptyObject()
+    } else if let item {
+      context.itemBasedRefund = PlayItemBasedRefund(productId: item)
+    } else {
+      context.fullRefund = EmptyObject()
+    }
+    try await options.withClient { client in
+      _ = try await client.send(
+        .revokeSubscription(token, with: RevokeSubscriptionRequest(revocationContext: context)))
+      try options.printDone("purchaseToken", token, "revoked")
+    }
+  }
+}
+
+struct PlayRefundCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "refund", abstract: "Refund an order.")
+  @OptionGroup var options: PlayOptions
+  @Argument(help: "The order, such as GPA.1234-5678-9012-34567.") var orderId: String
+  @Flag(help: "End the access, too.") var revoke = false
+
+  func run() async throws {
+    try await options.withClient { client in
+      try await client.send(.refundOrder(orderId, revokesAccess: revoke ? true : nil))
+      try options.printDone("orderId", orderId, "refunded")
+    }
+  }
+}
+
+struct PlayVoidedCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "voided",
+    abstract: "List the purchases that were refunded, charged back or revoked, of the last 30 days at most.")
+  @OptionGroup var options: PlayOptions
+  @Option(help: ArgumentHelp("The first instant; by default 30 days ago.", valueName: "ISO8601"))
+  var from: String?
+  @Option(help: ArgumentHelp("The last instant; by default now.", valueName: "ISO8601")) var to: String?
+  @Flag(help: "List subscriptions, too.") var subscriptions = false
+  @Flag(help: "List refunds of a part of the quantity, too.") var partial = false
+
+  func run() async throws {
+    var query = VoidedPurchasesQuery()
+    query.startTime = try from.map { try APIOptions.instant($0, "--from") }
+    query.endTime = try to.map { try APIOptions.instant($0, "--to") }
+    query.type = subscriptions ? .oneTimeAndSubscriptions : nil
+    query.includesPartialRefunds = partial ? true : nil
+    try await options.withClient { client in
+      for try await voided in client.voidedPurchases(query) {
+        try options.printLine(voided.encodedJSON())
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Entitlements
+import Glibc
+import GooglePlay
+import ReceiptCodec
+import ReceiptHTTPCurl
+
+/// The service account that calls the Google Play Developer API, and where it is.
+struct PlayAccountOptions: ParsableArguments {
+  @Option(
+    name: .customLong("service-account"),
+    help: ArgumentHelp(
+      "The key file of a service account (JSON). Environment: GOOGLE_APPLICATION_CREDENTIALS.",
+      valueName: "FILE"))
+  var keyFile: String?
+
+  @Option(
+    name: .customLong("play-base-url"),
+    help: ArgumentHelp(
+      "Use this server instead of https://androidpublisher.googleapis.com, such as an emulator.",
+      valueName: "URL"))
+  var base: String?
+
+  @Option(
+    name: .customLong("play-token-url"),
+    help: ArgumentHelp("Request access tokens here, not where the key file says.", valueName: "URL"))
+  var token: String?
+
+  /// Whether any of them was given.
+  var given: KeyValuePairs<String, Bool> {
+    ["--service-account": keyFile != nil, "--play-base-url": base != nil, "--play-token-url": token != nil]
+  }
+
+  func client(
+    packageName: String, over transport: any HTTPTransport, retry: RetryPolicy, allowsPlainHTTP: Bool
+  ) throws -> GooglePlayClient {
+    func url(_ text: String) throws -> RemoteURL {
+      try ServerOptions.url(text, allowsPlainHTTP: allowsPlainHTTP)
+    }
+    let tokenURL = try token.map(url)
+    let address = try base.map { GooglePlayAddress(at: try url($0), tokenURL: tokenURL) }
+    return GooglePlayClient(
+      transport: transport, account: try account(), packageName: packageName,
+      address: address ?? GooglePlayAddress.google(tokenURL: tokenURL), retry: retry)
+  }
+
+  private func account() throws -> ServiceAccount {
+    let variable = "GOOGLE_APPLICATION_CREDENTIALS"
+    let fromEnvironment = unsafe getenv(variable).map { unsafe String(cString: $0) }
+    guard let path = keyFile ?? fromEnvironment, !path.isEmpty else {
+      throw ToolExit.failure(
+        ToolExit.usage, "needs --service-account FILE, or \(variable) in the environment")
+    }
+    do {
+      return try ServiceAccount(keyFile: InputFile.contents(of: path, limit: 1 << 16))
+    } catch let error as ServiceAccountError {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(path): \(error)")
+    }
+  }
+}
+
+/// The options of every call.
+struct PlayOptions: ParsableArguments {
+  @OptionGroup(title: "Account") var account: PlayAccountOptions
+  @OptionGroup(title: "Servers") var servers: ServerOptions
+
+  @Option(
+    name: .customLong("package"), help: ArgumentHelp("The app, by its package name.", valueName: "NAME"))
+  var packageName: String
+
+  @Flag(name: .customLong("json"), help: "Accepted for uniformity: the output is always JSON.")
+  var json = false
+
+  func validate() throws {
+    try refuse(
+      ["--base-url": servers.base != nil, "--sandbox-base-url": servers.sandboxBase != nil], unless: false,
+      "is of the App Store: use --play-base-url")
+  }
+
+  /// Creates a client, runs calls with it, and shuts down its transport.
+  func withClient(_ calls: (GooglePlayClient) async throws -> Void) async throws {
+    let transport = servers.transport()
+    defer { transport.shutdown() }
+    let client = try account.client(
+      packageName: packageName, over: transport, retry: servers.retry,
+      allowsPlainHTTP: servers.allowsPlainHTTP)
+    do {
+      try await calls(client)
+    } catch let error as GooglePlayError {
+      throw ToolExit.failure(error.isRetryable ? ToolExit.undetermined : ToolExit.invalid, error.description)
+    }
+  }
+
+  func printLine(_ bytes: [UInt8]) throws { try writeAll(bytes + [0x0A]) }
+
+  /// What is printed of a call that answers nothing.
+  func printDone(_ member: String, _ value: String, _ result: String) throws {
+    var object = JSONWriter()
+    object.beginObject()
+    object.member(member, value)
+    object.member("result", result)
+    object.endObject()
+    try writeLine(object)
+  }
+}
+
+/// What a purchase is of.
+enum PlayProductType: String, ExpressibleByArgument, CaseIterable {
+  case product, subscription
+}

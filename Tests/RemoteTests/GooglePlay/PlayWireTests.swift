@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import GooglePlay
+import ReceiptCodec
+import Testing
+
+/// What Google Play answers is decoded, kept and written back as it came.
+@Suite struct PlayWireTests {
+  private static func roundTrip<Value: JSONObject>(_ json: String, _ type: Value.Type) throws -> Value {
+    let value = try Value(json: Array(json.utf8), part: "answer", limits: .standard)
+    #expect(String(decoding: value.encodedJSON(), as: UTF8.self) == json)
+    return value
+  }
+
+  @Test("a subscription with everything that is documented")
+  func subscription() throws {
+    let purchase = try Self.roundTrip(
+      """
+      {"kind":"androidpublisher#subscriptionPurchaseV2","regionCode":"DE","startTime":"2025-10-01T07:09:12.835Z",\
+      "subscriptionState":"SUBSCRIPTION_STATE_CANCELED","latestOrderId":"GPA.1..4","linkedPurchaseToken":"old",\
+      "pausedStateContext":{"autoResumeTime":"2025-12-01T00:00:00.000Z"},\
+      "canceledStateContext":{"userInitiatedCancellation":{"cancelSurveyResult":{"reason":\
+      "CANCEL_SURVEY_REASON_OTHERS","reasonUserInput":"no"},"cancelTime":"2025-10-02T00:00:00.000Z"}},\
+      "testPurchase":{},"acknowledgementState":"ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED",\
+      "externalAccountIdentifiers":{"externalAccountId":"e","obfuscatedExternalAccountId":"a",\
+      "obfuscatedExternalProfileId":"p"},"lineItems":[{"productId":"pro","expiryTime":"2025-11-01T07:09:12.000Z",\
+      "latestSuccessfulOrderId":"GPA.1..4","autoRenewingPlan":{"autoRenewEnabled":false,"recurringPrice":\
+      {"currencyCode":"EUR","units":"9007199254740993","nanos":990000000}},"offerDetails":{"offerTags":["x"],\
+      "basePlanId":"monthly","offerId":"trial"},"offerPhase":{"freeTrial":{}},"deferredItemReplacement":\
+      {"productId":"max"},"signupPromotion":{"vanityCode":{"promotionCode":"SUMMER"}},"future":[1.50,null]}],\
+      "another":{"a":"1"}}
+      """, SubscriptionPurchaseV2.self)
+    #expect(purchase.subscriptionState == .canceled)
+    #expect(purchase.lineItems?.first?.autoRenewingPlan?.recurringPrice?.units == 9_007_199_254_740_993)
+    #expect(purchase.startTime == (try Timestamp(iso8601: "2025-10-01T07:09:12.835Z")))
+    #expect(purchase.canceledStateContext?.userInitiatedCancellation?.cancelSurveyResult?.reason == .others)
+    #expect(purchase.lineItems?.first?.offerPhase?.freeTrial != nil)
+  }
+
+  @Test("one-time purchases in both forms, and a page of voided purchases")
+  func products() throws {
+    let product = try Self.roundTrip(
+      """
+      {"kind":"androidpublisher#productPurchaseV2","productLineItem":[{"productId":"coins","productOfferDetails":\
+      {"offerTags":[],"purchaseOptionId":"buy","quantity":2,"refundableQuantity":1,"consumptionState":\
+      "CONSUMPTION_STATE_CONSUMED"}}],"purchaseStateContext":{"purchaseState":"PENDING"},"testPurchaseContext":\
+      {"fopType":"TEST"},"orderId":"GPA.1","regionCode":"US","purchaseCompletionTime":"2025-10-01T07:09:12.835Z",\
+      "acknowledgementState":"ACKNOWLEDGEMENT_STATE_PENDING"}
+      """, ProductPurchaseV2.self)
+    #expect(product.purchaseStateContext?.purchaseState == .pending)
+    #expect(product.productLineItem?.first?.productOfferDetails?.consumptionState == .consumed)
+    let older = try Self.roundTrip(
+      """
+      {"kind":"androidpublisher#productPurchase","purchaseTimeMillis":"1760000000123","purchaseState":2,\
+      "consumptionState":0,"orderId":"GPA.1","purchaseType":0,"acknowledgementState":1,"quantity":3}
+      """, ProductPurchase.self)
+    #expect(older.purchaseState == .pending)
+    #expect(older.purchaseType == .test)
+    #expect(older.purchaseTimeMillis == Timestamp(millisecondsSince1970: 1_760_000_000_123))
+    let page = try Self.roundTrip(
+      """
+      {"tokenPagination":{"nextPageToken":"n"},"voidedPurchases":[{"kind":"androidpublisher#voidedPurchase",\
+      "purchaseToken":"t","purchaseTimeMillis":"1","voidedTimeMillis":"2","orderId":"GPA.1","voidedSource":2,\
+      "voidedReason":7}]}
+      """, VoidedPurchasesResponse.self)
+    #expect(page.voidedPurchases?.first?.voidedReason == .chargeback)
+  }
+
+  @Test("64-bit integers come as strings or numbers, and nothing else")
+  func integers() throws {
+    let number = try VoidedPurchase(
+      json: Array(#"{"voidedTimeMillis":1760000000000}"#.utf8), part: "answer", limits: .standard)
+    #expect(number.voidedTimeMillis == Timestamp(millisecondsSince1970: 1_760_000_000_000))
+    for text in [#""""#, #""+1""#, #""01""#, #""1.0""#, #""9223372036854775808""#, "true", #"" 1""#, "1.5"] {
+      #expect(throws: MalformedReceipt.self) {
+        try VoidedPurchase(
+          json: Array(#"{"voidedTimeMillis":\#(text)}"#.utf8), part: "answer", limits: .standard)
+      }
+    }
+    let far = #expect(throws: MalformedReceipt.self) {
+      try VoidedPurchase(
+        json: Array(#"{"voidedTimeMillis":"9223372036854775807"}"#.utf8), part: "answer", limits: .standard)
+    }
+    #expect(far?.code == .outOfRange)
+    #expect(far?.place == .jsonPath("$.voidedTimeMillis"))
+  }
+}
