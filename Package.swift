@@ -228,7 +228,7 @@ let package = Package(
       name: "RemoteTests",
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "GooglePlay",
-        "ReceiptBytes", "ReceiptCrypto", "SQLite",
+        "GooglePlayEmulator", "ReceiptBytes", "ReceiptCrypto", "SQLite",
         "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "Storefront",
         "StorefrontSQLite",
       ]),

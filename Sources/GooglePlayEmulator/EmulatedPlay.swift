@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AppStoreEmulator
+public import AppStoreEmulator
 public import ReceiptCodec
 internal import ReceiptCrypto
 public import ReceiptHTTP
@@ -62,16 +62,10 @@ public struct EmulatedPlay: Sendable {
     }
   }
 
-  private func answer(
-    _ request: EmulatorRequest, _ body: (EmulatorRequest) async -> EmulatorResponse
-  ) async -> EmulatorDelivery {
-    await stores[0].host.deliver(request, body)
-  }
-}
+  private typealias Answer = @Sendable (EmulatorRequest) async -> EmulatorResponse
 
-extension EmulatedPlay: OtherStore {
-  /// The answer to a request of Google Play; `nil` for any other.
-  package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery? {
+  /// Who answers a request, and the app whose faults apply; `nil` for a request of another store.
+  private func answer(to request: EmulatorRequest) -> (faults: EmulatedAppStore?, answer: Answer)? {
     var path = request.path
     var named: EmulatedPlayStore?
     if path.count > 3, path[0] == "apps", path[2] == "_emulator" {
@@ -79,21 +73,22 @@ extension EmulatedPlay: OtherStore {
       guard named != nil else { return nil }
       path.removeFirst(2)
     }
+    let first = stores[0]
     if path.first == "_emulator" {
       // The tool escapes the slash within the name of a control.
       let name = path.dropFirst().joined(separator: "/")
       guard name.hasPrefix("play/") else { return nil }
-      let control = PlayControl(play: self, store: named ?? stores[0])
-      return EmulatorDelivery(await control.respond(to: request, name: String(name.dropFirst("play/".count))))
+      let control = PlayControl(play: self, store: named ?? first)
+      return (nil, { await control.respond(to: $0, name: String(name.dropFirst("play/".count))) })
     }
     switch path {
-    case ["token"]: return await answer(request) { tokens.respond(to: $0) }
+    case ["token"]: return (first.host, { [tokens] in tokens.respond(to: $0) })
     case ["oauth2", "v3", "certs"] where request.method == "GET":
-      return await answer(request) { _ in keyResponse { () throws(CryptoError) in try keys.keySet() } }
+      return (first.host, { _ in keyResponse { () throws(CryptoError) in try keys.keySet() } })
     case ["oauth2", "v1", "certs"] where request.method == "GET":
-      return await answer(request) { _ in
-        keyResponse { () throws(CryptoError) in try keys.certificates(now: clock()) }
-      }
+      return (
+        first.host, { _ in keyResponse { () throws(CryptoError) in try keys.certificates(now: clock()) } }
+      )
     default: break
     }
     guard path.count > 3, Array(path.prefix(3)) == ["androidpublisher", "v3", "applications"] else {
@@ -101,21 +96,54 @@ extension EmulatedPlay: OtherStore {
     }
     let checked = checksTokens ? tokens : nil
     guard let store = stores.first(where: { $0.packageName == path[3] }) else {
-      return await answer(request) { _ in
-        do throws(PlayError) { try checked?.check(request.header("Authorization")) } catch {
-          return error.response
+      return (
+        first.host,
+        { request in
+          do throws(PlayError) { try checked?.check(request.header("Authorization")) } catch {
+            return error.response
+          }
+          return PlayError.applicationNotFound.response
         }
-        return PlayError.applicationNotFound.response
-      }
+      )
     }
-    return await store.host.deliver(request) {
-      await store.respond(to: $0, path: Array(path.dropFirst(4)), checked)
-    }
+    let rest = Array(path.dropFirst(4))
+    return (store.host, { await store.respond(to: $0, path: rest, checked) })
+  }
+
+  /// Answers a request without faults: an API call, a token request, a control.
+  public func respond(to request: EmulatorRequest) async -> EmulatorResponse {
+    await answer(to: request)?.answer(request) ?? PlayError.notFound.response
   }
 
   private func keyResponse(_ body: () throws(CryptoError) -> EmulatorResponse) -> EmulatorResponse {
     do throws(CryptoError) { return try body() } catch {
       return PlayError(500, "INTERNAL", "backendError", "\(error)", domain: "global").response
     }
+  }
+}
+
+extension EmulatedPlay: OtherStore {
+  /// The answer to a request of Google Play, with the next fault of the app's script; `nil` for any other request.
+  package func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery? {
+    guard let (faults, answer) = answer(to: request) else { return nil }
+    guard let faults else { return EmulatorDelivery(await answer(request)) }
+    return await faults.deliver(request, answer)
+  }
+}
+
+/// A transport to an emulated Google Play in the same process, without sockets and without faults.
+public struct EmulatedPlayTransport: HTTPTransport {
+  private let play: EmulatedPlay
+
+  /// Sends all requests to one emulated Google Play, whatever their host.
+  public init(_ play: EmulatedPlay) { self.play = play }
+
+  /// Sends a request.
+  public func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
+    let response = await play.respond(
+      to: EmulatorRequest(
+        request.method.rawValue, target: request.url.target,
+        headers: request.headers + [HTTPHeader("Host", request.url.authority)], body: request.body ?? []))
+    return RemoteResponse(status: response.status, headers: response.headers, body: response.body)
   }
 }

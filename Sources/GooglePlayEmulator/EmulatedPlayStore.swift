@@ -87,7 +87,8 @@ public final class EmulatedPlayStore: Sendable {
   /// Pushes messages from now on, where there is a URL to push to.
   func pushMessages(over transport: any HTTPTransport, timeout: Duration, keys: PushKeys) {
     let sender = PushSender(
-      ledger: ledger, transport: transport, timeout: timeout, keys: keys, now: { [host] in
+      ledger: ledger, transport: transport, timeout: timeout, keys: keys,
+      now: { [host] in
         host.configuration.clock()
       }, clientClock: host.clientClock, subscription: { [self] in withSettings { $0.push } })
     self.sender.withLock { $0 = sender }
@@ -139,7 +140,9 @@ public final class EmulatedPlayStore: Sendable {
   }
 
   /// Answers a request of the Play Developer API; `path` is the part after the package name.
-  func respond(to request: EmulatorRequest, path: [String], _ tokens: TokenEndpoint?) async -> EmulatorResponse {
+  func respond(to request: EmulatorRequest, path: [String], _ tokens: TokenEndpoint?) async
+    -> EmulatorResponse
+  {
     let authorization = request.header("Authorization")
     guard let (route, parameters) = PlayRoute.match(request.method, path) else {
       host.statistics.count("unknown", authorization: authorization)

@@ -8,7 +8,8 @@ import ReceiptSigning
 struct StoreEmulatorTool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store-emulator",
-    abstract: "Serves the App Store's and Google Play's endpoints on this machine, for tests, and fails on demand.",
+    abstract:
+      "Serves the App Store's and Google Play's endpoints on this machine, for tests, and fails on demand.",
     discussion: """
       When it is ready it prints one line of JSON: the ports, and the files that it wrote into the state
       directory. It ends on SIGTERM, on POST /_emulator/shutdown, or when its standard input is closed, so that

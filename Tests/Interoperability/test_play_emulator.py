@@ -718,7 +718,7 @@ def test_controls_are_strict(play):
     assert play.state(token) == "ACTIVE"
 
 
-def test_both_stores_live_by_one_clock(tmp_path, receiver):
+def test_both_stores_live_by_one_clock(tmp_path, receiver, receipt_tool):
     play = Play(tmp_path, receiver, "--no-token-checks")
     ours = play.emulator.control("POST", "buy", {"account": "alice", "productId": MONTHLY})
     theirs = play.buy(MONTHLY)
@@ -732,6 +732,10 @@ def test_both_stores_live_by_one_clock(tmp_path, receiver):
     assert answer["now"] == play.emulator.control("GET", "clock")["now"]
     kinds = [n["notificationType"] for n in play.emulator.control("GET", "notifications")["notifications"]]
     assert kinds == ["SUBSCRIBED", "DID_RENEW", "DID_RENEW"] and ours["transactionId"]
+    run = receipt_tool.run(
+        "store", "control", "--emulator", play.url, "play/buy", "account=tool", f"productId={COINS}"
+    )
+    assert run.code == 0 and json.loads(run.out)["purchaseToken"], run.err
     assert play.emulator.stop() == 0
 
 

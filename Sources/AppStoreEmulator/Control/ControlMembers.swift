@@ -62,7 +62,9 @@ package struct ControlMembers {
     try value(name, "a number") { if case .number(let number) = $0 { number.double } else { nil } }
   }
 
-  package func number(_ name: String, in range: ClosedRange<Double>) throws(EmulatorControl.Failure) -> Double? {
+  package func number(_ name: String, in range: ClosedRange<Double>) throws(EmulatorControl.Failure)
+    -> Double?
+  {
     try value(name, "a number of \(range.lowerBound) to \(range.upperBound)") {
       if case .number(let number) = $0, range ~= number.double { number.double } else { nil }
     }

@@ -57,8 +57,10 @@ public struct EmulatorResponse: Sendable, Hashable {
   var statusLine: String { "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Status")\r\n" }
 
   private static let reasons = [
-    200: "OK", 202: "Accepted", 204: "No Content", 302: "Found", 307: "Temporary Redirect", 400: "Bad Request",
-    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict", 410: "Gone",
+    200: "OK", 202: "Accepted", 204: "No Content", 302: "Found", 307: "Temporary Redirect",
+    400: "Bad Request",
+    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict",
+    410: "Gone",
     413: "Content Too Large", 414: "URI Too Long", 417: "Expectation Failed", 429: "Too Many Requests",
     431: "Request Header Fields Too Large", 500: "Internal Server Error", 502: "Bad Gateway",
     503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",

@@ -95,7 +95,8 @@ final class TokenEndpoint: Sendable {
           jws.signature, for: input, using: .rsaPKCS1v15(.sha256))) == true
     }
     guard isSigned else { throw Refusal("invalid_grant", "Invalid JWT Signature.") }
-    let audiences = [Self.googleAudience] + (host.map { ["http://\($0)/token", "https://\($0)/token"] } ?? [])
+    let audiences =
+      [Self.googleAudience] + (host.map { ["http://\($0)/token", "https://\($0)/token"] } ?? [])
     guard let audience = claims["aud"]?.string, audiences.contains(audience) else {
       throw Refusal(
         "invalid_grant",
@@ -120,7 +121,9 @@ final class TokenEndpoint: Sendable {
     }
     let token = "ya29.c." + Base64URL.encodeToString(Random.bytes(96))
     state.withLock { state in
-      if state.tokens.count >= Self.mostTokens { state.tokens = state.tokens.filter { $0.value.expires > now } }
+      if state.tokens.count >= Self.mostTokens {
+        state.tokens = state.tokens.filter { $0.value.expires > now }
+      }
       state.tokens[token] = AccessToken(
         account: issuer, hasScope: scopes.contains { $0 == Self.scope },
         expires: now.addingSeconds(Self.lifetime))

@@ -80,7 +80,8 @@ extension PlayControl {
         let request = purchase.requestId
       else { throw Failure("There is no pending purchase \"\(token)\".") }
       if isApproved {
-        if case .failed(let error) = try await store.ledger.store.approve(request, account: purchase.account) {
+        if case .failed(let error) = try await store.ledger.store.approve(request, account: purchase.account)
+        {
           throw Failure("The purchase failed: \(error)")
         }
         return try await store.follow()

@@ -177,7 +177,9 @@ struct PlayControl {
   private func refund(_ json: JSONValue) async throws {
     let members = try ControlMembers(json, ["orderId", "source", "reason"])
     let order = try members.required("orderId", members.string)
-    let source = try members.choice("source", ["user": 0, "developer": 1, "google": 2] as KeyValuePairs<String, Int64>) ?? 0
+    let source =
+      try members.choice("source", ["user": 0, "developer": 1, "google": 2] as KeyValuePairs<String, Int64>)
+      ?? 0
     let reason =
       try members.choice(
         "reason",
@@ -218,7 +220,8 @@ struct PlayControl {
   func signed(_ purchase: PlayPurchase) async throws -> Members {
     let view = try await PlayView(purchase, in: store.ledger.store)
     var members: Members = [
-      ("purchaseToken", .string(purchase.token)), ("orderId", purchase.orders.last.map { .string($0.orderId) }),
+      ("purchaseToken", .string(purchase.token)),
+      ("orderId", purchase.orders.last.map { .string($0.orderId) }),
     ]
     if purchase.state == .pending { members.append(("pending", .bool(true))) }
     return try await store.exclusively { [store, members] in

@@ -15,8 +15,9 @@ struct PlayError: Error {
   let domain: String
   let message: String
 
-  init(_ status: Int, _ code: String, _ reason: String, _ message: String, domain: String = "androidpublisher")
-  {
+  init(
+    _ status: Int, _ code: String, _ reason: String, _ message: String, domain: String = "androidpublisher"
+  ) {
     self.status = status
     self.code = code
     self.reason = reason

@@ -135,6 +135,8 @@ struct PlayCall {
     try await ledger.commit(change)
   }
 
+  // The types are the client's: the integration tests hold every answer against Google's own discovery document, where
+  // a misspelled name could not pass.
   static func json(_ answer: some JSONObject, status: Int = 200) -> EmulatorResponse {
     EmulatorResponse(
       status: status, headers: [HTTPHeader("Content-Type", "application/json; charset=UTF-8")],

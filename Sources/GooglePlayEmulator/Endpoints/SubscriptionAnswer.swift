@@ -36,8 +36,9 @@ struct SubscriptionAnswer {
     let declined = JSONValue.members(
       ("renewalDeclined", .members(("pendingOrderId", .string(record.nextOrderId)))))
     switch answer.subscriptionState {
-    case .inGracePeriod?: answer.unknownFields.append(
-      JSONMember(name: "inGracePeriodStateContext", value: declined))
+    case .inGracePeriod?:
+      answer.unknownFields.append(
+        JSONMember(name: "inGracePeriodStateContext", value: declined))
     case .onHold?: answer.unknownFields.append(JSONMember(name: "onHoldStateContext", value: declined))
     default: break
     }

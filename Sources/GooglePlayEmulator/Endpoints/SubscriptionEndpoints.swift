@@ -21,8 +21,9 @@ enum SubscriptionEndpoints {
       let request = try call.body(RevokeSubscriptionRequest.self)
       let context = request.revocationContext
       let view = try await call.view(call.parameter(0), isSubscription: true)
-      guard [context.fullRefund != nil, context.proratedRefund != nil, context.itemBasedRefund != nil]
-        .count(where: { $0 }) == 1
+      guard
+        [context.fullRefund != nil, context.proratedRefund != nil, context.itemBasedRefund != nil]
+          .count(where: { $0 }) == 1
       else { throw PlayError.invalidArgument("Exactly one kind of refund must be set.") }
       if let item = context.itemBasedRefund, item.productId != view.transaction?.productId {
         throw PlayError.invalidArgument("The subscription has no such item.")

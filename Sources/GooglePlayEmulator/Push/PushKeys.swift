@@ -50,6 +50,7 @@ final class PushKeys: Sendable {
   /// Signs with a new key from now on.
   ///
   /// - Parameter keepsOld: Whether the keys before stay published, as the tokens that they signed are still valid.
+  /// - Throws: `CryptoError`.
   func rotate(keepsOld: Bool) throws(CryptoError) {
     _ = try current()
     let made = try Key.make()
@@ -102,7 +103,8 @@ final class PushKeys: Sendable {
 
   private static func cached(_ json: JSONValue, for age: Int64) -> EmulatorResponse {
     var response = EmulatorResponse.json(json)
-    response.headers.append(HTTPHeader("Cache-Control", "public, max-age=\(age), must-revalidate, no-transform"))
+    response.headers.append(
+      HTTPHeader("Cache-Control", "public, max-age=\(age), must-revalidate, no-transform"))
     return response
   }
 

@@ -118,8 +118,11 @@ extension LocalStore {
     return try Self.value(of: key, in: collection, of: storage)
   }
 
-  func records(
-    in collection: RecordCollection, after key: String?, limit: Int
+  /// The records of a collection after a key, in the order of their keys.
+  ///
+  /// - Throws: ``LocalStoreError`` with `storage`.
+  package func records(
+    in collection: RecordCollection, after key: String? = nil, limit: Int = 1000
   ) throws(LocalStoreError) -> [StoredRecord] {
     try makeDurable()
     return try Self.records(in: collection, after: key, limit: limit, of: storage)

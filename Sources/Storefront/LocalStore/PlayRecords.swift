@@ -25,15 +25,6 @@ extension RecordCollection {
 }
 
 extension LocalStore {
-  /// The records of a collection after a key, in the order of their keys.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage`.
-  package func records(
-    in collection: RecordCollection, after key: String? = nil, limit: Int = 1000
-  ) throws(LocalStoreError) -> [StoredRecord] {
-    try Self.records(in: collection, after: key, limit: limit, of: storage)
-  }
-
   /// Moves the end of the current period of a subscription to a later date, by which it renews from then on.
   ///
   /// - Returns: `RENEWAL_EXTENDED`.

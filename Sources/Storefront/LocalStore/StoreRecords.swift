@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ReceiptCodec
+package import ReceiptCodec
 
 extension RecordCollection {
   /// State of the whole store: one record, `store`, and the number of delivered notifications.
@@ -57,20 +57,23 @@ extension RecordCollection {
   static let storeConsumption = RecordCollection(rawValue: "store-consumption")
 
   /// All collections of a store.
-  static let ofStore: [RecordCollection] = [
-    .storeHeader, .storeRequests, .storePending, .storeSales, .storeReceipts, .storeTexts, .storeAccounts,
-    .storeUnfinished, .storeLines, .storeOwned, .storeRestorations, .storeSubscriptions, .storeSubscribers,
-    .storeDue, .storeFamilies, .storeDeclined, .storeNonces, .storeOutbox, .storeOutboxDates,
-    .storeDeliveries, .storeDueDeliveries, .storeHistory, .storeNames, .storeAppTransactions, .storeOrders,
-    .storeConsumption,
-  ] + ofPlay
+  static let ofStore: [RecordCollection] =
+    [
+      .storeHeader, .storeRequests, .storePending, .storeSales, .storeReceipts, .storeTexts, .storeAccounts,
+      .storeUnfinished, .storeLines, .storeOwned, .storeRestorations, .storeSubscriptions, .storeSubscribers,
+      .storeDue, .storeFamilies, .storeDeclined, .storeNonces, .storeOutbox, .storeOutboxDates,
+      .storeDeliveries, .storeDueDeliveries, .storeHistory, .storeNames, .storeAppTransactions, .storeOrders,
+      .storeConsumption,
+    ] + ofPlay
 }
 
 /// Compound keys.
 package enum StoreKey {
   /// The parts, separated by slashes. Everything but letters, digits, hyphens, dots and underscores is escaped, so that
   /// different parts never give the same key.
-  package static func joined(_ parts: String...) -> String { parts.map { escaped($0) }.joined(separator: "/") }
+  package static func joined(_ parts: String...) -> String {
+    parts.map { escaped($0) }.joined(separator: "/")
+  }
 
   /// The prefix of all keys with this first part.
   package static func prefix(_ part: String) -> String { escaped(part) + "/" }

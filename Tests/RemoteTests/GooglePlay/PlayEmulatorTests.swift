@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AppStoreEmulator
+import Entitlements
+import GooglePlay
+import GooglePlayEmulator
+import ReceiptCodec
+import ReceiptHTTP
+import ReceiptVerification
+import Storefront
+import Synchronization
+import Testing
+
+/// Our own client, receiver and ledger against the emulated Google Play, in one process.
+@Suite struct PlayEmulatorTests {
+  static let monthly = "com.example.app.monthly"
+  static let yearly = "com.example.app.yearly"
+  static let coins = "com.example.app.coins"
+
+  /// The developer's server: what a push tells is asked about and folded into the ledger.
+  final class Backend: HTTPTransport {
+    private let receiver = Mutex<DeveloperNotificationReceiver?>(nil)
+    private let state = Mutex((ledger: EntitlementLedger(), rejections: [String]()))
+
+    var ledger: EntitlementLedger { state.withLock { $0.ledger } }
+    var rejections: [String] { state.withLock { $0.rejections } }
+
+    func use(_ receiver: DeveloperNotificationReceiver) { self.receiver.withLock { $0 = receiver } }
+
+    func send(_ request: RemoteRequest) async throws(HTTPTransportError) -> RemoteResponse {
+      guard let receiver = receiver.withLock({ $0 }) else {
+        throw HTTPTransportError(.cannotConnect, "There is no receiver yet.")
+      }
+      let authorization = request.headers.first { $0.name == "Authorization" }?.value
+      do {
+        let message = try await receiver.receive(authorization: authorization, body: request.body ?? [])
+        let update = try await receiver.update(for: message)
+        state.withLock { $0.ledger.merge(update.change) }
+        return RemoteResponse(status: DeveloperNotificationReceiver.acceptedHTTPStatus)
+      } catch let rejection as PushRejection {
+        state.withLock { $0.rejections.append(rejection.description) }
+        return RemoteResponse(status: rejection.httpStatus)
+      } catch {
+        return RemoteResponse(status: 500)
+      }
+    }
+  }
+
+  struct World {
+    let play: EmulatedPlay
+    let clock: EmulatorClock
+    let client: GooglePlayClient
+    let backend = Backend()
+
+    init() async throws {
+      clock = EmulatorClock(rate: 0)
+      var options = LocalStore.Options(bundleIdentifier: "")
+      options.engine.gracePeriodDays = 7
+      let store = try EmulatedPlayStore(
+        packageName: PlayFixture.packageName, signing: EmulatorSigning(), clock: clock,
+        clientClock: { SystemClock.now() }, options: options)
+      let (account, keyFile) = try PlayServiceAccount.make(tokenURI: "http://localhost/token")
+      play = EmulatedPlay([store], accounts: [account], clock: { SystemClock.now() })
+      let transport = EmulatedPlayTransport(play)
+      client = GooglePlayClient(
+        transport: transport, account: try ServiceAccount(keyFile: keyFile),
+        packageName: PlayFixture.packageName,
+        address: GooglePlayAddress(at: try RemoteURL("http://localhost")))
+      let verifier = PushTokenVerifier(
+        audience: "http://localhost/push", email: PlayFixture.pushEmail, transport: transport,
+        keys: try RemoteURL("http://localhost/oauth2/v3/certs"))
+      backend.use(DeveloperNotificationReceiver(verifier: verifier, client: client))
+      play.pushNotifications(
+        to: "http://localhost/push", email: PlayFixture.pushEmail, over: backend)
+    }
+
+    @discardableResult
+    func control(_ name: String, _ json: String) async throws -> JSONValue {
+      let response = await play.respond(
+        to: EmulatorRequest("POST", target: "/_emulator/play/\(name)", body: Array(json.utf8)))
+      try #require(response.status == 200, "\(name): \(String(decoding: response.body, as: UTF8.self))")
+      return try JSONValue(parsing: response.body)
+    }
+
+    func buy(_ product: String) async throws -> (token: String, order: String) {
+      let answer = try await control("buy", #"{"account":"alice","productId":"\#(product)"}"#)
+      return (try #require(answer["purchaseToken"]?.string), try #require(answer["orderId"]?.string))
+    }
+
+    /// The state of a purchase as the ledger has it.
+    func state(_ token: String) -> PlayEntitlement.State? {
+      PlayEntitlement.ID(packageName: PlayFixture.packageName, purchaseToken: token)
+        .flatMap { backend.ledger[$0] }?.state(at: clock.now)
+    }
+  }
+
+  @Test func theLedgerFollowsALifeThroughThePushes() async throws {
+    let world = try await World()
+    let (token, _) = try await world.buy(Self.monthly)
+    #expect(world.state(token) == .active)
+    try await world.client.send(
+      .acknowledgeSubscription(of: Self.monthly, token: token, with: SubscriptionAcknowledgeRequest()))
+    try await world.control("advance", #"{"by":"P1M"}"#)
+    try await world.control("advance", #"{"by":60}"#)
+    #expect(world.state(token) == .active)
+    try await world.control("billing", #"{"account":"alice","fails":true}"#)
+    try await world.control("advance", #"{"by":"P1M"}"#)
+    #expect(world.state(token) == .inGracePeriod)
+    try await world.control("advance", #"{"by":"P1W"}"#)
+    #expect(world.state(token) == .onHold)
+    try await world.control("billing", #"{"account":"alice","fails":false}"#)
+    try await world.control("advance", #"{"by":"P1D"}"#)
+    #expect(world.state(token) == .active)
+    // An upgrade replaces the purchase; a refund takes back what replaced it.
+    let (upgraded, order) = try await world.buy(Self.yearly)
+    #expect(world.state(upgraded) == .active)
+    #expect(world.state(token) == .replaced)
+    try await world.control("refund", #"{"orderId":"\#(order)"}"#)
+    #expect(world.state(upgraded) == .refunded)
+    #expect(world.backend.rejections == [])
+  }
+
+  @Test func whatIsCancelledLastsUntilItExpires() async throws {
+    let world = try await World()
+    let (token, _) = try await world.buy(Self.monthly)
+    try await world.client.send(
+      .acknowledgeSubscription(of: Self.monthly, token: token, with: SubscriptionAcknowledgeRequest()))
+    try await world.control("cancel", #"{"purchaseToken":"\#(token)"}"#)
+    #expect(world.state(token) == .active)
+    let answer = try await world.client.send(.subscription(token))
+    #expect(answer.subscriptionState == .canceled)
+    #expect(answer.canceledStateContext?.userInitiatedCancellation?.cancelTime != nil)
+    try await world.control("advance", #"{"by":"P2M"}"#)
+    #expect(world.state(token) == .expired)
+  }
+
+  @Test func aOneTimePurchaseIsConsumedOrTakenBack() async throws {
+    let world = try await World()
+    let kept = try await world.buy(Self.coins)
+    let lost = try await world.buy(Self.coins)
+    try await world.client.send(.consumeProduct(of: Self.coins, token: kept.token))
+    #expect(
+      try await world.client.send(.productV1(of: Self.coins, token: kept.token)).consumptionState == .consumed
+    )
+    try await world.control("advance", #"{"by":"P3D"}"#)
+    try await world.control("advance", #"{"by":1}"#)
+    #expect(world.state(kept.token) == .active)
+    #expect(world.state(lost.token) == .refunded)
+    let listed = try await world.client.send(.voidedPurchases())
+    #expect(listed.voidedPurchases?.map(\.orderId) == [lost.order])
+    #expect(listed.voidedPurchases?.first?.voidedReason == .unacknowledged)
+  }
+
+  @Test func theReceiverRefusesEachAlteredToken() async throws {
+    let world = try await World()
+    let faults = await world.play.respond(to: EmulatorRequest("GET", target: "/_emulator/play/token-faults"))
+    let names = try #require(try JSONValue(parsing: faults.body)["faults"]?.array).compactMap(\.string)
+    #expect(names.count >= 20)
+    for (number, name) in names.enumerated() {
+      let answer = try await world.control("forge", #"{"fault":"\#(name)"}"#)
+      #expect(answer["status"]?.int64 == 401, "\(name)")
+      #expect(world.backend.rejections.count == number + 1, "\(name)")
+    }
+    #expect(try await world.control("forge", "{}")["status"]?.int64 == 200)
+  }
+}
