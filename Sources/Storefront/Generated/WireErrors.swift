@@ -349,3 +349,45 @@ public struct SubscriptionError: PlacedError, Error, Sendable, Hashable, CustomS
   /// The code, the place and the message, on one line.
   public var description: String { line }
 }
+
+/// Why an operation of a storage failed.
+public struct RecordStorageError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of fault it is, in a word that stays stable.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The file does not exist.
+    case notFound = "not-found"
+    /// The file is not a storage.
+    case notAStorage = "not-a-storage"
+    /// The disk is full. Nothing was stored; try again when there is space.
+    case full
+    /// Another process holds the storage. Try again later.
+    case busy
+    /// Reading failed, or writing failed before the commit: nothing was stored.
+    case inputOutput = "input-output"
+    /// The commit or its sync failed. It is not known what is stored; open the storage again.
+    case syncFailed = "sync-failed"
+    /// The storage is damaged.
+    case corrupt
+    /// The storage was closed.
+    case closed
+    /// This build does not support the storage.
+    case unsupported
+  }
+
+  /// The kind of fault.
+  public let code: Code
+  /// Where: a file, or a collection and key.
+  public let place: String
+  /// What happened and what to do, on one line.
+  public let message: String
+
+  /// Creates an error.
+  public init(_ code: Code, at place: String = "", _ message: String) {
+    self.code = code
+    self.place = ShownText.plain(place, limit: 1000)
+    self.message = ShownText.plain(message, limit: 1000)
+  }
+
+  /// The code, the place and the message, on one line.
+  public var description: String { line }
+}

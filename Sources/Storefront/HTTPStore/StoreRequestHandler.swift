@@ -35,15 +35,22 @@ public struct StoreRequestHandler: Sendable {
   public func response(
     method: String, path: String, headers: [HTTPHeader], body: [UInt8]
   ) async -> RemoteResponse {
-    do throws(StoreRequestFailure) {
+    let failure: StoreRequestFailure
+    do {
       let call = try Self.call(method: method, path: path)
       guard let store = await store(try Self.token(headers)) else { throw Self.unauthorized() }
       try Self.check(headers, body)
       let answer = try await StoreRequestAnswers(store: store).answer(call, body)
       return Self.response(status: 200, answer)
+    } catch let error as StoreRequestFailure {
+      failure = error
+    } catch let error as MalformedReceipt {
+      failure = StoreRequestFailure(
+        .malformedRequest, error.message, place: error.place.description)
     } catch {
-      return Self.response(status: error.kind.status, error.problem.encodedJSON(), error.headers)
+      failure = StoreRequestFailure(unavailable: error)
     }
+    return Self.response(status: failure.kind.status, failure.problem.encodedJSON(), failure.headers)
   }
 
   private static func call(method: String, path: String) throws(StoreRequestFailure) -> StoreCall {
@@ -107,11 +114,9 @@ struct StoreRequestFailure: Error {
     self.headers = headers
   }
 
-  init(_ malformed: MalformedReceipt) {
-    self.init(.malformedRequest, malformed.message, place: malformed.place.description)
-  }
-
-  init(_ unavailable: StoreUnavailable) {
+  /// The only other error of an answer is that the store is not available.
+  init(unavailable error: any Error) {
+    let unavailable = error as? StoreUnavailable ?? StoreUnavailable("The store failed: \(error)")
     var headers: [HTTPHeader] = []
     if let wait = unavailable.retryAfter {
       // Whole seconds, rounded up; clients wait at most a day.
@@ -119,5 +124,94 @@ struct StoreRequestFailure: Error {
       headers = [HTTPHeader("Retry-After", String(Int(seconds)))]
     }
     self.init(.unavailable, unavailable.message, headers: headers)
+  }
+}
+
+/// Decodes a request, calls the store, and encodes its answer. It throws a ``StoreRequestFailure``,
+/// ``ReceiptCodec/MalformedReceipt`` or ``StoreUnavailable``.
+private struct StoreRequestAnswers {
+  let store: any Store
+
+  func answer(_ call: StoreCall, _ body: [UInt8]) async throws -> [UInt8] {
+    switch call {
+    case .products: try await products(try Self.read(body))
+    case .purchase: try await purchase(try Self.read(body))
+    case .unfinished: try await unfinished(try Self.read(body))
+    case .finish: try await finish(try Self.read(body))
+    case .restore: try await restore(try Self.read(body))
+    }
+  }
+
+  private static func read<Message: JSONObject>(_ body: [UInt8]) throws -> Message {
+    let limits = ReceiptLimits(
+      maximumByteCount: StoreProtocolLimits.maximumRequestByteCount,
+      maximumDepth: StoreProtocolLimits.maximumDepth)
+    return try Message(json: body, part: "request", limits: limits)
+  }
+
+  private func products(_ message: ProductsMessage) async throws -> [UInt8] {
+    let most = StoreProtocolLimits.maximumProductIdentifierCount
+    guard message.productIdentifiers.count <= most else {
+      throw StoreRequestFailure(
+        .malformedRequest, "Ask for at most \(most) products at a time.", place: "$.productIdentifiers")
+    }
+    let locales = message.preferredLocales.prefix(StoreProtocolLimits.maximumLocaleCount)
+    do throws(StoreError) {
+      let response = try await store.products(
+        for: Set(message.productIdentifiers), preferredLocales: Array(locales))
+      return ProductsAnswer(
+        products: response.products.map(\.withoutCodes),
+        invalidProductIdentifiers: response.invalidProductIdentifiers
+      ).encodedJSON()
+    } catch {
+      return ProductsAnswer(error: error).encodedJSON()
+    }
+  }
+
+  private func purchase(_ request: PurchaseRequest) async throws -> [UInt8] {
+    PurchaseAnswer(try await store.purchase(request), to: request.id).encodedJSON()
+  }
+
+  private func unfinished(_ message: UnfinishedMessage) async throws -> [UInt8] {
+    try await answerWithinLimit(message.limit) { limit in
+      try await store.unfinishedTransactions(after: message.after, limit: limit).encodedJSON()
+    }
+  }
+
+  private func finish(_ message: FinishMessage) async throws -> [UInt8] {
+    try await store.finish(transactionIdentifier: message.transactionIdentifier)
+    return message.encodedJSON()
+  }
+
+  private func restore(_ message: RestoreMessage) async throws -> [UInt8] {
+    let request = RestoreRequest(
+      id: message.requestIdentifier, applicationUsername: message.applicationUsername)
+    return try await answerWithinLimit(message.limit) { limit in
+      do throws(StoreError) {
+        let page = try await store.restore(request, after: message.after, limit: limit)
+        return RestoreAnswer(
+          requestIdentifier: request.id, transactions: page.transactions, next: page.next
+        ).encodedJSON()
+      } catch {
+        return RestoreAnswer(requestIdentifier: request.id, error: error).encodedJSON()
+      }
+    }
+  }
+
+  /// A page that is within the size that clients accept. If large receipts exceed it, the page is requested again with
+  /// half the limit, which is safe: the same position gives the same transactions.
+  private func answerWithinLimit(
+    _ limit: PageLimit, _ page: (Int) async throws -> [UInt8]
+  ) async throws -> [UInt8] {
+    var count = limit.count
+    while true {
+      let body = try await page(count)
+      if body.count <= StoreProtocolLimits.maximumResponseByteCount { return body }
+      guard count > 1 else {
+        throw StoreRequestFailure(
+          .unavailable, "A single transaction is longer than an answer of this protocol may be.")
+      }
+      count /= 2
+    }
   }
 }

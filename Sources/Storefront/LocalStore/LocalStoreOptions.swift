@@ -7,32 +7,18 @@ public import ReceiptSigning
 extension LocalStore {
   /// Options of a local store.
   public struct Options: Sendable {
-    /// The app, the calendar of periods and the billing of renewals.
-    public var engine: SubscriptionEngine.Options
-    /// The app's identifier that notifications state, if any.
-    public var appAppleId: Int64?
-    /// The locale that prices are formatted by: the storefront's, not the customer's.
-    public var storefrontLocale: Locale
-    /// Whether payments are authorised.
-    public var authorization: AuthorizationPolicy
-    /// Asks the customer, an account, and decides instead of ``authorization``. It is called once for each payment that
-    /// the store would accept; again if its first answer was lost in a crash.
-    public var authorize: (@Sendable (PurchasePrompt, String) async -> AuthorizationPolicy)?
-    /// Accounts that may not authorise payments, as by parental controls.
-    public var restrictedAccounts: Set<String>
-    /// Accounts for tests, which production refuses.
-    public var testAccounts: Set<String>
-    /// The delays before calls are processed.
-    public var delays: [Fault.Call: Duration]
-    /// Injected faults.
-    public var faults: [Fault]
-    /// What a receipt is.
-    public var receipts: ReceiptFormat
-    /// The greatest quantity of a consumable or non-renewing subscription in one payment.
+    package var engine: SubscriptionEngine.Options
+    package var appAppleId: Int64?
+    package var storefrontLocale: Locale
+    package var authorization: AuthorizationPolicy
+    package var authorize: (@Sendable (PurchasePrompt, String) async -> AuthorizationPolicy)?
+    package var restrictedAccounts: Set<String>
+    package var testAccounts: Set<String>
+    package var delays: [Fault.Call: Duration]
+    package var faults: [Fault]
+    package var receipts: ReceiptFormat
     package var maximumQuantity: Int
-    /// Receives each notification, in order, once it is in the outbox; after a crash possibly again.
-    public var sink: (@Sendable (SignedNotification) async -> Void)?
-    /// Suspends for a duration; tests replace it.
+    package var sink: (@Sendable (SignedNotification) async -> Void)?
     package var sleep: @Sendable (Duration) async throws -> Void
 
     /// Creates options.
@@ -40,6 +26,22 @@ extension LocalStore {
     /// The environment is the sandbox unless `engine` says otherwise: `receipt-tool verify --trust DIR/root.cer`
     /// accepts what the store issues without another flag. Never sell in the environment that production's servers
     /// accept unless what is sold there is real.
+    ///
+    /// - Parameters:
+    ///   - engine: The app, the calendar of periods and the billing of renewals.
+    ///   - appAppleId: The app's identifier that notifications state, if any.
+    ///   - storefrontLocale: The locale that prices are formatted by: the storefront's, not the customer's.
+    ///   - authorization: Whether payments are authorised.
+    ///   - authorize: Asks the customer, an account, and decides instead of `authorization`. It is called once for each
+    ///     payment that the store would accept; again if its first answer was lost in a crash.
+    ///   - restrictedAccounts: Accounts that may not authorise payments, as by parental controls.
+    ///   - testAccounts: Accounts for tests, which production refuses.
+    ///   - delays: The delays before calls are processed.
+    ///   - faults: Injected faults.
+    ///   - receipts: What a receipt is.
+    ///   - maximumQuantity: The greatest quantity of a consumable or non-renewing subscription in one payment.
+    ///   - sink: Receives each notification, in order, once it is in the outbox; after a crash possibly again.
+    ///   - sleep: Suspends for a duration; tests replace it.
     public init(
       engine: SubscriptionEngine.Options, appAppleId: Int64? = nil,
       storefrontLocale: Locale = Locale(identifier: "en_US"), authorization: AuthorizationPolicy = .approve,
@@ -140,11 +142,11 @@ extension LocalStore {
     }
 
     /// Which call.
-    public var call: Call
+    package var call: Call
     /// How it goes wrong.
-    public var failure: Failure
+    package var failure: Failure
     /// The number of calls that fail.
-    public var count: Int
+    package var count: Int
 
     /// Creates a fault.
     public init(_ call: Call, _ failure: Failure, count: Int = 1) {

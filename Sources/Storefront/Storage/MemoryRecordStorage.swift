@@ -99,7 +99,7 @@ public final class MemoryRecordStorage: RecordStorage {
     }
   }
 
-  /// Closes the storage. The records are kept for ``reopened()``.
+  /// Closes the storage. The records are kept.
   public func close() throws(RecordStorageError) { state.withLock { $0.isClosed = true } }
 
   /// A storage with the same records, like a file opened after a relaunch.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptBytes
-
 /// The storage of a queue or a store: records in collections, changed in atomic and durable batches.
 ///
 /// `StorefrontSQLite` keeps them in a file, ``MemoryRecordStorage`` in memory. One conformance suite runs on all
@@ -96,46 +94,4 @@ public enum RecordChange: Sendable, Hashable {
   case put(RecordCollection, key: String, value: [UInt8])
   /// Removes a key, if it exists.
   case remove(RecordCollection, key: String)
-}
-
-/// Why an operation of a storage failed.
-public struct RecordStorageError: PlacedError, Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The file does not exist.
-    case notFound = "not-found"
-    /// The file is not a storage.
-    case notAStorage = "not-a-storage"
-    /// The disk is full. Nothing was stored; try again when there is space.
-    case full
-    /// Another process holds the storage. Try again later.
-    case busy
-    /// Reading failed, or writing failed before the commit: nothing was stored.
-    case inputOutput = "input-output"
-    /// The commit or its sync failed. It is not known what is stored; open the storage again.
-    case syncFailed = "sync-failed"
-    /// The storage is damaged.
-    case corrupt
-    /// The storage was closed.
-    case closed
-    /// This build does not support the storage.
-    case unsupported
-  }
-
-  /// The kind of fault.
-  public let code: Code
-  /// Where: a file, or a collection and key.
-  public let place: String
-  /// What happened and what to do, on one line.
-  public let message: String
-
-  /// Creates an error.
-  public init(_ code: Code, at place: String = "", _ message: String) {
-    self.code = code
-    self.place = place
-    self.message = message
-  }
-
-  /// The code, the place and the message, on one line.
-  public var description: String { line }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// One-time purchases: consumables, non-consumables and non-renewing subscriptions. The engine does not store them.
 extension SubscriptionEngine {
@@ -15,7 +15,7 @@ extension SubscriptionEngine {
   ///   - instant: When.
   /// - Returns: `ONE_TIME_CHARGE`, with the new transaction.
   /// - Throws: ``SubscriptionError`` with `invalid-value` for a price that cannot be stated.
-  public mutating func charge(
+  package mutating func charge(
     for product: CatalogProduct, account: String, quantity: Int = 1, applicationUsername: String? = nil,
     original: JWSTransaction? = nil, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {

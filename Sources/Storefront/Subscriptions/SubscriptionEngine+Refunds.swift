@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// The refunded part of a price.
 public enum RefundAmount: Sendable, Hashable {
@@ -16,7 +16,7 @@ extension SubscriptionEngine {
   /// Requests consumption information, because the customer requested a refund.
   ///
   /// - Returns: `CONSUMPTION_REQUEST`.
-  public mutating func requestConsumption(
+  package mutating func requestConsumption(
     for transaction: JWSTransaction, account: String, reason: ConsumptionRequestReason, at instant: Timestamp
   ) -> [StoreEvent] {
     let now = begin(at: instant)
@@ -27,7 +27,7 @@ extension SubscriptionEngine {
   /// Declines a refund.
   ///
   /// - Returns: `REFUND_DECLINED`.
-  public mutating func declineRefund(
+  package mutating func declineRefund(
     of transaction: JWSTransaction, account: String, at instant: Timestamp
   ) -> [StoreEvent] {
     let now = begin(at: instant)
@@ -45,7 +45,7 @@ extension SubscriptionEngine {
   ///   - instant: When.
   /// - Returns: `REFUND`, and `REVOKE` for members of the family.
   /// - Throws: ``SubscriptionError`` with `already-refunded`, `family-shared` or `invalid-value`.
-  public mutating func refund(
+  package mutating func refund(
     _ transaction: JWSTransaction, account: String, reason: RevocationReason = .other,
     amount: RefundAmount = .full, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
@@ -78,7 +78,7 @@ extension SubscriptionEngine {
   ///
   /// - Returns: `REFUND_REVERSED`.
   /// - Throws: ``SubscriptionError`` with `not-refunded`.
-  public mutating func reverseRefund(
+  package mutating func reverseRefund(
     of transaction: JWSTransaction, account: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)

@@ -5,7 +5,7 @@ public import ReceiptCodec
 /// Renewal, billing retry and expiry.
 extension SubscriptionEngine {
   /// The length of billing retry, in days.
-  public static let billingRetryDays: Double = 60
+  package static let billingRetryDays: Double = 60
 
   /// Advances the time: performs everything that is due, in order, each event at its own time.
   ///
