@@ -56,6 +56,50 @@ int COpenSSL_RSA_sign(
   return RSA_sign(digest_nid, digest, digest_length, signature, signature_length, key);
 }
 
+static int set_pss(EVP_PKEY_CTX *context, const EVP_MD *algorithm) {
+  return EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1 &&
+         EVP_PKEY_CTX_set_signature_md(context, algorithm) == 1 &&
+         EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1;
+}
+
+int COpenSSL_RSA_PSS_verify(
+    EVP_PKEY *key, const EVP_MD *algorithm, const uint8_t *digest, size_t digest_length, const uint8_t *signature,
+    size_t signature_length) {
+  int status = -1;
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(key, NULL);
+  if (context != NULL && EVP_PKEY_verify_init(context) == 1 && set_pss(context, algorithm)) {
+    status = EVP_PKEY_verify(context, signature, signature_length, digest, digest_length);
+  }
+  EVP_PKEY_CTX_free(context);
+  return status;
+}
+
+int COpenSSL_RSA_PSS_sign(
+    EVP_PKEY *key, const EVP_MD *algorithm, const uint8_t *digest, size_t digest_length, uint8_t *signature,
+    size_t *signature_length) {
+  int status = -1;
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(key, NULL);
+  if (context != NULL && EVP_PKEY_sign_init(context) == 1 && set_pss(context, algorithm)) {
+    status = EVP_PKEY_sign(context, signature, signature_length, digest, digest_length);
+  }
+  EVP_PKEY_CTX_free(context);
+  return status;
+}
+
+int COpenSSL_RSA_recover_digest(
+    EVP_PKEY *key, const EVP_MD *algorithm, const uint8_t *signature, size_t signature_length, uint8_t *digest,
+    size_t *digest_length) {
+  int status = -1;
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(key, NULL);
+  if (context != NULL && EVP_PKEY_verify_recover_init(context) == 1 &&
+      EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1 &&
+      EVP_PKEY_CTX_set_signature_md(context, algorithm) == 1) {
+    status = EVP_PKEY_verify_recover(context, digest, digest_length, signature, signature_length);
+  }
+  EVP_PKEY_CTX_free(context);
+  return status;
+}
+
 int64_t COpenSSL_PBES2_PBKDF2_iterations(const X509_ALGOR *algorithm) {
   const ASN1_OBJECT *object = NULL;
   int type = V_ASN1_UNDEF;

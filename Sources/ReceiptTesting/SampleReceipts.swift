@@ -154,4 +154,52 @@ public enum SampleReceipts {
       $0.uniqueVendorIdentifier = "00112233-4455-6677-8899-AABBCCDDEEFF"
     }
   }
+
+  /// A consumable at Google Play.
+  public static var googlePlayPurchase: GooglePlayPurchase {
+    GooglePlayPurchase().with {
+      $0.orderId = "GPA.1234-5678-9012-34567"
+      $0.packageName = bundleId
+      $0.productId = "com.example.app.coins"
+      $0.purchaseTime = purchasedAt
+      $0.purchaseState = .purchased
+      $0.purchaseToken = "abcdefghijklmnopqrstuvwx.AO-J1OzExampleTokenOfATestPurchase"
+      $0.obfuscatedAccountId = "account-1"
+      $0.quantity = 1
+      $0.acknowledged = false
+    }
+  }
+
+  /// A licence of Google Play.
+  package static var googlePlayLicense: GooglePlayLicense {
+    GooglePlayLicense(
+      responseCode: .licensed, nonce: -1_234_567_890, packageName: bundleId, versionCode: "21",
+      userId: "ANlOHQOexampleUser==", timestamp: signedAt, extras: "VT=1761980950000&GT=1761980950000&GR=10")
+  }
+
+  /// A subscription at Huawei AppGallery, in the sandbox.
+  public static var huaweiPurchase: HuaweiPurchase {
+    HuaweiPurchase().with {
+      $0.autoRenewing = true
+      $0.orderId = "20251001150910000example.100000001"
+      $0.packageName = bundleId
+      $0.applicationId = 100_000_001
+      $0.applicationIdString = "100000001"
+      $0.kind = .subscription
+      $0.productId = productId
+      $0.productName = "会员"
+      $0.purchaseTime = purchasedAt
+      $0.purchaseTimeMillis = purchasedAt
+      $0.purchaseState = .purchased
+      $0.purchaseToken = "0000019example.1.100000001"
+      $0.purchaseType = .sandbox
+      $0.currency = "EUR"
+      $0.price = .integer(999)
+      $0.country = "DE"
+      $0.oriPurchaseTime = purchasedAt
+      $0.subscriptionId = "sub-1"
+      $0.quantity = 1
+      $0.expirationDate = expiresAt
+    }
+  }
 }

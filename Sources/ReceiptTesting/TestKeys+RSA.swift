@@ -130,5 +130,37 @@ extension TestKeys {
       /yGSrf1WIQ/T/7j45QJi2Yk=
       -----END PRIVATE KEY-----
       """
+
+    /// Signs the purchases of an app at Google Play and Huawei. TEST KEY.
+    static let app = """
+      -----BEGIN PRIVATE KEY-----
+      MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQC6KTHdK6/Pbtb3
+      uCRY/U/+X6sbijVhR2f7S3uB5K5+jsvZ9r73q9zdfHDqRioa73EOeUxdj7y+P30q
+      Np/9yuiTctwuOzMky7v+aEKVT+skOnXrjUTLSoltHYQjkyDaizAi8yr4QUa0BmWb
+      nYByNnKZBjlGhVmR699PrGMbC1TezokBh0w9l99nShm34/Huu/u9XXTTES4bQKrN
+      gZFBPh35KzjIzlEz/QDW4421MhAORXXioQn2OiljrHUlC9mrThBEqmBMzzJIDwZR
+      pxUtnwU73LvZ5buBq+zqyONrTybL6zhKzq4Bfa6gzga0xQf4q2Gzb+sUY0hYjtvQ
+      CPURYsIFAgMBAAECggEABlVt+KIqoGJbRoDZnbx6mwM6wVxdrhJdn49lI5l59Vza
+      4y7Rtv/+Kvv3pITgHFv+qvkmB73i9E8ZLVU/8sTTTmb3Rkxl1E/pNMHr2AQo0in6
+      BppfF5KQ4+k/7GzuTnkzWVEQKnOgGfJoxRdh/iDLm9i6HKPfVQdjKOUK1yn2yIDL
+      3+3PmWu0HP8kmZeockEQFccHP1pcYJ7ATYAgueCTG5zhRY0MmwNoMyBJslPh6r3A
+      07L150nPiiXwCTFqDVJogNlglS28ynBWOE+kEGnQRa1gfvFxKtUgbzCEx8PbEB/U
+      vMr74fzV9ou+0+oqdYa4jWHktb6h3ZNQpZLEACofGQKBgQD/GjJB0mNnPIGtr6NN
+      bsQeWDPvn7XRPZkyCJKM5ATQKDtZv4nZEgMZiNcSwGsjVisLh7l2EaDD9xcQdBPq
+      a6gVssCThzI4gQm3DGkcogEGyUYqUASnefOl1F3Qlgft7RhkRpukP6BU1+5xqvW1
+      D+Q112WedpfUpmAurbf1PFFLeQKBgQC60OTd9dVQ2ZxaJu9SvFuYwah/ngECOYRZ
+      Mi8y+hQitjdTYF9J0/XrCE1tIwlt+3L0pog3IDC1TwW2/u5R2B89Rjzfn4uV18S9
+      KAnjwiNErzD4M0pC3sjdrvM+MvolcOAaz9lLB9h6Fr+t4GR6WoGk6nvk7RcDgHLK
+      idt7UdM77QKBgB2YOWpfcP7CCz1OGgDar8/hZa0P9zTeE461ZeMIdPJ9KF2CFgjj
+      yQ5GTMU1I3jG/1loFoD3DJKPcNKM1N6mPKq/wQ2capwZhDoDK5KRzNKvuP8hp1iS
+      kkyTtYqETUkx71l6w4Wrh/svzc7MCZNG06/XXEek9HpMDu57YtMFe1zpAoGAGET/
+      Fp7TQZejqkqYmMUDmUq/WyTpuKJEQVo1q4e1ifTmJxzEBFFXB1uiw2Tj2rfp7UKd
+      O5wg98z2Txm7WEKdfFZdnieZ+LN5SaGj90THVCr2T6hKI3nR2orZ6uCwgqCxXIpY
+      DllMlD/UUwBtzT9ozEXyJoFulfPf9dQHAXRV3tkCgYAIZpSK/75jyHx29c2Gb6jK
+      mcpktGxhjmo4tIswkOqIS3LH8D/XXURDCqz4k0c1Midss+y2+S89Q0DrAad75GsH
+      LSiYnkEsizhkbSlT3TI+GqHNuAq/TJSjTfcAvMoEqThgmAnFaNLVuindwUIFFXlM
+      F2fKnQUTzw2Bq+V9qsdPqQ==
+      -----END PRIVATE KEY-----
+      """
   }
 }

@@ -68,6 +68,9 @@ public enum TestKeys {
   /// Stands in for a key of App Store Connect, for tests of developer signatures.
   public static func developer() throws(SigningError) -> PrivateKey { try key(ES256.developer) }
 
+  /// Signs the purchases of `com.example.app` at Google Play and Huawei: see ``TestReceipts``.
+  public static func app() throws(SigningError) -> PrivateKey { try key(RSA.app) }
+
   /// An RSA key that belongs to no certificate of the test authority.
   package static func otherRSA() throws(SigningError) -> PrivateKey { try key(RSA.foreign) }
 

@@ -3,6 +3,7 @@
 public import ReceiptCodec
 internal import ReceiptCrypto
 public import ReceiptSigning
+public import ReceiptVerification
 
 /// Creates signed receipts of every kind for tests, from ``SampleReceipts`` or your own contents.
 ///
@@ -14,6 +15,7 @@ public struct TestReceipts: Sendable {
   private let jws: JWSSigner
   private let appReceipts: AppReceiptSigner
   private let transactionReceipts: TransactionReceiptSigner
+  private let detached: AppKeySigner
 
   /// Signs with the two test authorities.
   public init() throws(SigningError) {
@@ -32,6 +34,15 @@ public struct TestReceipts: Sendable {
       unchecked: jws, header: JWSHeader(x5c: jws.chain.map(\.der)).encoded())
     self.appReceipts = AppReceiptSigner(unchecked: rsa)
     self.transactionReceipts = try TransactionReceiptSigner(identity: rsa)
+    self.detached = try AppKeySigner(identity: SigningIdentity(appKey: TestKeys.app()))
+  }
+
+  /// The keys that a policy must name to accept ``googlePlayPurchase(_:)``, ``googlePlayLicense()`` and
+  /// ``huaweiPurchase(usesPSS:_:)``.
+  public static func appKeys() throws(SigningError) -> AppKeys {
+    let key = try TestKeys.app().publicKey
+    return AppKeys(
+      PurchaseStore.allCases.map { AppKey($0, package: SampleReceipts.bundleId, publicKey: key) })
   }
 
   /// The sample receipt of a kind, as bytes.
@@ -44,6 +55,9 @@ public struct TestReceipts: Sendable {
     case .signedRealtimeRequest: Array(try signedRealtimeRequest().utf8)
     case .appReceipt: try appReceipt()
     case .transactionReceipt: try transactionReceipt()
+    case .googlePlayPurchase: try googlePlayPurchase()
+    case .googlePlayLicense: try googlePlayLicense()
+    case .huaweiPurchase: try huaweiPurchase()
     }
   }
 
@@ -112,5 +126,28 @@ public struct TestReceipts: Sendable {
     var purchaseInfo = SampleReceipts.purchaseInfo
     change(&purchaseInfo)
     return try transactionReceipts.sign(purchaseInfo, version: version, environment: environment)
+  }
+
+  /// A purchase at Google Play: JSON with data and signature. Its policy needs ``appKeys()``.
+  public func googlePlayPurchase(
+    _ change: (inout GooglePlayPurchase) -> Void = { _ in }
+  ) throws(SigningError) -> [UInt8] {
+    var purchase = SampleReceipts.googlePlayPurchase
+    change(&purchase)
+    return try detached.sign(.googlePlayPurchase(purchase))
+  }
+
+  /// A response of Google Play's licensing. Its policy needs ``appKeys()``.
+  public func googlePlayLicense() throws(SigningError) -> [UInt8] {
+    try detached.sign(.googlePlayLicense(SampleReceipts.googlePlayLicense))
+  }
+
+  /// A purchase at Huawei AppGallery. Its policy needs ``appKeys()``.
+  public func huaweiPurchase(
+    usesPSS: Bool = false, _ change: (inout HuaweiPurchase) -> Void = { _ in }
+  ) throws(SigningError) -> [UInt8] {
+    var purchase = SampleReceipts.huaweiPurchase
+    change(&purchase)
+    return try detached.sign(.huaweiPurchase(purchase), usesPSS: usesPSS)
   }
 }

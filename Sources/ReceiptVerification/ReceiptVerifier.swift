@@ -49,7 +49,7 @@ public struct ReceiptVerifier: Sendable {
     diagnostics: (@Sendable (VerificationDiagnostic) -> Void)? = nil
   ) {
     pipeline = VerificationPipeline(
-      recognizer: Recognizer(limits: limits),
+      recognizer: Recognizer(limits: limits, appKeys: policy.appKeys),
       authenticator: Authenticator(
         resolver: SignerResolver(trust: trust, intermediates: intermediates, policy: policy)),
       evaluator: PolicyEvaluator(policy: policy, clock: clock), report: diagnostics)

@@ -133,13 +133,13 @@ struct VerificationPipeline: Sendable {
     in context: PolicyEvaluator.Context, trace: Trace?
   ) throws(ValidationError) -> VerifiedReceipt {
     let acceptance = try evaluator.evaluate(
-      claims, signedBy: content.signer.chains, in: context, trace: trace)
+      claims, signedBy: content.paths, in: context, trace: trace)
     authenticator.remember(content)
     guard let reason = acceptance.unprovenEnvironment else {
-      return VerifiedReceipt(content, claims: claims, signedBy: acceptance.chain, nested: nested)
+      return VerifiedReceipt(content, claims: claims, signedBy: acceptance.path, nested: nested)
     }
     throw .undetermined(
       reason,
-      signatureVerified: VerifiedReceipt(content, claims: claims, signedBy: acceptance.chain, nested: nested))
+      signatureVerified: VerifiedReceipt(content, claims: claims, signedBy: acceptance.path, nested: nested))
   }
 }

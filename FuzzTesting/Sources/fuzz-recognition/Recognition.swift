@@ -19,6 +19,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     inner = jws.compact
   case .appReceipt(let appReceipt): inner = appReceipt.encoded
   case .transactionReceipt(let transactionReceipt): inner = transactionReceipt.encoded
+  case .detached(let detached): inner = detached.encoded
   }
   let again = mustSucceed("what was unwrapped is not recognized") { try UnverifiedReceipt(parsing: inner) }
   require(again == receipt, "what was unwrapped is another receipt")

@@ -82,13 +82,13 @@ extension EntryFacts {
     // An environment that the signature does not cover is a claim, and no fact.
     environment = receipt.isEnvironmentProven ? receipt.environment?.rawValue.recordable : nil
     signer = SHA256Digest(hexadecimal: receipt.signer.sha256)
-    root = SHA256Digest(hexadecimal: receipt.signer.rootSHA256)
+    root = receipt.signer.rootSHA256.flatMap { SHA256Digest(hexadecimal: $0) }
   }
 
   /// What a purchase states.
   fileprivate mutating func note(_ transaction: Transaction) {
-    self.transaction = transaction.transactionId.recordable
-    original = transaction.originalTransactionId.recordable
+    self.transaction = transaction.eventIdentifier.recordable
+    original = transaction.lineIdentifier.recordable
     product = transaction.productId.recordable
     expires = transaction.expiresDate?.wholeMilliseconds
     revoked = transaction.revocationDate?.wholeMilliseconds

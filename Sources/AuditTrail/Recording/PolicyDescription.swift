@@ -45,6 +45,10 @@ public struct PolicyDescription: Sendable, Hashable {
       lines.add("self-signed", "pinned")
       lines.add("pinned", fingerprints.map(Base64.encodeToString))
     }
+    lines.add(
+      "app-key",
+      policy.appKeys.all.map { "\($0.store.rawValue),\($0.package),\($0.publicKey.sha256FingerprintHex)" })
+    if policy.admitsShortKeys { lines.add("short-keys", "admitted") }
     lines.add("claimed-environment", policy.acceptsClaimedEnvironment ? "accepted" : "insufficient")
     switch policy.offlineRule {
     case .insufficient: lines.add("offline", "insufficient")

@@ -9,7 +9,7 @@ struct PurchaseLine {
 
   /// Whether the receipt says which purchase it is.
   var isNamed: Bool {
-    newest.originalTransactionId?.isEmpty == false || newest.transactionId?.isEmpty == false
+    newest.lineIdentifier?.isEmpty == false || newest.eventIdentifier?.isEmpty == false
   }
 
   /// The lines of purchases of a receipt, in the order in which each is first named.
@@ -18,7 +18,7 @@ struct PurchaseLine {
     var places: [[UInt8]: Int] = [:]
     for transaction in transactions(of: receipt) {
       // Strings are equal by canonical equivalence; identifiers by their bytes.
-      let identifier = Array((transaction.originalTransactionId ?? transaction.transactionId ?? "").utf8)
+      let identifier = Array((transaction.lineIdentifier ?? transaction.eventIdentifier ?? "").utf8)
       if let place = places[identifier], !identifier.isEmpty {
         if isNewer(transaction, than: lines[place].newest) { lines[place].newest = transaction }
       } else {
@@ -47,6 +47,14 @@ struct PurchaseLine {
   }
 }
 
+extension Transaction {
+  /// What names the purchase and its renewals in a trail: the purchase token of other stores, Apple's original
+  /// transaction identifier.
+  var lineIdentifier: String? { purchaseToken ?? originalTransactionId }
+  /// What names this event: the order or transaction; where a test purchase has none, the purchase token.
+  var eventIdentifier: String? { transactionId ?? purchaseToken }
+}
+
 extension VerifiedReceipt {
   /// The customer's account, where the receipt states it.
   var appAccountToken: String? {
@@ -57,6 +65,7 @@ extension VerifiedReceipt {
       case .jws(.appTransaction), .jws(.notification), .jws(.realtimeRequest), .appReceipt,
         .transactionReceipt:
         nil
+      case .detached(let content): content.obfuscatedAccountId
       }
     let token = own ?? nested.lazy.compactMap(\.appAccountToken).first
     return token?.isEmpty == false ? token : nil

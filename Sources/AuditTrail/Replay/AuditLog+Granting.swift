@@ -95,9 +95,9 @@ extension TrailView {
       let page =
         switch question {
         case .receipt(let identity): try entries(receipt: identity, before: before, limit: Self.pageSize)
-        case .consumable(let transaction), .customer(.transaction(let transaction), _, _):
+        case .consumable(.transaction(let transaction)), .customer(.transaction(let transaction), _, _):
           try entries(transaction: transaction, before: before, limit: Self.pageSize)
-        case .customer(.original(let original), _, _):
+        case .consumable(.original(let original)), .customer(.original(let original), _, _):
           try history(original: original, before: before, limit: Self.pageSize)
         }
       for recorded in page where recorded.entry.verdict == .valid {

@@ -83,9 +83,10 @@ public struct ReplayChecker: RemoteChecker {
     let found =
       switch question {
       case .receipt(let identity): try await trail.entries(receipt: identity, limit: limit)
-      case .consumable(let transaction), .customer(.transaction(let transaction), _, _):
+      case .consumable(.transaction(let transaction)), .customer(.transaction(let transaction), _, _):
         try await trail.entries(transaction: transaction, limit: limit)
-      case .customer(.original(let original), _, _): try await trail.entries(original: original, limit: limit)
+      case .consumable(.original(let original)), .customer(.original(let original), _, _):
+        try await trail.entries(original: original, limit: limit)
       }
     // The first grant may be among those that are not shown.
     guard found.count < limit else { throw TooManyEntries() }

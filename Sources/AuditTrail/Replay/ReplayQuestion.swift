@@ -9,8 +9,8 @@ internal import ReceiptVerification
 enum ReplayQuestion: Sendable, Hashable {
   /// Whether the receipt, by what was signed, was accepted before.
   case receipt(SHA256Digest)
-  /// Whether the consumable of a transaction was granted before.
-  case consumable(transaction: String)
+  /// Whether the consumable of a purchase was granted before.
+  case consumable(Purchase)
   /// Whether a purchase, of the transaction `name`, was granted first to a customer other than `customer`.
   case customer(Purchase, name: String, customer: String)
 
@@ -18,6 +18,12 @@ enum ReplayQuestion: Sendable, Hashable {
   enum Purchase: Sendable, Hashable {
     case original(String)
     case transaction(String)
+
+    var name: String {
+      switch self {
+      case .original(let name), .transaction(let name): name
+      }
+    }
   }
 
   /// The questions that rules ask about a receipt.
@@ -27,41 +33,58 @@ enum ReplayQuestion: Sendable, Hashable {
     var questions: [ReplayQuestion] = []
     if rules.contains(.sameReceipt) { questions.append(.receipt(SHA256Digest(identityOf: receipt))) }
     if rules.contains(.consumableAgain) {
-      questions += consumableTransactions(of: receipt, consumables).map { .consumable(transaction: $0) }
+      questions += consumablePurchases(of: receipt, consumables).map { .consumable($0) }
     }
     let customer = customer ?? receipt.appAccountToken.map(RecordingOptions.canonicalCustomer)
     if rules.contains(.anotherCustomer), let customer {
       for line in PurchaseLine.lines(receipt) {
         let purchase =
-          line.newest.originalTransactionId.map(Purchase.original)
-          ?? line.newest.transactionId.map(Purchase.transaction)
-        let name = line.newest.transactionId ?? line.newest.originalTransactionId ?? ""
+          line.newest.lineIdentifier.map(Purchase.original)
+          ?? line.newest.eventIdentifier.map(Purchase.transaction)
+        let name = line.newest.eventIdentifier ?? line.newest.lineIdentifier ?? ""
         if let purchase { questions.append(.customer(purchase, name: name, customer: customer)) }
       }
     }
     return questions
   }
 
-  private static func consumableTransactions(
+  /// A consumable of another store is asked about by its order and by its purchase token: either may be all that an
+  /// earlier receipt of it has.
+  private static func consumablePurchases(
     of receipt: VerifiedReceipt, _ consumables: Set<String>
-  ) -> [String] {
+  ) -> [Purchase] {
     var identifiers: [String] = []
+    var isConsumable = false
     switch receipt.content {
     case .jws(.transaction(let transaction)) where transaction.type == .consumable:
       identifiers = [transaction.transactionId].compactMap { $0 }
     case .jws(.notification):
-      identifiers = receipt.nested.flatMap { consumableTransactions(of: $0, consumables) }
+      return receipt.nested.flatMap { consumablePurchases(of: $0, consumables) }
+        + named(receipt, consumables).compactMap(\.transactionId).map { .transaction($0) }
     case .appReceipt(let payload):
       identifiers = payload.inAppPurchases.filter { $0.productType == .consumable }.compactMap(
         \.transactionId)
     case .jws(.transaction), .jws(.renewalInfo), .jws(.appTransaction), .jws(.realtimeRequest),
       .transactionReceipt:
       break
+    case .detached(.huaweiPurchase(let purchase)): isConsumable = purchase.kind == .consumable
+    case .detached: break
     }
-    let named = receipt.transactions.filter { transaction in
+    let named = isConsumable ? receipt.transactions : named(receipt, consumables)
+    return identifiers.map { .transaction($0) }
+      + named.flatMap { transaction in
+        [
+          transaction.eventIdentifier.map(Purchase.transaction),
+          transaction.purchaseToken.map(Purchase.original),
+        ].compactMap { $0 }
+      }
+  }
+
+  /// The purchases of products that the caller names as consumables.
+  private static func named(_ receipt: VerifiedReceipt, _ consumables: Set<String>) -> [Transaction] {
+    receipt.transactions.filter { transaction in
       consumables.contains { UTF8Text.isIdentical($0, transaction.productId ?? "") }
     }
-    return identifiers + named.compactMap(\.transactionId)
   }
 
   /// Why an earlier grant makes the receipt a replay.
@@ -73,8 +96,8 @@ enum ReplayQuestion: Sendable, Hashable {
   func replay(grantedIn index: UInt64, to owner: String? = nil) -> String? {
     switch self {
     case .receipt: return "This receipt was accepted before, in entry \(index)."
-    case .consumable(let transaction):
-      return "The consumable of transaction \(transaction) was granted before, in entry \(index)."
+    case .consumable(let purchase):
+      return "The consumable of transaction \(purchase.name) was granted before, in entry \(index)."
     case .customer(_, let name, let customer):
       guard let owner, !UTF8Text.isIdentical(owner, customer) else { return nil }
       return "The purchase of transaction \(name) was granted to another customer, in entry \(index)."

@@ -112,6 +112,21 @@ int COpenSSL_RSA_sign(
     int digest_nid, const uint8_t *digest, unsigned int digest_length, uint8_t *signature,
     unsigned int *signature_length, RSA *key);
 
+// MARK: RSA with an EVP_PKEY_CTX: contexts of their own for each call
+
+/// EVP_PKEY_verify with RSASSA-PSS, MGF1 and salt of the digest: 1 valid, otherwise 0 or negative.
+int COpenSSL_RSA_PSS_verify(
+    EVP_PKEY *key, const EVP_MD *algorithm, const uint8_t *digest, size_t digest_length, const uint8_t *signature,
+    size_t signature_length);
+/// EVP_PKEY_sign with RSASSA-PSS, MGF1 and salt of the digest.
+int COpenSSL_RSA_PSS_sign(
+    EVP_PKEY *key, const EVP_MD *algorithm, const uint8_t *digest, size_t digest_length, uint8_t *signature,
+    size_t *signature_length);
+/// EVP_PKEY_verify_recover with RSASSA-PKCS1-v1_5: the digest that was signed. `digest` has room for the key's length.
+int COpenSSL_RSA_recover_digest(
+    EVP_PKEY *key, const EVP_MD *algorithm, const uint8_t *signature, size_t signature_length, uint8_t *digest,
+    size_t *digest_length);
+
 // MARK: Encrypted private keys (ASN1_ITEM_rptr is a macro)
 
 /// The iteration count of the PBKDF2 parameters inside PBES2 parameters; -1 where `algorithm` is not PBES2

@@ -52,9 +52,9 @@ public indirect enum JWSPayload: Sendable, Hashable {
     case .signedAppTransaction: self = .appTransaction(try decode())
     case .signedNotification: self = .notification(try decode())
     case .signedRealtimeRequest: self = .realtimeRequest(try decode())
-    case .appReceipt, .transactionReceipt:
+    case .appReceipt, .transactionReceipt, .googlePlayPurchase, .googlePlayLicense, .huaweiPurchase:
       throw MalformedReceipt(
-        .unsupported, at: .jsonPath("$"), "An app receipt or transaction receipt is no JWS payload.")
+        .unsupported, at: .jsonPath("$"), "A receipt of the kind \(found?.rawValue ?? "") is no JWS payload.")
     case nil:
       // What is not even JSON is reported as such.
       _ = try JSONValue(parsing: json, part: "JWS payload", limits: limits)

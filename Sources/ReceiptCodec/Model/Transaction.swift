@@ -5,7 +5,8 @@
 /// A field is `nil` if the receipt does not state it: an app receipt from Xcode, for example, has no
 /// original transaction identifier.
 public struct Transaction: Sendable, Hashable {
-  /// Unique identifier of this purchase event (`transactionId`, attribute 1703, `transaction-id`).
+  /// Unique identifier of this purchase event (`transactionId`, attribute 1703, `transaction-id`,
+  /// `orderId` of other stores).
   public var transactionId: String?
   /// Identifier of the first transaction in a line of renewals or restores (`originalTransactionId`,
   /// attribute 1705, `original-transaction-id`).
@@ -22,12 +23,15 @@ public struct Transaction: Sendable, Hashable {
   public var expiresDate: Timestamp?
   /// When the store refunded or revoked it (`revocationDate`, attribute 1712).
   public var revocationDate: Timestamp?
+  /// What identifies the purchase, and a subscription with its renewals, to the interfaces of Google Play and Huawei
+  /// (`purchaseToken`).
+  public var purchaseToken: String?
 
   /// Creates a transaction from whatever fields are known.
   public init(
     transactionId: String? = nil, originalTransactionId: String? = nil, productId: String? = nil,
     quantity: Int64? = nil, purchaseDate: Timestamp? = nil, originalPurchaseDate: Timestamp? = nil,
-    expiresDate: Timestamp? = nil, revocationDate: Timestamp? = nil
+    expiresDate: Timestamp? = nil, revocationDate: Timestamp? = nil, purchaseToken: String? = nil
   ) {
     self.transactionId = transactionId
     self.originalTransactionId = originalTransactionId
@@ -37,5 +41,6 @@ public struct Transaction: Sendable, Hashable {
     self.originalPurchaseDate = originalPurchaseDate
     self.expiresDate = expiresDate
     self.revocationDate = revocationDate
+    self.purchaseToken = purchaseToken
   }
 }

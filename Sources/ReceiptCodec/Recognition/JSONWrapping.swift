@@ -2,38 +2,79 @@
 
 internal import ReceiptBytes
 
-/// Receipts inside JSON, under the names that Apple's interfaces use.
+/// Receipts inside JSON, under the names that the stores' interfaces use.
 enum JSONWrapping {
   static let names = [
     "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo", "signedPayload",
     "receipt-data", "latest_receipt",
   ]
 
-  /// The text of the one receipt that a JSON string or object holds.
-  static func unwrap(_ json: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) -> [UInt8] {
+  /// What JSON holds.
+  enum Unwrapped {
+    /// The text of a receipt.
+    case text([UInt8])
+    /// Data and signature.
+    case detached(UnverifiedDetachedReceipt)
+  }
+
+  /// The one receipt that a JSON string or object holds.
+  static func unwrap(_ json: [UInt8], limits: ReceiptLimits) throws(MalformedReceipt) -> Unwrapped {
+    if let receipt = try DetachedWrapping.plain(json, limits: limits) { return .detached(receipt) }
     switch try JSONValue(parsing: json, limits: limits) {
-    case .string(let text): return Array(text.utf8)
-    case .object(let members):
-      let found = members.filter { member in
-        names.contains { UTF8Text.isIdentical($0, member.name) }
-      }
-      guard let only = found.first else {
-        throw MalformedReceipt(
-          .unrecognized, at: .jsonPath("$"),
-          "The JSON object has none of the members \(names.joined(separator: ", ")).")
-      }
-      guard found.count == 1 else {
-        throw MalformedReceipt(
-          .unsupported, at: .jsonPath("$"),
-          "The JSON object has several receipts: \(found.map(\.name).joined(separator: ", ")). Pass one.")
-      }
-      guard let text = only.value.string else {
-        throw MalformedReceipt(
-          .wrongType, at: .jsonPath("$.\(only.name)"), "The receipt in the JSON object is not a string.")
-      }
-      return Array(text.utf8)
+    case .string(let text): return .text(Array(text.utf8))
+    case .object(let members): return try unwrap(members, limits: limits)
     default:
       throw MalformedReceipt(.unrecognized, at: .jsonPath("$"), "The JSON is neither an object nor a string.")
     }
+  }
+
+  private static func unwrap(
+    _ members: [JSONMember], limits: ReceiptLimits
+  ) throws(MalformedReceipt) -> Unwrapped {
+    let found = members.filter { member in
+      names.contains { UTF8Text.isIdentical($0, member.name) }
+    }
+    guard let only = found.first else {
+      if let receipt = try DetachedWrapping.receipt(in: members, at: "$", limits: limits) {
+        return .detached(receipt)
+      }
+      if let inner = try unwrapFramework(members, limits: limits) { return inner }
+      throw MalformedReceipt(
+        .unrecognized, at: .jsonPath("$"),
+        "The JSON object has none of the members \(names.joined(separator: ", ")), nor data and signature.")
+    }
+    guard found.count == 1 else {
+      throw MalformedReceipt(
+        .unsupported, at: .jsonPath("$"),
+        "The JSON object has several receipts: \(found.map(\.name).joined(separator: ", ")). Pass one.")
+    }
+    guard let text = only.value.string else {
+      throw MalformedReceipt(
+        .wrongType, at: .jsonPath("$.\(only.name)"), "The receipt in the JSON object is not a string.")
+    }
+    return .text(Array(text.utf8))
+  }
+
+  /// What frameworks wrap around a receipt: Unity `{"Store", "TransactionID", "Payload"}`, whose payload is JSON for
+  /// Google Play and an app receipt for Apple; Cordova `{"transaction": {"receipt", "signature"}}`.
+  private static func unwrapFramework(
+    _ members: [JSONMember], limits: ReceiptLimits
+  ) throws(MalformedReceipt) -> Unwrapped? {
+    func member(_ name: String) -> JSONValue? {
+      members.first { UTF8Text.isIdentical($0.name, name) }?.value
+    }
+    if member("Store")?.string != nil, let payload = member("Payload")?.string {
+      let text = ReceiptText.trimming(Array(payload.utf8))
+      guard text.first == UInt8(ascii: "{") else { return .text(text) }
+      let inner = try JSONValue(parsing: text, part: "Payload", limits: limits)
+      let receipt = try DetachedWrapping.receipt(in: inner.object ?? [], at: "$.Payload", limits: limits)
+      return receipt.map { .detached($0) }
+    }
+    if let transaction = member("transaction")?.object {
+      return try DetachedWrapping.receipt(in: transaction, at: "$.transaction", limits: limits).map {
+        .detached($0)
+      }
+    }
+    return nil
   }
 }

@@ -8,6 +8,8 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   case appReceipt(UnverifiedAppReceipt)
   /// The property list of one transaction.
   case transactionReceipt(UnverifiedTransactionReceipt)
+  /// Data with its signature beside it, of Google Play or Huawei AppGallery.
+  case detached(UnverifiedDetachedReceipt)
 
   /// Recognizes and parses a receipt.
   ///
@@ -18,7 +20,10 @@ public enum UnverifiedReceipt: Sendable, Hashable {
   /// - base64 of either of these two, in lines or not, also with the alphabet of base64url or without padding;
   /// - a JSON string that holds one of the above, and a JSON object with exactly one of the members
   ///   `signedTransactionInfo`, `signedRenewalInfo`, `signedAppTransactionInfo`, `signedPayload`,
-  ///   `receipt-data` and `latest_receipt`, whose value is one of the above, but not JSON once more.
+  ///   `receipt-data` and `latest_receipt`, whose value is one of the above, but not JSON once more;
+  /// - a JSON object with the members `data` and `signature`, both strings, and `signatureAlgorithm` where the store
+  ///   states it; the same under the names that Google's and Huawei's interfaces, React Native and Cordova use; and
+  ///   Unity's object of `Store`, `TransactionID` and `Payload`.
   ///
   /// - Parameters:
   ///   - bytes: The whole receipt.
@@ -45,7 +50,13 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     let shape = ReceiptText.shape(of: text.span)
     switch shape {
     case .jsonString, .jsonObject:
-      let inner = ReceiptText.trimming(try JSONWrapping.unwrap(text, limits: limits))
+      let inner: [UInt8]
+      switch try JSONWrapping.unwrap(text, limits: limits) {
+      case .detached(let receipt):
+        self = .detached(receipt)
+        return
+      case .text(let text): inner = ReceiptText.trimming(text)
+      }
       self = try Self.parse(
         inner, as: ReceiptText.shape(of: inner.span), isInsideJSON: true, limits: limits)
     case .unknown where first == UInt8(ascii: "["):
@@ -56,7 +67,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     }
   }
 
-  /// Which kind it is. The payload of a JWS is decoded to tell, since nothing else in it does.
+  /// Which kind it is. The payload of a JWS, or the data beside a signature, is decoded to tell, since nothing else does.
   ///
   /// - Parameter limits: Bounds on the payload.
   /// - Returns: The kind, which is as unverified as the receipt.
@@ -66,6 +77,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     case .jws(let jws): try jws.decodePayload(limits: limits).kind
     case .appReceipt: .appReceipt
     case .transactionReceipt: .transactionReceipt
+    case .detached(let receipt): try DetachedContent(decoding: receipt.signedBytes, limits: limits).kind
     }
   }
 
@@ -76,27 +88,30 @@ public enum UnverifiedReceipt: Sendable, Hashable {
     case .jws(let jws): try? JWSPayloadDiscriminators(in: jws.payload, limits: limits).kind
     case .appReceipt: .appReceipt
     case .transactionReceipt: .transactionReceipt
+    case .detached(let receipt): DetachedContent.claimedKind(of: receipt.signedBytes)
     }
   }
 
   /// The receipt without its wrapping: the compact JWS, the DER or BER of an app receipt, the property list of a
-  /// transaction receipt.
+  /// transaction receipt, the JSON object of data and signature.
   package var encoded: [UInt8] {
     switch self {
     case .jws(let jws): jws.compact
     case .appReceipt(let receipt): receipt.encoded
     case .transactionReceipt(let receipt): receipt.encoded
+    case .detached(let receipt): receipt.encoded
     }
   }
 
   /// What a signature of the receipt covers, whatever the spelling of all else: the signing input of a JWS (RFC 7515
   /// section 5.1), the content octets of an app receipt (RFC 5652 section 5.4), version and purchase-info of a
-  /// transaction receipt.
+  /// transaction receipt, the data beside a signature.
   package var signedContent: ArraySlice<UInt8> {
     switch self {
     case .jws(let jws): jws.compact[jws.signingInputRange]
     case .appReceipt(let receipt): receipt.signedData.content
     case .transactionReceipt(let receipt): receipt.signedBytes[...]
+    case .detached(let receipt): receipt.signedBytes[...]
     }
   }
 
@@ -158,4 +173,20 @@ public enum ReceiptKind: String, Sendable, Hashable, CaseIterable {
   case appReceipt = "app-receipt"
   /// The property list of one `SKPaymentTransaction` of iOS 6 and before.
   case transactionReceipt = "transaction-receipt"
+  /// A purchase at Google Play, or an order list of its first years (`INAPP_PURCHASE_DATA`), with its signature.
+  case googlePlayPurchase = "google-play-purchase"
+  /// A response of Google Play's licensing, with its signature.
+  case googlePlayLicense = "google-play-license"
+  /// A purchase at Huawei AppGallery (`InAppPurchaseData`), with its signature.
+  case huaweiPurchase = "huawei-purchase"
+
+  /// Whether it is data with a signature beside it, by the key of an app and without certificates.
+  package var isDetached: Bool {
+    switch self {
+    case .googlePlayPurchase, .googlePlayLicense, .huaweiPurchase: true
+    case .signedTransaction, .signedRenewalInfo, .signedAppTransaction, .signedNotification,
+      .signedRealtimeRequest, .appReceipt, .transactionReceipt:
+      false
+    }
+  }
 }

@@ -72,6 +72,11 @@ public struct PublicKey: Sendable {
   /// The key as a `PUBLIC KEY` block.
   public var pem: String { PEMBlock.encode(subjectPublicKeyInfo, label: "PUBLIC KEY") }
 
+  /// SHA-256 of the SubjectPublicKeyInfo, in lower-case hexadecimal.
+  public var sha256FingerprintHex: String {
+    Hexadecimal.encode(Digest.hash(subjectPublicKeyInfo, using: .sha256))
+  }
+
   var isSupported: Bool { backing?.isSupported ?? false }
 }
 

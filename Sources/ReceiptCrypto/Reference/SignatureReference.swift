@@ -4,9 +4,10 @@ internal import COpenSSL
 
 /// OpenSSL's high-level signature call: the other opinion in differential tests, and the mark in benchmarks.
 package enum SignatureReference {
-  /// `EVP_DigestVerify` with the key's default encoding: DER for ECDSA, PKCS#1 v1.5 for RSA.
+  /// `EVP_DigestVerify` with the key's default encoding: DER for ECDSA, PKCS#1 v1.5 for RSA; or with RSASSA-PSS and a
+  /// salt of the digest's length.
   package static func isValidSignature(
-    _ signature: [UInt8], for message: [UInt8], digest: DigestAlgorithm, key: PublicKey
+    _ signature: [UInt8], for message: [UInt8], digest: DigestAlgorithm, key: PublicKey, isPSS: Bool = false
   ) -> Bool {
     guard let key = unsafe key.backing?.key, let context = unsafe EVP_MD_CTX_new() else { return false }
     ErrorQueue.clear()
@@ -14,8 +15,14 @@ package enum SignatureReference {
       ErrorQueue.clear()
       unsafe EVP_MD_CTX_free(context)
     }
-    guard unsafe EVP_DigestVerifyInit(context, nil, digest.implementation, nil, key) == 1 else {
+    var keyContext: OpaquePointer?
+    guard unsafe EVP_DigestVerifyInit(context, &keyContext, digest.implementation, nil, key) == 1 else {
       return false
+    }
+    if isPSS {
+      guard unsafe EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING) == 1,
+        unsafe EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST) == 1
+      else { return false }
     }
     return unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }

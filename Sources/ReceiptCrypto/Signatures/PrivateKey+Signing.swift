@@ -19,6 +19,8 @@ extension PrivateKey {
         unsafe Self.signDER(message, hash, key)
       case (.rsaPKCS1v15(let hash), .rsa(let key)):
         unsafe Self.signRSA(message, hash, key)
+      case (.rsaPSS(let hash), .rsa(let key)):
+        unsafe signPSS(message, hash, capacity: Int(COpenSSL_RSA_size(key)))
       default:
         throw CryptoError(
           .unsupportedAlgorithm, "A key of kind \(publicKey.kind) cannot sign with \(algorithm).")
@@ -63,6 +65,16 @@ extension PrivateKey {
     return unsafe sign(message, hash, capacity: capacity) { digest, signature, length in
       unsafe COpenSSL_RSA_sign(
         hash.nid, digest.baseAddress, UInt32(digest.count), signature, length, key)
+    }
+  }
+
+  private func signPSS(_ message: [UInt8], _ hash: DigestAlgorithm, capacity: Int) -> [UInt8]? {
+    unsafe Self.sign(message, hash, capacity: capacity) { digest, signature, length in
+      var count = capacity
+      let status = unsafe COpenSSL_RSA_PSS_sign(
+        backing.key, hash.implementation, digest.baseAddress, digest.count, signature, &count)
+      unsafe length.pointee = UInt32(count)
+      return status
     }
   }
 

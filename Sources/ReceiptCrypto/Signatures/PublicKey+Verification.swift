@@ -55,6 +55,11 @@ extension PublicKey {
               hash.nid, digest.baseAddress, UInt32(digest.count), signature.baseAddress,
               UInt32(signatureLength), key)
             return status == 1 ? .valid : .failed
+          case (.rsaPSS(let hash), .rsa):
+            let status = unsafe COpenSSL_RSA_PSS_verify(
+              backing.key, hash.implementation, digest.baseAddress, digest.count, signature.baseAddress,
+              signature.count)
+            return status == 1 ? .valid : .failed
           default:
             return .invalid
           }
@@ -66,6 +71,25 @@ extension PublicKey {
     guard answer == .failed, !ErrorQueue.isRefusal(ErrorQueue.drain()) else { return answer == .valid }
     // Some encodings are refused without an error.
     return try Libcrypto.confirming { () -> Answer? in ask().unlessFailed } == .valid
+  }
+
+  /// The digest that a signature of RSASSA-PKCS1-v1_5 by this key covers; `nil` where it is no such signature. It says
+  /// what was signed, not that a message is genuine: for explanations alone.
+  package func digest(in signature: ArraySlice<UInt8>, of algorithm: DigestAlgorithm) -> [UInt8]? {
+    guard let backing, backing.isSupported, case .rsa(let bits) = backing.kind else { return nil }
+    ErrorQueue.clear()
+    defer { ErrorQueue.clear() }
+    var count = (bits + 7) / 8
+    var status: Int32 = 0
+    let digest = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      unsafe signature.withUnsafeBufferPointer { signature in
+        unsafe status = COpenSSL_RSA_recover_digest(
+          backing.key, algorithm.implementation, signature.baseAddress, signature.count, buffer.baseAddress,
+          &count)
+      }
+      initialized = status == 1 ? count : 0
+    }
+    return status == 1 && digest.count == algorithm.byteCount ? digest : nil
   }
 
   private enum Answer {
@@ -106,12 +130,14 @@ public enum SignatureAlgorithm: Sendable, Hashable {
   case ecdsa(DigestAlgorithm)
   /// RSASSA-PKCS1-v1_5 of RFC 8017 section 8.2.
   case rsaPKCS1v15(DigestAlgorithm)
+  /// RSASSA-PSS of RFC 8017 section 8.1: MGF1 with the same digest, and a salt of the digest's length.
+  case rsaPSS(DigestAlgorithm)
 
   /// The digest of the message that is signed.
   public var digestAlgorithm: DigestAlgorithm {
     switch self {
     case .ecdsaP256SHA256: .sha256
-    case .ecdsa(let digest), .rsaPKCS1v15(let digest): digest
+    case .ecdsa(let digest), .rsaPKCS1v15(let digest), .rsaPSS(let digest): digest
     }
   }
 }

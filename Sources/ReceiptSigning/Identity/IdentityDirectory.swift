@@ -4,7 +4,8 @@ internal import ReceiptBytes
 public import ReceiptCrypto
 
 /// An identity in a directory: `root.cer` (the root in DER, to give to verifiers), `chain.pem` (leaf,
-/// intermediate, root) and `key.pem` (the private key in PKCS#8, readable by its owner alone).
+/// intermediate, root) and `key.pem` (the private key in PKCS#8, readable by its owner alone). The key of an app has no
+/// certificates: beside `key.pem` stands `public-key.txt`, the base64 that a store's console would show.
 public struct IdentityDirectory: Sendable, Hashable {
   /// Something that deserves a person's attention and stops nothing.
   public enum Warning: Sendable, Hashable, CustomStringConvertible {
@@ -27,6 +28,8 @@ public struct IdentityDirectory: Sendable, Hashable {
   public static let chainFileName = "chain.pem"
   /// `key.pem`.
   public static let keyFileName = "key.pem"
+  /// `public-key.txt`.
+  public static let publicKeyFileName = "public-key.txt"
 
   /// The directory's path, absolute or relative to the working directory.
   public let path: String
@@ -38,7 +41,8 @@ public struct IdentityDirectory: Sendable, Hashable {
   /// has mode 0600 from its first byte. Everything is on disk when this returns.
   ///
   /// - Parameters:
-  ///   - identity: What to write; the last certificate of its chain is the root.
+  ///   - identity: What to write; the last certificate of its chain is the root. Without certificates the public key is
+  ///     written.
   ///   - passphrase: Encrypts the key (PKCS#8, PBES2) when given.
   ///   - overwriting: Whether files that are there are replaced. Each is replaced in one step.
   /// - Throws: ``SigningError`` with `file-exists` when a file is there and `overwriting` is false (nothing is
@@ -46,20 +50,20 @@ public struct IdentityDirectory: Sendable, Hashable {
   public func write(
     _ identity: SigningIdentity, passphrase: [UInt8]? = nil, overwriting: Bool = false
   ) throws(SigningError) {
-    guard let root = identity.chain.last else {
-      throw SigningError(.emptyChain, "The identity has no certificates.")
-    }
     let key: String
     do throws(CryptoError) {
       key = try identity.privateKey.pkcs8PEM(passphrase: passphrase)
     } catch {
       throw SigningError(error)
     }
-    let files: [(path: String, mode: UInt16, contents: [UInt8])] = [
-      (keyPath, 0o600, Array(key.utf8)),
-      (chainPath, 0o644, identity.chain.flatMap { Array($0.pem.utf8) }),
-      (rootPath, 0o644, root.der),
-    ]
+    var files: [(path: String, mode: UInt16, contents: [UInt8])] = [(keyPath, 0o600, Array(key.utf8))]
+    if let root = identity.chain.last {
+      files.append((chainPath, 0o644, identity.chain.flatMap { Array($0.pem.utf8) }))
+      files.append((rootPath, 0o644, root.der))
+    } else {
+      let publicKey = Base64.encode(identity.privateKey.publicKey.subjectPublicKeyInfo)
+      files.append((publicKeyPath, 0o644, publicKey + [UInt8(ascii: "\n")]))
+    }
     try FileStore.ensureDirectory(path)
     if overwriting {
       for file in files { try FileStore.replace(file.path, mode: file.mode, contents: file.contents) }
@@ -90,7 +94,7 @@ public struct IdentityDirectory: Sendable, Hashable {
   public func load(
     passphrase: [UInt8]? = nil, warn: (Warning) -> Void = { _ in }
   ) throws(SigningError) -> SigningIdentity {
-    let chainFile = try FileStore.read(chainPath)
+    let chainFile = try isAppKey() ? nil : FileStore.read(chainPath)
     let keyFile = try FileStore.read(keyPath)
     if let status = try FileStore.status(keyPath), status.permissions & 0o077 != 0 {
       warn(.keyReadableByOthers(path: keyPath, permissions: UInt32(status.permissions)))
@@ -98,6 +102,7 @@ public struct IdentityDirectory: Sendable, Hashable {
     let key = try placed(at: keyPath) { () throws(SigningError) in
       try SigningIdentity.privateKey(inFile: keyFile, passphrase: passphrase)
     }
+    guard let chainFile else { return SigningIdentity(appKey: key) }
     return try placed(at: chainPath) { () throws(SigningError) in
       try SigningIdentity(privateKey: key, chain: SigningIdentity.certificates(inFile: chainFile))
     }
@@ -111,6 +116,25 @@ public struct IdentityDirectory: Sendable, Hashable {
     }
   }
 
+  /// Reads the public key of an app without the private one; `nil` for an identity with certificates.
+  public func loadPublicKey() throws(SigningError) -> PublicKey? {
+    guard try isAppKey() else { return nil }
+    let contents = try FileStore.read(publicKeyPath)
+    return try placed(at: publicKeyPath) { () throws(SigningError) in
+      do throws(CryptoError) {
+        return try PublicKey(inFile: contents)
+      } catch {
+        throw SigningError(error)
+      }
+    }
+  }
+
+  private func isAppKey() throws(SigningError) -> Bool {
+    guard try FileStore.status(chainPath) == nil else { return false }
+    return try FileStore.status(publicKeyPath) != nil
+  }
+
+  private var publicKeyPath: String { "\(path)/\(Self.publicKeyFileName)" }
   private var keyPath: String { "\(path)/\(Self.keyFileName)" }
   private var chainPath: String { "\(path)/\(Self.chainFileName)" }
   private var rootPath: String { "\(path)/\(Self.rootFileName)" }

@@ -2,13 +2,13 @@
 
 public import ReceiptCrypto
 
-/// Who signs: a private key with its certificate chain.
+/// Who signs: a private key with its certificate chain, or a key of an app, which has none.
 ///
 /// The key is never printed: descriptions, dumps and mirrors show the leaf's subject and fingerprint.
 public struct SigningIdentity: Sendable {
   /// The private key; it belongs to the first certificate of ``chain``.
   public let privateKey: PrivateKey
-  /// The certificates, leaf first; for receipts leaf, intermediate, root.
+  /// The certificates, leaf first; for Apple's receipts leaf, intermediate, root. Empty for the key of an app.
   public let chain: [Certificate]
 
   /// Creates an identity from a key and its chain.
@@ -37,6 +37,9 @@ public struct SigningIdentity: Sendable {
     self.init(uncheckedKey: privateKey, chain: chain)
   }
 
+  /// A key without certificates, as Google Play and Huawei AppGallery have one for each app.
+  public init(appKey privateKey: PrivateKey) { self.init(uncheckedKey: privateKey, chain: []) }
+
   /// An unchecked identity, to make the receipts that verifiers must refuse.
   package init(uncheckedKey privateKey: PrivateKey, chain: [Certificate]) {
     self.privateKey = privateKey
@@ -50,7 +53,7 @@ public struct SigningIdentity: Sendable {
 extension SigningIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The leaf's subject and fingerprint.
   public var description: String {
-    guard let leaf else { return "SigningIdentity()" }
+    guard let leaf else { return "SigningIdentity(key, sha256 \(privateKey.publicKey.sha256FingerprintHex))" }
     return "SigningIdentity(\(leaf.subject), sha256 \(leaf.sha256FingerprintHex))"
   }
 

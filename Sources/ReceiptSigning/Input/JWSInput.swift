@@ -54,7 +54,9 @@ enum JWSInput {
         ("notificationUUID", "Add a UUID that identifies the notification."),
       ]
     // The payload itself requires all its fields.
-    case .signedRealtimeRequest, .appReceipt, .transactionReceipt: []
+    case .signedRealtimeRequest, .appReceipt, .transactionReceipt, .googlePlayPurchase, .googlePlayLicense,
+      .huaweiPurchase:
+      []
     }
   }
 }

@@ -14,6 +14,10 @@ public import ReceiptCodec
 /// - A transaction receipt is one transaction with, besides, `applicationVersion` (or `bvrs`), `version` (3 or
 ///   4), `appAppleId`, `itemId`, `versionExternalIdentifier`, `uniqueIdentifier`, `uniqueVendorIdentifier`.
 ///
+/// - A purchase of Google Play or Huawei AppGallery has the members that the store signs (`packageName`, `productId`,
+///   `orderId`, `purchaseTime`…), or `orders` for the form of 2011; a licence response has `responseCode`, `nonce`,
+///   `packageName`, `versionCode`, `userId`, `timestamp` and `extras`.
+///
 /// In the two older kinds a name that is not known is an error, since nothing would become of it. The fields of
 /// a JWS transaction for which they have no place are accepted and left out.
 ///
@@ -27,6 +31,7 @@ public struct ReceiptInput: Sendable {
     case notification(Notification, parts: [NotificationPart])
     case appReceipt(AppReceiptPayload, deviceIdentifier: [UInt8]?)
     case transactionReceipt(TransactionReceiptInput)
+    case detached(DetachedContent)
   }
 
   /// The kind.
@@ -64,6 +69,8 @@ public struct ReceiptInput: Sendable {
       content = try AppReceiptInput.content(members, signedAt: now, limits: limits)
     case .transactionReceipt:
       content = .transactionReceipt(try TransactionReceiptInput(members, limits: limits))
+    case .googlePlayPurchase, .googlePlayLicense, .huaweiPurchase:
+      content = .detached(try DetachedInput.content(members, as: kind, signedAt: now, limits: limits))
     case .signedTransaction, .signedRenewalInfo, .signedAppTransaction, .signedRealtimeRequest:
       content = .jws(
         try JWSInput.payload(members, as: kind, at: JSONPath(), signedAt: now, limits: limits))
@@ -77,6 +84,7 @@ public struct ReceiptInput: Sendable {
     case .notification(let notification, _): notification.signedDate
     case .appReceipt(let payload, _): payload.receiptCreationDate
     case .transactionReceipt(let receipt): receipt.purchaseInfo.purchaseDate
+    case .detached(let content): content.signedDate
     }
   }
 }

@@ -16,6 +16,7 @@ public struct ReceiptSigner: Sendable {
   private let jws: Result<JWSSigner, SigningError>
   private let appReceipt: Result<AppReceiptSigner, SigningError>
   private let transactionReceipt: Result<TransactionReceiptSigner, SigningError>
+  private let detached: Result<AppKeySigner, SigningError>
 
   /// Creates a signer. Whether the identity suits a kind is checked when a receipt of that kind is signed.
   public init(identity: SigningIdentity) {
@@ -25,15 +26,19 @@ public struct ReceiptSigner: Sendable {
     self.transactionReceipt = Result { () throws(SigningError) in
       try TransactionReceiptSigner(identity: identity)
     }
+    self.detached = Result { () throws(SigningError) in try AppKeySigner(identity: identity) }
   }
 
   /// Signs.
   ///
-  /// - Returns: A JWS in compact serialization (ASCII), an app receipt in DER, or the property list of a
-  ///   transaction receipt (UTF-8).
+  /// - Parameters:
+  ///   - input: What is signed.
+  ///   - usesPSS: For a purchase of Huawei, whether the padding is PSS.
+  /// - Returns: A JWS in compact serialization (ASCII), an app receipt in DER, the property list of a transaction
+  ///   receipt (UTF-8), or a JSON object with data and signature.
   /// - Throws: ``SigningError`` with `unsuitable-key` or `chain-length` where the identity does not suit the
   ///   kind, or as the kind's signer.
-  public func sign(_ input: ReceiptInput) throws(SigningError) -> [UInt8] {
+  public func sign(_ input: ReceiptInput, usesPSS: Bool = false) throws(SigningError) -> [UInt8] {
     switch input.content {
     case .jws(let payload):
       return Array(try jws.get().sign(payload).utf8)
@@ -53,6 +58,8 @@ public struct ReceiptSigner: Sendable {
     case .transactionReceipt(let receipt):
       return try transactionReceipt.get().sign(
         receipt.purchaseInfo, version: receipt.version, environment: receipt.environment)
+    case .detached(let content):
+      return try detached.get().sign(content, usesPSS: usesPSS)
     }
   }
 }

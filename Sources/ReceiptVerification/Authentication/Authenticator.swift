@@ -30,8 +30,8 @@ struct Authenticator: Sendable {
   ) throws(ValidationError) -> AuthenticatedContent {
     let evidence = try receipt.requireEvidence()
     let signer = try signer(of: evidence, resolved: &resolved, trace: trace)
-    try verify(evidence, by: signer)
-    return try decode(evidence, signedBy: signer, trace: trace)
+    let proven = try verify(evidence, by: signer)
+    return try decode(evidence, signedBy: proven, trace: trace)
   }
 
   /// Authenticates receipts as one by one, but that the signatures of one signer are verified together where the signer
@@ -44,7 +44,7 @@ struct Authenticator: Sendable {
   func authenticate(
     _ receipts: [(receipt: RecognizedReceipt, trace: Trace?)], resolved: inout ResolvedSigners
   ) -> [Result<AuthenticatedContent, ValidationError>] {
-    var signers = [Result<KnownSigner, ValidationError>](
+    var signers = [Result<ProvenSigner, ValidationError>](
       repeating: .failure(.missingResult), count: receipts.count)
     var groups: [SignatureGroup] = []
     for (index, (receipt, trace)) in receipts.enumerated() {
@@ -52,8 +52,7 @@ struct Authenticator: Sendable {
         let evidence = try receipt.requireEvidence()
         let signer = try signer(of: evidence, resolved: &resolved, trace: trace)
         if SignatureGroup.add(evidence, by: signer, at: index, to: &groups) { continue }
-        try verify(evidence, by: signer)
-        signers[index] = .success(signer)
+        signers[index] = .success(try verify(evidence, by: signer))
       } catch {
         signers[index] = .failure(error)
       }
@@ -87,7 +86,7 @@ struct Authenticator: Sendable {
     }
     let key = evidence.cacheKey
     if let known = cache.signer(for: key, of: evidence.format) {
-      trace?.add(.chain, passed: true, "known signer \"\(known.chains.first?.subject ?? "")\"")
+      trace?.add(.chain, passed: true, "known signer \"\(known.paths.first?.subject ?? "")\"")
       return known
     }
     let result: Result<KnownSigner, ValidationError>
@@ -98,15 +97,17 @@ struct Authenticator: Sendable {
       resolved[key] = result
     }
     let signer = try result.get()
-    let root = signer.chains.first?.rootSHA256 ?? ""
-    trace?.add(
-      .chain, passed: true,
-      "\"\(signer.chains.first?.subject ?? "")\" leads to the trusted root with SHA-256 \(root)")
+    trace?.add(.chain, passed: true, signer.paths.first?.origin ?? "")
     return signer
   }
 
-  private func verify(_ evidence: any Evidence, by signer: KnownSigner) throws(ValidationError) {
-    guard let key = signer.chains.first?.publicKey else {
+  /// Verifies the signature.
+  ///
+  /// - Returns: The signer, with the paths whose key made the signature.
+  private func verify(_ evidence: any Evidence, by signer: KnownSigner) throws(ValidationError)
+    -> ProvenSigner
+  {
+    guard let key = signer.paths.first?.publicKey else {
       throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
     }
     let algorithm = evidence.algorithm.signatureAlgorithm
@@ -123,18 +124,25 @@ struct Authenticator: Sendable {
       {
         let rest = message.dropFirst(sharedPrefix)
         isValid = try verifier.isValid(signature.span, forDigest: prefixDigest.hash(ofPrefixAnd: rest.span))
-      } else {
+      } else if signer.hasOneKey {
         isValid = try key.isValidSignature(signature.span, for: message.span, using: algorithm)
         if isValid { signer.countValidSignature() }
+      } else {
+        for (index, path) in signer.paths.enumerated()
+        where try path.publicKey.isValidSignature(signature.span, for: message.span, using: algorithm) {
+          return ProvenSigner(signer, paths: signer.paths[index...index])
+        }
+        isValid = false
       }
     } catch {
       throw .notComputed(error, at: evidence.format.signatureTerms.place)
     }
-    guard isValid else { throw .signatureMismatch(of: evidence) }
+    guard isValid else { throw .signatureMismatch(of: evidence, by: signer) }
+    return ProvenSigner(signer)
   }
 
   private func decode(
-    _ evidence: any Evidence, signedBy signer: KnownSigner, trace: Trace?
+    _ evidence: any Evidence, signedBy signer: ProvenSigner, trace: Trace?
   ) throws(ValidationError) -> AuthenticatedContent {
     trace?.add(
       .signature, passed: true,
@@ -150,14 +158,28 @@ struct Authenticator: Sendable {
   }
 }
 
+/// A signer that made a signature, with those of its paths that the signature proves.
+struct ProvenSigner {
+  let signer: KnownSigner
+  let paths: ArraySlice<SigningPath>
+
+  init(_ signer: KnownSigner) { self.init(signer, paths: signer.paths[...]) }
+
+  init(_ signer: KnownSigner, paths: ArraySlice<SigningPath>) {
+    (self.signer, self.paths) = (signer, paths)
+  }
+}
+
 /// What a signature under a trusted path covers, decoded. Whether the policy accepts it is for the next stage.
 final class AuthenticatedContent {
   let evidence: any Evidence
   let signer: KnownSigner
+  /// The paths that the signature proves.
+  let paths: ArraySlice<SigningPath>
   let decoded: DecodedContent
 
-  init(_ decoded: DecodedContent, of evidence: any Evidence, signedBy signer: KnownSigner) {
-    (self.evidence, self.signer, self.decoded) = (evidence, signer, decoded)
+  init(_ decoded: DecodedContent, of evidence: any Evidence, signedBy proven: ProvenSigner) {
+    (self.evidence, signer, paths, self.decoded) = (evidence, proven.signer, proven.paths, decoded)
   }
 }
 

@@ -3,12 +3,15 @@
 internal import ReceiptCrypto
 internal import Synchronization
 
-/// A signer whose certificate paths were found good, with what makes the next of its receipts cheap.
+/// A signer whose paths were found good, with what makes the next of its receipts cheap.
 final class KnownSigner: Sendable {
   /// The bytes of a receipt that name the signer, in memory of their own.
   let cacheKey: SignerCacheKey
-  /// The paths from the signer's certificate to trusted roots: never none, and all with the same leaf.
-  let chains: [SigningChain]
+  /// The paths that make the signer's key trusted: never none. Paths of certificates have all the same leaf; keys that
+  /// the policy names have one each.
+  let paths: [SigningPath]
+  /// Whether all paths have one key, so that a signature proves all of them.
+  let hasOneKey: Bool
   /// Whether every certificate that the receipt embeds is on one of the paths, once.
   let isCacheable: Bool
   /// The digest of the bytes with which every signed message of this signer begins, where there are such.
@@ -24,9 +27,10 @@ final class KnownSigner: Sendable {
   /// some 25 µs saved each time. Only authenticated keys get this far, so that nobody else can have tables built.
   static let signaturesThatRepayTable = 640
 
-  init(cacheKey: SignerCacheKey, chains: [SigningChain], isCacheable: Bool, prefixDigest: PrefixDigest?) {
+  init(cacheKey: SignerCacheKey, paths: [SigningPath], isCacheable: Bool, prefixDigest: PrefixDigest?) {
     self.cacheKey = cacheKey
-    self.chains = chains
+    self.paths = paths
+    hasOneKey = paths.count < 2 || !paths[0].certificates.isEmpty
     self.isCacheable = isCacheable
     self.prefixDigest = prefixDigest
   }
@@ -50,7 +54,7 @@ final class KnownSigner: Sendable {
 
   /// Builds the table now, unless it is there or being built.
   func buildTable() {
-    guard prefixDigest != nil, let key = chains.first?.publicKey,
+    guard prefixDigest != nil, let key = paths.first?.publicKey,
       !isTableBegun.exchange(true, ordering: .relaxed), let verifier = FixedKeyVerifier(key)
     else { return }
     _ = table.storeIfNil(verifier)

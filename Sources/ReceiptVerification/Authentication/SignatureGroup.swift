@@ -40,12 +40,16 @@ struct SignatureGroup {
   }
 
   /// The signer of each receipt, by the receipt's index, or that its signature does not match.
-  func verified() -> [(index: Int, result: Result<KnownSigner, ValidationError>)] {
+  func verified() -> [(index: Int, result: Result<ProvenSigner, ValidationError>)] {
     do throws(CryptoError) {
       let validities = try verifier.validities(
         signatures: signatures.span, digests: digests.span, count: members.count)
       return zip(members, validities).map { member, isValid in
-        (member.index, isValid ? .success(signer) : .failure(.signatureMismatch(of: member.evidence)))
+        (
+          member.index,
+          isValid
+            ? .success(ProvenSigner(signer)) : .failure(.signatureMismatch(of: member.evidence, by: signer))
+        )
       }
     } catch {
       return members.map {

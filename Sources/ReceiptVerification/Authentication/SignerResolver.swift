@@ -3,7 +3,8 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// Finds who signed: from what a receipt embeds to the paths that lead to trusted roots.
+/// Finds who signed: from what a receipt embeds to the paths that lead to trusted roots, or from its app to the keys that
+/// the policy names.
 struct SignerResolver: Sendable {
   let trust: TrustAnchors
   let intermediates: [Certificate]
@@ -14,17 +15,43 @@ struct SignerResolver: Sendable {
 
   /// Resolves the signer that evidence names.
   func signer(of evidence: any Evidence) throws(ValidationError) -> KnownSigner {
-    let named = try evidence.signer()
+    switch try evidence.signer() {
+    case .certificates(let named): return try signer(of: evidence, named: named)
+    case .appKeys(let keys, let subject):
+      let keys = try requireLength(of: keys, subject: subject)
+      return KnownSigner(
+        cacheKey: evidence.cacheKey.detached(),
+        paths: keys.map { SigningPath(appKey: $0, subject: subject) }, isCacheable: true, prefixDigest: nil)
+    }
+  }
+
+  /// The keys that are long enough: one that is too short is no reason to refuse what another signed.
+  private func requireLength(of keys: [PublicKey], subject: String) throws(ValidationError) -> [PublicKey] {
+    let bits = policy.admitsShortKeys ? SignerRequirements.shortKeyBits : SignerRequirements.keyBits
+    let accepted = keys.filter { key in
+      if case .rsa(let found) = key.kind { found >= bits } else { false }
+    }
+    guard accepted.isEmpty else { return accepted }
+    throw .invalid(
+      .unsupportedAlgorithm,
+      "The \(subject) is not RSA of \(bits) bits or more, as stores use them"
+        + (policy.admitsShortKeys
+          ? "." : "; a policy may admit 1024 bits by name (receipt-tool: --admit-short-keys)."))
+  }
+
+  private func signer(
+    of evidence: any Evidence, named: CertificateEvidence
+  ) throws(ValidationError) -> KnownSigner {
     let certificates = try parse(named.certificates)
-    let chains = try chains(of: certificates, named: named)
-    let onPath = Set(chains.flatMap(\.certificates))
+    let paths = try paths(of: certificates, named: named)
+    let onPath = Set(paths.flatMap(\.certificates))
     var prefixDigest: PrefixDigest?
     if case .bytes(let bytes, let sharedPrefix) = evidence.signed, sharedPrefix > 0 {
       let prefix = bytes.prefix(sharedPrefix)
       prefixDigest = PrefixDigest(prefix.span)
     }
     return KnownSigner(
-      cacheKey: evidence.cacheKey.detached(), chains: chains,
+      cacheKey: evidence.cacheKey.detached(), paths: paths,
       isCacheable: Set(certificates).count == certificates.count && onPath.isSuperset(of: certificates),
       prefixDigest: prefixDigest)
   }
@@ -53,19 +80,19 @@ struct SignerResolver: Sendable {
     return certificates
   }
 
-  private func chains(
-    of certificates: [Certificate], named: SignerEvidence
-  ) throws(ValidationError) -> [SigningChain] {
+  private func paths(
+    of certificates: [Certificate], named: CertificateEvidence
+  ) throws(ValidationError) -> [SigningPath] {
     let requirements = named.requirements
     if requirements.path == .embedded { try requireWholePath(certificates) }
     let leaf = try leaf(of: certificates, named: named.leaf)
     let isPinned = policy.selfSignedTesting.admits(leaf)
     try require(requirements.key, of: leaf)
     if isPinned, requirements.path == .searched || certificates.count == 1 {
-      return [SigningChain([leaf], leaf: leaf, assurance: .pinnedTestCertificate)]
+      return [SigningPath([leaf], leaf: leaf, assurance: .pinnedTestCertificate)]
     }
     let others = certificates.filter { $0 != leaf }
-    let builder: SigningChainBuilder
+    let builder: SigningPathBuilder
     switch requirements.path {
     case .embedded:
       let root = certificates[certificates.count - 1]
@@ -77,23 +104,23 @@ struct SignerResolver: Sendable {
       }
       // Each certificate of x5c certifies the one before it (RFC 7515 section 4.1.6), so that no other root and no
       // issuer from elsewhere counts.
-      builder = SigningChainBuilder(
+      builder = SigningPathBuilder(
         intermediates: [certificates[1]], trustedRoots: [root], isComplete: true,
         markers: markers(for: requirements),
         acceptsSHA1: acceptsSHA1(requirements))
     case .searched:
-      builder = SigningChainBuilder(
+      builder = SigningPathBuilder(
         intermediates: others + intermediates,
         trustedRoots: trust.certificates
           + (others + intermediates).filter { trust.contains($0) && !trust.certificates.contains($0) },
         isComplete: false,
         markers: markers(for: requirements), acceptsSHA1: acceptsSHA1(requirements))
     }
-    return try builder.chains(of: leaf, isTrustedRoot: trust.contains(leaf))
+    return try builder.paths(of: leaf, isTrustedRoot: trust.contains(leaf))
   }
 
   private func leaf(
-    of certificates: [Certificate], named leaf: SignerEvidence.Leaf
+    of certificates: [Certificate], named leaf: CertificateEvidence.Leaf
   ) throws(ValidationError) -> Certificate {
     switch leaf {
     case .first:

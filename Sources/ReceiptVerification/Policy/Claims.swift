@@ -31,6 +31,7 @@ struct KindRules {
     case .signedRealtimeRequest: (namesBundle, statesApp) = (false, true)
     case .appReceipt: (namesBundle, statesApp) = (true, true)
     case .transactionReceipt: (namesBundle, statesApp) = (true, false)
+    case .googlePlayPurchase, .googlePlayLicense, .huaweiPurchase: (namesBundle, statesApp) = (true, false)
     }
   }
 }

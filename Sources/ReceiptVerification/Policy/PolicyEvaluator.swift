@@ -24,24 +24,24 @@ struct PolicyEvaluator: Sendable {
   /// What was accepted.
   struct Acceptance {
     /// The path whose certificates are valid under the time rule.
-    let chain: SigningChain
+    let path: SigningPath
     /// Why the environment is not proven, where the policy requires that and all else was accepted.
     let unprovenEnvironment: Reason?
   }
 
   /// Evaluates the policy.
   func evaluate(
-    _ claims: Claims, signedBy chains: [SigningChain], in context: Context, trace: Trace?
+    _ claims: Claims, signedBy paths: ArraySlice<SigningPath>, in context: Context, trace: Trace?
   ) throws(ValidationError) -> Acceptance {
     try requireKind(claims.kind, in: context)
-    let chain = try chain(validFor: claims, among: chains, in: context, trace: trace)
+    let path = try path(validFor: claims, among: paths, in: context, trace: trace)
     try requireApp(claims)
-    try requireTestEnvironment(claims, for: chain)
+    try requireTestEnvironment(claims, for: path)
     trace?.add(.policy, passed: true, "the app is accepted")
     try requireDevice(claims)
     let unproven = try unprovenEnvironment(of: claims, in: context)
     if unproven == nil { trace?.add(.policy, passed: true, "the environment is accepted") }
-    return Acceptance(chain: chain, unprovenEnvironment: unproven)
+    return Acceptance(path: path, unprovenEnvironment: unproven)
   }
 
   private func requireKind(_ kind: ReceiptKind, in context: Context) throws(ValidationError) {
@@ -60,9 +60,9 @@ struct PolicyEvaluator: Sendable {
 
   // MARK: Time
 
-  private func chain(
-    validFor claims: Claims, among chains: [SigningChain], in context: Context, trace: Trace?
-  ) throws(ValidationError) -> SigningChain {
+  private func path(
+    validFor claims: Claims, among paths: ArraySlice<SigningPath>, in context: Context, trace: Trace?
+  ) throws(ValidationError) -> SigningPath {
     let reference: Timestamp
     if case .at(let instant) = policy.timeRule { reference = instant } else { reference = clock() }
 
@@ -80,17 +80,19 @@ struct PolicyEvaluator: Sendable {
           .tooOld, "It was signed at \(signedAt.iso8601), more than \(maximumAge) seconds before.")
       }
     }
+    // What has no certificates does not expire, whenever it was signed.
+    if let path = paths.first, path.certificates.isEmpty { return path }
     let instant: Timestamp
     switch policy.timeRule {
     case .atSigning: instant = try requireSigningTime(of: claims)
     case .at(let given): instant = given
     case .now: instant = reference
     }
-    if let chain = chains.first(where: { $0.isValid(at: instant) }) {
+    if let path = paths.first(where: { $0.isValid(at: instant) }) {
       trace?.add(.time, passed: true, "the certificates were valid at \(instant.iso8601)")
-      return chain
+      return path
     }
-    guard let (index, certificate) = chains.first?.invalidCertificate(at: instant) else {
+    guard let (index, certificate) = paths.first?.invalidCertificate(at: instant) else {
       throw .invalid(.chainUntrusted, "No path leads from the signer to a trusted root.")
     }
     throw .invalid(
@@ -143,8 +145,8 @@ struct PolicyEvaluator: Sendable {
     }
   }
 
-  private func requireTestEnvironment(_ claims: Claims, for chain: SigningChain) throws(ValidationError) {
-    guard chain.assurance == .pinnedTestCertificate else { return }
+  private func requireTestEnvironment(_ claims: Claims, for path: SigningPath) throws(ValidationError) {
+    guard path.assurance == .pinnedTestCertificate else { return }
     guard [.xcode, .localTesting].contains(claims.environment?.category) else {
       throw .invalid(
         .chainUntrusted, at: "certificate 0",
@@ -214,6 +216,7 @@ extension ReceiptKind {
     switch self {
     case .appReceipt: "an app receipt"
     case .transactionReceipt: "a transaction receipt"
+    // Right for every other kind: none begins with a vowel.
     default: "a \(rawValue)"
     }
   }

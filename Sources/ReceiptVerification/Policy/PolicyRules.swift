@@ -26,10 +26,12 @@ public enum SystemClock {
 public enum ReceiptAlgorithm: String, Sendable, Hashable, CaseIterable {
   /// ECDSA on P-256 with SHA-256, r‖s (RFC 7518 section 3.4): every JWS.
   case es256 = "ES256"
-  /// RSA PKCS#1 v1.5 with SHA-256: app receipts since 2023, transaction receipts of version 4.
+  /// RSA PKCS#1 v1.5 with SHA-256: app receipts since 2023, transaction receipts of version 4, Huawei AppGallery.
   case rsaSHA256 = "RSA-SHA256"
-  /// RSA PKCS#1 v1.5 with SHA-1: older app receipts, transaction receipts of versions 2 and 3.
+  /// RSA PKCS#1 v1.5 with SHA-1: older app receipts, transaction receipts of versions 2 and 3, Google Play.
   case rsaSHA1 = "RSA-SHA1"
+  /// RSASSA-PSS with SHA-256 and a salt of 32 bytes: Huawei AppGallery, where it says so.
+  case rsaPSSSHA256 = "RSA-PSS-SHA256"
 }
 
 extension ReceiptAlgorithm {
@@ -39,6 +41,17 @@ extension ReceiptAlgorithm {
     case .es256: .ecdsaP256SHA256
     case .rsaSHA256: .rsaPKCS1v15(.sha256)
     case .rsaSHA1: .rsaPKCS1v15(.sha1)
+    case .rsaPSSSHA256: .rsaPSS(.sha256)
     }
+  }
+
+  /// The algorithm of a signature that stands beside its data.
+  init(_ algorithm: DetachedAlgorithm) {
+    self =
+      switch algorithm {
+      case .sha1WithRSA: .rsaSHA1
+      case .sha256WithRSA: .rsaSHA256
+      case .sha256WithRSAPSS: .rsaPSSSHA256
+      }
   }
 }

@@ -36,9 +36,15 @@ public struct VerificationPolicy: Sendable, Hashable {
   /// 6 bytes of a Mac's hardware address. `nil` by default: not checked.
   public var deviceIdentifier: [UInt8]?
   /// The signature algorithms accepted; all by default. SHA-1 counts only for app receipts and transaction
-  /// receipts, which historically used it. Without ``ReceiptAlgorithm/rsaSHA1`` certificates that are signed with
+  /// receipts, which historically used it, and for Google Play, which still does. Without ``ReceiptAlgorithm/rsaSHA1`` certificates that are signed with
   /// SHA-1 are refused too.
   public var algorithms: Set<ReceiptAlgorithm>
+  /// The keys with which Google Play and Huawei AppGallery sign the purchases of each app; none by default. A purchase of
+  /// an app without a key is undetermined.
+  public var appKeys: AppKeys
+  /// Whether ``appKeys`` may have fewer than 2,048 bits, down to 1,024: such keys can be broken, and stores do not use
+  /// them. `false` by default.
+  public var admitsShortKeys: Bool
   /// What to make of data that Xcode or a unit test signed itself; refused by default.
   public var selfSignedTesting: SelfSignedTesting
   /// Whether the unsigned `environment` of a transaction receipt is enough for a policy that accepts
@@ -80,6 +86,8 @@ public struct VerificationPolicy: Sendable, Hashable {
     self.markers = [.appStore, .iTunesStore]
     self.deviceIdentifier = nil
     self.algorithms = Set(ReceiptAlgorithm.allCases)
+    self.appKeys = AppKeys()
+    self.admitsShortKeys = false
     self.selfSignedTesting = .refused
     self.acceptsClaimedEnvironment = false
     self.offlineRule = .insufficient

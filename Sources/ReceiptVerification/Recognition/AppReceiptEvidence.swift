@@ -73,9 +73,10 @@ final class AppReceiptEvidence: Evidence {
         .malformed, at: "signerInfo",
         "The signer is named by a key identifier; a receipt names it by issuer and serial number.")
     }
-    return SignerEvidence(
-      certificates: appReceipt.signedData.certificates.map { Array($0) },
-      leaf: .issuer(signerInfo.issuer, serialNumber: signerInfo.serialNumber), requirements: .appReceipt)
+    return .certificates(
+      CertificateEvidence(
+        certificates: appReceipt.signedData.certificates.map { Array($0) },
+        leaf: .issuer(signerInfo.issuer, serialNumber: signerInfo.serialNumber), requirements: .appReceipt))
   }
 
   func decodedContent() throws(MalformedReceipt) -> DecodedContent {

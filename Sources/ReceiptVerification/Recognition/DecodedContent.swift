@@ -17,6 +17,8 @@ struct DecodedContent {
     case .jws(let payload): "it is a \(payload.kind.rawValue)"
     case .appReceipt(let payload): "it has \(payload.inAppPurchases.count) in-app purchase(s)"
     case .transactionReceipt(let purchaseInfo): "it is a purchase of \(purchaseInfo.productId ?? "")"
+    case .detached(let content):
+      "it is a \(content.kind.rawValue) with \(content.transactions.count) purchase(s)"
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import ReceiptCrypto
 
 /// What a receipt offers to be authenticated: the result of recognition, of which nothing was verified. Each format has
 /// one type of evidence, which adapts the parsed receipt to these terms. They are classes because evidence goes from
@@ -23,10 +24,17 @@ protocol Evidence: AnyObject {
   /// What the signature covers, whatever the spelling of all else: ``/ReceiptCodec/UnverifiedReceipt/signedContent``.
   var signedContent: ArraySlice<UInt8> { get }
 
-  /// Reads what leads to the signer's certificate path. It is asked for only where the cache has no such signer.
+  /// Reads what leads to the signer's key. It is asked for only where the cache has no such signer.
   func signer() throws(ValidationError) -> SignerEvidence
   /// Decodes the content, once it is authenticated.
   func decodedContent() throws(MalformedReceipt) -> DecodedContent
+  /// What became of a receipt whose signature does not match, in the second half of a sentence; `nil` where that cannot
+  /// be told. It accepts nothing.
+  func explanationOfMismatch(by signer: KnownSigner) -> String?
+}
+
+extension Evidence {
+  func explanationOfMismatch(by signer: KnownSigner) -> String? { nil }
 }
 
 /// The bytes that a signature covers.
@@ -46,7 +54,15 @@ enum SignedContent {
 }
 
 /// How a receipt names its signer.
-struct SignerEvidence {
+enum SignerEvidence {
+  /// By certificates, which must lead to a trusted root.
+  case certificates(CertificateEvidence)
+  /// By its app, whose keys the policy names.
+  case appKeys([PublicKey], subject: String)
+}
+
+/// The certificates that a receipt embeds.
+struct CertificateEvidence {
   /// How the signer's certificate is found among those that the receipt embeds.
   enum Leaf {
     /// It is the first.

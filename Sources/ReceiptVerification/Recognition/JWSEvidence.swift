@@ -40,7 +40,7 @@ final class JWSEvidence: Evidence {
         .malformed, at: "$.crit of the JWS header",
         "The header requires extensions (crit); receipts have none, and none is understood.")
     }
-    return SignerEvidence(certificates: header.x5c, leaf: .first, requirements: .jws)
+    return .certificates(CertificateEvidence(certificates: header.x5c, leaf: .first, requirements: .jws))
   }
 
   func decodedContent() throws(MalformedReceipt) -> DecodedContent {

@@ -10,6 +10,8 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
   case appReceipt
   /// The property list of `SKPaymentTransaction.transactionReceipt`: ``TransactionReceiptEvidence``.
   case transactionReceipt
+  /// Data with its signature beside it: ``DetachedEvidence``.
+  case detached
 
   /// How the format is called in diagnostics.
   var name: String {
@@ -17,6 +19,7 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
     case .jws: "a JWS"
     case .appReceipt: "an app receipt"
     case .transactionReceipt: "a transaction receipt"
+    case .detached: "data with a signature beside it"
     }
   }
 
@@ -26,6 +29,7 @@ enum ReceiptFormat: Int, CaseIterable, Sendable {
     case .jws: ("JWS signature", "header and payload")
     case .appReceipt: ("signerInfo", "the content")
     case .transactionReceipt: ("key \"signature\"", "purchase-info")
+    case .detached: ("$.signature", "the data")
     }
   }
 }
@@ -55,6 +59,11 @@ struct SignerRequirements: Sendable {
   /// Whether the format was ever signed under certificates that are signed with SHA-1.
   let allowsSHA1Certificates: Bool
 
+  /// What stores sign with that have a key per app.
+  static let keyBits = 2048
+  /// What authors of libraries have signed test data with.
+  static let shortKeyBits = 1024
+
   /// ES256 was never used with SHA-1.
   static let jws = SignerRequirements(
     key: .p256, path: .embedded, foreignMarkers: .iTunesStore, allowsSHA1Certificates: false)
@@ -77,6 +86,7 @@ extension UnverifiedReceipt {
     case .jws: .jws
     case .appReceipt: .appReceipt
     case .transactionReceipt: .transactionReceipt
+    case .detached: .detached
     }
   }
 }

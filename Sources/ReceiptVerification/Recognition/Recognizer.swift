@@ -6,6 +6,8 @@ internal import ReceiptCodec
 struct Recognizer: Sendable {
   /// Bounds on size and nesting.
   let limits: ReceiptLimits
+  /// The keys that tell the store of a receipt that does not say.
+  let appKeys: AppKeys
 
   /// Recognizes a receipt in any of the wrappings that ``/ReceiptCodec/UnverifiedReceipt`` reads.
   func recognize(_ bytes: [UInt8]) -> RecognizedReceipt {
@@ -25,6 +27,8 @@ struct Recognizer: Sendable {
         return .evidence(try AppReceiptEvidence(appReceipt, limits: limits))
       case .transactionReceipt(let transactionReceipt):
         return .evidence(try TransactionReceiptEvidence(transactionReceipt, limits: limits))
+      case .detached(let detached):
+        return .evidence(try DetachedEvidence(detached, appKeys: appKeys, limits: limits))
       }
     } catch {
       return .withoutEvidence(receipt, error)

@@ -35,9 +35,10 @@ final class TransactionReceiptEvidence: Evidence {
 
   /// A transaction receipt embeds no more than its leaf: the issuer is among the verifier's intermediates.
   func signer() -> SignerEvidence {
-    SignerEvidence(
-      certificates: [transactionReceipt.leafCertificate], leaf: .first,
-      requirements: .transactionReceipt(signatureVersion: transactionReceipt.signatureVersion))
+    .certificates(
+      CertificateEvidence(
+        certificates: [transactionReceipt.leafCertificate], leaf: .first,
+        requirements: .transactionReceipt(signatureVersion: transactionReceipt.signatureVersion)))
   }
 
   func decodedContent() throws(MalformedReceipt) -> DecodedContent {

@@ -41,6 +41,8 @@ public enum ReasonCode: String, Sendable, Hashable, CaseIterable {
   /// The issuer's certificate is not available: the receipt does not embed it and the caller did not supply it.
   /// Undetermined.
   case issuerMissing = "issuer-missing"
+  /// The policy names no key of the app that the receipt is of. Undetermined.
+  case keyMissing = "key-missing"
   /// A signed part inside a notification does not agree with the notification.
   case nestedMismatch = "nested-mismatch"
   /// A remote checker says that the purchase was revoked or refunded.

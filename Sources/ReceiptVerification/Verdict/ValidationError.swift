@@ -51,12 +51,14 @@ struct ValidationError: Error {
     reason: Reason(.internalFault, "The verifier produced no result; please report this as a bug."),
     outcome: .undetermined(isRetryable: true, signatureVerified: nil))
 
-  static func signatureMismatch(of evidence: any Evidence) -> ValidationError {
+  static func signatureMismatch(of evidence: any Evidence, by signer: KnownSigner) -> ValidationError {
     let (place, covers) = evidence.format.signatureTerms
+    let explanation =
+      evidence.explanationOfMismatch(by: signer)
+      ?? "a byte of it or of the signature was changed, or another key signed."
     return .invalid(
       .signatureMismatch, at: place,
-      "The \(evidence.algorithm.rawValue) signature does not match \(covers): a byte of it or of the signature was "
-        + "changed, or another key signed.")
+      "The \(evidence.algorithm.rawValue) signature does not match \(covers): \(explanation)")
   }
 
   /// The same error, of a part inside another receipt.

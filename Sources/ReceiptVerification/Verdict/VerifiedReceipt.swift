@@ -13,6 +13,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
     case appReceipt(AppReceiptPayload)
     /// A transaction receipt of iOS 6 and before.
     case transactionReceipt(TransactionReceiptPurchaseInfo)
+    /// A purchase or licence of Google Play or Huawei AppGallery, which comes with its signature beside it.
+    case detached(DetachedContent)
   }
 
   /// What the verdict rests on.
@@ -21,6 +23,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
     case trustedRoot = "trusted-root"
     /// A pinned self-signed certificate of Xcode or a unit test, admitted by name. It proves no purchase.
     case pinnedTestCertificate = "pinned-test-certificate"
+    /// A key without certificates, which the policy names for the app.
+    case appKey = "app-key"
   }
 
   /// The content.
@@ -32,12 +36,12 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// Whether ``environment`` is more than a claim: the signature covers it, or a checker found the purchase in
   /// it. The signature of a transaction receipt does not; and an environment that is absent is not proven.
   public private(set) var isEnvironmentProven: Bool
-  /// The app's bundle identifier, where the kind has one.
+  /// The app's bundle identifier, or package name, where the kind has one.
   public let bundleId: String?
   /// The app's App Store identifier, where the kind has one.
   public let appAppleId: Int64?
   /// When it was signed: `signedDate`, `receiptCreationDate`, attribute 12, or the purchase date of a
-  /// transaction receipt; for a notification without one, the latest of its signed parts.
+  /// transaction receipt or of one of another store; for a notification without one, the latest of its signed parts.
   public let signedAt: Timestamp?
   /// Who signed it.
   public let signer: SignerInformation
@@ -46,7 +50,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// The verified parts inside a notification, in the order transaction, renewal info, app transaction.
   public let nested: [VerifiedReceipt]
   /// The receipt as it was verified, without its wrapping: the compact JWS, the DER or BER of an app receipt,
-  /// the property list of a transaction receipt. Two receipts that say the same are equal whatever their bytes.
+  /// the property list of a transaction receipt, the JSON object of data and signature. Two receipts that say the same are equal whatever their bytes.
   public var encoded: [UInt8] { source.bytes }
   /// What the receipt is recognized by, however it is spelled: 32 bytes, SHA-256 of what was signed.
   ///
@@ -55,6 +59,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
   /// - App receipt: the value octets of `eContent` without tag and length, the segments of BER put together (RFC 5652
   ///   section 5.4). Everything else of the container can be encoded in other ways.
   /// - Transaction receipt: the signature version, one byte, and the decoded `purchase-info`.
+  /// - Google Play and Huawei: the data beside the signature.
   ///
   /// ``encoded`` may differ between receipts of the same identity.
   public var identity: [UInt8] { Digest.hash(signedContent.span, using: .sha256) }
@@ -66,7 +71,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
 
   /// The receipt of content that was authenticated and accepted.
   init(
-    _ content: AuthenticatedContent, claims: Claims, signedBy chain: SigningChain, nested: [VerifiedReceipt]
+    _ content: AuthenticatedContent, claims: Claims, signedBy path: SigningPath, nested: [VerifiedReceipt]
   ) {
     self.content = content.decoded.content
     kind = claims.kind
@@ -75,8 +80,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
     bundleId = claims.bundleId
     appAppleId = claims.appAppleId
     signedAt = claims.signedAt
-    signer = chain.signerInformation(algorithm: content.evidence.algorithm)
-    assurance = chain.assurance
+    signer = path.signerInformation(algorithm: content.evidence.algorithm)
+    assurance = path.assurance
     self.nested = nested
     source = Source(content.evidence)
   }
@@ -105,7 +110,8 @@ public struct VerifiedReceipt: Sendable, Hashable {
   }
 
   /// The purchases, in the terms that all kinds share. For a notification those of its signed transaction. One
-  /// that a checker says was revoked since bears that date, whatever the receipt says.
+  /// that a checker says was revoked since bears that date, whatever the receipt says. A purchase of Google Play or
+  /// Huawei that was not paid for when it was signed is in ``content`` alone.
   public var transactions: [Transaction] {
     let revoked = checks.flatMap(\.revokedTransactions)
     guard !revoked.isEmpty else { return signedTransactions }
@@ -125,6 +131,7 @@ public struct VerifiedReceipt: Sendable, Hashable {
     case .jws(let payload): payload.transactions
     case .appReceipt(let payload): payload.transactions
     case .transactionReceipt(let purchaseInfo): [purchaseInfo.transaction]
+    case .detached(let content): content.transactions
     }
   }
 }

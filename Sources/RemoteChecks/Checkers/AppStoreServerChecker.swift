@@ -95,6 +95,7 @@ public struct AppStoreServerChecker: RemoteChecker {
         // The transaction comes first, then renewal info, then the app transaction.
         guard let part = receipt.nested.first, let subject = Subject(part) else { return nil }
         self = subject
+      case .detached: return nil
       }
     }
   }

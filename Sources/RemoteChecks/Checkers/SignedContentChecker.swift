@@ -22,6 +22,8 @@ public import ReceiptVerification
 /// | signed notification | that of its signed transaction, or else of its renewal info | both together, as `Entitlement` |
 /// | app receipt, transaction receipt | states none: refused | of the subscriptions one must run |
 /// | app transaction, realtime request | states none: refused | states none: refused |
+/// | Google Play purchase | `obfuscatedAccountId` | states none: refused |
+/// | Huawei purchase | states none: refused | `expirationDate`; what does not expire is current |
 ///
 /// A refusal makes the verdict invalid with the reason `checker-refused`; a purchase that states its revocation, with
 /// `revoked`.
@@ -64,6 +66,8 @@ public struct SignedContentChecker: RemoteChecker {
         return refused(refusal)
       }
       return isCurrent(renewalInfo, at: now) ? confirmed : refused(PurchaseRequirements.notActive("expired"))
+    case .detached(let content):
+      return response(to: content, in: receipt, at: now)
     case .jws(.appTransaction), .jws(.realtimeRequest), .appReceipt, .transactionReceipt:
       guard requirements.appAccountToken == nil else {
         return refused("A receipt of the kind \(receipt.kind.rawValue) states no account.")
@@ -97,6 +101,28 @@ public struct SignedContentChecker: RemoteChecker {
     }
     return entitlement.grantsAccess(at: now)
       ? confirmed : refused(PurchaseRequirements.notActive(entitlement.state(at: now).rawValue))
+  }
+
+  /// Google Play states no expiry.
+  private func response(
+    to content: DetachedContent, in receipt: VerifiedReceipt, at now: Timestamp
+  ) -> CheckerResponse {
+    let account = content.obfuscatedAccountId.map(UUIDString.init(rawValue:))
+    if let refusal = requirements.refusal(appAccountToken: account) { return refused(refusal) }
+    if case .googlePlayLicense = content {
+      return requirements.requiresCurrentSubscription
+        ? refused("A licence response states no purchase.") : confirmed
+    }
+    guard !receipt.transactions.isEmpty else {
+      return refused("The purchase was pending, cancelled or refunded when it was signed.")
+    }
+    guard requirements.requiresCurrentSubscription else { return confirmed }
+    guard content.store == .huawei else {
+      return refused("A purchase of Google Play does not state until when it runs; ask Google.")
+    }
+    let ends = receipt.transactions.compactMap(\.expiresDate)
+    return ends.isEmpty || ends.contains { now < $0 }
+      ? confirmed : refused(PurchaseRequirements.notActive("expired"))
   }
 
   private func isCurrent(_ renewalInfo: JWSRenewalInfo, at now: Timestamp) -> Bool {

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ArgumentParser
+import ArgumentParser
 import ReceiptCodec
 import ReceiptCrypto
-public import ReceiptSigning
+import ReceiptSigning
 import ReceiptVerification
 
-extension CertificateAuthority.Algorithm: ExpressibleByArgument {}
+/// What an identity signs with.
+enum IdentityAlgorithm: String, CaseIterable, ExpressibleByArgument {
+  case es256, rsa2048
+  case rsa2048SHA1 = "rsa2048-sha1"
+  case rsa3072SHA256 = "rsa3072-sha256"
+
+  /// The algorithm of an identity with certificates; `nil` for the key of an app, which has none.
+  var certified: CertificateAuthority.Algorithm? {
+    switch self {
+    case .es256: .es256
+    case .rsa2048: .rsa2048
+    case .rsa2048SHA1, .rsa3072SHA256: nil
+    }
+  }
+
+  /// The length of an app's key, in bits.
+  var appKeyBits: Int { self == .rsa3072SHA256 ? 3072 : 2048 }
+}
 
 /// `receipt-tool identity`: keys and certificates to sign with.
 struct IdentityCommand: ParsableCommand {
@@ -19,7 +36,8 @@ struct IdentityCommand: ParsableCommand {
 struct IdentityCreateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
-    abstract: "Create a root, an intermediate and a signing certificate, and the signing key.",
+    abstract:
+      "Create a root, an intermediate and a signing certificate, and the signing key; or the key of an app.",
     discussion: """
       Writes root.cer (DER; give it to those who verify), chain.pem (leaf, intermediate, root) and key.pem
       (PKCS#8, mode 0600). The keys of root and intermediate are destroyed after use: nobody can issue another
@@ -28,9 +46,14 @@ struct IdentityCreateCommand: ParsableCommand {
       The certificates are valid from 2008, so that receipts of past purchases verify at their own dates;
       --valid-from sets another beginning.
 
+      With rsa2048-sha1 and rsa3072-sha256, the algorithms of Google Play and Huawei AppGallery, it writes the key of
+      an app, which has no certificates: key.pem, and public-key.txt as a store's console shows it, for --play-key
+      and --huawei-key. SHA-1 is what Google Play signs with.
+
       EXAMPLES:
         receipt-tool identity create my-store --organization "My Store"
         receipt-tool identity create my-rsa-store --algorithm rsa2048   (app and transaction receipts)
+        receipt-tool identity create my-play-key --algorithm rsa2048-sha1   (Google Play)
 
       EXIT CODES:
         0 created; 64 wrong command line; 66 the passphrase cannot be read; 73 a file is there already or cannot
@@ -41,20 +64,28 @@ struct IdentityCreateCommand: ParsableCommand {
     help: ArgumentHelp("The directory to write to; it is created if it does not exist.", valueName: "dir"))
   var directory: String
 
-  @Option(help: "es256 for JWS kinds; rsa2048 for app receipts and transaction receipts.")
-  var algorithm = CertificateAuthority.Algorithm.es256
+  @Option(
+    help: ArgumentHelp(
+      "es256 for JWS kinds; rsa2048 for app receipts and transaction receipts; rsa2048-sha1 for Google Play and "
+        + "rsa3072-sha256 for Huawei AppGallery, both without certificates."))
+  var algorithm = IdentityAlgorithm.es256
 
-  @Option(help: ArgumentHelp("The organization that the certificates name.", valueName: "NAME"))
-  var organization = "ReceiptKit"
+  @Option(
+    help: ArgumentHelp("The organization that the certificates name. Default: ReceiptKit.", valueName: "NAME")
+  )
+  var organization: String?
 
-  @Option(help: ArgumentHelp("How many days from now the signing certificate is valid.", valueName: "N"))
-  var days = 3650
+  @Option(
+    help: ArgumentHelp(
+      "How many days from now the signing certificate is valid. Default: 3650.", valueName: "N"))
+  var days: Int?
 
   @Option(
     name: .customLong("valid-from"),
     help: ArgumentHelp(
-      "When the certificates begin to be valid: an instant, or \"now\".", valueName: "ISO8601|now"))
-  var validFrom = "2008-01-01T00:00:00Z"
+      "When the certificates begin to be valid: an instant, or \"now\". Default: 2008-01-01T00:00:00Z.",
+      valueName: "ISO8601|now"))
+  var validFrom: String?
 
   @Option(
     name: .customLong("marker"),
@@ -71,10 +102,48 @@ struct IdentityCreateCommand: ParsableCommand {
 
   @OptionGroup var passphraseOptions: PassphraseOptions
 
+  func validate() throws {
+    guard days ?? 1 > 0 else { throw ValidationError("--days takes a positive number.") }
+    try refuse(
+      [
+        "--organization": organization != nil, "--days": days != nil, "--valid-from": validFrom != nil,
+        "--marker": marker != nil,
+      ], unless: algorithm.certified != nil,
+      "is about certificates, and the key of an app (\(algorithm.rawValue)) has none")
+  }
+
   func run() throws {
-    guard days > 0 else { throw ValidationError("--days takes a positive number.") }
+    let passphrase = try passphraseOptions.passphrase()
+    let options = try algorithm.certified.map { try self.options($0) }
+    let identity: SigningIdentity
+    do throws(SigningError) {
+      if let options {
+        identity = try SigningIdentity.create(options)
+      } else {
+        identity = SigningIdentity(appKey: try appKey())
+      }
+      try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
+    } catch {
+      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+    }
+    try IdentityReport(
+      directory: directory, chain: identity.chain, publicKey: identity.privateKey.publicKey
+    ).write(json: json)
+  }
+
+  private func appKey() throws(SigningError) -> PrivateKey {
+    do throws(CryptoError) {
+      return try PrivateKey.generateRSA(bits: algorithm.appKeyBits)
+    } catch {
+      throw SigningError(error)
+    }
+  }
+
+  private func options(_ algorithm: CertificateAuthority.Algorithm) throws -> CertificateAuthority.Options {
     var options = CertificateAuthority.Options(
-      organization: organization, algorithm: algorithm, start: SystemClock.now(), days: days)
+      organization: organization ?? "ReceiptKit", algorithm: algorithm, start: SystemClock.now(),
+      days: days ?? 3650)
+    let validFrom = validFrom ?? "2008-01-01T00:00:00Z"
     if validFrom != "now" {
       do throws(MalformedReceipt) {
         options.validFrom = try Timestamp(iso8601: validFrom)
@@ -87,15 +156,7 @@ struct IdentityCreateCommand: ParsableCommand {
       options.leafMarker = markers.leaf
       options.intermediateMarker = markers.intermediate
     }
-    let passphrase = try passphraseOptions.passphrase()
-    let identity: SigningIdentity
-    do throws(SigningError) {
-      identity = try SigningIdentity.create(options)
-      try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
-    } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description)
-    }
-    try IdentityReport(directory: directory, chain: identity.chain).write(json: json)
+    return options
   }
 }
 
@@ -120,9 +181,13 @@ struct IdentityShowCommand: ParsableCommand {
 
   func run() throws {
     let chain: [Certificate]
-    do throws(SigningError) { chain = try IdentityDirectory(directory).loadChain() } catch {
+    let publicKey: PublicKey?
+    do throws(SigningError) {
+      publicKey = try IdentityDirectory(directory).loadPublicKey()
+      chain = try publicKey == nil ? IdentityDirectory(directory).loadChain() : []
+    } catch {
       throw ToolExit.failure(ToolExit.code(for: error), error.description)
     }
-    try IdentityReport(directory: directory, chain: chain).write(json: json)
+    try IdentityReport(directory: directory, chain: chain, publicKey: publicKey).write(json: json)
   }
 }

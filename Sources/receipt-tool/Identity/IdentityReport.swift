@@ -8,6 +8,8 @@ import ReceiptCrypto
 struct IdentityReport {
   let directory: String
   let chain: [Certificate]
+  /// Shown where there are no certificates.
+  let publicKey: PublicKey?
 
   func write(json: Bool) throws { try writeAll(json ? jsonLine() : Array(text().utf8)) }
 
@@ -19,6 +21,11 @@ struct IdentityReport {
       lines.append("    key      \(Self.name(of: certificate.publicKey.kind))")
       lines.append("    valid    \(Self.date(certificate.notBefore)) to \(Self.date(certificate.notAfter))")
       lines.append("    sha256   \(certificate.sha256FingerprintHex)")
+    }
+    if chain.isEmpty, let publicKey {
+      lines.append("  key of an app, without certificates")
+      lines.append("    key      \(Self.name(of: publicKey.kind))")
+      lines.append("    sha256   \(publicKey.sha256FingerprintHex)")
     }
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
@@ -40,6 +47,11 @@ struct IdentityReport {
       object.endObject()
     }
     object.endArray()
+    if chain.isEmpty, let publicKey {
+      object.member("key", Self.name(of: publicKey.kind))
+      object.member("sha256", publicKey.sha256FingerprintHex)
+      object.member("publicKey", Base64.encodeToString(publicKey.subjectPublicKeyInfo))
+    }
     object.endObject()
     return object.bytes + [UInt8(ascii: "\n")]
   }

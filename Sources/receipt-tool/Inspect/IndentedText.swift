@@ -48,7 +48,8 @@ enum IndentedText {
     switch value {
     case .string(let text): return text.isEmpty ? "(empty)" : ShownText.plain(text)
     case .number(let number):
-      guard name.hasSuffix("Date"), abs(number.double) < Timestamp.greatestMagnitude else {
+      guard name.hasSuffix("Date") || name == "purchaseTime", abs(number.double) < Timestamp.greatestMagnitude
+      else {
         return number.text
       }
       return "\(number.text) (\(Timestamp(millisecondsSince1970: number.double).iso8601))"

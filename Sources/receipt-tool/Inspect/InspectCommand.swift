@@ -15,6 +15,7 @@ struct InspectCommand: ParsableCommand {
       EXAMPLES:
         receipt-tool inspect receipt.b64
         receipt-tool inspect --json notification.json
+        receipt-tool inspect --data purchase.txt --signature signature.txt
 
       EXIT CODES:
         0 shown; 1 at least one is not a receipt; 64 wrong command line; 66 an input cannot be read; 74 the
@@ -25,13 +26,19 @@ struct InspectCommand: ParsableCommand {
   var json = false
 
   @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
-  var paths: [String]
+  var paths: [String] = []
+
+  @OptionGroup(title: "Data and signature apart") var detached: DetachedFilesOptions
+
+  func validate() throws { try detached.validate(paths: paths) }
 
   func run() throws {
+    let limit = ReceiptLimits.standard.maximumByteCount
     var exitCode: ExitCode?
-    for path in paths {
+    let apart = try detached.receipt(limit: limit)
+    for path in apart.map({ [$0.name] }) ?? paths {
       do {
-        let bytes = try InputFile(path).readAll(limit: ReceiptLimits.standard.maximumByteCount)
+        let bytes = try apart?.bytes ?? InputFile(path).readAll(limit: limit)
         let report = Inspection(source: path).report(of: try UnverifiedReceipt(parsing: bytes))
         let output = json ? report.encoded() + [0x0A] : Array(IndentedText.text(of: report).utf8)
         try writeAll(output)

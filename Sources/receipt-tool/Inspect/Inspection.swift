@@ -19,6 +19,7 @@ struct Inspection {
     case .jws(let jws): members += self.members(of: jws, depth: 0)
     case .appReceipt(let receipt): members += self.members(of: receipt)
     case .transactionReceipt(let receipt): members += self.members(of: receipt)
+    case .detached(let receipt): members += self.members(of: receipt)
     }
     return .object(members)
   }
@@ -159,6 +160,40 @@ struct Inspection {
     } catch {
       return [JSONMember(name: name, value: .string("malformed: \(error)"))]
     }
+  }
+
+  // MARK: - Data with a signature beside it
+
+  private func members(of receipt: UnverifiedDetachedReceipt) -> [JSONMember] {
+    var members: [JSONMember] = []
+    do throws(MalformedReceipt) {
+      let content = try receipt.decoded().unsafelyAssumeAuthentic()
+      members.append(JSONMember(name: "format", value: .string(content.kind.rawValue)))
+      members.append(JSONMember(name: "data", value: Self.value(of: content, receipt.signedBytes)))
+    } catch {
+      members.append(
+        JSONMember(
+          name: "format", value: .string(DetachedContent.claimedKind(of: receipt.signedBytes).rawValue)))
+      members.append(JSONMember(name: "data", value: .string("malformed: \(error)")))
+    }
+    if let algorithm = receipt.statedAlgorithm {
+      members.append(JSONMember(name: "signatureAlgorithm", value: .string(algorithm)))
+    }
+    members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(receipt.signature))))
+    return members
+  }
+
+  private static func value(of content: DetachedContent, _ bytes: [UInt8]) -> JSONValue {
+    guard case .googlePlayLicense(let license) = content else {
+      return (try? JSONValue(parsing: bytes)) ?? .null
+    }
+    let members: [(String, JSONValue?)] = [
+      ("responseCode", .integer(license.responseCode.number)), ("nonce", .integer(license.nonce)),
+      ("packageName", .string(license.packageName)), ("versionCode", .string(license.versionCode)),
+      ("userId", .string(license.userId)), ("timestamp", .string(license.timestamp.iso8601)),
+      ("extras", license.extras.map { .string($0) }),
+    ]
+    return .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
   }
 
   // MARK: - Certificates

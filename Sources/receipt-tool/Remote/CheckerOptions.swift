@@ -31,8 +31,8 @@ struct CheckerOptions: ParsableArguments {
   @Option(
     name: .customLong("account-token"),
     help: ArgumentHelp(
-      "The account (appAccountToken) that must own the purchase, according to the answer of app-store, if asked, or "
-        + "to the receipt itself. A receipt without an account is invalid.", valueName: "UUID"))
+      "The account (appAccountToken, or Google Play's obfuscatedAccountId) that must own the purchase, according to the answer of app-store, if asked, or "
+        + "to the receipt itself. A receipt without an account is invalid.", valueName: "UUID|TEXT"))
   var accountToken: String?
 
   @Flag(
@@ -63,9 +63,6 @@ struct CheckerOptions: ParsableArguments {
           "--check takes app-store, verify-receipt, ocsp or receiptkit=URL, not \"\(specification)\".")
       }
     }
-    if let accountToken, UUIDString(rawValue: accountToken).uuid == nil {
-      throw ValidationError("--account-token takes a UUID, as every appAccountToken is one.")
-    }
     let (asksAPI, asksOCSP) = (asks("app-store"), asks("ocsp"))
     let asksStore = asksAPI || asks("verify-receipt")
     try refuse(["--soft-ocsp": softOCSP], unless: asksOCSP, "needs --check ocsp")
@@ -90,6 +87,13 @@ struct CheckerOptions: ParsableArguments {
   }
 
   private func asks(_ source: String) -> Bool { specifications.contains(source) }
+
+  /// Every appAccountToken is a UUID; only purchases of other stores name accounts by any text.
+  func requireAccountToken(isText: Bool) throws {
+    guard let accountToken, !isText, UUIDString(rawValue: accountToken).uuid == nil else { return }
+    throw ValidationError(
+      "--account-token takes a UUID, as every appAccountToken is one; with --play-key any text.")
+  }
 
   private var requirements: PurchaseRequirements {
     PurchaseRequirements(

@@ -14,14 +14,16 @@ struct SignCommand: ParsableCommand {
     abstract: "Sign a receipt described in JSON.",
     discussion: """
       The JSON has Apple's field names; dates are milliseconds since 1970 or ISO 8601. JWS kinds need an
-      identity on P-256, app receipts and transaction receipts one with RSA.
+      identity on P-256, app receipts and transaction receipts one with RSA. Purchases of Google Play and Huawei
+      have the stores' own names, and need the key of an app (rsa2048-sha1, rsa3072-sha256).
 
       Writes a compact JWS, the DER of an app receipt (base64 on a terminal), or the property list of a
-      transaction receipt, with nothing after it.
+      transaction receipt, or a JSON object with "data" and "signature", with nothing after it.
 
       EXAMPLES:
         receipt-tool sign --identity my-store --format signed-transaction purchase.json > purchase.jws
         receipt-tool sign --identity my-rsa-store --format app-receipt --output receipt.der app.json
+        receipt-tool sign --identity my-play-key --format google-play-purchase purchase.json > signed.json
 
       An app receipt:
         {"bundleId": "com.example.app", "applicationVersion": "1", "environment": "Production",
@@ -49,8 +51,19 @@ struct SignCommand: ParsableCommand {
   @Flag(name: .customLong("json"), help: "Print one JSON object with the receipt in it.")
   var json = false
 
+  @Flag(name: .customLong("pss"), help: "Sign a Huawei purchase with SHA256WithRSA/PSS, and state that.")
+  var usesPSS = false
+
   @Argument(help: ArgumentHelp("The JSON file; - is standard input.", valueName: "input.json"))
   var input: String
+
+  func validate() throws {
+    try refuse(["--pss": usesPSS], unless: format == .huaweiPurchase, "needs --format huawei-purchase")
+    try refuse(
+      ["--base64": encodesBase64], unless: !format.isDetached,
+      "makes no sense with this --format, which is JSON")
+    try identity.requireChain(isNeeded: !format.isDetached)
+  }
 
   func run() throws {
     let signer = ReceiptSigner(identity: try identity.load())
@@ -59,7 +72,7 @@ struct SignCommand: ParsableCommand {
     let signedAt: Timestamp?
     do throws(SigningError) {
       let parsed = try ReceiptInput(decoding: document, as: format, signedAt: SystemClock.now())
-      receipt = try signer.sign(parsed)
+      receipt = try signer.sign(parsed, usesPSS: usesPSS)
       signedAt = parsed.signedAt
     } catch {
       throw ToolExit.failure(ToolExit.code(for: error), "\(input): \(error.description)")

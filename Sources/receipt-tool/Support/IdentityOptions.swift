@@ -47,17 +47,28 @@ struct IdentityOptions: ParsableArguments {
 
   @Option(
     name: .customLong("chain"),
-    help: ArgumentHelp("The certificates, PEM: leaf, intermediate, root.", valueName: "FILE"))
+    help: ArgumentHelp(
+      "The certificates, PEM: leaf, intermediate, root. The key of an app has none.", valueName: "FILE"))
   var chainFile: String?
 
   @OptionGroup var passphraseOptions: PassphraseOptions
 
   func validate() throws {
     let isDirectory = directory != nil && keyFile == nil && chainFile == nil
-    let isFiles = directory == nil && keyFile != nil && chainFile != nil
+    let isFiles = directory == nil && keyFile != nil
     guard isDirectory || isFiles else {
       throw ValidationError("Give --identity DIR, or --key FILE with --chain FILE.")
     }
+  }
+
+  /// Apple's kinds are signed with certificates; the key of an app has none.
+  func requireChain(isNeeded: Bool) throws {
+    guard directory == nil else { return }
+    if isNeeded, chainFile == nil {
+      throw ValidationError("Give --identity DIR, or --key FILE with --chain FILE.")
+    }
+    try refuse(
+      ["--chain": chainFile != nil], unless: isNeeded, "makes no sense with this --format, which has none")
   }
 
   func load() throws -> SigningIdentity {
@@ -70,7 +81,14 @@ struct IdentityOptions: ParsableArguments {
       throw ToolExit.failure(ToolExit.code(for: error), error.description)
     }
     let key = try InputFile.contents(of: keyFile ?? "")
-    let chain = try InputFile.contents(of: chainFile ?? "")
+    guard let chainFile else {
+      do throws(SigningError) {
+        return SigningIdentity(appKey: try SigningIdentity.privateKey(inFile: key, passphrase: passphrase))
+      } catch {
+        throw ToolExit.failure(ToolExit.code(for: error), error.description)
+      }
+    }
+    let chain = try InputFile.contents(of: chainFile)
     do throws(SigningError) {
       return try SigningIdentity(keyFile: key, chainFile: chain, passphrase: passphrase)
     } catch {

@@ -54,6 +54,9 @@ struct VerdictReport {
         add("NOTE", "test data under a pinned certificate: this proves no purchase")
       }
       for transaction in receipt.transactions { add("transaction", Self.text(of: transaction)) }
+      if case .detached(let content) = receipt.content {
+        for line in DetachedReport(content: content).lines { add(line.name, line.value) }
+      }
     }
     for check in verdict.checks {
       let said = Self.said(check.answer)
@@ -175,8 +178,10 @@ struct VerdictReport {
       object.member("originalPurchaseDate", transaction.originalPurchaseDate?.iso8601)
       object.member("expiresDate", transaction.expiresDate?.iso8601)
       object.member("revocationDate", transaction.revocationDate?.iso8601)
+      object.member("purchaseToken", transaction.purchaseToken)
       object.endObject()
     }
     object.endArray()
+    if case .detached(let content) = receipt.content { DetachedReport(content: content).append(to: &object) }
   }
 }

@@ -13,8 +13,9 @@ struct VerifyCommand: AsyncParsableCommand {
     abstract: "Verify receipts.",
     discussion: """
       Reads any kind of receipt: signed JWS (transaction, renewal info, app transaction, notification, realtime
-      request), app receipt (PKCS#7, binary or base64), transaction receipt (property list), or a JSON object
-      that wraps one. The network is only used with --check.
+      request), app receipt (PKCS#7, binary or base64), transaction receipt (property list), purchase or licence
+      of Google Play or purchase of Huawei AppGallery (a JSON object with the members "data" and "signature"), or
+      a JSON object that wraps one. The network is only used with --check.
 
       EXAMPLES:
         receipt-tool verify --bundle-id com.example.app --environment production receipt.b64
@@ -23,6 +24,8 @@ struct VerifyCommand: AsyncParsableCommand {
         receipt-tool verify --lines --json receipts.txt > verdicts.jsonl
         receipt-tool verify --time 2024-06-01T00:00:00Z -
         receipt-tool verify --audit verdicts.audit receipt.b64
+        receipt-tool verify --play-key com.example.app=play-key.txt purchase.json
+        receipt-tool verify --play-key com.example.app=play-key.txt --data purchase.txt --signature signature.txt
         receipt-tool verify --check app-store --credentials app-store.json --bundle-id com.example.app purchase.jws
 
       EXIT CODES:
@@ -34,6 +37,10 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Trust") var trust: TrustOptions
   @OptionGroup(title: "Policy") var policy: PolicyOptions
+
+  @OptionGroup(title: "Keys of apps at other stores") var appKeys: AppKeyOptions
+
+  @OptionGroup(title: "Data and signature apart") var detached: DetachedFilesOptions
 
   @OptionGroup(title: "Remote checks") var checks: CheckerOptions
 
@@ -54,12 +61,13 @@ struct VerifyCommand: AsyncParsableCommand {
   var maximumByteCount = ReceiptLimits.standard.maximumByteCount
 
   @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
-  var paths: [String]
+  var paths: [String] = []
 
   private static let longestReceipt = 1 << 32
 
   func validate() throws {
-    guard !paths.isEmpty else { throw ValidationError("Name at least one file, or - for standard input.") }
+    try detached.validate(paths: paths, ["--lines": readsLines])
+    try checks.requireAccountToken(isText: appKeys.isGiven)
     guard 1...Self.longestReceipt ~= maximumByteCount else {
       throw ValidationError("--max-bytes takes a positive number, at most \(Self.longestReceipt).")
     }
@@ -69,6 +77,7 @@ struct VerifyCommand: AsyncParsableCommand {
     let resolved = try trust.resolve()
     let explain: @Sendable (VerificationDiagnostic) -> Void = { note($0.description) }
     var policy = try policy.policy(resolved)
+    try appKeys.apply(to: &policy, kinds: self.policy.kinds)
     if checks.offlineSuffices { policy.offlineRule = .sufficient }
     // Created only for remote checks: other verifications need no network.
     let transport = checks.specifications.isEmpty ? nil : checks.servers.transport()
@@ -84,6 +93,9 @@ struct VerifyCommand: AsyncParsableCommand {
 
     var tally = VerdictTally()
     do {
+      if let receipt = try detached.receipt(limit: maximumByteCount) {
+        try await verify(receipt.bytes, named: receipt.name, with: verifier, checkers, recorder, &tally)
+      }
       for path in paths {
         do {
           try await verify(path, with: verifier, checkers, recorder, &tally)
@@ -112,6 +124,13 @@ struct VerifyCommand: AsyncParsableCommand {
       return try await lines.run(input, maximumLineLength: maximumByteCount, &tally)
     }
     let bytes = try input.readAll(limit: maximumByteCount)
+    try await verify(bytes, named: path, with: verifier, checkers, recorder, &tally)
+  }
+
+  private func verify(
+    _ bytes: [UInt8], named path: String, with verifier: ReceiptVerifier, _ checkers: [any RemoteChecker],
+    _ recorder: VerdictRecorder?, _ tally: inout VerdictTally
+  ) async throws {
     var verdict = await verifier.verify(bytes, checkers: checkers)
     let recorded = try await recorder?.record([(verdict, bytes)]).first
     verdict = recorded?.verdict ?? verdict

@@ -51,6 +51,8 @@ struct AllocationSweep {
       (.appReceipt, try receipts.appReceipt()),
       (.transactionReceipt, try receipts.transactionReceipt(version: .four)),
       (.transactionReceipt, try receipts.transactionReceipt(version: .three)),
+      (.googlePlayPurchase, try receipts.googlePlayPurchase()),
+      (.huaweiPurchase, try receipts.huaweiPurchase(usesPSS: true)),
     ]
     self.receipts = genuine.map { ($0, $1, Self.forged($1, kind: $0)) }
   }
@@ -74,6 +76,13 @@ struct AllocationSweep {
         forged[start + key.count + 60] ^= 1
         break
       }
+    case .googlePlayPurchase, .googlePlayLicense, .huaweiPurchase:
+      let name = Array(SampleReceipts.bundleId.utf8)
+      for start in receipt.indices.dropLast(name.count)
+      where Array(receipt[start..<start + name.count]) == name && receipt[start + name.count] != 0x5C {
+        forged[start + name.count + 1] ^= 1
+        break
+      }
     default:
       // The last letter but two of the signature.
       let index = receipt.count - 3
@@ -83,10 +92,12 @@ struct AllocationSweep {
   }
 
   private func verifier() throws -> ReceiptVerifier {
-    ReceiptVerifier(
+    var policy = VerificationPolicy(
+      bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox, .production])
+    policy.appKeys = try TestReceipts.appKeys()
+    return ReceiptVerifier(
       trust: try TestAuthority.es256().trustAnchors.union(try TestAuthority.rsa().trustAnchors),
-      policy: VerificationPolicy(
-        bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.sandbox, .production]),
+      policy: policy,
       intermediates: [try TestAuthority.rsa().intermediate],
       clock: FixedClock(SampleReceipts.signedAt.addingSeconds(10)).reading)
   }

@@ -22,6 +22,8 @@ struct HostileInputTests {
         _ = payload.attributes.count + payload.inAppPurchases.reduce(0) { $0 + $1.attributes.count }
       case .transactionReceipt(let receipt):
         _ = try receipt.decodePurchaseInfo().encoded()
+      case .detached(let receipt):
+        _ = try DetachedContent(decoding: receipt.signedBytes).encoded()
       }
       return true
     } catch {

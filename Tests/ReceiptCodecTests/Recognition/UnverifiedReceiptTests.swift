@@ -158,6 +158,7 @@ struct UnverifiedReceiptTests {
     case .jws: #expect(entry.kind.hasPrefix("jws"))
     case .appReceipt: #expect(entry.kind.hasPrefix("app-receipt"))
     case .transactionReceipt: #expect(entry.kind.hasPrefix("transaction-receipt"))
+    case .detached: Issue.record("None of Apple's receipts has its signature beside it.")
     }
   }
 }

@@ -95,7 +95,7 @@ import Testing
 
   @Test("a receipt that is bound to no device fails a policy that names one")
   func unbound() throws {
-    for kind in ReceiptKind.allCases where kind != .transactionReceipt {
+    for kind in Fixture.appStoreKinds where kind != .transactionReceipt {
       let place =
         switch kind {
         case .appReceipt: "attribute 5"

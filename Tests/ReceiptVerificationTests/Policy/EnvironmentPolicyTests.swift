@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("a policy without environments accepts nothing", arguments: ReceiptKind.allCases)
+  @Test("a policy without environments accepts nothing", arguments: Fixture.appStoreKinds)
   func none(kind: ReceiptKind) throws {
     let verdict = try Fixture.verifier { $0.environments = [] }.verify(try Fixture.sample(kind))
     let place = kind == .signedNotification ? "$.data.signedTransactionInfo" : ""

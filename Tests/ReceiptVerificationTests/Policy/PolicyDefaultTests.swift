@@ -22,6 +22,8 @@ import Testing
     #expect(policy.deviceIdentifier == nil)
     #expect(policy.algorithms == Set(ReceiptAlgorithm.allCases))
     #expect(policy.selfSignedTesting == .refused)
+    #expect(policy.appKeys.all.isEmpty)
+    #expect(!policy.admitsShortKeys)
     #expect(!policy.acceptsClaimedEnvironment)
   }
 
@@ -42,7 +44,7 @@ import Testing
         == ["b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024"])
   }
 
-  @Test("every sample receipt is valid under the policy of these tests", arguments: ReceiptKind.allCases)
+  @Test("every sample receipt is valid under the policy of these tests", arguments: Fixture.appStoreKinds)
   func samples(kind: ReceiptKind) throws {
     let receipt = expectValid(try Fixture.verifier().verify(try Fixture.sample(kind)))
     #expect(receipt?.kind == kind)
@@ -56,7 +58,7 @@ import Testing
     #expect(receipt?.signer.subject == authority.identity.chain[0].subject)
   }
 
-  @Test("nothing is valid where nothing is trusted", arguments: ReceiptKind.allCases)
+  @Test("nothing is valid where nothing is trusted", arguments: Fixture.appStoreKinds)
   func noTrust(kind: ReceiptKind) throws {
     let verifier = ReceiptVerifier(
       trust: TrustAnchors(), policy: Fixture.policy(), intermediates: [try Fixture.rsa.intermediate],

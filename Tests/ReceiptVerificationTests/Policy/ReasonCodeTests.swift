@@ -52,6 +52,7 @@ import Testing
     case .issuerMissing:
       return ReceiptVerifier(trust: try Fixture.rsa.trustAnchors, policy: Fixture.policy())
         .verify(try Fixture.sample(.transactionReceipt))
+    case .keyMissing: return verifier.verify(try receipts.googlePlayPurchase())
     case .nestedMismatch:
       let other = try receipts.signedTransaction { $0.originalTransactionId = "1" }
       return verifier.verify(
@@ -63,7 +64,7 @@ import Testing
   }
 
   private static let undetermined: Set<ReasonCode> = [
-    .environmentUnproven, .signingTimeMissing, .issuerMissing, .checkerUnavailable,
+    .environmentUnproven, .signingTimeMissing, .issuerMissing, .keyMissing, .checkerUnavailable,
   ]
 
   @Test(
@@ -88,7 +89,8 @@ import Testing
         "malformed", "unsupported-algorithm", "chain-length", "chain-untrusted", "chain-expired",
         "certificate-purpose", "signature-mismatch", "unsigned", "wrong-kind", "wrong-bundle", "wrong-app",
         "wrong-environment", "environment-unproven", "wrong-device", "signed-in-future", "too-old",
-        "signing-time-missing", "issuer-missing", "nested-mismatch", "revoked", "checker-refused",
+        "signing-time-missing", "issuer-missing", "key-missing", "nested-mismatch", "revoked",
+        "checker-refused",
         "checker-unavailable", "internal-fault",
       ])
   }

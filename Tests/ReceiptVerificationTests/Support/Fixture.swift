@@ -32,6 +32,23 @@ enum Fixture {
       intermediates: [try rsa.intermediate], limits: limits, clock: FixedClock(now).reading)
   }
 
+  /// The kinds that are signed with certificates, as the App Store signs them.
+  static let appStoreKinds = ReceiptKind.allCases.filter { !$0.isDetached }
+  /// The kinds that are signed with the key of an app.
+  static let detachedKinds = ReceiptKind.allCases.filter(\.isDetached)
+
+  /// A verifier that accepts the samples of every kind: Google Play states no environment.
+  static func verifierOfAllStores(
+    _ change: (inout VerificationPolicy) -> Void = { _ in }
+  ) throws -> ReceiptVerifier {
+    let keys = try TestReceipts.appKeys()
+    return try verifier {
+      $0.appKeys = keys
+      $0.environments = [.production, .sandbox]
+      change(&$0)
+    }
+  }
+
   /// One valid receipt of a kind.
   static func sample(_ kind: ReceiptKind) throws -> [UInt8] { try receipts.receipt(of: kind) }
 

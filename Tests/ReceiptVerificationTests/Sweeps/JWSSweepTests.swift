@@ -15,7 +15,7 @@ import Testing
   }
 
   /// The JWS kinds but the notification, which has a test of its own.
-  private static let singleKinds = ReceiptKind.allCases.filter {
+  private static let singleKinds = Fixture.appStoreKinds.filter {
     ![.signedNotification, .appReceipt, .transactionReceipt].contains($0)
   }
 

@@ -3,9 +3,10 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// A path from a receipt's signer to a trusted root of which everything but the time was checked.
-final class SigningChain: Sendable {
-  /// The certificates, leaf first; one alone when it is a pinned test certificate.
+/// What makes a signer's key trusted, of which everything but the time was checked: a path of certificates to a trusted
+/// root, or the policy itself, which names the key.
+final class SigningPath: Sendable {
+  /// The certificates, leaf first; one alone when it is a pinned test certificate; none where the policy names the key.
   let certificates: [Certificate]
   let publicKey: PublicKey
   let assurance: VerifiedReceipt.Assurance
@@ -14,7 +15,7 @@ final class SigningChain: Sendable {
   let notAfter: Int64
   let subject: String
   let sha256: String
-  let rootSHA256: String
+  let rootSHA256: String?
   let hasSHA1Signature: Bool
 
   init(_ certificates: [Certificate], leaf: Certificate, assurance: VerifiedReceipt.Assurance) {
@@ -29,6 +30,25 @@ final class SigningChain: Sendable {
     self.hasSHA1Signature = certificates.dropLast().contains {
       Self.sha1SignatureOIDs.contains($0.signatureAlgorithmOID)
     }
+  }
+
+  /// A key that the policy names. A key without certificates does not expire.
+  init(appKey key: PublicKey, subject: String) {
+    certificates = []
+    publicKey = key
+    assurance = .appKey
+    notBefore = .min
+    notAfter = .max
+    self.subject = subject
+    sha256 = key.sha256FingerprintHex
+    rootSHA256 = nil
+    hasSHA1Signature = false
+  }
+
+  /// How diagnostics say what the path rests on.
+  var origin: String {
+    rootSHA256.map { "\"\(subject)\" leads to the trusted root with SHA-256 \($0)" }
+      ?? "the policy names the \(subject)"
   }
 
   /// sha1WithRSAEncryption (RFC 8017) and ecdsa-with-SHA1 (RFC 3279).

@@ -4,7 +4,7 @@ internal import ReceiptCrypto
 
 /// Finds the paths leaf → intermediate → trusted root (RFC 5280 section 6). Time is not evaluated here: a path is
 /// found once and evaluated for every receipt that it signs.
-struct SigningChainBuilder {
+struct SigningPathBuilder {
   /// Certificates that may have issued the leaf.
   let intermediates: [Certificate]
   /// The roots that a path may end at.
@@ -21,7 +21,7 @@ struct SigningChainBuilder {
 
   /// All paths from the leaf to a trusted root: several intermediates or roots may have one name and key, and differ
   /// in their validity.
-  func chains(of leaf: Certificate, isTrustedRoot: Bool) throws(ValidationError) -> [SigningChain] {
+  func paths(of leaf: Certificate, isTrustedRoot: Bool) throws(ValidationError) -> [SigningPath] {
     if isTrustedRoot || trustedRoots.contains(where: { $0.subjectDER == leaf.issuerDER }) {
       throw .invalid(
         .chainLength, at: "certificate 0",
@@ -30,11 +30,11 @@ struct SigningChainBuilder {
     let issuers = intermediates.filter { $0.subjectDER == leaf.issuerDER && $0 != leaf }
     guard !issuers.isEmpty else { throw missingIssuer(of: leaf) }
 
-    var found: [SigningChain] = []
+    var found: [SigningPath] = []
     var refusal: ValidationError?
     for intermediate in issuers.prefix(Self.maximumCandidates) {
       do throws(ValidationError) {
-        found += try chains(leaf: leaf, intermediate: intermediate)
+        found += try paths(leaf: leaf, intermediate: intermediate)
       } catch {
         // What could not be computed hides nothing: another path may still be found.
         if refusal == nil || error.isRetryable { refusal = error }
@@ -44,9 +44,9 @@ struct SigningChainBuilder {
     throw refusal ?? untrusted(leaf)
   }
 
-  private func chains(
+  private func paths(
     leaf: Certificate, intermediate: Certificate
-  ) throws(ValidationError) -> [SigningChain] {
+  ) throws(ValidationError) -> [SigningPath] {
     let candidates = trustedRoots.filter { $0.subjectDER == intermediate.issuerDER && $0 != intermediate }
     guard !candidates.isEmpty else {
       let isDeeper = intermediates.contains {
@@ -58,11 +58,11 @@ struct SigningChainBuilder {
           "The path has more than three certificates; it must be leaf, intermediate, root.")
         : untrusted(intermediate, at: "certificate 1")
     }
-    var found: [SigningChain] = []
+    var found: [SigningPath] = []
     var refusal = untrusted(intermediate, at: "certificate 1")
     for root in candidates.prefix(Self.maximumCandidates) {
       do throws(ValidationError) {
-        found.append(try chain([leaf, intermediate, root]))
+        found.append(try path([leaf, intermediate, root]))
       } catch {
         if !refusal.isRetryable { refusal = error }
       }
@@ -72,7 +72,7 @@ struct SigningChainBuilder {
   }
 
   /// The path, where its signatures, algorithms and purposes hold.
-  private func chain(_ path: [Certificate]) throws(ValidationError) -> SigningChain {
+  private func path(_ path: [Certificate]) throws(ValidationError) -> SigningPath {
     let failure: CertificationPath.Failure?
     do throws(CryptoError) {
       failure = try CertificationPath.failure(
@@ -83,7 +83,7 @@ struct SigningChainBuilder {
     if let failure { throw refusal(for: failure) }
     try requireAlgorithms(of: path.dropLast())
     try requirePurposes(leaf: path[0], intermediate: path[1])
-    return SigningChain(path, leaf: path[0], assurance: .trustedRoot)
+    return SigningPath(path, leaf: path[0], assurance: .trustedRoot)
   }
 
   /// What issuers sign certificates with. The root is trusted as it is, whatever it signed itself with.
@@ -92,7 +92,7 @@ struct SigningChainBuilder {
       let algorithm = certificate.signatureAlgorithmOID
       let isAccepted =
         Self.strongAlgorithms.contains(algorithm)
-        || acceptsSHA1 && SigningChain.sha1SignatureOIDs.contains(algorithm)
+        || acceptsSHA1 && SigningPath.sha1SignatureOIDs.contains(algorithm)
       guard isAccepted else {
         throw .invalid(
           .unsupportedAlgorithm, at: "certificate \(index)",

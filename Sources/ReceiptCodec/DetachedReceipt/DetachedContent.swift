@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+
+/// What is signed in a receipt whose signature stands beside it.
+public enum DetachedContent: Sendable, Hashable {
+  /// A purchase at Google Play.
+  case googlePlayPurchase(GooglePlayPurchase)
+  /// Purchases at Google Play in the form of 2011 to 2014.
+  case googlePlayOrders(GooglePlayOrderList)
+  /// A response of Google Play's licensing.
+  case googlePlayLicense(GooglePlayLicense)
+  /// A purchase at Huawei AppGallery.
+  case huaweiPurchase(HuaweiPurchase)
+
+  /// Members that Huawei's purchases have and Google's have not.
+  private static let huaweiNames = ["applicationId", "applicationIdString"]
+
+  /// Decodes data.
+  ///
+  /// - Parameters:
+  ///   - bytes: The data.
+  ///   - store: The store that it is of; told by its members where it is `nil`.
+  ///   - limits: Bounds on size and nesting.
+  /// - Throws: ``MalformedReceipt`` with the JSON path, or the byte offset; `missing` at `$.packageName` for data that
+  ///   names no app.
+  package init(
+    decoding bytes: [UInt8], store: PurchaseStore? = nil, limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) {
+    guard Self.isJSON(bytes) else {
+      self = .googlePlayLicense(try GooglePlayLicense(decoding: bytes, limits: limits))
+      return
+    }
+    if store == .huawei {
+      self = .huaweiPurchase(try HuaweiPurchase(json: bytes, part: "data", limits: limits))
+      try requirePackage()
+      return
+    }
+    let purchase = try GooglePlayPurchase(json: bytes, part: "data", limits: limits)
+    if purchase.packageName == nil, purchase.hasUnknownField(["orders"]) {
+      let list = try GooglePlayOrderList(json: bytes, part: "data", limits: limits)
+      try list.requireOneApp()
+      self = .googlePlayOrders(list)
+    } else if store == nil, purchase.hasUnknownField(Self.huaweiNames) {
+      try self.init(decoding: bytes, store: .huawei, limits: limits)
+    } else {
+      self = .googlePlayPurchase(purchase)
+      try requirePackage()
+    }
+  }
+
+  /// Reads what a person writes, to be signed: dates may also be ISO 8601.
+  package init(
+    authoring json: [UInt8], store: PurchaseStore, limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) {
+    func read<Object: JSONObject>() throws(MalformedReceipt) -> Object {
+      try Object(json: json, part: "data", limits: limits, acceptsDateStrings: true)
+    }
+    switch store {
+    case .huawei: self = .huaweiPurchase(try read())
+    case .googlePlay:
+      let purchase: GooglePlayPurchase = try read()
+      if purchase.packageName == nil, purchase.hasUnknownField(["orders"]) {
+        let list: GooglePlayOrderList = try read()
+        try list.requireOneApp()
+        self = .googlePlayOrders(list)
+      } else {
+        self = .googlePlayPurchase(purchase)
+      }
+    }
+    try requirePackage()
+  }
+
+  /// The data as it is signed: members in the store's order.
+  package func encoded() -> [UInt8] {
+    switch self {
+    case .googlePlayPurchase(let purchase): purchase.encodedJSON()
+    case .googlePlayOrders(let list): list.encodedJSON()
+    case .googlePlayLicense(let license): license.encoded()
+    case .huaweiPurchase(let purchase): purchase.encodedJSON()
+    }
+  }
+
+  /// The store.
+  public var store: PurchaseStore {
+    switch self {
+    case .googlePlayPurchase, .googlePlayOrders, .googlePlayLicense: .googlePlay
+    case .huaweiPurchase: .huawei
+    }
+  }
+
+  /// The app, by its package name.
+  public var packageName: String? {
+    switch self {
+    case .googlePlayPurchase(let purchase): purchase.packageName
+    case .googlePlayOrders(let list): list.orders.first?.packageName
+    case .googlePlayLicense(let license): license.packageName
+    case .huaweiPurchase(let purchase): purchase.packageName
+    }
+  }
+
+  /// The kind.
+  package var kind: ReceiptKind {
+    switch self {
+    case .googlePlayPurchase, .googlePlayOrders: .googlePlayPurchase
+    case .googlePlayLicense: .googlePlayLicense
+    case .huaweiPurchase: .huaweiPurchase
+    }
+  }
+
+  /// The kind that data claims to be, told without decoding it.
+  package static func claimedKind(of bytes: [UInt8]) -> ReceiptKind {
+    guard isJSON(bytes) else { return .googlePlayLicense }
+    let isHuawei = huaweiNames.contains { bytes.firstRange(of: Array("\"\($0)\":".utf8)) != nil }
+    return isHuawei ? .huaweiPurchase : .googlePlayPurchase
+  }
+
+  /// Licence responses begin with a number. All else is taken for JSON, whose reader says what is wrong.
+  private static func isJSON(_ bytes: [UInt8]) -> Bool {
+    guard let first = bytes.first else { return true }
+    return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) && first != UInt8(ascii: "-")
+  }
+
+  private func requirePackage() throws(MalformedReceipt) {
+    guard packageName?.isEmpty != false else { return }
+    throw MalformedReceipt(
+      .missing, at: .jsonPath("$.packageName"), "In the data: the member \"packageName\" is required.")
+  }
+}
+
+extension JSONObject {
+  /// Whether one of the names is among the members that are no field.
+  fileprivate func hasUnknownField(_ names: [String]) -> Bool {
+    unknownFields.contains { member in names.contains { UTF8Text.isIdentical($0, member.name) } }
+  }
+}
+
+extension GooglePlayOrderList {
+  /// The signature is by the key of one app, so all orders must be of it.
+  fileprivate func requireOneApp() throws(MalformedReceipt) {
+    guard let package = orders.first?.packageName, !package.isEmpty else {
+      throw MalformedReceipt(
+        .missing, at: .jsonPath("$.orders[0].packageName"), "In the data: no order names the app.")
+    }
+    for (index, order) in orders.enumerated()
+    where !UTF8Text.isIdentical(order.packageName ?? "", package) {
+      throw MalformedReceipt(
+        .invalidValue, at: .jsonPath("$.orders[\(index)].packageName"),
+        "In the data: the orders are of several apps; one list is of one app.")
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A store that signs an app's purchases with a key of that app, without certificates. The raw values are the names that
+/// `receipt-tool` prints.
+public enum PurchaseStore: String, Sendable, Hashable, CaseIterable {
+  /// Google Play: RSA PKCS#1 v1.5 with SHA-1, for purchases and for responses of its licensing.
+  case googlePlay = "google-play"
+  /// Huawei AppGallery: RSA with SHA-256, PKCS#1 v1.5 or PSS.
+  case huawei
+
+  /// The store's name for people.
+  package var displayName: String {
+    switch self {
+    case .googlePlay: "Google Play"
+    case .huawei: "Huawei AppGallery"
+    }
+  }
+
+  /// What the store calls its usual signature algorithm.
+  package var defaultAlgorithm: DetachedAlgorithm {
+    switch self {
+    case .googlePlay: .sha1WithRSA
+    case .huawei: .sha256WithRSA
+    }
+  }
+}
+
+/// How a detached signature is made, by the names that Java and Huawei give the algorithms.
+package enum DetachedAlgorithm: String, Sendable, Hashable, CaseIterable {
+  case sha1WithRSA = "SHA1withRSA"
+  case sha256WithRSA = "SHA256withRSA"
+  case sha256WithRSAPSS = "SHA256withRSA/PSS"
+
+  /// Reads a name, whatever its case.
+  package init?(named name: String) {
+    let lowercased = name.lowercased()
+    guard let found = Self.allCases.first(where: { $0.rawValue.lowercased() == lowercased }) else {
+      return nil
+    }
+    self = found
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+
+/// Signed data with its signature beside it, as Google Play and Huawei deliver purchases: parsed, nothing of it
+/// verified.
+///
+/// ```json
+/// {"data": "{\"orderId\":\"GPA.3374-…\",…}", "signature": "nxteFf90gheF…"}
+/// ```
+///
+/// The signature covers the exact UTF-8 bytes of the data. Whoever parses the data and writes it again destroys it: the
+/// order of members, white space, escapes and all digits of numbers matter.
+public struct UnverifiedDetachedReceipt: Sendable, Hashable {
+  /// What is signed, exactly as received.
+  public let signedBytes: [UInt8]
+  /// The signature; empty where the receipt has none.
+  public let signature: [UInt8]
+  /// The algorithm that stands beside the signature, such as `SHA256WithRSA/PSS`; `nil` where none does. It is not
+  /// signed.
+  public let statedAlgorithm: String?
+  /// The receipt as a JSON object with the members `data` and `signature`, and `signatureAlgorithm` where it is stated.
+  public let encoded: [UInt8]
+
+  /// Takes data and signature that came apart.
+  ///
+  /// - Parameters:
+  ///   - signedBytes: The data, exactly as received.
+  ///   - signature: The signature in standard base64, padded.
+  ///   - algorithm: The algorithm that the store stated, if it did.
+  /// - Throws: ``MalformedReceipt`` with `invalidBase64` at `$.signature`; the message says what became of a signature
+  ///   that was damaged in a usual way. `invalidUTF8` at `$.data`.
+  public init(
+    signedBytes: [UInt8], signature: String, algorithm: String? = nil
+  ) throws(MalformedReceipt) {
+    guard let data = UTF8Text.string(signedBytes.span) else {
+      throw MalformedReceipt(.invalidUTF8, at: .jsonPath("$.data"), "The data is not valid UTF-8.")
+    }
+    var json = JSONWriter()
+    json.beginObject()
+    json.name("data")
+    json.string(data)
+    json.name("signature")
+    json.string(signature)
+    if let algorithm {
+      json.name("signatureAlgorithm")
+      json.string(algorithm)
+    }
+    json.endObject()
+    try self.init(
+      signedBytes: signedBytes, signatureText: Array(signature.utf8)[...], algorithm: algorithm,
+      encoded: json.bytes, at: "$.signature")
+  }
+
+  /// As it was read from JSON, which is kept.
+  init(
+    signedBytes: [UInt8], signatureText: ArraySlice<UInt8>, algorithm: String?, encoded: [UInt8],
+    at place: String
+  ) throws(MalformedReceipt) {
+    self.signedBytes = signedBytes
+    self.statedAlgorithm = algorithm?.isEmpty == true ? nil : algorithm
+    self.encoded = encoded
+    do throws(Base64Error) {
+      signature = try Base64.decode(signatureText)
+    } catch {
+      throw MalformedReceipt(
+        .invalidBase64, at: .jsonPath(place), SignatureDamage.explanation(of: signatureText, error))
+    }
+  }
+
+  /// Parses a JSON object that holds one. For the members that are read see ``UnverifiedReceipt``.
+  ///
+  /// - Parameters:
+  ///   - json: The whole document.
+  ///   - limits: Bounds on size and nesting.
+  /// - Throws: ``MalformedReceipt`` as ``UnverifiedReceipt/init(parsing:limits:)`` does, and `unrecognized` for JSON
+  ///   that holds another receipt.
+  public init(parsing json: [UInt8], limits: ReceiptLimits = .standard) throws(MalformedReceipt) {
+    guard case .detached(let receipt) = try JSONWrapping.unwrap(json, limits: limits) else {
+      throw MalformedReceipt(
+        .unrecognized, at: .jsonPath("$"), "The JSON holds no data with its signature beside it.")
+    }
+    self = receipt
+  }
+
+  /// Decodes the data.
+  ///
+  /// - Parameter limits: Bounds on size and nesting.
+  /// - Returns: The content, told by its members.
+  /// - Throws: ``MalformedReceipt`` with the JSON path inside the data, or the byte offset.
+  public func decoded(
+    limits: ReceiptLimits = .standard
+  ) throws(MalformedReceipt) -> Unverified<DetachedContent> {
+    Unverified(try DetachedContent(decoding: signedBytes, limits: limits))
+  }
+}
+
+/// What became of a signature in base64 on its way.
+enum SignatureDamage {
+  static func explanation(of text: ArraySlice<UInt8>, _ error: Base64Error) -> String {
+    func contains(_ part: String) -> Bool { text.firstRange(of: Array(part.utf8)) != nil }
+    let found: String? =
+      if contains("\\") {
+        "JSON escapes such as \"\\/\" or \"\\u003d\" stand in it: it was taken out of JSON without decoding the string."
+      } else if contains("%2") || contains("%3") {
+        "Percent-encoding such as \"%2B\" stands in it: decode the form or the URL first."
+      } else if contains(" ") {
+        "A space stands where \"+\" belongs: it passed through a form or a URL in which \"+\" was not written %2B."
+      } else if contains("-") || contains("_") {
+        "It has characters of base64url; the store writes standard base64."
+      } else if contains("\n") || contains("\r") || contains("\t") {
+        "It has line breaks or tabs; the store writes one line."
+      } else if text.count % 4 != 0, !contains("=") {
+        "The padding (\"=\") at its end is missing, or it was cut short."
+      } else {
+        nil
+      }
+    return
+      "The signature is not standard base64. \(found ?? error.message) Pass it exactly as the store gave it."
+  }
+}

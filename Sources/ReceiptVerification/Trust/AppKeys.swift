@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+public import ReceiptCodec
+public import ReceiptCrypto
+
+/// The key with which a store signs the purchases of an app. The store's console shows it; it comes without certificates,
+/// so that nothing but the policy says whose it is.
+///
+/// ```swift
+/// policy.appKeys = AppKeys([
+///   AppKey(.googlePlay, package: "com.example.app", publicKey: try PublicKey(inFile: contents))
+/// ])
+/// ```
+public struct AppKey: Sendable, Hashable {
+  /// The store that signs.
+  public let store: PurchaseStore
+  /// The app, by its package name.
+  public let package: String
+  /// The key.
+  public let publicKey: PublicKey
+
+  /// Names the key of an app.
+  public init(_ store: PurchaseStore, package: String, publicKey: PublicKey) {
+    self.store = store
+    self.package = package
+    self.publicKey = publicKey
+  }
+}
+
+/// The keys of apps that a policy trusts. An app may have several at one store, as when its key is replaced.
+public struct AppKeys: Sendable, Hashable, ExpressibleByArrayLiteral {
+  /// All keys, in the order given, each once.
+  public private(set) var all: [AppKey] = []
+  /// Found by package name.
+  private var byPackage: [String: [AppKey]] = [:]
+
+  /// Trusts the given keys.
+  public init(_ keys: [AppKey] = []) { for key in keys { insert(key) } }
+
+  /// Trusts the given keys.
+  public init(arrayLiteral keys: AppKey...) { self.init(keys) }
+
+  /// Trusts one more key.
+  public mutating func insert(_ key: AppKey) {
+    guard !all.contains(key) else { return }
+    all.append(key)
+    byPackage[key.package, default: []].append(key)
+  }
+
+  /// The keys of an app at a store, in the order given. Packages are compared byte for byte.
+  public func keys(of package: String, at store: PurchaseStore) -> [PublicKey] {
+    (byPackage[package] ?? []).filter { $0.store == store && UTF8Text.isIdentical($0.package, package) }
+      .map(\.publicKey)
+  }
+
+  /// Whether there are keys of an app at a store.
+  func contains(_ package: String, at store: PurchaseStore) -> Bool {
+    (byPackage[package] ?? []).contains { $0.store == store && UTF8Text.isIdentical($0.package, package) }
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ReceiptCodec
+import ReceiptCrypto
+import ReceiptVerification
+
+/// The keys with which Google Play and Huawei AppGallery sign the purchases of each app.
+struct AppKeyOptions: ParsableArguments {
+  @Option(
+    name: .customLong("play-key"),
+    help: ArgumentHelp(
+      "The key with which Google Play signs an app's purchases and licences: base64 as the Play Console shows it, PEM or "
+        + "DER. May be repeated, also for one app.", valueName: "PACKAGE=FILE"))
+  var playKeys: [String] = []
+
+  @Option(
+    name: .customLong("huawei-key"),
+    help: ArgumentHelp(
+      "The same for Huawei AppGallery.", valueName: "PACKAGE=FILE"))
+  var huaweiKeys: [String] = []
+
+  @Flag(
+    name: .customLong("admit-short-keys"),
+    help: ArgumentHelp(
+      "Admit keys of 1024 bits, as some test data has.",
+      discussion: "Such keys can be broken, and no store uses them: never use this in production."))
+  var admitsShortKeys = false
+
+  /// Whether a key is given, so that options about purchases of other stores take effect.
+  var isGiven: Bool { !playKeys.isEmpty || !huaweiKeys.isEmpty }
+
+  func validate() throws {
+    try refuse(
+      ["--admit-short-keys": admitsShortKeys], unless: isGiven, "needs --play-key or --huawei-key")
+    for (option, values) in [("--play-key", playKeys), ("--huawei-key", huaweiKeys)] {
+      for value in values where Self.parts(value) == nil {
+        throw ValidationError(
+          "\(option) takes PACKAGE=FILE, such as com.example.app=play-key.txt, not \(value).")
+      }
+    }
+  }
+
+  /// Adds the keys to a policy.
+  ///
+  /// - Parameter kinds: The kinds that the command line accepts; empty for all.
+  func apply(to policy: inout VerificationPolicy, kinds: [ReceiptKind]) throws {
+    func isAccepted(_ some: [ReceiptKind]) -> Bool { kinds.isEmpty || kinds.contains { some.contains($0) } }
+    try refuse(
+      ["--play-key": !playKeys.isEmpty], unless: isAccepted([.googlePlayPurchase, .googlePlayLicense]),
+      "needs --kind google-play-purchase or google-play-license, or no --kind")
+    try refuse(
+      ["--huawei-key": !huaweiKeys.isEmpty], unless: isAccepted([.huaweiPurchase]),
+      "needs --kind huawei-purchase, or no --kind")
+    for (store, values) in [(PurchaseStore.googlePlay, playKeys), (.huawei, huaweiKeys)] {
+      for value in values {
+        guard let (package, file) = Self.parts(value) else { continue }
+        policy.appKeys.insert(AppKey(store, package: package, publicKey: try Self.key(in: file)))
+      }
+    }
+    policy.admitsShortKeys = admitsShortKeys
+  }
+
+  private static func parts(_ value: String) -> (package: String, file: String)? {
+    let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    return parts.count == 2 && !parts[0].isEmpty && !parts[1].isEmpty ? (parts[0], parts[1]) : nil
+  }
+
+  private static func key(in file: String) throws -> PublicKey {
+    let contents = try InputFile.contents(of: file, limit: 1 << 20)
+    do throws(CryptoError) {
+      return try PublicKey(inFile: contents)
+    } catch {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(file): \(error.message)")
+    }
+  }
+}

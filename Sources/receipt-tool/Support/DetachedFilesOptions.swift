@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ReceiptCodec
+
+/// Signed data and its signature in two files.
+struct DetachedFilesOptions: ParsableArguments {
+  @Option(
+    name: .customLong("data"),
+    help: ArgumentHelp(
+      "A file with the data that Google Play or Huawei signed, byte for byte; in place of a path.",
+      valueName: "FILE"))
+  var dataFile: String?
+
+  @Option(
+    name: .customLong("signature"),
+    help: ArgumentHelp("A file with the signature of --data, in base64.", valueName: "FILE"))
+  var signatureFile: String?
+
+  @Option(
+    name: .customLong("signature-algorithm"),
+    help: ArgumentHelp(
+      "The algorithm that Huawei stated beside the signature of --data, such as SHA256WithRSA/PSS.",
+      valueName: "NAME"))
+  var algorithm: String?
+
+  var isGiven: Bool { dataFile != nil }
+
+  /// Checks that the options make sense together with the paths of a command.
+  func validate(paths: [String], _ others: KeyValuePairs<String, Bool> = [:]) throws {
+    try refuse(
+      ["--signature": signatureFile != nil, "--signature-algorithm": algorithm != nil], unless: isGiven,
+      "needs --data")
+    guard isGiven else {
+      guard !paths.isEmpty else { throw ValidationError("Name at least one file, or - for standard input.") }
+      return
+    }
+    guard signatureFile != nil else { throw ValidationError("--data needs --signature.") }
+    guard paths.isEmpty else {
+      throw ValidationError("--data takes the place of a path: leave out \(paths.joined(separator: " ")).")
+    }
+    guard dataFile != "-" || signatureFile != "-" else {
+      throw ValidationError("Standard input cannot be both --data and --signature.")
+    }
+    try refuse(others, unless: false, "reads receipts from a path, not from --data")
+  }
+
+  /// The JSON object that both files make; `nil` without the options.
+  ///
+  /// - Parameter limit: The longest receipt, in bytes.
+  /// - Returns: The object, whose data is longer than the limit where the file is.
+  func receipt(limit: Int) throws -> (name: String, bytes: [UInt8])? {
+    guard let dataFile, let signatureFile else { return nil }
+    let data = try InputFile.contents(of: dataFile, limit: limit)
+    let signature = try InputFile.contents(of: signatureFile, limit: 1 << 20)
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("data", String(decoding: data, as: UTF8.self))
+    object.member("signature", String(decoding: ReceiptText.trimming(signature), as: UTF8.self))
+    object.member("signatureAlgorithm", algorithm)
+    object.endObject()
+    return (dataFile, object.bytes)
+  }
+}
