@@ -17,8 +17,10 @@ struct HuaweiOptions: ParsableArguments {
 
   @Option(
     name: .customLong("huawei-site"),
-    help: "The servers of the region where the app is sold: china, germany, singapore or russia.")
-  var site: HuaweiAddress.Site?
+    help: ArgumentHelp(
+      "The servers of the region where the app is sold: china, germany, singapore or russia.",
+      valueName: "SITE"))
+  var siteName: String?
 
   @Option(
     name: .customLong("huawei-base-url"),
@@ -27,11 +29,19 @@ struct HuaweiOptions: ParsableArguments {
 
   /// Options that have no effect unless Huawei is asked.
   var given: KeyValuePairs<String, Bool> {
-    ["--huawei-client-id": clientId != nil, "--huawei-site": site != nil, "--huawei-base-url": base != nil]
+    [
+      "--huawei-client-id": clientId != nil, "--huawei-site": siteName != nil,
+      "--huawei-base-url": base != nil,
+    ]
   }
 
+  private var site: HuaweiAddress.Site? { siteName.flatMap { HuaweiAddress.Site(rawValue: $0) } }
+
   func validate() throws {
-    try refuse(["--huawei-base-url": base != nil], unless: site == nil, "cannot go with --huawei-site")
+    guard siteName == nil || site != nil else {
+      throw ValidationError("--huawei-site takes china, germany, singapore or russia.")
+    }
+    try refuse(["--huawei-base-url": base != nil], unless: siteName == nil, "cannot go with --huawei-site")
   }
 
   /// Asks Huawei. The purchase in an answer is verified with the app's keys.
@@ -57,5 +67,3 @@ struct HuaweiOptions: ParsableArguments {
       retry: servers.retry)
   }
 }
-
-extension HuaweiAddress.Site: ExpressibleByArgument {}
