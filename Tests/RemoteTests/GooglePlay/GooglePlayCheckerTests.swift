@@ -10,7 +10,8 @@ import Testing
 /// What Google Play says of a purchase that is really signed.
 @Suite struct GooglePlayCheckerTests {
   private static func verifier() throws -> ReceiptVerifier {
-    var policy = VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]))
+    var policy = VerificationPolicy(
+      bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.production, .sandbox])
     policy.appKeys = try TestReceipts.appKeys()
     return ReceiptVerifier(
       trust: TrustAnchors(), policy: policy, clock: FixedClock(RemoteFixture.now).reading)
