@@ -59,6 +59,7 @@ let package = Package(
     .target(
       name: "AppStoreServer",
       dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptHTTP", "ReceiptSigning", "ReceiptVerification"]),
+    // The client of the Google Play Developer API, and the receiver of its notifications.
     .target(
       name: "GooglePlay",
       dependencies: [

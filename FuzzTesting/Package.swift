@@ -6,8 +6,9 @@ import PackageDescription
 /// One executable per parser, each a libFuzzer entry point. Built and run by `scripts/fuzz`, which passes
 /// the sanitizers for every module, so that the code under test is instrumented too.
 let targets = [
-  "app-receipt", "asn1", "audit-entry", "catalog", "certificate", "detached", "json", "jws", "private-key",
-  "recognition", "revocation", "store-protocol", "transaction-receipt", "transparency-log", "verify",
+  "app-receipt", "asn1", "audit-entry", "catalog", "certificate", "detached", "google-play", "json", "jws",
+  "private-key", "recognition", "revocation", "store-protocol", "transaction-receipt", "transparency-log",
+  "verify",
 ]
 
 /// The package under test by its identity, the name of its folder: fuzz targets call what its modules share among
@@ -27,6 +28,7 @@ let package = Package(
         dependencies: [
           "FuzzSupport",
           .product(name: "AuditTrail", package: "receipt-kit"),
+          .product(name: "GooglePlay", package: "receipt-kit"),
           .product(name: "ReceiptCodec", package: "receipt-kit"),
           .product(name: "ReceiptCrypto", package: "receipt-kit"),
           .product(name: "ReceiptHTTP", package: "receipt-kit"),

@@ -172,7 +172,7 @@ public struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Percent-encoding (RFC 3986 section 2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
   /// Encodes everything but the unreserved characters.
   package static func encode(_ text: String) -> String {
     var encoded: [UInt8] = []

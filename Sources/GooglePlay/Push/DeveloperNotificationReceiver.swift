@@ -102,7 +102,7 @@ public struct DeveloperNotificationReceiver: Sendable {
   }
 
   /// Reads the body of a push request.
-  static func message(in body: [UInt8]) throws(MalformedReceipt) -> DeveloperMessage {
+  package static func message(in body: [UInt8]) throws(MalformedReceipt) -> DeveloperMessage {
     let limits = ReceiptLimits(maximumByteCount: body.count, maximumDepth: 16, maximumElementCount: 10_000)
     let push = try PubSubPush(json: body, part: "push request", limits: limits)
     let ids = [push.message.messageId, push.message.messageIdAlias].compactMap(\.self)

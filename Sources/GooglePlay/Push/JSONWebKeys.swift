@@ -2,7 +2,7 @@
 
 internal import ReceiptBytes
 internal import ReceiptCodec
-internal import ReceiptCrypto
+package import ReceiptCrypto
 
 /// The keys by which Google signs the tokens of push requests, by identifier. They are held for as long as their
 /// response says; an identifier that they do not have has them requested anew, once a minute at most.
@@ -108,7 +108,7 @@ final class JSONWebKeys: Sendable {
 
 extension JSONWebKey {
   /// The key, if it is RSA of 2048 to 8192 bits for signatures with RS256.
-  var publicKey: PublicKey? {
+  package var publicKey: PublicKey? {
     guard keyType == "RSA", alg ?? "RS256" == "RS256", use ?? "sig" == "sig",
       let modulus = try? Base64URL.decode(Array((modulus ?? "").utf8)),
       let exponent = try? Base64URL.decode(Array((exponent ?? "").utf8)),

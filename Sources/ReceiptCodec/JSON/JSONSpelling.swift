@@ -46,15 +46,20 @@ package struct MillisecondsString: JSONSpelling {
   package func write(to json: inout JSONWriter) { json.string(String(value.wholeMilliseconds)) }
 }
 
-/// An instant as a string of RFC 3339.
+/// An instant as a string of RFC 3339, in the years 0000 to 9999 in UTC.
 package struct DateTimeString: JSONSpelling {
+  private static let milliseconds: Range<Double> = -62_167_219_200_000..<253_402_300_800_000
+
   package let value: Timestamp
 
   package init(_ value: Timestamp) { self.value = value }
 
   package init(from json: inout JSONReader) throws(MalformedReceipt) {
     let text = try json.stringBytes()
-    guard let value = Timestamp(iso8601: text.span) else {
+    // An offset may lead out of the years.
+    guard let value = Timestamp(iso8601: text.span),
+      Self.milliseconds.contains(value.millisecondsSince1970)
+    else {
       throw json.fieldFailure(.invalidValue, "expected a date such as 2025-10-01T07:09:12.835Z (RFC 3339).")
     }
     self.value = value

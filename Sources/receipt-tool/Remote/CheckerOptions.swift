@@ -13,9 +13,12 @@ struct CheckerOptions: ParsableArguments {
   @Option(
     name: .customLong("check"),
     help: ArgumentHelp(
-      "Also ask: app-store, verify-receipt, ocsp, or receiptkit=URL. May be repeated; all must confirm.",
+      "Also ask: app-store, google-play, huawei, verify-receipt, ocsp, or receiptkit=URL. May be repeated; all must "
+        + "confirm.",
       discussion: """
         app-store: the App Store Server API, which knows refunds and revocations; needs credentials. \
+        google-play: the Google Play Developer API, for its purchases; needs a service account. \
+        huawei: Huawei AppGallery, for its purchases; needs the app's client and --huawei-site. \
         verify-receipt: the store's older service, for app receipts and transaction receipts. \
         ocsp: whether the certificates of the signer were revoked. \
         receiptkit=URL: another ReceiptKit service. \
@@ -51,16 +54,19 @@ struct CheckerOptions: ParsableArguments {
   var softOCSP = false
 
   @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+  @OptionGroup(title: "Google Play") var play: PlayAccountOptions
+  @OptionGroup(title: "Huawei") var huawei: HuaweiOptions
   @OptionGroup(title: "Servers") var servers: ServerOptions
 
   func validate() throws {
     for specification in specifications {
       guard
-        ["app-store", "verify-receipt", "ocsp"].contains(specification)
+        ["app-store", "google-play", "huawei", "verify-receipt", "ocsp"].contains(specification)
           || specification.hasPrefix("receiptkit=")
       else {
         throw ValidationError(
-          "--check takes app-store, verify-receipt, ocsp or receiptkit=URL, not \"\(specification)\".")
+          "--check takes app-store, google-play, huawei, verify-receipt, ocsp or receiptkit=URL, not "
+            + "\"\(specification)\".")
       }
     }
     let (asksAPI, asksOCSP) = (asks("app-store"), asks("ocsp"))
@@ -72,10 +78,13 @@ struct CheckerOptions: ParsableArguments {
         "--issuer-id": credentials.issuerId != nil,
       ], unless: asksAPI, "needs --check app-store")
     try refuse(
-      [
-        "--credentials": credentials.credentialsFile != nil, "--sandbox-base-url": servers.sandboxBase != nil,
-      ],
-      unless: asksStore, "needs --check app-store or verify-receipt")
+      ["--credentials": credentials.credentialsFile != nil], unless: asksStore || asks("huawei"),
+      "needs --check app-store, verify-receipt or huawei")
+    try refuse(
+      ["--sandbox-base-url": servers.sandboxBase != nil], unless: asksStore,
+      "needs --check app-store or verify-receipt")
+    try refuse(play.given, unless: asks("google-play"), "needs --check google-play")
+    try refuse(huawei.given, unless: asks("huawei"), "needs --check huawei")
     try refuse(
       ["--base-url": servers.base != nil], unless: asksStore || asksOCSP,
       "needs --check app-store, verify-receipt or ocsp")
@@ -101,10 +110,10 @@ struct CheckerOptions: ParsableArguments {
       requiresCurrentSubscription: requiresCurrent)
   }
 
-  /// Checks the receipt's own content against the requirements, if the App Store is not asked; `nil` without
-  /// requirements.
+  /// Checks the receipt's own content against the requirements, if no store is asked; `nil` without requirements.
   func signedContentChecker(_ policy: VerificationPolicy) -> SignedContentChecker? {
-    guard !asks("app-store"), accountToken != nil || requiresCurrent else { return nil }
+    let asksNoStore = !["app-store", "google-play", "huawei"].contains(where: asks)
+    guard asksNoStore, accountToken != nil || requiresCurrent else { return nil }
     return SignedContentChecker(requirements: requirements, clock: Self.clock(policy))
   }
 
@@ -121,6 +130,15 @@ struct CheckerOptions: ParsableArguments {
     try specifications.map { specification in
       switch specification {
       case "app-store": return try appStore(over: transport, policy: policy, trust: trust)
+      case "google-play":
+        // It names the app of each receipt.
+        let client = try play.client(
+          packageName: "", over: transport, retry: servers.retry, allowsPlainHTTP: servers.allowsPlainHTTP)
+        return GooglePlayChecker(client: client, requirements: requirements)
+      case "huawei":
+        return try huawei.checker(
+          over: transport, servers: servers, credentials: credentials, policy: policy,
+          requirements: requirements)
       case "verify-receipt":
         return VerifyReceiptChecker(
           transport: transport, endpoints: try servers.verifyReceiptEndpoints(),

@@ -31,10 +31,11 @@ struct CredentialOptions: ParsableArguments {
   @Option(
     name: .customLong("credentials"),
     help: ArgumentHelp(
-      "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, all optional.",
+      "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, huaweiClientId, huaweiClientSecret, "
+        + "all optional.",
       discussion: """
-        Only its owner may read it (mode 0600). The shared secret is read from this file or from
-        RECEIPTKIT_SHARED_SECRET, never from a flag, because others can see command lines.
+        Only its owner may read it (mode 0600). The secrets are read from this file or from RECEIPTKIT_SHARED_SECRET and
+        RECEIPTKIT_HUAWEI_CLIENT_SECRET, never from a flag, because others can see command lines.
         """, valueName: "FILE"))
   var credentialsFile: String?
 
@@ -46,6 +47,8 @@ struct CredentialOptions: ParsableArguments {
     var issuerId: String?
     var bundleId: String?
     var sharedSecret: String?
+    var huaweiClientId: String?
+    var huaweiClientSecret: String?
   }
 
   /// Signs tokens for the app that a flag names, or for the one in the credentials.
@@ -85,6 +88,18 @@ struct CredentialOptions: ParsableArguments {
     (try readFile().sharedSecret ?? Self.environment("RECEIPTKIT_SHARED_SECRET")).map { Secret($0) }
   }
 
+  /// The app's client at Huawei AppGallery, with its secret.
+  func huawei(clientId: String?) throws -> (id: String, secret: Secret) {
+    let file = try readFile()
+    guard let id = clientId ?? file.huaweiClientId ?? Self.environment("RECEIPTKIT_HUAWEI_CLIENT_ID") else {
+      throw Self.missing("--huawei-client-id ID", "RECEIPTKIT_HUAWEI_CLIENT_ID")
+    }
+    guard let secret = file.huaweiClientSecret ?? Self.environment("RECEIPTKIT_HUAWEI_CLIENT_SECRET") else {
+      throw Self.missing("the client's secret", "RECEIPTKIT_HUAWEI_CLIENT_SECRET")
+    }
+    return (id, Secret(secret))
+  }
+
   private static func missing(_ flag: String, _ variable: String) -> ExitCode {
     ToolExit.failure(
       ToolExit.usage, "needs \(flag), or \(variable) in the environment, or --credentials FILE")
@@ -121,6 +136,8 @@ struct CredentialOptions: ParsableArguments {
       case "issuerId": file.issuerId = value
       case "bundleId": file.bundleId = value
       case "sharedSecret": file.sharedSecret = value
+      case "huaweiClientId": file.huaweiClientId = value
+      case "huaweiClientSecret": file.huaweiClientSecret = value
       default: throw ToolExit.failure(ToolExit.unreadableInput, "\(path): there is no \(member.name)")
       }
     }

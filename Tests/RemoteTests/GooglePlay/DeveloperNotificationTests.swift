@@ -3,6 +3,7 @@
 import Entitlements
 @testable import GooglePlay
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptTesting
 import Testing
 

@@ -84,4 +84,17 @@ import Testing
     #expect(far?.code == .outOfRange)
     #expect(far?.place == .jsonPath("$.voidedTimeMillis"))
   }
+
+  @Test("instants are of the years that RFC 3339 has, in UTC, too")
+  func instants() throws {
+    for (text, isValid) in [
+      ("9999-12-31T23:59:59.999Z", true), ("0000-01-01T00:00:00Z", true),
+      ("9999-12-31T23:59:59-00:01", false),
+      ("0000-01-01T00:00:00+00:01", false), ("2025-10-01", false),
+    ] {
+      let json = Array(#"{"startTime":"\#(text)"}"#.utf8)
+      let purchase = try? SubscriptionPurchaseV2(json: json, part: "answer", limits: .standard)
+      #expect((purchase != nil) == isValid)
+    }
+  }
 }

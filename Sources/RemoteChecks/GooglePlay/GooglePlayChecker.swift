@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import GooglePlay
+internal import ReceiptBytes
+internal import ReceiptCodec
+public import ReceiptVerification
+
+/// Asks Google Play whether a purchase still stands: that it is known, paid for, not refunded, of the stated product and
+/// order, and of the right owner.
+///
+/// A signed purchase of Google Play proves that it was made, and not that it still stands: it states no expiry and no
+/// refund. Of an order list with several purchases each is asked about; those that were refunded are named in the
+/// answer while others stand.
+public struct GooglePlayChecker: RemoteChecker {
+  /// `google-play`.
+  public let name = "google-play"
+  /// What is required. The account is compared with the one that the app stated (`obfuscatedExternalAccountId`).
+  public var requirements: PurchaseRequirements
+  private let client: GooglePlayClient
+  /// An order list of Google's has few; each costs a request.
+  private static let maximumPurchaseCount = 100
+
+  /// Creates a checker.
+  ///
+  /// - Parameters:
+  ///   - client: Asks about the purchases, of any app of its account.
+  ///   - requirements: What is required.
+  public init(client: GooglePlayClient, requirements: PurchaseRequirements = PurchaseRequirements()) {
+    self.client = client
+    self.requirements = requirements
+  }
+
+  /// Asks about the purchases of a receipt.
+  public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
+    let purchases: [GooglePlayPurchase]
+    switch receipt.content {
+    case .detached(.googlePlayPurchase(let purchase)): purchases = [purchase]
+    // What was not paid for when the list was signed is no purchase of the receipt.
+    case .detached(.googlePlayOrders(let list)): purchases = list.orders.filter(\.isPaid)
+    default:
+      return .terminalFailure(message: "Google Play knows its own purchases, not a \(receipt.kind.rawValue).")
+    }
+    guard let packageName = receipt.bundleId, purchases.count <= Self.maximumPurchaseCount else {
+      return .terminalFailure(message: "The receipt has more than \(Self.maximumPurchaseCount) purchases.")
+    }
+    let client = client.calling(for: packageName)
+    if purchases.count == 1 { return await PlayInquiry(client, requirements).answer(purchases[0]) }
+    return await answer(purchases, of: receipt, PlayInquiry(client, requirements))
+  }
+
+  /// Refused where one is refused; revoked where all are; else those that were revoked are named.
+  private func answer(
+    _ purchases: [GooglePlayPurchase], of receipt: VerifiedReceipt, _ inquiry: PlayInquiry
+  ) async -> CheckerAnswer {
+    var revoked: [CheckerResponse.RevokedTransaction] = []
+    var environment: ReceiptEnvironment.Category?
+    for purchase in purchases {
+      let answer = await inquiry.answer(purchase)
+      guard case .response(let response) = answer else { return answer }
+      switch response.standing {
+      case .confirmed: environment = response.environment
+      case .refused: return .response(response)
+      case .revoked(let date):
+        guard let id = purchase.orderId, !id.isEmpty else { return .response(response) }
+        revoked.append(
+          CheckerResponse.RevokedTransaction(transactionId: id, revocationDate: date ?? inquiry.now))
+      }
+    }
+    return .response(
+      RevocationFinding.response(revoked, of: receipt, environment: environment))
+  }
+}

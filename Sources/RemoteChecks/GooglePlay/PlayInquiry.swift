@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GooglePlay
+internal import ReceiptBytes
+internal import ReceiptCodec
+internal import ReceiptVerification
+
+/// What Google Play says of one purchase.
+struct PlayInquiry {
+  private let client: GooglePlayClient
+  private let requirements: PurchaseRequirements
+
+  init(_ client: GooglePlayClient, _ requirements: PurchaseRequirements) {
+    self.client = client
+    self.requirements = requirements
+  }
+
+  var now: Timestamp { client.time.now() }
+
+  func answer(_ claimed: GooglePlayPurchase) async -> CheckerAnswer {
+    guard let token = claimed.purchaseToken, !token.isEmpty else {
+      return .terminalFailure(message: "The purchase states no purchase token to ask about.")
+    }
+    do throws(GooglePlayError) {
+      // The signed data of subscriptions say whether they renew; those of prepaid ones may not.
+      if claimed.autoRenewing == nil, let answer = try await product(claimed, token) { return answer }
+      return try await subscription(claimed, token)
+    } catch {
+      return Self.answer(error)
+    }
+  }
+
+  /// `nil` for what is no one-time purchase.
+  private func product(
+    _ claimed: GooglePlayPurchase, _ token: String
+  ) async throws(GooglePlayError) -> CheckerAnswer? {
+    do throws(GooglePlayError) {
+      return answer(try await client.send(.product(token)), to: claimed)
+    } catch {
+      guard error.code == .notFound || error.code == .invalidRequest else { throw error }
+      return nil
+    }
+  }
+
+  private func subscription(
+    _ claimed: GooglePlayPurchase, _ token: String
+  ) async throws(GooglePlayError) -> CheckerAnswer {
+    answer(try await client.send(.subscription(token)), to: claimed)
+  }
+
+  private static func answer(_ error: GooglePlayError) -> CheckerAnswer {
+    switch error.code {
+    case .notFound, .invalidRequest:
+      return .response(
+        CheckerResponse(.refused(message: "Google Play does not know the purchase (\(error.cause)).")))
+    case .tokenNoLongerValid:
+      return .response(
+        CheckerResponse(
+          .refused(message: "The purchase token is no longer valid: it expired long ago.")))
+    default:
+      return error.isRetryable || error.cause == .cancelled
+        ? .retryableFailure(message: error.description) : .terminalFailure(message: error.description)
+    }
+  }
+
+  // MARK: Decisions
+
+  /// What a one-time purchase is, by Google's answer.
+  func answer(_ known: ProductPurchaseV2, to claimed: GooglePlayPurchase) -> CheckerAnswer {
+    let isTest = known.testPurchaseContext != nil
+    switch known.purchaseStateContext?.purchaseState {
+    case .purchased: break
+    case .cancelled: return response(.revoked(at: nil), isTest: isTest)
+    case .pending: return refused("The purchase is not paid for yet.", isTest: isTest)
+    case .unspecified, .unknown, nil:
+      return Self.unknownState(known.purchaseStateContext?.purchaseState?.rawValue)
+    }
+    let refusal =
+      otherOrder(claimed, than: [known.orderId])
+      ?? otherProduct(claimed, than: (known.productLineItem ?? []).map(\.productId))
+      ?? otherAccount(known.obfuscatedExternalAccountId)
+    return refusal.map { refused($0, isTest: isTest) } ?? response(.confirmed, isTest: isTest)
+  }
+
+  /// What a subscription is, by Google's answer.
+  func answer(_ known: SubscriptionPurchaseV2, to claimed: GooglePlayPurchase) -> CheckerAnswer {
+    let isTest = known.testPurchase != nil
+    let items = known.lineItems ?? []
+    let products = items.map(\.productId) + items.map(\.itemReplacement?.productId)
+    let refusal =
+      otherOrder(claimed, than: items.map(\.latestSuccessfulOrderId) + [known.latestOrderId])
+      ?? otherProduct(claimed, than: products)
+      ?? otherAccount(known.externalAccountIdentifiers?.obfuscatedExternalAccountId)
+    if let refusal { return refused(refusal, isTest: isTest) }
+    switch known.subscriptionState {
+    case .pending, .pendingPurchaseCanceled:
+      return refused("The purchase is not paid for.", isTest: isTest)
+    case .active, .inGracePeriod, .canceled:
+      let isCurrent = items.contains { item in item.expiryTime.map { now < $0 } ?? false }
+      return isCurrent || !requirements.requiresCurrentSubscription
+        ? response(.confirmed, isTest: isTest)
+        : refused(PurchaseRequirements.notActive("expired"), isTest: isTest)
+    case .paused, .onHold, .expired:
+      let state = known.subscriptionState?.meaning ?? "expired"
+      return requirements.requiresCurrentSubscription
+        ? refused(PurchaseRequirements.notActive(state), isTest: isTest)
+        : response(.confirmed, isTest: isTest)
+    case .unspecified, .unknown, nil: return Self.unknownState(known.subscriptionState?.rawValue)
+    }
+  }
+
+  /// Not a failure that may be retried: the offline rule would let the signature be enough after it.
+  private static func unknownState(_ state: String?) -> CheckerAnswer {
+    .terminalFailure(
+      message:
+        "Google Play names no state of the purchase that is known (\(ShownText.line(state ?? "none"))).")
+  }
+
+  private func response(_ standing: CheckerResponse.Standing, isTest: Bool) -> CheckerAnswer {
+    .response(CheckerResponse(standing, environment: isTest ? .sandbox : .production))
+  }
+
+  private func refused(_ message: String, isTest: Bool) -> CheckerAnswer {
+    response(.refused(message: message), isTest: isTest)
+  }
+
+  /// Renewals of a subscription append `..0`, `..1` to the order.
+  private func otherOrder(_ claimed: GooglePlayPurchase, than known: [String?]) -> String? {
+    func base(_ order: String) -> String {
+      order.firstRange(of: "..").map { String(order[..<$0.lowerBound]) } ?? order
+    }
+    let known = known.compactMap(\.self).filter { !$0.isEmpty }
+    guard let order = claimed.orderId, !order.isEmpty, !known.isEmpty else { return nil }
+    return known.contains { UTF8Text.isIdentical(base($0), base(order)) }
+      ? nil : "Google Play has another order for this purchase."
+  }
+
+  private func otherProduct(_ claimed: GooglePlayPurchase, than known: [String?]) -> String? {
+    let known = known.compactMap(\.self)
+    let claimed = (claimed.productIds ?? []) + [claimed.productId].compactMap(\.self)
+    guard !known.isEmpty else { return "Google Play has no product for this purchase." }
+    return claimed.allSatisfy { product in known.contains { UTF8Text.isIdentical($0, product) } }
+      ? nil : "Google Play has another product for this purchase."
+  }
+
+  private func otherAccount(_ account: String?) -> String? {
+    requirements.refusal(appAccountToken: account.map { UUIDString(rawValue: $0) })
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+internal import ReceiptCodec
+public import ReceiptHTTP
+public import ReceiptVerification
+
+/// Asks Huawei AppGallery whether a purchase still stands: that it is known, paid for and not refunded, and with
+/// ``PurchaseRequirements/requiresCurrentSubscription`` that a subscription runs.
+///
+/// What it answers is signed as the purchase itself is, and is verified with the keys of the policy.
+public struct HuaweiChecker: RemoteChecker {
+  /// `huawei`.
+  public let name = "huawei"
+  /// What is required. Huawei's purchases name no account.
+  public var requirements: PurchaseRequirements
+  private let client: HuaweiClient
+  private let verifier: ReceiptVerifier
+
+  /// Creates a checker.
+  ///
+  /// - Parameters:
+  ///   - transport: What sends the requests.
+  ///   - address: The servers of the region in which the app is sold.
+  ///   - clientId: The client identifier of the app in AppGallery Connect.
+  ///   - clientSecret: Its secret.
+  ///   - verifier: Verifies the purchase in the answer; its policy names the app's key.
+  ///   - requirements: What is required.
+  ///   - retry: How often and how long it is tried.
+  ///   - time: The clocks.
+  public init(
+    transport: any HTTPTransport, address: HuaweiAddress, clientId: String, clientSecret: Secret,
+    verifier: ReceiptVerifier, requirements: PurchaseRequirements = PurchaseRequirements(),
+    retry: RetryPolicy = RetryPolicy(), time: RemoteTime = .system
+  ) {
+    self.requirements = requirements
+    self.verifier = verifier
+    client = HuaweiClient(
+      address: address, clientId: clientId, clientSecret: clientSecret,
+      caller: RemoteCaller(transport: transport, policy: retry, time: time))
+  }
+
+  /// Asks about a purchase at Huawei.
+  public func check(_ receipt: VerifiedReceipt) async -> CheckerAnswer {
+    guard case .detached(.huaweiPurchase(let purchase)) = receipt.content else {
+      return .terminalFailure(message: "Huawei knows its own purchases, not a \(receipt.kind.rawValue).")
+    }
+    guard let token = purchase.purchaseToken, !token.isEmpty else {
+      return .terminalFailure(message: "The purchase states no purchase token to ask about.")
+    }
+    do throws(CheckFailure) {
+      return try await answer(about: purchase, token: token)
+    } catch {
+      return error.answer
+    }
+  }
+
+  private func answer(
+    about claimed: HuaweiPurchase, token: String
+  ) async throws(CheckFailure) -> CheckerAnswer {
+    let answer: HuaweiAnswer
+    if claimed.kind == .subscription {
+      guard let id = claimed.subscriptionId, !id.isEmpty else {
+        return .terminalFailure(message: "The subscription states no identifier to ask about.")
+      }
+      answer = try await client.subscription(token: token, subscriptionId: id)
+    } else {
+      answer = try await client.order(token: token, productId: claimed.productId ?? "")
+    }
+    switch answer.responseCode {
+    case .success: break
+    case .notOwned, .alreadyConsumed, .abnormalAccount:
+      return .response(CheckerResponse(.refused(message: HuaweiClient.message(answer))))
+    default: return .terminalFailure(message: HuaweiClient.message(answer))
+    }
+    let known = try verified(answer)
+    guard UTF8Text.isIdentical(known.packageName ?? "", claimed.packageName ?? ""),
+      UTF8Text.isIdentical(known.purchaseToken ?? "", token)
+    else { throw CheckFailure(.terminalFailure(message: "Huawei answers about another purchase.")) }
+    return .response(
+      CheckerResponse(
+        standing(of: known, claimed: claimed, at: client.caller.time.now()),
+        environment: DetachedContent.huaweiPurchase(known).environment?.category))
+  }
+
+  /// The purchase in an answer, by the app's key.
+  private func verified(_ answer: HuaweiAnswer) throws(CheckFailure) -> HuaweiPurchase {
+    guard let data = answer.purchaseTokenData ?? answer.inappPurchaseData else {
+      throw CheckFailure(.terminalFailure(message: "Huawei's answer has no purchase."))
+    }
+    let signed: UnverifiedDetachedReceipt
+    do throws(MalformedReceipt) {
+      signed = try UnverifiedDetachedReceipt(
+        signedBytes: Array(data.utf8), signature: answer.dataSignature ?? "",
+        algorithm: answer.signatureAlgorithm)
+    } catch {
+      throw CheckFailure(
+        .terminalFailure(message: "The purchase in Huawei's answer cannot be read: \(error)"))
+    }
+    switch verifier.verify(.detached(signed)) {
+    case .valid(let receipt):
+      guard case .detached(.huaweiPurchase(let purchase)) = receipt.content else {
+        throw CheckFailure(.terminalFailure(message: "Huawei's answer is a \(receipt.kind.rawValue)."))
+      }
+      return purchase
+    case .invalid(let receipt):
+      throw CheckFailure(
+        .terminalFailure(message: "The purchase in Huawei's answer is not genuine: \(receipt.reason)"))
+    case .undetermined(let receipt):
+      throw CheckFailure(
+        .terminalFailure(message: "The purchase in Huawei's answer cannot be verified: \(receipt.reason)"))
+    }
+  }
+
+  private func standing(
+    of known: HuaweiPurchase, claimed: HuaweiPurchase, at now: Timestamp
+  ) -> CheckerResponse.Standing {
+    if let refusal = requirements.refusal(appAccountToken: nil) { return .refused(message: refusal) }
+    switch known.purchaseState {
+    case .purchased: break
+    case .cancelled, .refunded: return .revoked(at: known.cancelTime)
+    case .pending, .initialized: return .refused(message: "The purchase is not paid for yet.")
+    case .unknown, nil: return .refused(message: "Huawei names a state of the purchase that is not known.")
+    }
+    if claimed.kind != .subscription,
+      !UTF8Text.isIdentical(known.productId ?? "", claimed.productId ?? "")
+    {
+      return .refused(message: "Huawei has another product for this purchase.")
+    }
+    if let cancelTime = known.cancelTime { return .revoked(at: cancelTime) }
+    guard requirements.requiresCurrentSubscription, known.kind == .subscription else { return .confirmed }
+    let end = [known.expirationDate, known.graceExpirationTime].compactMap(\.self).max()
+    return end.map { now < $0 } ?? false
+      ? .confirmed : .refused(message: PurchaseRequirements.notActive("expired"))
+  }
+}
+
+extension HuaweiChecker: CustomStringConvertible, CustomReflectable {
+  /// The name; neither client nor secret.
+  public var description: String { "HuaweiChecker" }
+
+  /// The name alone.
+  public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}

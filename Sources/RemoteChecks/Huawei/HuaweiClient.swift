@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GooglePlay
+internal import ReceiptBytes
+internal import ReceiptCodec
+internal import ReceiptVerification
+
+/// Asks Huawei AppGallery about purchase tokens. All tasks share its access token.
+final class HuaweiClient: Sendable {
+  /// Seconds before its expiry at which an access token is no longer used.
+  private static let reserve: Double = 60
+  private static let maximumResponseByteCount = 1 << 20
+
+  let caller: RemoteCaller
+  private let address: HuaweiAddress
+  private let tokens: SharedFetch<Secret, CheckFailure>
+
+  init(address: HuaweiAddress, clientId: String, clientSecret: Secret, caller: RemoteCaller) {
+    self.address = address
+    self.caller = caller
+    let cancelled = CheckFailure(.retryableFailure(message: "The task was cancelled."))
+    tokens = SharedFetch(time: caller.time, cancelled: cancelled) {
+      let now = caller.time.now()
+      let grant = AccessTokenGrant(form: [
+        ("grant_type", "client_credentials"), ("client_id", clientId), ("client_secret", clientSecret.text),
+      ])
+      do {
+        let (token, lifetime) = try await grant.token(from: address.token, caller)
+        return .success(
+          .init(token, obtainedAt: now, usableUntil: now.addingSeconds(lifetime - Self.reserve)))
+      } catch let refusal as AccessTokenRefusal {
+        let reasons = ["HTTP status \(refusal.httpStatus)", refusal.error, refusal.message].compactMap(\.self)
+        let message = "Huawei issued no access token: \(reasons.joined(separator: ": "))"
+        return .failure(
+          CheckFailure(
+            refusal.isRetryable ? .retryableFailure(message: message) : .terminalFailure(message: message)))
+      } catch {
+        return .failure(CheckFailure(error))
+      }
+    }
+  }
+
+  /// What the order service knows of a token.
+  func order(token: String, productId: String) async throws(CheckFailure) -> HuaweiAnswer {
+    var question = HuaweiTokenQuestion()
+    question.purchaseToken = token
+    question.productId = productId
+    return try await ask(
+      address.orders.appending(pathSegments: ["applications", "purchases", "tokens", "verify"]), question)
+  }
+
+  /// What the subscription service knows of a token.
+  func subscription(token: String, subscriptionId: String) async throws(CheckFailure) -> HuaweiAnswer {
+    var question = HuaweiTokenQuestion()
+    question.purchaseToken = token
+    question.subscriptionId = subscriptionId
+    return try await ask(
+      address.subscriptions.appending(pathSegments: ["sub", "applications", "v2", "purchases", "get"]),
+      question)
+  }
+
+  private func ask(_ url: RemoteURL, _ question: HuaweiTokenQuestion) async throws(CheckFailure)
+    -> HuaweiAnswer
+  {
+    var mayRenew = true
+    while true {
+      let token = try await tokens.held().value
+      let authorization = Base64.encodeToString(Array("APPAT:\(token.text)".utf8))
+      let request = RemoteRequest(
+        .post, url,
+        headers: [
+          HTTPHeader("Authorization", "Basic \(authorization)"), HTTPHeader("Accept", "application/json"),
+          HTTPHeader("Content-Type", "application/json; charset=UTF-8"), UserAgent.header,
+        ], body: question.encodedJSON(), maximumResponseByteCount: Self.maximumResponseByteCount)
+      do {
+        // Nothing is `nil` but where the access token is refused.
+        let answer: HuaweiAnswer? = try await caller.send(isIdempotent: true, { request }) { response in
+          classify(response)
+        }
+        if let answer { return answer }
+      } catch {
+        throw CheckFailure(error)
+      }
+      tokens.forget { $0 == token }
+      guard mayRenew else {
+        throw CheckFailure(
+          .terminalFailure(message: "Huawei does not accept the access token (HTTP status 401)."))
+      }
+      mayRenew = false
+    }
+  }
+
+  private func classify(_ response: RemoteResponse) -> RemoteCaller.Outcome<HuaweiAnswer?> {
+    if response.status == 401 { return .done(nil) }
+    if response.status != 200 { return CheckFailure.outcome(of: response, now: caller.time.now()) }
+    do throws(MalformedReceipt) {
+      let answer = try HuaweiAnswer(json: response.body, part: "response", limits: .standard)
+      guard answer.responseCode != .critical else { return CheckFailure.retry(Self.message(answer)) }
+      return .done(answer)
+    } catch {
+      return CheckFailure.retry("The response could not be read: \(error.description)")
+    }
+  }
+
+  /// What an answer without a purchase says, in one line.
+  static func message(_ answer: HuaweiAnswer) -> String {
+    guard let code = answer.responseCode else { return "Huawei's answer has no code." }
+    let meaning = code.meaning ?? answer.responseMessage.map(ShownText.line) ?? "not documented"
+    return "Huawei answers with the code \(ShownText.line(code.rawValue)): \(meaning)."
+  }
+}

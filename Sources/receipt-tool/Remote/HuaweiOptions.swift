@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ReceiptCodec
+import ReceiptHTTPCurl
+import ReceiptVerification
+import RemoteChecks
+
+/// The app's client at Huawei AppGallery, and the servers that know its purchases.
+struct HuaweiOptions: ParsableArguments {
+  @Option(
+    name: .customLong("huawei-client-id"),
+    help: ArgumentHelp(
+      "The app's client identifier in AppGallery Connect. Environment: RECEIPTKIT_HUAWEI_CLIENT_ID.",
+      valueName: "ID"))
+  var clientId: String?
+
+  @Option(
+    name: .customLong("huawei-site"),
+    help: ArgumentHelp(
+      "The servers of the region where the app is sold: china, germany, singapore or russia.",
+      valueName: "SITE"))
+  var siteName: String?
+
+  @Option(
+    name: .customLong("huawei-base-url"),
+    help: ArgumentHelp("Use this server instead of Huawei's, also for access tokens.", valueName: "URL"))
+  var base: String?
+
+  /// Options that have no effect unless Huawei is asked.
+  var given: KeyValuePairs<String, Bool> {
+    [
+      "--huawei-client-id": clientId != nil, "--huawei-site": siteName != nil,
+      "--huawei-base-url": base != nil,
+    ]
+  }
+
+  private var site: HuaweiAddress.Site? { siteName.flatMap { HuaweiAddress.Site(rawValue: $0) } }
+
+  func validate() throws {
+    guard siteName == nil || site != nil else {
+      throw ValidationError("--huawei-site takes china, germany, singapore or russia.")
+    }
+    try refuse(["--huawei-base-url": base != nil], unless: siteName == nil, "cannot go with --huawei-site")
+  }
+
+  /// Asks Huawei. The purchase in an answer is verified with the app's keys.
+  func checker(
+    over transport: any HTTPTransport, servers: ServerOptions, credentials: CredentialOptions,
+    policy: VerificationPolicy, requirements: PurchaseRequirements
+  ) throws -> HuaweiChecker {
+    let (id, secret) = try credentials.huawei(clientId: clientId)
+    let address: HuaweiAddress
+    if let base = try base.map({ try servers.url($0) }) {
+      address = HuaweiAddress(
+        orders: base, subscriptions: base,
+        token: base.appending(pathSegments: ["oauth2", "v3", "token"]))
+    } else if let site {
+      address = HuaweiAddress(site)
+    } else {
+      throw ToolExit.failure(
+        ToolExit.usage, "--check huawei needs --huawei-site SITE: china, germany, singapore or russia")
+    }
+    return HuaweiChecker(
+      transport: transport, address: address, clientId: id, clientSecret: secret,
+      verifier: ReceiptVerifier(trust: TrustAnchors(), policy: policy), requirements: requirements,
+      retry: servers.retry)
+  }
+}

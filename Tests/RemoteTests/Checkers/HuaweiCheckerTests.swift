@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptBytes
+import ReceiptCodec
+import ReceiptTesting
+import ReceiptVerification
+@testable import RemoteChecks
+import Testing
+
+/// What Huawei AppGallery says of a purchase that is really signed, in answers that are signed, too.
+@Suite struct HuaweiCheckerTests {
+  private static func verifier() throws -> ReceiptVerifier {
+    var policy = VerificationPolicy(
+      bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.production, .sandbox])
+    policy.appKeys = try TestReceipts.appKeys()
+    return ReceiptVerifier(
+      trust: TrustAnchors(), policy: policy, clock: FixedClock(RemoteFixture.now).reading)
+  }
+
+  /// An answer with a purchase, signed.
+  private static func signed(
+    as member: String = "inappPurchaseData", usesPSS: Bool = false,
+    _ change: (inout HuaweiPurchase) -> Void = { _ in }
+  ) throws -> JSONValue {
+    let receipt = try JSONValue(parsing: try TestReceipts().huaweiPurchase(usesPSS: usesPSS, change))
+    var members = [
+      JSONMember(name: "responseCode", value: .string("0")),
+      JSONMember(name: member, value: try #require(receipt["data"])),
+      JSONMember(name: "dataSignature", value: try #require(receipt["signature"])),
+    ]
+    if let algorithm = receipt["signatureAlgorithm"] {
+      members.append(JSONMember(name: "signatureAlgorithm", value: algorithm))
+    }
+    return .object(members)
+  }
+
+  private static let token = RemoteResponse.json(
+    #"{"access_token":"a+b/c","token_type":"Bearer","expires_in":3600}"#)
+
+  private static func check(
+    _ responses: [RemoteResponse], requirements: PurchaseRequirements = PurchaseRequirements(),
+    _ change: (inout HuaweiPurchase) -> Void = { _ in }
+  ) async throws -> (answer: CheckerAnswer, requests: [RemoteRequest]) {
+    let transport = FakeTransport(responses.map { .success($0) })
+    let checker = HuaweiChecker(
+      transport: transport, address: HuaweiAddress(.germany), clientId: "100000001",
+      clientSecret: Secret("let me in"), verifier: try verifier(), requirements: requirements,
+      retry: .once(within: .seconds(5)), time: ManualTime(RemoteFixture.now).remoteTime)
+    let receipt = try #require(try verifier().verify(TestReceipts().huaweiPurchase(change)).receipt)
+    return (await checker.check(receipt), transport.requests)
+  }
+
+  private static func answer(
+    _ response: JSONValue, requirements: PurchaseRequirements = PurchaseRequirements(),
+    _ change: (inout HuaweiPurchase) -> Void = { _ in }
+  ) async throws -> CheckerAnswer {
+    try await check(
+      [token, .json(String(decoding: response.encoded(), as: UTF8.self))], requirements: requirements, change
+    ).answer
+  }
+
+  private static let confirmed = CheckerAnswer.response(CheckerResponse(.confirmed, environment: .sandbox))
+
+  @Test("a subscription is asked about at the subscription service, with the app's access token")
+  func subscription() async throws {
+    let (answer, requests) = try await Self.check([
+      Self.token, .json(String(decoding: Self.signed().encoded(), as: UTF8.self)),
+    ])
+    #expect(answer == Self.confirmed)
+    try #require(requests.count == 2)
+    #expect(requests[0].description == "POST https://oauth-login.cloud.huawei.com/oauth2/v3/token")
+    #expect(
+      requests[0].body.map { String(decoding: $0, as: UTF8.self) }
+        == "grant_type=client_credentials&client_id=100000001&client_secret=let%20me%20in")
+    #expect(
+      requests[1].description
+        == "POST https://subscr-dre.iap.cloud.huawei.eu/sub/applications/v2/purchases/get")
+    #expect(
+      requests[1].headers.contains(
+        HTTPHeader("Authorization", "Basic " + Base64.encodeToString(Array("APPAT:a+b/c".utf8)))))
+    #expect(
+      requests[1].body.map { String(decoding: $0, as: UTF8.self) }
+        == #"{"purchaseToken":"0000019example.1.100000001","subscriptionId":"sub-1"}"#)
+  }
+
+  @Test("what was bought once is asked about at the order service")
+  func order() async throws {
+    let change: (inout HuaweiPurchase) -> Void = { $0.kind = .consumable }
+    let response = try Self.signed(as: "purchaseTokenData", usesPSS: true, change)
+    let (answer, requests) = try await Self.check(
+      [Self.token, .json(String(decoding: response.encoded(), as: UTF8.self))], change)
+    #expect(answer == Self.confirmed)
+    #expect(
+      requests.last?.description
+        == "POST https://orders-dre.iap.cloud.huawei.eu/applications/purchases/tokens/verify")
+    #expect(
+      requests.last?.body.map { String(decoding: $0, as: UTF8.self) }
+        == #"{"purchaseToken":"0000019example.1.100000001","productId":"\#(SampleReceipts.productId)"}"#)
+  }
+
+  @Test("each site has servers of its own")
+  func sites() {
+    #expect(
+      HuaweiAddress.Site.allCases.map { HuaweiAddress($0).orders.host } == [
+        "orders-drcn.iap.cloud.huawei.com.cn", "orders-dre.iap.cloud.huawei.eu",
+        "orders-dra.iap.cloud.huawei.asia", "orders-drru.iap.cloud.huawei.ru",
+      ])
+  }
+
+  @Test("the state of the purchase decides")
+  func states() async throws {
+    for (state, standing) in [
+      (HuaweiPurchaseState.purchased, CheckerResponse.Standing.confirmed), (.cancelled, .revoked(at: nil)),
+      (.refunded, .revoked(at: nil)), (.pending, .refused(message: "The purchase is not paid for yet.")),
+      (
+        .unknown(9),
+        .refused(message: "Huawei names a state of the purchase that is not known.")
+      ),
+    ] {
+      let answer = try await Self.answer(Self.signed { $0.purchaseState = state })
+      #expect(answer == .response(CheckerResponse(standing, environment: .sandbox)))
+    }
+    let current = PurchaseRequirements(requiresCurrentSubscription: true)
+    for (seconds, isCurrent) in [(1.0, true), (0, false)] {
+      let answer = try await Self.answer(
+        Self.signed { $0.expirationDate = RemoteFixture.now.addingSeconds(seconds) }, requirements: current)
+      #expect((answer == Self.confirmed) == isCurrent)
+    }
+  }
+
+  @Test(
+    "every code has its answer",
+    arguments: [
+      ("5", "terminal"), ("6", "retryable"), ("8", "refused"), ("9", "refused"), ("11", "refused"),
+      ("12345", "terminal"),
+    ])
+  func codes(code: String, expected: String) async throws {
+    let answer = try await Self.answer(
+      .object([
+        JSONMember(name: "responseCode", value: .string(code)),
+        JSONMember(name: "responseMessage", value: .string("words")),
+      ]))
+    switch answer {
+    case .response(let response):
+      guard case .refused(let message) = response.standing else {
+        Issue.record("\(answer)")
+        return
+      }
+      #expect(message.hasPrefix("Huawei answers with the code \(code): "))
+      #expect(expected == "refused")
+    case .terminalFailure(let message):
+      #expect(message.hasPrefix("Huawei answers with the code \(code): "))
+      #expect(expected == "terminal")
+    case .retryableFailure: #expect(expected == "retryable")
+    }
+  }
+
+  @Test("an answer that is not signed by the app's key decides nothing")
+  func notGenuine() async throws {
+    let genuine = try Self.signed()
+    for (name, change) in [
+      ("inappPurchaseData", { (text: String) in text.replacing(#""price":999"#, with: #""price":1"#) }),
+      ("dataSignature", { (_: String) in "" }), ("dataSignature", { (_: String) in "!" }),
+    ] {
+      let altered = JSONValue.object(
+        (genuine.object ?? []).map { member in
+          guard member.name == name, let text = member.value.string else { return member }
+          return JSONMember(name: name, value: .string(change(text)))
+        })
+      #expect(altered != genuine)
+      guard case .terminalFailure(let message) = try await Self.answer(altered) else {
+        Issue.record("\(name)")
+        continue
+      }
+      #expect(message.hasPrefix("The purchase in Huawei's answer"))
+    }
+    // The answer about another purchase, though genuine.
+    #expect(
+      try await Self.answer(Self.signed { $0.purchaseToken = "other" })
+        == .terminalFailure(message: "Huawei answers about another purchase."))
+  }
+
+  @Test("an access token that is refused is renewed once")
+  func renewed() async throws {
+    let genuine = RemoteResponse.json(String(decoding: try Self.signed().encoded(), as: UTF8.self))
+    var (answer, requests) = try await Self.check([
+      Self.token, RemoteResponse(status: 401), Self.token, genuine,
+    ])
+    #expect(answer == Self.confirmed)
+    #expect(requests.count == 4)
+    (answer, requests) = try await Self.check([
+      Self.token, RemoteResponse(status: 401), Self.token, RemoteResponse(status: 401),
+    ])
+    #expect(
+      answer == .terminalFailure(message: "Huawei does not accept the access token (HTTP status 401)."))
+    #expect(requests.count == 4)
+  }
+
+  @Test("where no access token is issued, the secret is in no text")
+  func noToken() async throws {
+    let (answer, _) = try await Self.check([
+      .json(#"{"error":"invalid_client","error_description":"no"}"#, status: 400)
+    ])
+    #expect(
+      answer
+        == .terminalFailure(message: "Huawei issued no access token: HTTP status 400: invalid_client: no"))
+    let (later, _) = try await Self.check([RemoteResponse(status: 503)])
+    guard case .retryableFailure = later else {
+      Issue.record("\(later)")
+      return
+    }
+  }
+}
