@@ -4,7 +4,9 @@
 import errno
 import json
 import os
+import re
 import subprocess
+import time
 import urllib.error
 
 import pytest
@@ -42,12 +44,18 @@ class TestOrder:
             event for call in shim.calls() for event in (Event(call.name, call.path), Event(call.name, call.path, True))
         ]
 
+    @staticmethod
+    def queue(events) -> str:
+        """The log of the queue, which is made under another name."""
+        (path,) = {event.path for event in events if re.search(r"/queue-\w+\.sqlite-wal$", event.path)}
+        return path
+
     def test_a_payment_is_in_the_queue_before_the_store_is_told_and_a_sale_before_it_is_reported(
         self, receipt_tool, shim, shop
     ):
         for _ in range(3):
             events = self.events(receipt_tool, shim, shop, "buy", COINS)
-            (queue,) = {e.path for e in events if e.path.endswith("-wal") and "queue-" in e.path}
+            queue = self.queue(events)
             ledger = str(shop / "store.sqlite-wal")
             count, after_writes = check_order(events, queue, told=ledger)
             assert count > 0 and after_writes >= 1
@@ -59,7 +67,7 @@ class TestOrder:
     def test_a_finish_is_in_the_queue_before_the_store_is_told(self, receipt_tool, shim, shop):
         (sold,) = receipt_tool.run("store", "buy", COINS, "--store", shop, "--json").lines
         events = self.events(receipt_tool, shim, shop, "finish", sold["transaction"])
-        (queue,) = {e.path for e in events if e.path.endswith("-wal") and "queue-" in e.path}
+        queue = self.queue(events)
         ledger = str(shop / "store.sqlite-wal")
         told = [e for e in events if e.path == ledger and "write" in e.name]
         assert told and check_order(events, queue, told=ledger)[1] >= 1
@@ -161,10 +169,13 @@ class TestFullDisk:
         for _ in range(3):
             assert "sync" in failure(emulator, "POST", "buy", {"account": "b", "productId": COINS})
         assert "sync" in failure(emulator, "GET", "notifications")
+        # What runs in the background says so.
+        end, said = time.monotonic() + 30, b""
+        while b"sync" not in said and time.monotonic() < end:
+            time.sleep(0.05)
+            said = (tmp_path / "stderr").read_bytes()
+        assert said.count(b"sync-failed") == 1, said
         emulator.stop()
-        # What runs in the background said so.
-        error.seek(0)
-        assert b"sync" in error.read()
         emulator = Emulator(
             os.environ["APP_STORE_EMULATOR"], tmp_path / "state", "--no-token-checks", "--store", str(shop)
         )

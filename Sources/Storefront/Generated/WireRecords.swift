@@ -146,9 +146,11 @@ package struct StoreSaleRecord: Sendable, Hashable {
   /// Its current state, such as revoked.
   package var transaction: JWSTransaction = JWSTransaction()
   /// Stores of versions 1 and 2: the receipt as issued. It is among the signed texts now.
-  internal var receipt: String = ""
+  internal var receipt: String?
   /// Whether the customer's queue finished it.
   package var isFinished: Bool = false
+  /// Whether an import replaced it: its receipt is signed when it is asked for.
+  internal var isImported: Bool?
   /// Whether it restores an earlier purchase.
   internal var isRestoration: Bool = false
   /// The family member's transaction that it is shared from.
@@ -169,6 +171,7 @@ extension StoreSaleRecord: JSONObject {
     case transaction
     case receipt
     case isFinished
+    case isImported
     case isRestoration
     case sharedFrom
     case modification
@@ -186,6 +189,7 @@ extension StoreSaleRecord: JSONObject {
     case .transaction: try coder.code(&transaction)
     case .receipt: try coder.code(&receipt)
     case .isFinished: try coder.code(&isFinished)
+    case .isImported: try coder.code(&isImported)
     case .isRestoration: try coder.code(&isRestoration)
     case .sharedFrom: try coder.code(&sharedFrom)
     case .modification: try coder.code(&modification)

@@ -14,7 +14,7 @@ extension LocalStore {
     for event in events {
       let signed: SignedStoreEvent
       do throws(SigningError) { signed = try signer.sign(event) } catch { throw LocalStoreError(error) }
-      post(Self.notification(event, signed.notification), in: &change)
+      var receipt: String?
       let identifier = event.transaction.transactionId ?? ""
       if event.isNewTransaction {
         var sale = StoreSaleRecord()
@@ -25,7 +25,9 @@ extension LocalStore {
           isAnswer ? payment ?? Payment() : Self.payment(of: event)
         sale.requestIdentifier = isAnswer ? request : nil
         if event.transaction.inAppOwnershipType == .familyShared { sale.sharedFrom = shared }
-        add(sale, receipt: try receipt(of: event.transaction, signed.transaction), to: &change)
+        let issued = try self.receipt(of: event.transaction, signed.transaction)
+        receipt = issued
+        add(sale, receipt: issued, to: &change)
       } else if var sale = try sale(identifier, in: change) {
         sale.transaction = event.transaction
         change.sales[identifier] = sale
@@ -36,15 +38,17 @@ extension LocalStore {
         sale.transaction = replaced
         change.sales[identifier] = sale
       }
+      post(Self.notification(event, signed.notification), receipt: receipt, in: &change)
     }
   }
 
   /// Puts a notification into the outbox, and where the store sends notifications, plans its first attempt.
-  func post(_ notification: SignedNotification, in change: inout Change) {
+  func post(_ notification: SignedNotification, receipt: String? = nil, in change: inout Change) {
     change.notifications.append(notification)
     change.records += [
       .put(
-        .storeOutbox, key: StoreKey.number(notification.number), value: notification.record(&change.texts)),
+        .storeOutbox, key: StoreKey.number(notification.number),
+        value: notification.record(&change.texts, receipt: receipt)),
       Self.date(notification),
     ]
     if sendsNotifications {
@@ -124,18 +128,24 @@ extension LocalStore {
 
   /// The receipt as it was issued; that of an import is signed now.
   private func issuedReceipt(_ sale: StoreSaleRecord) throws(LocalStoreError) -> String {
-    guard sale.receipt.isEmpty else { return sale.receipt }
-    if let packed = try value(of: sale.identifier, in: .storeReceipts) {
-      guard let text = PackedText.unpack(packed, try loaded().texts) else {
-        throw LocalStoreError(.corrupt, at: "store-receipts/\(sale.identifier)", "The receipt is damaged.")
-      }
-      return String(decoding: text, as: UTF8.self)
+    if let receipt = sale.receipt, !receipt.isEmpty { return receipt }
+    if sale.isImported != true, let receipt = try storedReceipt(sale.identifier) {
+      return String(decoding: receipt, as: UTF8.self)
     }
     let signed: String
     do throws(SigningError) { signed = try signer.sign(sale.transaction) } catch {
       throw LocalStoreError(error)
     }
     return try receipt(of: sale.transaction, signed)
+  }
+
+  /// The receipt of a transaction as it was issued; `nil` for an import.
+  func storedReceipt(_ identifier: String) throws(LocalStoreError) -> [UInt8]? {
+    guard let packed = try value(of: identifier, in: .storeReceipts) else { return nil }
+    guard let text = PackedText.unpack(packed, try loaded().texts) else {
+      throw LocalStoreError(.corrupt, at: "store-receipts/\(identifier)", "The receipt is damaged.")
+    }
+    return text
   }
 
   /// The transaction as the payment queue receives it.

@@ -60,9 +60,9 @@ extension LocalStore {
         sale.payment.productIdentifier = transaction.productId ?? ""
         sale.payment.quantity = Int(clamping: transaction.quantity ?? 1)
         sale.transaction = transaction
-        sale.receipt = ""
+        sale.receipt = nil
+        sale.isImported = true
         change.sales[identifier] = sale
-        change.records.append(.remove(.storeReceipts, key: identifier))
         for name in Self.names(of: purchase) {
           change.records.append(.put(.storeNames, key: name, value: Array(account.utf8)))
         }

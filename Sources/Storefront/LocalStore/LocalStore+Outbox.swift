@@ -21,11 +21,9 @@ extension LocalStore {
   }
 
   private func outbox(after number: Int64, limit: Int) throws(LocalStoreError) -> [SignedNotification] {
-    let texts = try loaded().texts
     var found: [SignedNotification] = []
     for record in try records(in: .storeOutbox, after: StoreKey.number(max(0, number)), limit: limit) {
-      found.append(
-        try SignedNotification(record: record.value, texts, at: "store-outbox/\(record.key)"))
+      found.append(try notification(record.value, at: "store-outbox/\(record.key)"))
     }
     return found
   }
@@ -34,7 +32,24 @@ extension LocalStore {
   func notification(_ number: Int64) throws(LocalStoreError) -> SignedNotification? {
     let key = StoreKey.number(number)
     guard let bytes = try value(of: key, in: .storeOutbox) else { return nil }
-    return try SignedNotification(record: bytes, loaded().texts, at: "store-outbox/\(key)")
+    return try notification(bytes, at: "store-outbox/\(key)")
+  }
+
+  /// Reads a record of the outbox. Stores of versions 1 and 2 have the text in the JSON.
+  private func notification(
+    _ record: [UInt8], at place: String
+  ) throws(LocalStoreError) -> SignedNotification {
+    guard let end = record.firstIndex(of: 0) else { return try Self.decode(record, at: place) }
+    var notification: SignedNotification = try Self.decode(Array(record[..<end]), at: place)
+    let packed = Array(record[(end + 1)...])
+    let texts = try loaded().texts
+    var text = PackedText.unpack(packed, texts)
+    if text == nil, let receipt = try storedReceipt(notification.transactionIdentifier) {
+      text = PackedText.unpack(packed, texts, known: receipt)
+    }
+    guard let text else { throw LocalStoreError(.corrupt, at: place, "Its signed text is damaged.") }
+    notification.signedPayload = String(decoding: text, as: UTF8.self)
+    return notification
   }
 
   /// Delivers pending notifications to the sink. At most one task does so at a time, to keep their order.

@@ -51,6 +51,8 @@ extension LocalStore {
     do throws(LocalStoreError) {
       result = try body(&working.engine, &change)
     } catch {
+      // What the engine could not read, it took for absent.
+      try working.engine.source?.check()
       // These errors are thrown before anything is changed.
       if error.code == .refused || error.code == .notFound { state = working }
       throw error
@@ -68,7 +70,6 @@ extension LocalStore {
     }
     change.records += working.engine.takeChanges() + change.texts.takeAdded()
     working.texts = change.texts
-    // What the engine could not read, it took for absent.
     try working.engine.source?.check()
     if !change.records.isEmpty {
       change.records.append(Self.header(of: working))

@@ -44,7 +44,8 @@ struct SharedTexts: Sendable {
 /// A signed text as the store keeps it: a compact JWS without its Base64URL and, within its payload, those of other
 /// JWS, with the header as a number of ``SharedTexts``. It takes an eighth of the text.
 ///
-/// It is a sequence of parts: a byte for the kind, and the content, with its length before it where that is not known.
+/// It is a sequence of parts: a byte for the kind, and the content, with its length before it unless the kind says it. A
+/// JWS within the payload may be one that is kept elsewhere, such as the receipt in a notification.
 enum PackedText {
   private enum Part: UInt8 {
     /// Bytes as they are.
@@ -55,29 +56,34 @@ enum PackedText {
     case encoded
     /// Base64URL of a packed text.
     case nested
+    /// A text that is kept elsewhere, without content.
+    case known
   }
 
   /// A notification has the JWS of a transaction in its payload, which has none.
   private static let greatestDepth = 2
 
-  static func pack(_ text: String, _ shared: inout SharedTexts) -> [UInt8] {
+  static func pack(_ text: String, _ shared: inout SharedTexts, known: String? = nil) -> [UInt8] {
     let bytes = Array(text.utf8)
-    let packed = pack(bytes[...], &shared, depth: 0)
+    let known = known.map { Array($0.utf8) }
+    let packed = pack(bytes[...], &shared, known, depth: 0)
     // Base64URL that another program wrote need not be what decoding and encoding give.
-    if unpack(packed, shared) == bytes { return packed }
+    if unpack(packed, shared, known: known) == bytes { return packed }
     var literal: [UInt8] = []
     append(.literal, bytes, to: &literal)
     return literal
   }
 
-  /// The text; `nil` for damaged bytes.
-  static func unpack(_ packed: [UInt8], _ shared: SharedTexts) -> [UInt8]? {
-    unpack(packed[...], shared, depth: 0)
+  /// The text; `nil` for damaged bytes, or where the known text is missing.
+  static func unpack(_ packed: [UInt8], _ shared: SharedTexts, known: [UInt8]? = nil) -> [UInt8]? {
+    unpack(packed[...], shared, known, depth: 0)
   }
 
-  private static func pack(_ text: ArraySlice<UInt8>, _ shared: inout SharedTexts, depth: Int) -> [UInt8] {
+  private static func pack(
+    _ text: ArraySlice<UInt8>, _ shared: inout SharedTexts, _ known: [UInt8]?, depth: Int
+  ) -> [UInt8] {
     var packed: [UInt8] = []
-    if depth < greatestDepth, packJWS(text, &shared, depth: depth, into: &packed) { return packed }
+    if depth < greatestDepth, packJWS(text, &shared, known, depth: depth, into: &packed) { return packed }
     guard depth > 0 else {
       append(.literal, Array(text), to: &packed)
       return packed
@@ -87,7 +93,11 @@ enum PackedText {
     while let start = firstJWS(in: rest) {
       guard let end = rest[start...].firstIndex(of: UInt8(ascii: "\"")) else { break }
       var inner: [UInt8] = []
-      guard depth < greatestDepth, packJWS(rest[start..<end], &shared, depth: depth, into: &inner) else {
+      if let known, rest[start..<end].elementsEqual(known) {
+        inner = [Part.known.rawValue]
+      } else if depth >= greatestDepth
+        || !packJWS(rest[start..<end], &shared, known, depth: depth, into: &inner)
+      {
         break
       }
       append(.literal, Array(rest[..<start]), to: &packed)
@@ -112,7 +122,8 @@ enum PackedText {
   }
 
   private static func packJWS(
-    _ text: ArraySlice<UInt8>, _ shared: inout SharedTexts, depth: Int, into packed: inout [UInt8]
+    _ text: ArraySlice<UInt8>, _ shared: inout SharedTexts, _ known: [UInt8]?, depth: Int,
+    into packed: inout [UInt8]
   ) -> Bool {
     let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = try? Base64URL.decode(Array(parts[1])),
@@ -121,7 +132,7 @@ enum PackedText {
     let dot = UInt8(ascii: ".")
     packed += [Part.shared.rawValue, header]
     append(.literal, [dot], to: &packed)
-    append(.nested, pack(payload[...], &shared, depth: depth + 1), to: &packed)
+    append(.nested, pack(payload[...], &shared, known, depth: depth + 1), to: &packed)
     append(.literal, [dot], to: &packed)
     append(.encoded, signature, to: &packed)
     return true
@@ -140,25 +151,31 @@ enum PackedText {
   }
 
   private static func unpack(
-    _ packed: ArraySlice<UInt8>, _ shared: SharedTexts, depth: Int
+    _ packed: ArraySlice<UInt8>, _ shared: SharedTexts, _ known: [UInt8]?, depth: Int
   ) -> [UInt8]? {
     guard depth <= greatestDepth else { return nil }
     var text: [UInt8] = []
     var rest = packed
     while let kind = rest.popFirst() {
       guard let part = Part(rawValue: kind) else { return nil }
-      if part == .shared {
+      switch part {
+      case .shared:
         guard let number = rest.popFirst(), let found = shared[number] else { return nil }
         text += found
-        continue
-      }
-      guard let content = popContent(of: &rest) else { return nil }
-      switch part {
-      case .encoded: text += Base64URL.encode(Array(content))
+      case .known:
+        guard let known else { return nil }
+        text += known
+      case .encoded:
+        guard let content = popContent(of: &rest) else { return nil }
+        text += Base64URL.encode(Array(content))
       case .nested:
-        guard let inner = unpack(content, shared, depth: depth + 1) else { return nil }
+        guard let content = popContent(of: &rest),
+          let inner = unpack(content, shared, known, depth: depth + 1)
+        else { return nil }
         text += Base64URL.encode(inner)
-      case .literal, .shared: text += content
+      case .literal:
+        guard let content = popContent(of: &rest) else { return nil }
+        text += content
       }
     }
     return text

@@ -125,23 +125,10 @@ extension SignedNotification: Identifiable {
   /// ``number``.
   public var id: Int64 { number }
 
-  /// The record in the outbox: JSON, a zero byte, and the packed text.
-  func record(_ texts: inout SharedTexts) -> [UInt8] {
+  /// The record in the outbox: JSON, a zero byte, and the packed text. `receipt` is kept with the transaction.
+  func record(_ texts: inout SharedTexts, receipt: String? = nil) -> [UInt8] {
     var fields = self
     fields.signedPayload = ""
-    return fields.encodedJSON() + [0] + PackedText.pack(signedPayload, &texts)
-  }
-
-  /// Reads a record of the outbox. Stores of versions 1 and 2 have the text in the JSON.
-  init(record bytes: [UInt8], _ texts: SharedTexts, at place: String) throws(LocalStoreError) {
-    guard let end = bytes.firstIndex(of: 0) else {
-      self = try LocalStore.decode(bytes, at: place)
-      return
-    }
-    self = try LocalStore.decode(Array(bytes[..<end]), at: place)
-    guard let text = PackedText.unpack(Array(bytes[(end + 1)...]), texts) else {
-      throw LocalStoreError(.corrupt, at: place, "Its signed text is damaged.")
-    }
-    signedPayload = String(decoding: text, as: UTF8.self)
+    return fields.encodedJSON() + [0] + PackedText.pack(signedPayload, &texts, known: receipt)
   }
 }

@@ -111,6 +111,8 @@ package final class EngineSource: Sendable {
 struct EngineTable<Row: JSONObject & Sendable>: Sendable {
   let collection: RecordCollection
   var rows: [String: Row] = [:]
+  /// Whether the rows are stored; otherwise nobody asks for changes.
+  var isStored = false
   /// What changed since the last commit; `nil` was removed.
   private var changes: [String: Row?] = [:]
 
@@ -124,7 +126,7 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
 
   mutating func set(_ row: Row?, at key: String) {
     rows[key] = row
-    changes[key] = .some(row)
+    if isStored { changes[key] = .some(row) }
   }
 
   /// The changes since the last call, to be stored; with a source, no row is in memory then.

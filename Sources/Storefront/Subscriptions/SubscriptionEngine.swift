@@ -91,6 +91,8 @@ public struct SubscriptionEngine: Sendable {
     self.options = options
     self.ledger = ledger
     self.source = source
+    let isStored = source != nil
+    (all.isStored, families.isStored, declined.isStored) = (isStored, isStored, isStored)
     // Only a catalogue built in code can have duplicates; the first one counts.
     for product in catalog.products where products[product.productIdentifier] == nil {
       products[product.productIdentifier] = product

@@ -123,6 +123,12 @@ import Testing
     storage.failReading(collection)
     let customer = store.session(account: "customer-1")
     await #expect(throws: StoreUnavailable.self) { try await customer.buy("silver.plus", request: "2") }
+    if collection == "store-subscriptions" {
+      let failure = await #expect(throws: LocalStoreError.self) {
+        try await store.setAutoRenew(false, of: "2000000000000001")
+      }
+      #expect(failure?.code == .storage)
+    }
     storage.failReading("")
     // Nothing was sold by half, and the request is repeated.
     #expect(try await store.notifications().count == before)

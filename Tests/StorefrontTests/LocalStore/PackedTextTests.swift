@@ -27,6 +27,19 @@ import Testing
     #expect(PackedText.unpack(packed, texts) == Array(notification.signedPayload.utf8))
   }
 
+  @Test("a text that is kept elsewhere is left out, and needed")
+  func known() throws {
+    var shared = SharedTexts()
+    let inner = jws(#"{"a":1}"#)
+    let outer = jws(#"{"x":""# + inner + #"","y":2}"#)
+    let packed = PackedText.pack(outer, &shared, known: inner)
+    #expect(packed.count < PackedText.pack(outer, &shared).count - 64)
+    #expect(PackedText.unpack(packed, shared) == nil)
+    #expect(PackedText.unpack(packed, shared, known: Array(inner.utf8)) == Array(outer.utf8))
+    // One that is not in it makes no difference.
+    #expect(PackedText.pack(inner, &shared, known: outer) == PackedText.pack(inner, &shared))
+  }
+
   @Test("any text comes back as it was")
   func anyText() {
     let inner = jws(#"{"a":1}"#)
