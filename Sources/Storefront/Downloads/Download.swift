@@ -6,12 +6,10 @@
 /// It is a snapshot: ask the queue for the current state.
 public struct Download: Sendable, Hashable, Identifiable {
   /// Which download of a queue. It stays the same across relaunches.
-  public struct ID: RawRepresentable, Sendable, Hashable {
-    /// The text.
-    public let rawValue: String
+  public struct ID: Sendable, Hashable {
+    package let rawValue: String
 
-    /// Creates an identifier from a text.
-    public init(rawValue: String) { self.rawValue = rawValue }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     init(_ transaction: PaymentTransaction.ID, _ index: Int) { rawValue = "\(transaction.rawValue)/\(index)" }
   }

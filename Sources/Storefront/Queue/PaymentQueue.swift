@@ -24,7 +24,7 @@ internal import Synchronization
 /// Create one queue per storage.
 public actor PaymentQueue {
   /// How it behaves.
-  public nonisolated let options: Options
+  package nonisolated let options: Options
   /// The storage of the queue. Other components use their own collections in it.
   package nonisolated let storage: any RecordStorage
   let store: any Store

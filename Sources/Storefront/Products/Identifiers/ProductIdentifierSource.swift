@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-public import ReceiptCodec
+package import ReceiptCodec
 public import ReceiptHTTP
 
 /// Fetches a list of product identifiers from a server, so that products can change without a new version of the app.
@@ -18,7 +18,7 @@ public import ReceiptHTTP
 /// ```
 public struct ProductIdentifierSource: Sendable {
   /// The address of the list.
-  public let url: RemoteURL
+  package let url: RemoteURL
 
   private let cache: SmallFile?
   private let caller: RemoteCaller
@@ -228,7 +228,7 @@ public struct ProductIdentifierResult: Sendable, Hashable {
   /// How new it is.
   public let freshness: Freshness
   /// When the server last sent it or confirmed that it has not changed.
-  public let confirmedAt: Timestamp
+  package let confirmedAt: Timestamp
   /// Errors of the cache: it is damaged and was not used, or it could not be written.
   public let notices: [ProductIdentifierError]
 

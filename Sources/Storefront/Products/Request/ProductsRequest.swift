@@ -16,7 +16,7 @@ public final class ProductsRequest: StoreRequest {
   /// The identifiers of the requested products.
   public let productIdentifiers: Set<String>
   /// The languages that the customer reads, best first.
-  public let preferredLocales: [Locale]
+  package let preferredLocales: [Locale]
 
   private let store: any Store
   private let policy: InvalidIdentifierPolicy
