@@ -30,6 +30,40 @@ import Testing
     }
   }
 
+  @Test func theKeyOfAnAppHasNoCertificates() throws {
+    try withTemporaryDirectory { parent in
+      let path = "\(parent)/identity"
+      let key = try PrivateKey.generateRSA()
+      try IdentityDirectory(path).write(SigningIdentity(appKey: key))
+      #expect(permissions("\(path)/key.pem") == 0o600)
+      let shown = try contents("\(path)/public-key.txt")
+      #expect(try PublicKey(inFile: shown) == key.publicKey)
+      let read = try IdentityDirectory(path).load()
+      #expect(read.chain.isEmpty)
+      #expect(read.privateKey.publicKey == key.publicKey)
+      #expect(try IdentityDirectory(path).loadPublicKey() == key.publicKey)
+      #expect(!read.description.contains("SigningIdentity()"))
+    }
+  }
+
+  @Test func anIdentityOfOneFormDoesNotStayBesideOneOfTheOther() throws {
+    try withTemporaryDirectory { path in
+      let app = SigningIdentity(appKey: try PrivateKey.generateRSA())
+      let certified = try TestIdentities.es256.get()
+      try write(Array("precious".utf8), to: "\(path)/chain.pem")
+      let error = signingError { () throws(SigningError) in try IdentityDirectory(path).write(app) }
+      #expect(error?.code == .fileExists)
+      #expect(error?.place == "\(path)/chain.pem")
+      try IdentityDirectory(path).write(certified, overwriting: true)
+      #expect(try IdentityDirectory(path).loadPublicKey() == nil)
+      try IdentityDirectory(path).write(app, overwriting: true)
+      #expect(try IdentityDirectory(path).load().chain.isEmpty)
+      try IdentityDirectory(path).write(certified, overwriting: true)
+      #expect(try IdentityDirectory(path).load().chain == certified.chain)
+      #expect(try IdentityDirectory(path).loadPublicKey() == nil)
+    }
+  }
+
   @Test func anEncryptedKeyIsReadWithItsPassphrase() throws {
     try withTemporaryDirectory { path in
       let identity = try TestIdentities.es256.get()

@@ -43,7 +43,10 @@ struct AppKeyOptions: ParsableArguments {
 
   /// Adds the keys to a policy.
   ///
-  /// - Parameter kinds: The kinds that the command line accepts; empty for all.
+  /// - Parameters:
+  ///   - policy: The policy.
+  ///   - kinds: The kinds that the command line accepts; empty for all.
+  /// - Throws: `ValidationError` for keys of kinds that are not accepted; an exit code, where a file cannot be read.
   func apply(to policy: inout VerificationPolicy, kinds: [ReceiptKind]) throws {
     func isAccepted(_ some: [ReceiptKind]) -> Bool { kinds.isEmpty || kinds.contains { some.contains($0) } }
     try refuse(

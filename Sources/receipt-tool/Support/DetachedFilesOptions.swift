@@ -49,6 +49,7 @@ struct DetachedFilesOptions: ParsableArguments {
   ///
   /// - Parameter limit: The longest receipt, in bytes.
   /// - Returns: The object, whose data is longer than the limit where the file is.
+  /// - Throws: An exit code, where a file cannot be read.
   func receipt(limit: Int) throws -> (name: String, bytes: [UInt8])? {
     guard let dataFile, let signatureFile else { return nil }
     let data = try InputFile.contents(of: dataFile, limit: limit)
