@@ -3,6 +3,10 @@
 package import ReceiptCodec
 
 /// An object whose presence says something: it has no documented member. Those that it has are kept.
+///
+/// ```swift
+/// let isTest = purchase.testPurchase != nil
+/// ```
 public struct EmptyObject: Sendable, Hashable {
   /// The members, in the order found.
   package var members: [JSONMember] = []

@@ -260,7 +260,7 @@ import Testing
       try makeOldFile(path, [])
       let connection = try Connection(
         try DatabaseFile(path), .writing, timeout: BusyTimeout(.zero), pragmas: "")
-      try connection.use { try $0.execute("CREATE TABLE other(key) STRICT") }
+      try connection.use { try $0.execute("CREATE TABLE other(key BLOB) STRICT") }
       let error = #expect(throws: SQLiteError.self) { try EntitlementStore(at: path) }
       #expect(error?.code == .unsupported)
       #expect(try connection.use { try $0.integer("PRAGMA user_version") } == 1)
