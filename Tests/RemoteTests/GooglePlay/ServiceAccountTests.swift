@@ -3,6 +3,7 @@
 @testable import GooglePlay
 import ReceiptBytes
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptTesting
 import Synchronization
 import Testing
