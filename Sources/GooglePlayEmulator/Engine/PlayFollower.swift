@@ -193,19 +193,21 @@ struct PlayFollower {
       let index = purchase.orders.firstIndex(where: { $0.transactionId == identifier })
     else { return }
     let source = purchase.orders[index].voidedSource ?? 0
+    // The engine signs what happens in one millisecond one after the other; nothing is voided later than now.
+    let voidedDate = min(date, now)
     purchase.orders[index].voidedSource = source
     var voided = PlayVoidedPurchase()
     voided.token = purchase.token
     voided.orderId = purchase.orders[index].orderId
     voided.purchaseDate = purchase.orders[index].date
-    voided.voidedDate = date
+    voided.voidedDate = voidedDate
     voided.source = source
     voided.reason = purchase.orders[index].voidedReason ?? 0
     voided.isSubscription = purchase.isSubscription
     change.header.voidedCount += 1
     change.records.append(
       .put(
-        .playVoided, key: StoreKey.dated(date, change.header.voidedCount), value: voided.encodedJSON()))
+        .playVoided, key: StoreKey.dated(voidedDate, change.header.voidedCount), value: voided.encodedJSON()))
     change.put(purchase)
     if purchase.isSubscription, let original = purchase.originalTransactionId,
       try await ledger.store.subscription(original)?.transaction.transactionId == identifier,
