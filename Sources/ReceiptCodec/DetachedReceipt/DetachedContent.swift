@@ -3,7 +3,7 @@
 internal import ReceiptBytes
 
 /// What is signed in a receipt whose signature stands beside it.
-public enum DetachedContent: Sendable, Hashable {
+public indirect enum DetachedContent: Sendable, Hashable {
   /// A purchase at Google Play.
   case googlePlayPurchase(GooglePlayPurchase)
   /// Purchases at Google Play in the form of 2011 to 2014.

@@ -80,14 +80,20 @@ final class DetachedEvidence: Evidence {
   var format: ReceiptFormat { .detached }
   var signed: SignedContent { .bytes(signedContent, sharedPrefix: 0) }
   var signature: ArraySlice<UInt8> { detached.signature[...] }
-  var cacheKey: SignerCacheKey { SignerCacheKey(packageBytes, Self.storeNames[store] ?? []) }
+  var cacheKey: SignerCacheKey { SignerCacheKey(packageBytes, storeName) }
   var receipt: UnverifiedReceipt { .detached(detached) }
   var encoded: [UInt8] { detached.encoded }
   var signedContent: ArraySlice<UInt8> { detached.signedBytes[...] }
 
-  /// The names in bytes, made once.
-  private static let storeNames = Dictionary(
-    uniqueKeysWithValues: PurchaseStore.allCases.map { ($0, Array($0.rawValue.utf8)[...]) })
+  private var storeName: ArraySlice<UInt8> {
+    switch store {
+    case .googlePlay: Self.googlePlayName
+    case .huawei: Self.huaweiName
+    }
+  }
+
+  private static let googlePlayName = Array(PurchaseStore.googlePlay.rawValue.utf8)[...]
+  private static let huaweiName = Array(PurchaseStore.huawei.rawValue.utf8)[...]
 
   private var keySubject: String { "key of \(package) at \(store.displayName)" }
 
