@@ -67,7 +67,8 @@ struct PlayFollower {
   private mutating func follow(
     _ event: SignedNotification, _ transaction: JWSTransaction, _ change: inout PlayLedger.Change
   ) async throws {
-    let date = event.signedDate
+    // The engine dates what happens in one millisecond one after the other; nothing is told of the future.
+    let date = min(event.signedDate, now)
     guard let original = transaction.originalTransactionId else { return }
     guard event.type != .oneTimeCharge else {
       let purchase = try await begin(transaction, event, linked: nil, &change)
@@ -193,21 +194,19 @@ struct PlayFollower {
       let index = purchase.orders.firstIndex(where: { $0.transactionId == identifier })
     else { return }
     let source = purchase.orders[index].voidedSource ?? 0
-    // The engine signs what happens in one millisecond one after the other; nothing is voided later than now.
-    let voidedDate = min(date, now)
     purchase.orders[index].voidedSource = source
     var voided = PlayVoidedPurchase()
     voided.token = purchase.token
     voided.orderId = purchase.orders[index].orderId
     voided.purchaseDate = purchase.orders[index].date
-    voided.voidedDate = voidedDate
+    voided.voidedDate = date
     voided.source = source
     voided.reason = purchase.orders[index].voidedReason ?? 0
     voided.isSubscription = purchase.isSubscription
     change.header.voidedCount += 1
     change.records.append(
       .put(
-        .playVoided, key: StoreKey.dated(voidedDate, change.header.voidedCount), value: voided.encodedJSON()))
+        .playVoided, key: StoreKey.dated(date, change.header.voidedCount), value: voided.encodedJSON()))
     change.put(purchase)
     if purchase.isSubscription, let original = purchase.originalTransactionId,
       try await ledger.store.subscription(original)?.transaction.transactionId == identifier,
@@ -256,10 +255,8 @@ struct PlayFollower {
     message.notification = PlayMessage.notification(member, content, of: packageName, at: date)
     message.duplicates = change.header.duplicates
     if pushes {
-      // Events of one millisecond are dated one after the other, the last of them later than now.
-      let due = min(date, now)
-      message.nextAttempt = due
-      change.records.append(.put(.playDueMessages, key: StoreKey.dated(due, message.number), value: []))
+      message.nextAttempt = date
+      change.records.append(.put(.playDueMessages, key: StoreKey.dated(date, message.number), value: []))
     }
     change.records.append(
       .put(.playMessages, key: StoreKey.number(message.number), value: message.encodedJSON()))
