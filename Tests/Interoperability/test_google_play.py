@@ -100,10 +100,17 @@ def account(google, tmp_path):
     return ["--service-account", path, "--play-base-url", google.url]
 
 
+def assert_lost_output_is_an_error(play, *arguments):
+    """Whether a command whose output cannot be written says so."""
+    with open("/dev/full", "wb") as full:
+        run = play(*arguments, stdout=full)
+    assert run.code == 74 and "cannot write to standard output: No space left on device" in run.err, run.err
+
+
 @pytest.fixture
 def play(receipt_tool, account):
-    def run(*arguments):
-        return receipt_tool.run("play", *arguments, "--package", PACKAGE, *account)
+    def run(*arguments, **options):
+        return receipt_tool.run("play", *arguments, "--package", PACKAGE, *account, **options)
 
     return run
 
@@ -116,6 +123,7 @@ def test_purchases_are_shown_as_google_answers_them(play, google):
     assert shown["future"] == {"a": [1.5]} and shown["lineItems"][0]["expiryTime"] == "2099-01-01T00:00:00.000Z"
     assert [line[1] for line in google.received] == ["/token", "/purchases/subscriptionsv2/tokens/t1"]
     assert google.received[1][3] == "Bearer secret-token"
+    assert_lost_output_is_an_error(play, "get", "t1", "--type", "subscription")
 
 
 def test_calls_without_an_answer_say_what_was_done(play, google):
@@ -137,6 +145,11 @@ def test_calls_without_an_answer_say_what_was_done(play, google):
     assert [line[2] for line in google.received if line[1] != "/token"] == [
         '{"developerPayload":"p"}', "{}", "", '{"revocationContext":{"proratedRefund":{}}}', "",
     ]  # fmt: skip
+    for arguments in [
+        ("acknowledge", "t1", "--type", "subscription", "--product", "pro"), ("consume", "t1", "--product", "coins"),
+        ("revoke", "t1", "--prorated"), ("refund", "GPA.1", "--revoke"),
+    ]:  # fmt: skip
+        assert_lost_output_is_an_error(play, *arguments)
 
 
 def test_voided_purchases_come_page_after_page(play, google):
@@ -148,6 +161,7 @@ def test_voided_purchases_come_page_after_page(play, google):
     run = play("voided", "--from", "2025-10-01T00:00:00Z", "--subscriptions")
     assert run.code == VALID, run.err
     assert [line["purchaseToken"] for line in run.lines] == ["a", "b"]
+    assert_lost_output_is_an_error(play, "voided", "--from", "2025-10-01T00:00:00Z", "--subscriptions")
 
 
 def test_refusals_have_their_exit_codes_and_no_secret_is_shown(play, google, receipt_tool, account, tmp_path):
