@@ -197,7 +197,7 @@ public struct PriceInformation: Sendable, Hashable {
   /// The product.
   public let product: Product
 
-  /// The price for one, in ``currency``.
+  /// The price for one, in the currency of its product.
   public var price: Decimal { product.price }
 
   /// The locale that the price is formatted by: the storefront's, not the user's.
