@@ -51,7 +51,8 @@ private func read(_ bytes: [UInt8]) {
   decode(receipt.signedBytes)
   // The vectors among the seeds are signed with the key that the policy has: OpenSSL's own call must agree.
   guard Genuine.verifier.verify(bytes).receipt != nil else { return }
-  let isSigned = [(DigestAlgorithm.sha1, false), (.sha256, false), (.sha256, true)].contains { digest, isPSS in
+  let isSigned = [(DigestAlgorithm.sha1, false), (.sha256, false), (.sha256, true)].contains {
+    digest, isPSS in
     SignatureReference.isValidSignature(
       receipt.signature, for: receipt.signedBytes, digest: digest, key: Genuine.key, isPSS: isPSS)
   }
