@@ -5,8 +5,6 @@ internal import Synchronization
 
 #if THREAD_SANITIZER
   internal import ThreadSanitizing
-
-  private typealias Mutex = SanitizedMutex
 #endif
 
 /// A value that is fetched when it is needed and shared by all tasks until it must be fetched anew: an access token, a
