@@ -25,7 +25,7 @@ struct AppendPlan {
   private let start: UInt64
   private let once: TrailConfiguration.OnceWindow
   private var lastTime: Int64
-  /// Of which receipts and original transactions the steps are.
+  /// The receipts and original transactions of the steps.
   private var planned: MemtableRecords
 
   /// Plans for records that were looked up.

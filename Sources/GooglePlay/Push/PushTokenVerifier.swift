@@ -93,7 +93,7 @@ public struct PushTokenVerifier: Sendable {
     } catch {
       throw PushTokenRejection(.malformed, error.description)
     }
-    // The one algorithm: whoever could choose it would sign with HS256 and the public key.
+    // The token does not choose the algorithm: with HS256, anybody could sign with the public key.
     guard header.alg == "RS256", header.crit == nil else {
       throw PushTokenRejection(
         .unsupportedAlgorithm, "The token is not signed with RS256, or demands an extension (\(header.alg)).")

@@ -9,7 +9,7 @@ internal import ReceiptBytes
 /// {"data": "{\"orderId\":\"GPA.3374-…\",…}", "signature": "nxteFf90gheF…"}
 /// ```
 ///
-/// The signature covers the exact UTF-8 bytes of the data. Whoever parses the data and writes it again destroys it: the
+/// The signature covers the exact UTF-8 bytes of the data. It does not match data that was parsed and written again: the
 /// order of members, white space, escapes and all digits of numbers matter.
 public struct UnverifiedDetachedReceipt: Sendable, Hashable {
   /// What is signed, exactly as received.

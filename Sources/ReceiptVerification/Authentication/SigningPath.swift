@@ -3,8 +3,8 @@
 internal import ReceiptCodec
 internal import ReceiptCrypto
 
-/// What makes a signer's key trusted, of which everything but the time was checked: a path of certificates to a trusted
-/// root, or the policy itself, which names the key.
+/// What makes a signer's key trusted: a path of certificates to a trusted root, or the policy itself, which names the
+/// key. Everything but the time was checked.
 final class SigningPath: Sendable {
   /// The certificates, leaf first; one alone when it is a pinned test certificate; none where the policy names the key.
   let certificates: [Certificate]

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Where an engine reads the rows that it does not have in memory.
 ///
-/// The engine itself cannot fail: an error is kept, and whoever uses the engine asks for it with ``check()`` before
-/// relying on a result.
+/// The engine itself cannot fail: an error is kept, and the caller of the engine calls ``check()`` before it relies on a
+/// result.
 package final class EngineSource: Sendable {
   private let storage: any RecordStorage
   private let failure = Mutex<LocalStoreError?>(nil)
