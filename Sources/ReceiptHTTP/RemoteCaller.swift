@@ -37,6 +37,21 @@ package struct RemoteCaller: Sendable {
       followed == 0
         ? "" : "; \(followed) redirect\(followed == 1 ? " before it was" : "s before it were") followed"
     }
+
+    /// The message about a redirect that was not followed.
+    package static func redirect(status: Int, to location: String?, followed: Int) -> String {
+      "The server redirects (HTTP status \(status)) to \(location ?? "nowhere"), which is not followed"
+        + "\(afterRedirects(followed))."
+    }
+  }
+
+  /// How many requests were sent, in words.
+  package static func requestCount(_ attempts: Int) -> String {
+    switch attempts {
+    case 0: "nothing was sent"
+    case 1: "1 request"
+    default: "\(attempts) requests"
+    }
   }
 
   private static let maximumRedirects = 3

@@ -99,13 +99,7 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
 extension AppStoreServerError: CustomStringConvertible, CustomReflectable {
   /// Endpoint, cause and number of requests in one line.
   public var description: String {
-    let tries =
-      switch attempts {
-      case 0: "nothing was sent"
-      case 1: "1 request"
-      default: "\(attempts) requests"
-      }
-    return "\(endpoint): \(cause) (\(tries))"
+    "\(endpoint): \(cause) (\(RemoteCaller.requestCount(attempts)))"
   }
 
   /// The description alone.
@@ -135,8 +129,7 @@ extension AppStoreServerError.Cause: CustomStringConvertible, CustomReflectable 
     case .deadlineExceeded: "The deadline passed."
     case .cancelled: "The task was cancelled."
     case .redirected(let status, let location, let followed):
-      "The server redirects (HTTP status \(status)) to \(location ?? "nowhere"), which is not followed"
-        + "\(RemoteCaller.Failure.afterRedirects(followed))."
+      RemoteCaller.Failure.redirect(status: status, to: location, followed: followed)
     case .invalidRequest(let place, let message): "\(message) (\(place))"
     case .signing(let error): "No token could be signed: \(error)"
     }

@@ -100,7 +100,7 @@ public struct GooglePlayError: Error, Sendable, Hashable {
     switch cause {
     case .refused(let refusal):
       [.quotaExceeded, .conflict, .unavailable].contains(refusal.code) || refusal.httpStatus == 408
-    case .tokenRefused(let status, _, _): status == 408 || status == 429 || status / 100 == 5
+    case .tokenRefused(let status, _, _): AccessTokenRefusal.isRetryable(status)
     case .deadlineExceeded: true
     case .transport(let error): error.isRetryable
     case .malformedResponse, .cancelled, .redirected, .invalidRequest, .signing: false
@@ -136,8 +136,7 @@ extension GooglePlayError.Cause {
     case .deadlineExceeded: "The deadline passed."
     case .cancelled: "The task was cancelled."
     case .redirected(let status, let location, let followed):
-      "The server redirects (HTTP status \(status)) to \(location ?? "nowhere"), which is not followed"
-        + "\(RemoteCaller.Failure.afterRedirects(followed))."
+      RemoteCaller.Failure.redirect(status: status, to: location, followed: followed)
     case .invalidRequest(let place, let message): "\(message) (\(place))"
     case .signing(let message): "No assertion could be signed: \(message)"
     }
@@ -163,13 +162,7 @@ extension GooglePlayError.Cause: CustomStringConvertible, CustomReflectable {
 extension GooglePlayError: CustomStringConvertible, CustomReflectable {
   /// Endpoint, cause and number of requests in one line.
   public var description: String {
-    let tries =
-      switch attempts {
-      case 0: "nothing was sent"
-      case 1: "1 request"
-      default: "\(attempts) requests"
-      }
-    return "\(endpoint): \(cause) (\(tries))"
+    "\(endpoint): \(cause) (\(RemoteCaller.requestCount(attempts)))"
   }
 
   /// The description alone.

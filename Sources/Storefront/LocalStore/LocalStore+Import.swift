@@ -142,14 +142,11 @@ extension LocalStore {
   ///
   /// - Throws: ``LocalStoreError`` with `storage`.
   package func allRecords() throws(LocalStoreError) -> [(RecordCollection, StoredRecord)] {
+    try makeDurable()
     var all: [(RecordCollection, StoredRecord)] = []
     for collection in RecordCollection.ofStore {
-      var last: String?
-      while true {
-        let page = try records(in: collection, after: last, limit: 1000)
-        guard let end = page.last else { break }
-        last = end.key
-        all += page.map { (collection, $0) }
+      try storage.forEachRecord(in: collection, wrapping: { LocalStoreError($0) }) {
+        (record) throws(LocalStoreError) in all.append((collection, record))
       }
     }
     return all

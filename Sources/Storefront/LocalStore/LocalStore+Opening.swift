@@ -61,13 +61,7 @@ extension LocalStore {
     in collection: RecordCollection, of storage: any RecordStorage,
     _ body: (StoredRecord) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
-    var last: String?
-    while case let page = try records(in: collection, after: last, limit: 256, of: storage),
-      let end = page.last
-    {
-      for record in page { try body(record) }
-      last = end.key
-    }
+    try storage.forEachRecord(in: collection, limit: 256, wrapping: { LocalStoreError($0) }, body)
   }
 
   /// Adds what the present version has more than that of the header. Everything is added page by page, and again where

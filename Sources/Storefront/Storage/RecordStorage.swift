@@ -65,6 +65,27 @@ extension RecordStorage {
   public func synchronize() throws(RecordStorageError) {}
 }
 
+extension RecordStorage {
+  /// Calls `body` with each record of a collection, in order.
+  func forEachRecord<Failure: Error>(
+    in collection: RecordCollection, limit: Int = 1000, wrapping: (RecordStorageError) -> Failure,
+    _ body: (StoredRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    var last: String?
+    while true {
+      let page: [StoredRecord]
+      do throws(RecordStorageError) {
+        page = try records(in: collection, after: last, limit: limit)
+      } catch {
+        throw wrapping(error)
+      }
+      guard let end = page.last else { return }
+      for record in page { try body(record) }
+      last = end.key
+    }
+  }
+}
+
 /// The name of a collection of records: lower-case ASCII letters, digits and hyphens.
 public struct RecordCollection: RawRepresentable, Sendable, Hashable {
   /// The name.

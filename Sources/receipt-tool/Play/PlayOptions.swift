@@ -54,7 +54,7 @@ struct PlayAccountOptions: ParsableArguments {
         ToolExit.usage, "needs --service-account FILE, or \(variable) in the environment")
     }
     do {
-      return try ServiceAccount(keyFile: InputFile.contents(of: path, limit: 1 << 16))
+      return try ServiceAccount(keyFile: InputFile.contents(of: path, limit: ServiceAccount.maximumByteCount))
     } catch let error as ServiceAccountError {
       throw ToolExit.failure(ToolExit.unreadableInput, "\(path): \(error)")
     }

@@ -9,14 +9,6 @@ import Testing
 
 /// What Huawei AppGallery says of a purchase that is really signed, in answers that are signed, too.
 @Suite struct HuaweiCheckerTests {
-  private static func verifier() throws -> ReceiptVerifier {
-    var policy = VerificationPolicy(
-      bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.production, .sandbox])
-    policy.appKeys = try TestReceipts.appKeys()
-    return ReceiptVerifier(
-      trust: TrustAnchors(), policy: policy, clock: FixedClock(RemoteFixture.now).reading)
-  }
-
   /// An answer with a purchase, signed.
   private static func signed(
     as member: String = "inappPurchaseData", usesPSS: Bool = false,
@@ -44,9 +36,10 @@ import Testing
     let transport = FakeTransport(responses.map { .success($0) })
     let checker = HuaweiChecker(
       transport: transport, address: HuaweiAddress(.germany), clientId: "100000001",
-      clientSecret: Secret("let me in"), verifier: try verifier(), requirements: requirements,
+      clientSecret: Secret("let me in"), verifier: try RemoteFixture.verifier(), requirements: requirements,
       retry: .once(within: .seconds(5)), time: ManualTime(RemoteFixture.now).remoteTime)
-    let receipt = try #require(try verifier().verify(TestReceipts().huaweiPurchase(change)).receipt)
+    let receipt = try #require(
+      try RemoteFixture.verifier().verify(TestReceipts().huaweiPurchase(change)).receipt)
     return (await checker.check(receipt), transport.requests)
   }
 

@@ -9,18 +9,10 @@ import Testing
 
 /// What Google Play says of a purchase that is really signed.
 @Suite struct GooglePlayCheckerTests {
-  private static func verifier() throws -> ReceiptVerifier {
-    var policy = VerificationPolicy(
-      bundleIds: .oneOf([SampleReceipts.bundleId]), environments: [.production, .sandbox])
-    policy.appKeys = try TestReceipts.appKeys()
-    return ReceiptVerifier(
-      trust: TrustAnchors(), policy: policy, clock: FixedClock(RemoteFixture.now).reading)
-  }
-
   private static func purchase(
     _ change: (inout GooglePlayPurchase) -> Void = { _ in }
   ) throws -> VerifiedReceipt {
-    try #require(try verifier().verify(TestReceipts().googlePlayPurchase(change)).receipt)
+    try #require(try RemoteFixture.verifier().verify(TestReceipts().googlePlayPurchase(change)).receipt)
   }
 
   /// The answer about a purchase, and what was asked.
@@ -186,7 +178,8 @@ import Testing
     let receipt = try TestReceipts().googlePlayPurchase()
     for (state, code) in [("PURCHASED", nil), ("CANCELLED", ReasonCode.revoked)] {
       let client = try PlayFixture.client(PlayFixture.transport([Self.product(state)]))
-      let verdict = await (try Self.verifier()).verify(receipt, checkers: [GooglePlayChecker(client: client)])
+      let verdict = await (try RemoteFixture.verifier()).verify(
+        receipt, checkers: [GooglePlayChecker(client: client)])
       switch verdict {
       case .valid(let receipt):
         #expect(code == nil)

@@ -16,6 +16,7 @@ enum RemoteFixture {
     _ change: (inout VerificationPolicy) -> Void = { _ in }
   ) throws -> ReceiptVerifier {
     var policy = VerificationPolicy(bundleIds: .oneOf([SampleReceipts.bundleId]), environments: environments)
+    policy.appKeys = try TestReceipts.appKeys()
     change(&policy)
     let es256 = try TestAuthority.es256()
     let rsa = try TestAuthority.rsa()

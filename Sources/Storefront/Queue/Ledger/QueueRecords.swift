@@ -25,25 +25,6 @@ extension RecordCollection: CustomStringConvertible {
 }
 
 extension RecordStorage {
-  /// Calls `body` with each record of a collection, in order.
-  func forEachRecord<Failure: Error>(
-    in collection: RecordCollection, limit: Int = 1000, wrapping: (RecordStorageError) -> Failure,
-    _ body: (StoredRecord) throws(Failure) -> Void
-  ) throws(Failure) {
-    var last: String?
-    while true {
-      let page: [StoredRecord]
-      do throws(RecordStorageError) {
-        page = try records(in: collection, after: last, limit: limit)
-      } catch {
-        throw wrapping(error)
-      }
-      guard let end = page.last else { return }
-      for record in page { try body(record) }
-      last = end.key
-    }
-  }
-
   /// The value of a key of a queue.
   func queueValue(
     of key: String, in collection: RecordCollection
