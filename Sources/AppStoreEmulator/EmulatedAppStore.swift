@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-public import ReceiptHTTP
+@_exported public import ReceiptHTTP
 public import ReceiptVerification
 public import Storefront
 
@@ -66,9 +66,9 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   /// Sends notifications; `nil` where nothing is sent.
   public private(set) var sender: NotificationSender?
   /// The fault script.
-  public let faults: FaultScript
+  public let faults = FaultScript()
   /// The counts of requests.
-  public let statistics: EmulatorStatistics
+  public let statistics = EmulatorStatistics()
 
   /// Creates a store.
   ///
@@ -85,32 +85,19 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     catalog: ProductCatalog = .sample, storage: any RecordStorage = MemoryRecordStorage(),
     options: LocalStore.Options = LocalStore.Options(bundleIdentifier: "")
   ) throws(LocalStoreError) {
-    let clientClock = configuration.clock
+    clientClock = configuration.clock
     var configuration = configuration
     if let clock { configuration.clock = { clock.now } }
     var options = options
     options.engine.bundleIdentifier = configuration.bundleId
     options.engine.environment = configuration.environment
     options.appAppleId = configuration.appAppleId
-    self.init(
-      configuration, signing: signing, clientClock: clientClock, clock: clock,
-      purchases: try LocalStore(
-        catalog: catalog, identity: signing.identity, storage: storage, options: options,
-        clock: configuration.clock))
-  }
-
-  private init(
-    _ configuration: Configuration, signing: EmulatorSigning,
-    clientClock: @escaping @Sendable () -> Timestamp,
-    clock: EmulatorClock?, purchases: LocalStore
-  ) {
     self.configuration = configuration
-    self.clientClock = clientClock
     self.signing = signing
     self.clock = clock
-    self.purchases = purchases
-    faults = FaultScript()
-    statistics = EmulatorStatistics()
+    purchases = try LocalStore(
+      catalog: catalog, identity: signing.identity, storage: storage, options: options,
+      clock: configuration.clock)
   }
 
   /// Sends notifications to the URL of the state, as the App Store's server does.
@@ -174,63 +161,57 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
   }
 
   /// Answers a request without faults.
-  public func respond(to request: EmulatorRequest) async -> EmulatorResponse {
+  public func respond(to request: EmulatorRequest) async -> RemoteResponse {
     if request.path.first == "store" { return await customerResponse(to: request) }
-    guard let match = Route.match(request) else {
-      statistics.count("unknown", authorization: request.header("Authorization"))
+    let authorization = request.header("Authorization")
+    guard let (route, parameters) = Route.match(request) else {
+      statistics.count("unknown", authorization: authorization)
       return .text("There is no such resource.\n", status: 404)
     }
-    statistics.count(match.route.name, authorization: request.header("Authorization"))
-    guard match.route.method == request.method else {
-      return .text("The method is \(match.route.method).\n", status: 405)
+    statistics.count(route.name, authorization: authorization)
+    guard route.method == request.method else {
+      return .text("The method is \(route.method).\n", status: 405)
     }
-    if match.route.needsToken, let keys = configuration.developerKeys {
+    if route.needsToken, let keys = configuration.developerKeys {
       let checks = BearerTokenChecks(keys: keys, bundleId: configuration.bundleId, now: clientClock())
-      guard checks.accepts(authorization: request.header("Authorization")) else {
-        return .text("Unauthenticated\n", status: 401)
-      }
+      guard checks.accepts(authorization) else { return .text("Unauthenticated\n", status: 401) }
     }
     let call = EndpointCall(
-      store: self, request: request, parameters: match.parameters, now: configuration.clock())
-    do throws(EmulatorError) {
-      return try await match.route.answer(call)
+      store: self, request: request, parameters: parameters, now: configuration.clock())
+    do {
+      return try await route.answer(call)
     } catch {
-      return error.response
+      return .failure(error)
     }
   }
 
   /// Answers a request of the store's own protocol, which `HTTPStore` speaks. A customer's token is the account.
-  private func customerResponse(to request: EmulatorRequest) async -> EmulatorResponse {
+  private func customerResponse(to request: EmulatorRequest) async -> RemoteResponse {
     let purchases = purchases
     let handler = StoreRequestHandler { account in account.map { purchases.session(account: $0) } }
     let path = "/" + request.path.dropFirst().joined(separator: "/")
     statistics.count("\(request.method) /store\(path)", authorization: nil)
-    let response = await handler.response(
+    return await handler.response(
       method: request.method, path: path, headers: request.headers, body: request.body)
-    return EmulatorResponse(status: response.status, headers: response.headers, body: response.body)
   }
 
   /// Answers a request, with the next fault of the script.
   public func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery {
-    await deliver(request) { await respond(to: $0) }
+    await deliver(request, respond(to:))
   }
 
   /// What somebody else answers to a request, with the next fault of the script.
   package func deliver(
-    _ request: EmulatorRequest, _ answer: (EmulatorRequest) async -> EmulatorResponse
+    _ request: EmulatorRequest, _ answer: (EmulatorRequest) async -> RemoteResponse
   ) async -> EmulatorDelivery {
     let (response, fault) = await faultyResponse(to: request, answer)
     return EmulatorDelivery(response, fault)
   }
 
-  /// The answer with the faults of its delivery.
-  func faultyResponse(to request: EmulatorRequest) async -> (EmulatorResponse, EmulatorFault?) {
-    await faultyResponse(to: request) { await respond(to: $0) }
-  }
-
-  private func faultyResponse(
-    to request: EmulatorRequest, _ answer: (EmulatorRequest) async -> EmulatorResponse
-  ) async -> (EmulatorResponse, EmulatorFault?) {
+  /// An answer with the faults of its content, and the fault of its delivery.
+  func faultyResponse(
+    to request: EmulatorRequest, _ answer: (EmulatorRequest) async -> RemoteResponse
+  ) async -> (RemoteResponse, EmulatorFault?) {
     let now = clientClock()
     guard let fault = faults.next(for: request, at: now) else { return (await answer(request), nil) }
     if let response = fault.replacement(for: request, now: now) {

@@ -62,7 +62,7 @@ public struct EmulatedPlay: Sendable {
     }
   }
 
-  private typealias Answer = @Sendable (EmulatorRequest) async -> EmulatorResponse
+  private typealias Answer = @Sendable (EmulatorRequest) async -> RemoteResponse
 
   /// Who answers a request, and the app whose faults apply; `nil` for a request of another store.
   private func answer(to request: EmulatorRequest) -> (faults: EmulatedAppStore?, answer: Answer)? {
@@ -111,11 +111,11 @@ public struct EmulatedPlay: Sendable {
   }
 
   /// Answers a request without faults: an API call, a token request, a control.
-  public func respond(to request: EmulatorRequest) async -> EmulatorResponse {
+  public func respond(to request: EmulatorRequest) async -> RemoteResponse {
     await answer(to: request)?.answer(request) ?? PlayError.notFound.response
   }
 
-  private func keyResponse(_ body: () throws(CryptoError) -> EmulatorResponse) -> EmulatorResponse {
+  private func keyResponse(_ body: () throws(CryptoError) -> RemoteResponse) -> RemoteResponse {
     do throws(CryptoError) { return try body() } catch {
       return PlayError(500, "INTERNAL", "backendError", "\(error)", domain: "global").response
     }

@@ -141,7 +141,7 @@ public final class EmulatedPlayStore: Sendable {
 
   /// Answers a request of the Play Developer API; `path` is the part after the package name.
   func respond(to request: EmulatorRequest, path: [String], _ tokens: TokenEndpoint?) async
-    -> EmulatorResponse
+    -> RemoteResponse
   {
     let authorization = request.header("Authorization")
     guard let (route, parameters) = PlayRoute.match(request.method, path) else {

@@ -40,6 +40,18 @@ package enum HTTPDate {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
+  private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+
+  package static func text(_ instant: Timestamp) -> String {
+    let seconds = Int64(instant.wholeMilliseconds / 1000)
+    let date = CivilDateTime(secondsSince1970: seconds)
+    // 1970-01-01 was a Thursday.
+    let day = days[Int((seconds / 86_400 % 7 + 7) % 7)]
+    let numbers = [date.day, date.hour, date.minute, date.second].map { $0 < 10 ? "0\($0)" : "\($0)" }
+    let time = numbers.dropFirst().joined(separator: ":")
+    return "\(day), \(numbers[0]) \(months[date.month - 1]) \(date.year) \(time) GMT"
+  }
+
   package static func instant(_ text: String) -> Timestamp? {
     let fields = text.split(separator: " ")
     guard fields.count == 6, fields[0].hasSuffix(","), fields[5] == "GMT",

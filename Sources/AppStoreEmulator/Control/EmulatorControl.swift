@@ -2,7 +2,6 @@
 
 internal import ReceiptBytes
 internal import ReceiptCodec
-internal import ReceiptHTTP
 
 /// The control interface for tests in other processes, over HTTP:
 ///
@@ -45,92 +44,59 @@ public struct EmulatorControl: Sendable {
 
   /// The answer to a request whose path begins with `/_emulator`; `nil` for others. Such requests have no faults and
   /// are not counted.
-  public func respond(to request: EmulatorRequest) async -> EmulatorResponse? {
+  public func respond(to request: EmulatorRequest) async -> RemoteResponse? {
     guard request.path.first == "_emulator" else { return nil }
-    do throws(Failure) {
-      switch (request.method, request.path.dropFirst().joined(separator: "/")) {
-      case ("POST", "seed"):
-        let seed = try EmulatorSeed(json: Self.json(request), configuration: store.configuration)
-        try await seed.apply(to: store)
-        return .json(.object([]))
-      case ("POST", "faults"):
-        let rules = try Self.rules(Self.json(request))
-        if try Self.appends(request) {
-          for rule in rules { store.faults.append(rule) }
-        } else {
-          store.faults.replace(with: rules)
-        }
-        return .json(.object([]))
-      case ("POST", "ocsp"):
-        guard let responder = store.signing.responder else {
-          throw Failure(EmulatedResponder.absence)
-        }
-        try responder.follow(Self.json(request), now: store.clientClock())
-        return .json(.object([]))
-      case ("POST", "receiver"): return .json(.object([]))
-      case (_, "echo"): return Self.echo(request)
-      case ("GET", let path) where path.hasPrefix("bytes/"):
-        guard let count = Int(path.dropFirst("bytes/".count)), 0...Self.mostBytes ~= count else {
-          throw Failure("The count of bytes is 0 to \(Self.mostBytes).")
-        }
-        return EmulatorResponse(status: 200, body: [UInt8](repeating: UInt8(ascii: "x"), count: count))
-      case ("GET", "statistics"): return .json(store.statistics.json)
-      case ("DELETE", "statistics"):
-        store.statistics.reset()
-        return .json(.object([]))
-      case ("POST", "shutdown"):
-        shutdown()
-        return .json(.object([]))
-      default: return try await PurchaseControl(store).respond(to: request)
-      }
+    do {
+      return try await answer(request) ?? .json(.object([]))
     } catch {
-      return .json(.members(("error", .string(error.description))), status: 400)
+      return .json(status: 400, ("error", .string("\(error)")))
     }
+  }
+
+  /// - Returns: `nil` for an answer that says nothing.
+  private func answer(_ request: EmulatorRequest) async throws -> RemoteResponse? {
+    switch (request.method, request.path.dropFirst().joined(separator: "/")) {
+    case ("POST", "seed"):
+      let seed = try EmulatorSeed(
+        json: JSONValue(parsing: request.body), configuration: store.configuration)
+      try await seed.apply(to: store)
+    case ("POST", "faults"):
+      let rules = try FaultScript.rules(JSONValue(parsing: request.body))
+      if try Self.appends(request) {
+        for rule in rules { store.faults.append(rule) }
+      } else {
+        store.faults.replace(with: rules)
+      }
+    case ("POST", "ocsp"):
+      guard let responder = store.signing.responder else { throw Failure(EmulatedResponder.absence) }
+      try responder.follow(JSONValue(parsing: request.body), now: store.clientClock())
+    case ("POST", "receiver"): break
+    case (_, "echo"): return Self.echo(request)
+    case ("GET", let path) where path.hasPrefix("bytes/"):
+      guard let count = Int(path.dropFirst("bytes/".count)), 0...Self.mostBytes ~= count else {
+        throw Failure("The count of bytes is 0 to \(Self.mostBytes).")
+      }
+      return RemoteResponse(status: 200, body: [UInt8](repeating: UInt8(ascii: "x"), count: count))
+    case ("GET", "statistics"): return .json(store.statistics.json)
+    case ("DELETE", "statistics"): store.statistics.reset()
+    case ("POST", "shutdown"): shutdown()
+    default: return try await PurchaseControl(store).respond(to: request)
+    }
+    return nil
   }
 
   private static let mostBytes = 64 << 20
 
-  private static func echo(_ request: EmulatorRequest) -> EmulatorResponse {
+  private static func echo(_ request: EmulatorRequest) -> RemoteResponse {
     let headers = request.headers.map { JSONMember(name: $0.name, value: .string($0.value)) }
     var seen: Set<String> = []
     return .json(
-      .members(
-        ("method", .string(request.method)), ("path", .strings(request.path)),
-        (
-          "query",
-          .array(request.query.map { .members(("name", .string($0.name)), ("value", .string($0.value))) })
-        ), ("headers", .object(headers.filter { seen.insert($0.name).inserted })),
-        ("body", .string(Base64.encodeToString(request.body)))))
-  }
-
-  private static func json(_ request: EmulatorRequest) throws(Failure) -> JSONValue {
-    do throws(MalformedReceipt) {
-      return try JSONValue(parsing: request.body)
-    } catch {
-      throw Failure(error.description)
-    }
-  }
-
-  private static func rules(_ json: JSONValue) throws(Failure) -> [FaultScript.Rule] {
-    guard let list = json.array else { throw Failure("Faults are a list of rules.") }
-    var rules: [FaultScript.Rule] = []
-    for (index, rule) in list.enumerated() { rules.append(try Self.rule(rule, at: "[\(index)]")) }
-    return rules
-  }
-
-  private static func rule(_ json: JSONValue, at place: String) throws(Failure) -> FaultScript.Rule {
-    let members = try ControlMembers(
-      json, at: place, ["faults", "requests", "probability", "seed", "path", "target"])
-    var faults: [EmulatorFault] = []
-    for (index, fault) in try members.required("faults", members.list).enumerated() {
-      faults.append(try EmulatorFault(json: fault, at: members.path("faults[\(index)]")))
-    }
-    guard !faults.isEmpty else { throw Failure("\"\(members.path("faults"))\" is empty.") }
-    return FaultScript.Rule(
-      faults, requests: try members.integer("requests", in: 1 ... .max),
-      probability: try members.number("probability", in: 0...1),
-      seed: try members.integer("seed").map { UInt64(bitPattern: $0) } ?? 1,
-      path: try members.absolutePath("path"), target: try members.absolutePath("target"))
+      ("method", .string(request.method)), ("path", .strings(request.path)),
+      (
+        "query",
+        .array(request.query.map { .members(("name", .string($0.name)), ("value", .string($0.value))) })
+      ), ("headers", .object(headers.filter { seen.insert($0.name).inserted })),
+      ("body", .string(Base64.encodeToString(request.body))))
   }
 
   /// Whether `?append=true` asks to keep the rules that are there.

@@ -27,16 +27,10 @@ internal import Storefront
 /// its seed says: it renews, or expires, when it is due; a status that contradicts the dates is an error. Nobody is
 /// notified of what a seed brings.
 public struct EmulatorSeed: Sendable {
-  private typealias Change = @Sendable (EmulatedAppStore) async throws -> Void
-
-  private var changes: [Change] = []
-  private var purchases: [LocalStore.ImportedPurchase] = []
+  private let document: SeedDocument
+  /// Whether the notification URL is set, to `null` perhaps.
+  private let setsNotificationURL: Bool
   private let configuration: EmulatedAppStore.Configuration
-
-  private static let names = [
-    "reset", "sample", "pendingAnswers", "notificationURL", "stateOfUploads", "hasPassedPerformanceTest",
-    "transactions", "subscriptions", "appTransactions", "refunds", "notifications", "histories", "groups",
-  ]
 
   /// Reads a seed.
   ///
@@ -44,51 +38,14 @@ public struct EmulatorSeed: Sendable {
   public init(
     json: JSONValue, configuration: EmulatedAppStore.Configuration
   ) throws(EmulatorControl.Failure) {
+    do throws(MalformedReceipt) { document = try SeedDocument(control: json.encoded()) } catch {
+      throw EmulatorControl.Failure(error.description)
+    }
+    for (index, history) in document.histories.enumerated() where !(1...1_000_000 ~= history.count) {
+      throw EmulatorControl.Failure("\"histories[\(index)].count\" is 1 to 1000000.")
+    }
+    setsNotificationURL = json["notificationURL"] != nil
     self.configuration = configuration
-    let members = try ControlMembers(json, Self.names)
-    if try members.flag("reset") == true {
-      changes.append { store in
-        try await store.purchases.removeAll()
-        let url = store.state.withState { state in
-          state = EmulatorState(notificationURL: state.defaultNotificationURL)
-          return state.notificationURL
-        }
-        await store.purchases.setSendsNotifications(url != nil && store.sender != nil)
-      }
-    }
-    if try members.flag("sample") == true { addSample() }
-    try addSettings(members, json)
-    for (index, item) in (try members.list("transactions") ?? []).enumerated() {
-      let item = try ControlMembers(
-        item, at: "transactions[\(index)]", ["transaction", "customer", "orderId"])
-      purchases.append(try purchase(item))
-    }
-    for (index, item) in (try members.list("subscriptions") ?? []).enumerated() {
-      try addSubscription(
-        ControlMembers(
-          item, at: "subscriptions[\(index)]",
-          ["transaction", "renewalInfo", "status", "customer", "orderId"]))
-    }
-    for (index, item) in (try members.list("histories") ?? []).enumerated() {
-      try addHistory(ControlMembers(item, at: "histories[\(index)]", ["count", "customer", "transaction"]))
-    }
-    for (index, item) in (try members.list("appTransactions") ?? []).enumerated() {
-      try addAppTransaction(
-        ControlMembers(item, at: "appTransactions[\(index)]", ["appTransaction", "customer"]))
-    }
-    for (index, item) in (try members.list("refunds") ?? []).enumerated() {
-      try addRefund(ControlMembers(item, at: "refunds[\(index)]", ["transactionId", "date"]))
-    }
-    for (index, item) in (try members.list("notifications") ?? []).enumerated() {
-      try addNotification(
-        ControlMembers(
-          item, at: "notifications[\(index)]", ["notification", "transactionIds", "sendAttempts"]))
-    }
-    for (index, item) in (try members.list("groups") ?? []).enumerated() {
-      try addGroup(
-        ControlMembers(item, at: "groups[\(index)]", ["groupId", "groupType", "roles", "members"]))
-    }
-    addPurchases()
   }
 
   /// Takes the seed over.
@@ -96,46 +53,37 @@ public struct EmulatorSeed: Sendable {
   /// - Throws: ``EmulatorControl/Failure`` that names what cannot be taken over.
   public func apply(to store: EmulatedAppStore) async throws(EmulatorControl.Failure) {
     do {
-      for change in changes { try await change(store) }
+      try await set(store)
+      if document.sample { try await addSample(to: store.purchases) }
+      try await addPurchases(to: store.purchases)
+      for notification in document.notifications { try await add(notification, to: store.purchases) }
+      store.state.withState { state in
+        for group in document.groups {
+          let roles = group.roles.map { (productId: $0.productId, role: $0.role) }
+          state.addGroup(group.groupId, type: group.groupType, roles: roles, members: group.members)
+        }
+      }
     } catch {
       throw EmulatorControl.Failure("\(error)")
     }
   }
 
-  /// Purchases so far come before what is added next.
-  private mutating func addPurchases() {
-    guard !purchases.isEmpty else { return }
-    let added = purchases
-    purchases = []
-    changes.append { store in try await store.purchases.add(added) }
-  }
-
-  private mutating func add(_ change: @escaping Change) {
-    addPurchases()
-    changes.append(change)
-  }
-
-  private mutating func addSettings(_ members: ControlMembers, _ json: JSONValue) throws(EmulatorControl
-    .Failure)
-  {
-    let pending = try members.integer("pendingAnswers")
-    let url = try members.string("notificationURL")
-    let uploads = try members.choice(
-      "stateOfUploads", ["PENDING": "PENDING", "APPROVED": "APPROVED", "REJECTED": "REJECTED"])
-    let hasPassed = try members.flag("hasPassedPerformanceTest")
-    let setsURL = json["notificationURL"] != nil
-    add { store in
-      store.state.withState { state in
-        if let pending { state.pendingAnswers = Int(clamping: max(0, pending)) }
-        if setsURL { state.notificationURL = url }
-        if let uploads { state.stateOfUploads = uploads }
-        if let hasPassed { state.hasPassedPerformanceTest = hasPassed }
-      }
-      if setsURL { await store.purchases.setSendsNotifications(url != nil && store.sender != nil) }
+  private func set(_ store: EmulatedAppStore) async throws(LocalStoreError) {
+    if document.reset { try await store.purchases.removeAll() }
+    let url = store.state.withState { state in
+      if document.reset { state = EmulatorState(notificationURL: state.defaultNotificationURL) }
+      if let pending = document.pendingAnswers { state.pendingAnswers = max(0, pending) }
+      if setsNotificationURL { state.notificationURL = document.notificationURL }
+      if let uploads = document.stateOfUploads { state.stateOfUploads = uploads.rawValue }
+      if let hasPassed = document.hasPassedPerformanceTest { state.hasPassedPerformanceTest = hasPassed }
+      return state.notificationURL
+    }
+    if document.reset || setsNotificationURL {
+      await store.purchases.setSendsNotifications(url != nil && store.sender != nil)
     }
   }
 
-  private mutating func addSample() {
+  private func addSample(to store: LocalStore) async throws(LocalStoreError) {
     var transaction = SampleReceipts.transaction
     var renewalInfo = SampleReceipts.renewalInfo
     var appTransaction = SampleReceipts.appTransaction
@@ -151,127 +99,82 @@ public struct EmulatorSeed: Sendable {
       // Bought a day ago.
       let seconds =
         (now.millisecondsSince1970 - SampleReceipts.signedAt.millisecondsSince1970) / 1000 - 86_400
-      transaction.move(by: seconds)
+      transaction.purchaseDate = transaction.purchaseDate?.addingSeconds(seconds)
+      transaction.originalPurchaseDate = transaction.originalPurchaseDate?.addingSeconds(seconds)
+      transaction.expiresDate = transaction.expiresDate?.addingSeconds(seconds)
       renewalInfo.recentSubscriptionStartDate = transaction.purchaseDate
       renewalInfo.renewalDate = transaction.expiresDate
       appTransaction.originalPurchaseDate = transaction.purchaseDate
     }
-    purchases.append(
+    try await store.add([
       LocalStore.ImportedPurchase(
-        transaction, renewalInfo: renewalInfo, status: .active, orderIdentifier: "W000001"))
-    add { [appTransaction] store in
-      try await store.purchases.add(
-        appTransaction, customer: SampleReceipts.transaction.originalTransactionId)
-    }
+        transaction, renewalInfo: renewalInfo, status: .active, orderIdentifier: "W000001")
+    ])
+    try await store.add(appTransaction, customer: SampleReceipts.transaction.originalTransactionId)
   }
 
-  private mutating func addSubscription(_ item: ControlMembers) throws(EmulatorControl.Failure) {
-    var purchase = try purchase(item)
-    let transaction = purchase.transaction
-    var renewalInfo =
-      try item.payload("renewalInfo") { (json) throws(MalformedReceipt) in try JWSRenewalInfo(decoding: json)
-      }
-      ?? JWSRenewalInfo()
-    renewalInfo.environment = renewalInfo.environment ?? configuration.environment
-    renewalInfo.originalTransactionId =
-      renewalInfo.originalTransactionId ?? transaction.originalTransactionId ?? transaction.transactionId
-    renewalInfo.productId = renewalInfo.productId ?? transaction.productId
-    purchase.renewalInfo = renewalInfo
-    purchase.status = try item.integer("status").map { SubscriptionStatus(rawValue: $0) }
-    purchases.append(purchase)
-  }
-
-  private mutating func addHistory(_ item: ControlMembers) throws(EmulatorControl.Failure) {
-    let first = try purchase(item)
-    let count = try item.required("count", item.integer)
-    guard 1...1_000_000 ~= count else {
-      throw EmulatorControl.Failure("\"\(item.path("count"))\" is 1 to 1000000.")
+  private func addPurchases(to store: LocalStore) async throws(LocalStoreError) {
+    let transactions = document.transactions.map {
+      LocalStore.ImportedPurchase(
+        completed($0.transaction), customer: $0.customer, orderIdentifier: $0.orderId)
     }
-    addPurchases()
-    changes.append { store in
-      try await store.purchases.addHistory(of: first.transaction, count: Int(count), customer: first.customer)
+    let subscriptions = document.subscriptions.map {
+      LocalStore.ImportedPurchase(
+        completed($0.transaction), renewalInfo: completed($0.renewalInfo, of: $0.transaction),
+        status: $0.status, customer: $0.customer, orderIdentifier: $0.orderId)
     }
-  }
-
-  private mutating func addAppTransaction(_ item: ControlMembers) throws(EmulatorControl.Failure) {
-    var appTransaction = try item.required("appTransaction") { (name) throws(EmulatorControl.Failure) in
-      try item.payload(name) { (json) throws(MalformedReceipt) in try AppTransaction(decoding: json) }
+    if !(transactions + subscriptions).isEmpty { try await store.add(transactions + subscriptions) }
+    for history in document.histories {
+      try await store.addHistory(
+        of: completed(history.transaction), count: history.count, customer: history.customer)
     }
-    appTransaction.bundleId = appTransaction.bundleId ?? configuration.bundleId
-    appTransaction.receiptType = appTransaction.receiptType ?? configuration.environment
-    appTransaction.appAppleId = appTransaction.appAppleId ?? configuration.appAppleId
-    let customer = try item.string("customer")
-    add { [appTransaction] store in
-      try await store.purchases.add(appTransaction, customer: customer)
+    for item in document.appTransactions {
+      var appTransaction = item.appTransaction
+      appTransaction.bundleId = appTransaction.bundleId ?? configuration.bundleId
+      appTransaction.receiptType = appTransaction.receiptType ?? configuration.environment
+      appTransaction.appAppleId = appTransaction.appAppleId ?? configuration.appAppleId
+      try await store.add(appTransaction, customer: item.customer)
     }
-  }
-
-  private mutating func addRefund(_ item: ControlMembers) throws(EmulatorControl.Failure) {
-    let identifier = try item.required("transactionId", item.string)
-    let date = try item.time("date") ?? configuration.clock()
-    add { store in
-      try await store.purchases.amend(identifier) {
+    for refund in document.refunds {
+      let date = refund.date ?? configuration.clock()
+      try await store.amend(refund.transactionId) {
         $0.revocationDate = date
         $0.revocationReason = $0.revocationReason ?? .other
       }
     }
   }
 
-  private mutating func addNotification(_ item: ControlMembers) throws(EmulatorControl.Failure) {
-    var notification = try item.required("notification") { (name) throws(EmulatorControl.Failure) in
-      try item.payload(name) { (json) throws(MalformedReceipt) in try Notification(decoding: json) }
-    }
-    notification.signedDate = notification.signedDate ?? configuration.clock()
-    let identifiers = try item.strings("transactionIds") ?? []
-    var attempts: [DeliveryRecord.Attempt] = []
-    for (index, json) in (try item.list("sendAttempts") ?? []).enumerated() {
-      let members = try ControlMembers(
-        json, at: item.path("sendAttempts[\(index)]"), ["attemptDate", "sendAttemptResult"])
-      var attempt = DeliveryRecord.Attempt()
-      attempt.attemptDate = try members.time("attemptDate") ?? configuration.clock()
-      attempt.sendAttemptResult = try members.string("sendAttemptResult") ?? "SUCCESS"
-      attempts.append(attempt)
-    }
-    add { [notification, attempts] store in
-      try await store.purchases.add(notification, about: identifiers, attempts: attempts)
+  private func completed(_ transaction: JWSTransaction) -> JWSTransaction {
+    transaction.with {
+      $0.bundleId = $0.bundleId ?? configuration.bundleId
+      $0.environment = $0.environment ?? configuration.environment
     }
   }
 
-  private mutating func addGroup(_ item: ControlMembers) throws(EmulatorControl.Failure) {
-    let groupId = try item.required("groupId", item.string)
-    let type = try item.string("groupType") ?? "ORGANIZATION"
-    var roles: [(productId: String, role: String)] = []
-    for (index, json) in (try item.list("roles") ?? []).enumerated() {
-      let role = try ControlMembers(json, at: item.path("roles[\(index)]"), ["productId", "role"])
-      roles.append((try role.required("productId", role.string), try role.string("role") ?? "NONE"))
-    }
-    let members = try item.strings("members") ?? []
-    add { [roles] store in
-      store.state.withState { $0.addGroup(groupId, type: type, roles: roles, members: members) }
+  private func completed(_ renewalInfo: JWSRenewalInfo, of transaction: JWSTransaction) -> JWSRenewalInfo {
+    renewalInfo.with {
+      $0.environment = $0.environment ?? configuration.environment
+      $0.originalTransactionId =
+        $0.originalTransactionId ?? transaction.originalTransactionId ?? transaction.transactionId
+      $0.productId = $0.productId ?? transaction.productId
     }
   }
 
-  private func purchase(_ item: ControlMembers) throws(EmulatorControl.Failure) -> LocalStore.ImportedPurchase
-  {
-    var transaction = try item.required("transaction") { (name) throws(EmulatorControl.Failure) in
-      try item.payload(name) { (json) throws(MalformedReceipt) in try JWSTransaction(decoding: json) }
+  private func add(_ item: SeedNotification, to store: LocalStore) async throws(LocalStoreError) {
+    let now = configuration.clock()
+    let attempts = item.sendAttempts.map { seed in
+      DeliveryRecord.Attempt().with {
+        $0.attemptDate = seed.attemptDate ?? now
+        $0.sendAttemptResult = seed.sendAttemptResult
+      }
     }
-    guard transaction.transactionId != nil else {
-      throw EmulatorControl.Failure("The member \"\(item.path("transaction.transactionId"))\" is missing.")
-    }
-    transaction.bundleId = transaction.bundleId ?? configuration.bundleId
-    transaction.environment = transaction.environment ?? configuration.environment
-    return LocalStore.ImportedPurchase(
-      transaction, customer: try item.string("customer"),
-      orderIdentifier: item["orderId"] == nil ? nil : try item.string("orderId"))
+    let notification = item.notification.with { $0.signedDate = $0.signedDate ?? now }
+    try await store.add(notification, about: item.transactionIds, attempts: attempts)
   }
 }
 
-extension JWSTransaction {
-  /// Moves its dates, but that of the signature.
-  fileprivate mutating func move(by seconds: Double) {
-    purchaseDate = purchaseDate?.addingSeconds(seconds)
-    originalPurchaseDate = originalPurchaseDate?.addingSeconds(seconds)
-    expiresDate = expiresDate?.addingSeconds(seconds)
-  }
+enum StateOfUploads: String, ControlChoice {
+  case pending = "PENDING"
+  case approved = "APPROVED"
+  case rejected = "REJECTED"
 }

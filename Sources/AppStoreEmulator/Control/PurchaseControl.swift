@@ -12,141 +12,102 @@ struct PurchaseControl {
 
   init(_ store: EmulatedAppStore) { self.store = store }
 
-  typealias Failure = EmulatorControl.Failure
+  private typealias Failure = EmulatorControl.Failure
+  private typealias Members = [(name: String, value: JSONValue?)]
 
-  func respond(to request: EmulatorRequest) async throws(Failure) -> EmulatorResponse {
+  func respond(to request: EmulatorRequest) async throws -> RemoteResponse {
     let name = request.path.dropFirst().joined(separator: "/")
-    if request.method == "GET" {
-      switch name {
-      case "clock": return .json(clock)
-      case "notifications": return try await notifications(request)
-      case "state": return try await records()
-      default: throw Failure("There is no such control: GET \(name).")
-      }
+    switch (request.method, name) {
+    case ("GET", "clock"): return .json(.members(clock))
+    case ("GET", "notifications"): return .json(.members(try await notifications(request)))
+    case ("GET", "state"): return .json(try await dump())
+    case ("GET", _): throw Failure("There is no such control: GET \(name).")
+    case ("POST", _): break
+    default: throw Failure("The method of a control is POST.")
     }
-    guard request.method == "POST" else { throw Failure("The method of a control is POST.") }
-    let json: JSONValue
-    do throws(MalformedReceipt) { json = try JSONValue(parsing: request.body) } catch {
-      throw Failure(error.description)
-    }
-    let before: Int64
-    var members: [(name: String, value: JSONValue?)]
-    do {
-      before = name == "state" ? .max : try await purchases.eventCount()
-      members = try await perform(name, json)
-    } catch let error as Failure {
-      throw error
-    } catch {
-      throw Failure("\(error)")
-    }
+    let before = name == "state" ? .max : try await purchases.eventCount()
+    let members = try await perform(name, request.body)
     // What happened is sent at once.
-    do {
-      try await store.performDue()
-      members += try await posted(after: before).map { ($0.name, $0.value) }
-    } catch {
-      throw Failure("\(error)")
-    }
-    return .json(
-      .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } }))
+    try await store.performDue()
+    return .json(.members(members + (try await posted(after: before))))
   }
 
   // MARK: - Requests
 
-  private func perform(_ name: String, _ json: JSONValue) async throws -> [(name: String, value: JSONValue?)]
-  {
+  private func perform(_ name: String, _ body: [UInt8]) async throws -> Members {
+    func read<Request: JSONRecord>(_ type: Request.Type = Request.self) throws -> Request {
+      try Request(control: body)
+    }
+    func transaction() throws -> String { try read(TransactionControl.self).transactionId }
+    func subscription() throws -> String { try read(SubscriptionControl.self).originalTransactionId }
     switch name {
-    case "buy": return try await buy(json)
-    case "finish": try await purchases.finish(try one("transactionId", json))
-    case "cancel": try await purchases.setAutoRenew(false, of: one("originalTransactionId", json))
-    case "resume": try await purchases.setAutoRenew(true, of: one("originalTransactionId", json))
-    case "renew": try await purchases.renewNow(one("originalTransactionId", json))
+    case "buy": return try await buy(read())
+    case "finish": try await purchases.finish(transaction())
+    case "cancel": try await purchases.setAutoRenew(false, of: subscription())
+    case "resume": try await purchases.setAutoRenew(true, of: subscription())
+    case "renew": try await purchases.renewNow(subscription())
     case "change":
-      let members = try ControlMembers(json, ["originalTransactionId", "productId"])
-      try await purchases.changeRenewal(
-        of: members.required("originalTransactionId", members.string),
-        to: members.required("productId", members.string))
-    case "refund": try await refund(json)
-    case "reverse-refund": try await purchases.reverseRefund(one("transactionId", json))
-    case "decline-refund": try await purchases.declineRefund(one("transactionId", json))
+      let change = try read(ChangeControl.self)
+      try await purchases.changeRenewal(of: change.originalTransactionId, to: change.productId)
+    case "refund": try await refund(read())
+    case "reverse-refund": try await purchases.reverseRefund(transaction())
+    case "decline-refund": try await purchases.declineRefund(transaction())
     case "request-refund":
-      let members = try ControlMembers(json, ["transactionId", "reason"])
-      let reason = try members.string("reason").map { ConsumptionRequestReason(rawValue: $0) }
-      try await purchases.requestConsumption(
-        members.required("transactionId", members.string), reason: reason ?? .other)
-    case "revoke": try await purchases.revoke(one("transactionId", json))
+      let request = try read(RefundRequestControl.self)
+      try await purchases.requestConsumption(request.transactionId, reason: request.reason ?? .other)
+    case "revoke": try await purchases.revoke(transaction())
     case "billing":
-      let members = try ControlMembers(json, ["account", "fails"])
-      try await purchases.setBillingIssue(
-        members.required("fails", members.flag), of: members.required("account", members.string))
+      let billing = try read(BillingControl.self)
+      try await purchases.setBillingIssue(billing.fails, of: billing.account)
     case "price":
-      let members = try ControlMembers(json, ["productId", "price", "needsConsent"])
+      let price = try read(PriceControl.self)
       try await purchases.changePrice(
-        of: members.required("productId", members.string), to: members.required("price", members.decimal),
-        needsConsent: members.flag("needsConsent") ?? true)
+        of: price.productId, to: price.price, needsConsent: price.needsConsent)
     case "consent":
-      let members = try ControlMembers(json, ["originalTransactionId", "consents"])
+      let consent = try read(ConsentControl.self)
       try await purchases.answerPriceIncrease(
-        of: members.required("originalTransactionId", members.string),
-        consents: members.required("consents", members.flag))
+        of: consent.originalTransactionId, consents: consent.consents)
     case "sale":
-      let members = try ControlMembers(json, ["productId", "isForSale"])
-      try await purchases.setForSale(
-        members.required("isForSale", members.flag), members.required("productId", members.string))
+      let sale = try read(SaleControl.self)
+      try await purchases.setForSale(sale.isForSale, sale.productId)
     case "family":
-      let members = try ControlMembers(json, ["account", "organizer"])
-      let account = try members.required("account", members.string)
-      if let organizer = try members.string("organizer") {
-        try await purchases.addToFamily(account, of: organizer)
+      let family = try read(FamilyControl.self)
+      if let organizer = family.organizer {
+        try await purchases.addToFamily(family.account, of: organizer)
       } else {
-        try await purchases.removeFromFamily(account)
+        try await purchases.removeFromFamily(family.account)
       }
-    case "delete-account": try await deleteAccount(one("account", json))
-    case "approve", "decline":
-      let members = try ControlMembers(json, ["account", "requestId"])
-      let account = try members.required("account", members.string)
-      let request = try members.required("requestId", members.string)
-      if name == "approve" {
-        try await purchases.approve(request, account: account)
-      } else {
-        try await purchases.decline(request, account: account)
-      }
-    case "advance": return try await advance(json)
+    case "delete-account": try await deleteAccount(read(AccountControl.self).account)
+    case "approve":
+      let approval = try read(ApprovalControl.self)
+      try await purchases.approve(approval.requestId, account: approval.account)
+    case "decline":
+      let approval = try read(ApprovalControl.self)
+      try await purchases.decline(approval.requestId, account: approval.account)
+    case "advance":
+      try await advance(read())
+      return [("now", .date(store.configuration.clock()))]
     case "clock":
       guard let clock = store.clock else { throw Failure("The clock is not the emulator's own.") }
-      let members = try ControlMembers(json, ["rate"])
-      clock.rate = try members.required("rate", members.number)
-      return [("now", .date(clock.now)), ("rate", JSONNumber(clock.rate).map { .number($0) })]
-    case "realtime": return try await RealtimeControl(store: store).ask(json)
-    case "state":
-      try await load(json)
-      return []
-    case "external-purchase-token", "rescind-consent": try await notify(name, json)
+      clock.rate = try read(ClockControl.self).rate
+      return self.clock
+    case "realtime": return try await RealtimeInquiry(store: store).ask(read())
+    case "state": try await load(read())
+    case "external-purchase-token": try await purchases.post(tokenNotification(read()))
+    case "rescind-consent": try await purchases.post(consentNotification(read()))
     default: throw Failure("There is no such control: POST \(name).")
     }
     return []
   }
 
-  /// The only member of a request.
-  private func one(_ name: String, _ json: JSONValue) throws(Failure) -> String {
-    let members = try ControlMembers(json, [name])
-    return try members.required(name, members.string)
-  }
-
-  private func buy(_ json: JSONValue) async throws -> [(name: String, value: JSONValue?)] {
-    let members = try ControlMembers(
-      json,
-      ["account", "productId", "quantity", "appAccountToken", "offerCode", "winBackOffer", "requestId"])
-    let offer: PaymentOffer? =
-      try members.string("offerCode").map { .code($0) } ?? members.string("winBackOffer").map { .winBack($0) }
+  private func buy(_ control: BuyControl) async throws -> Members {
     let payment = Payment(
-      productIdentifier: try members.required("productId", members.string),
-      quantity: Int(clamping: try members.integer("quantity") ?? 1),
-      applicationUsername: try members.string("appAccountToken"), offer: offer)
+      productIdentifier: control.productId, quantity: control.quantity,
+      applicationUsername: control.appAccountToken,
+      offer: control.offerCode.map { .code($0) } ?? control.winBackOffer.map { .winBack($0) })
     let request = PurchaseRequest(
-      id: try members.string("requestId") ?? DeveloperSigner.randomNonce().rawValue, payment: payment
-    )
-    switch try await purchases.session(account: members.required("account", members.string)).purchase(request)
-    {
+      id: control.requestId ?? DeveloperSigner.randomNonce().rawValue, payment: payment)
+    switch try await purchases.session(account: control.account).purchase(request) {
     case .purchased(let sold):
       return [
         ("transactionId", .string(sold.transactionIdentifier)),
@@ -157,15 +118,13 @@ struct PurchaseControl {
     }
   }
 
-  private func refund(_ json: JSONValue) async throws {
-    let members = try ControlMembers(json, ["transactionId", "reason", "percentage"])
-    let reason = try members.choice("reason", ["ISSUE": RevocationReason.issue, "OTHER": .other])
+  private func refund(_ control: RefundControl) async throws {
     var amount = RefundAmount.full
-    if let percentage = try members.number("percentage"), percentage != 100 {
+    if let percentage = control.percentage, percentage != 100 {
       amount = .prorated(Int64((percentage * 1000).rounded()))
     }
     try await purchases.refund(
-      members.required("transactionId", members.string), reason: reason ?? .other, amount: amount)
+      control.transactionId, reason: control.reason == .issue ? .issue : .other, amount: amount)
   }
 
   private func deleteAccount(_ account: String) async throws {
@@ -188,122 +147,94 @@ struct PurchaseControl {
   /// In seconds: a subscription of a week renews 520 times meanwhile.
   private static let longestAdvance: Double = 3653 * 86_400
 
-  private func advance(_ json: JSONValue) async throws -> [(name: String, value: JSONValue?)] {
-    let members = try ControlMembers(json, ["by", "to"])
+  private func advance(_ control: AdvanceControl) async throws {
     let now = store.configuration.clock()
     let target: Timestamp
-    if let time = try members.time("to") {
-      target = time
-    } else if let by = members["by"], let text = by.string {
-      guard let period = SubscriptionPeriod(text) else {
-        throw Failure("\"by\" is not a period such as P3D, P1W, P1M or P1Y.")
+    switch (control.to, control.by) {
+    case (let time?, _): target = time
+    case (nil, .number(let seconds)?): target = now.addingSeconds(seconds.double)
+    case (nil, let by):
+      guard let period = by?.string.flatMap({ SubscriptionPeriod($0) }) else {
+        throw Failure("\"by\" is a number of seconds, or a period such as P3D, P1W, P1M or P1Y.")
       }
       target = SubscriptionCalendar().end(of: period, from: now)
-    } else {
-      target = now.addingSeconds(try members.required("by", members.number))
     }
     guard target >= now else { throw Failure("The clock shows \(now.iso8601), and does not go back.") }
     guard target <= now.addingSeconds(Self.longestAdvance) else {
       throw Failure("One request advances the clock by 10 years at most.")
     }
     try await store.advance(to: target)
-    return [("now", .date(store.configuration.clock()))]
   }
 
-  private func notify(_ name: String, _ json: JSONValue) async throws {
+  private func consentNotification(_ control: RescindConsentControl) async throws -> Notification {
     let configuration = store.configuration
-    let now = configuration.clock()
-    var notification = Notification()
-    if name == "rescind-consent" {
-      let members = try ControlMembers(json, ["appTransactionId"])
-      var app = AppTransaction().with {
-        $0.receiptType = configuration.environment
-        $0.appAppleId = configuration.appAppleId
-        $0.bundleId = configuration.bundleId
-        $0.receiptCreationDate = now
-      }
-      app.appTransactionId = try members.required("appTransactionId", members.string)
-      if let account = try await purchases.account(of: app.appTransactionId ?? ""),
-        let known = try await purchases.appTransaction(of: account)
-      {
-        app = known
-        app.receiptCreationDate = now
-      }
-      let signed = store.signing.sign(.appTransaction(app))
-      notification.notificationType = .rescindConsent
-      notification.appData = NotificationAppData().with {
+    let account = try await purchases.account(of: control.appTransactionId)
+    var app = AppTransaction().with {
+      $0.receiptType = configuration.environment
+      $0.appAppleId = configuration.appAppleId
+      $0.bundleId = configuration.bundleId
+      $0.appTransactionId = control.appTransactionId
+    }
+    if let account, let known = try await purchases.appTransaction(of: account) { app = known }
+    app.receiptCreationDate = configuration.clock()
+    let signed = store.signing.sign(.appTransaction(app))
+    return Notification().with {
+      $0.notificationType = .rescindConsent
+      $0.appData = NotificationAppData().with {
         $0.appAppleId = configuration.appAppleId
         $0.bundleId = configuration.bundleId
         $0.environment = configuration.environment
         $0.signedAppTransactionInfo = signed
       }
-    } else {
-      let members = try ControlMembers(json, ["externalPurchaseId", "subtype"])
-      let identifier = try members.string("externalPurchaseId")
-      notification.notificationType = .externalPurchaseToken
-      notification.subtype = NotificationSubtype(rawValue: try members.string("subtype") ?? "UNREPORTED")
-      notification.externalPurchaseToken = ExternalPurchaseToken().with {
-        $0.externalPurchaseId = identifier ?? "SANDBOX_\(UInt64.random(in: 0 ... .max))"
-        $0.tokenCreationDate = now
+    }
+  }
+
+  private func tokenNotification(_ control: ExternalPurchaseTokenControl) -> Notification {
+    let configuration = store.configuration
+    return Notification().with {
+      $0.notificationType = .externalPurchaseToken
+      $0.subtype = control.subtype
+      $0.externalPurchaseToken = ExternalPurchaseToken().with {
+        $0.externalPurchaseId = control.externalPurchaseId ?? "SANDBOX_\(UInt64.random(in: 0 ... .max))"
+        $0.tokenCreationDate = configuration.clock()
         $0.appAppleId = configuration.appAppleId
         $0.bundleId = configuration.bundleId
       }
     }
-    try await purchases.post(notification)
   }
 
-  private func load(_ json: JSONValue) async throws {
-    let members = try ControlMembers(json, ["records"])
-    var records: [RecordChange] = []
-    for (index, json) in (try members.required("records", members.list)).enumerated() {
-      let record = try ControlMembers(json, at: "records[\(index)]", ["collection", "key", "value", "bytes"])
-      records.append(
-        .put(
-          RecordCollection(rawValue: try record.required("collection", record.string)),
-          key: try record.required("key", record.string),
-          value: try Self.bytes(of: record)))
+  private func load(_ dump: StateDump) async throws {
+    let records = try dump.records.map { record in
+      guard let value = record.bytes ?? record.value.map({ Array($0.utf8) }) else {
+        throw Failure("The record \"\(record.key)\" has neither \"value\" nor \"bytes\".")
+      }
+      return RecordChange.put(
+        RecordCollection(rawValue: record.collection), key: record.key, value: value)
     }
     try await purchases.replaceAll(with: records)
     store.clock?.advance(to: try await purchases.lastEventDate())
   }
 
-  /// The value of a record: text, or bytes in Base64.
-  private static func bytes(of record: ControlMembers) throws(Failure) -> [UInt8] {
-    guard let encoded = try record.string("bytes") else {
-      return Array(try record.required("value", record.string).utf8)
-    }
-    do throws(Base64Error) { return try Base64.decode(Array(encoded.utf8)) } catch {
-      throw Failure("\"\(record.path("bytes"))\" is no Base64.")
-    }
-  }
-
   // MARK: - Answers
 
-  private func records() async throws(Failure) -> EmulatorResponse {
-    do throws(LocalStoreError) {
-      let records = try await purchases.allRecords().map { collection, record -> JSONValue in
-        .members(
-          ("collection", .string(collection.rawValue)), ("key", .string(record.key)),
-          ("value", String(validating: record.value, as: UTF8.self).map { .string($0) }),
-          (
-            "bytes",
-            String(validating: record.value, as: UTF8.self) == nil
-              ? .string(Base64.encodeToString(record.value)) : nil
-          ))
-      }
-      return .json(.members(("records", .array(records))))
-    } catch {
-      throw Failure(error.description)
+  private func dump() async throws -> StateDump {
+    let records = try await purchases.allRecords().map { collection, record in
+      let text = String(validating: record.value, as: UTF8.self)
+      return StateRecord(
+        collection: collection.rawValue, key: record.key, value: text,
+        bytes: text == nil ? record.value : nil)
     }
+    return StateDump(records: records)
   }
 
-  private var clock: JSONValue {
-    .members(
+  private var clock: Members {
+    [
       ("now", .date(store.configuration.clock())),
-      ("rate", store.clock.flatMap { JSONNumber($0.rate) }.map { .number($0) }))
+      ("rate", store.clock.flatMap { JSONNumber($0.rate) }.map { .number($0) }),
+    ]
   }
 
-  private func notifications(_ request: EmulatorRequest) async throws(Failure) -> EmulatorResponse {
+  private func notifications(_ request: EmulatorRequest) async throws -> Members {
     var (after, limit): (Int64, Int64) = (0, Self.greatestPage)
     for item in request.query {
       switch (item.name, Int64(item.value)) {
@@ -315,11 +246,7 @@ struct PurchaseControl {
             + "\(item.name)=\(item.value).")
       }
     }
-    do {
-      return .json(.object(try await posted(after: after, limit: limit, isFull: true)))
-    } catch {
-      throw Failure("\(error)")
-    }
+    return try await posted(after: after, limit: limit, isFull: true)
   }
 
   /// The greatest number of notifications in one answer. Where there are more, `hasMore` says so.
@@ -328,21 +255,18 @@ struct PurchaseControl {
   /// The notifications after a number, and whether there are more than the limit.
   private func posted(
     after number: Int64, limit: Int64 = Self.greatestPage, isFull: Bool = false
-  ) async throws -> [JSONMember] {
+  ) async throws -> Members {
     var found: [JSONValue] = []
     var last = number
     while true {
       let page = try await purchases.notifications(after: last, limit: 256)
-      guard let end = page.last else { break }
+      guard let end = page.last else { return [("notifications", .array(found))] }
       last = end.number
       for notification in page {
         guard found.count < limit else {
-          return [
-            JSONMember(name: "notifications", value: .array(found)),
-            JSONMember(name: "hasMore", value: .bool(true)),
-          ]
+          return [("notifications", .array(found)), ("hasMore", .bool(true))]
         }
-        let attempts = isFull ? try await purchases.delivery(of: notification.number).attempts : []
+        let delivery = isFull ? try await purchases.delivery(of: notification.number) : nil
         found.append(
           .members(
             ("number", .integer(notification.number)),
@@ -352,20 +276,15 @@ struct PurchaseControl {
             ("signedDate", .date(notification.signedDate)),
             ("transactionId", Self.text(notification.transactionIdentifier)),
             ("originalTransactionId", Self.text(notification.originalTransactionIdentifier)),
-            (
-              "sendAttempts",
-              isFull
-                ? .array(
-                  attempts.map {
-                    .members(
-                      ("attemptDate", .date($0.attemptDate)),
-                      ("sendAttemptResult", .string($0.sendAttemptResult)))
-                  }) : nil
-            )))
+            ("sendAttempts", delivery.map { .sendAttempts($0.attempts) })))
       }
     }
-    return [JSONMember(name: "notifications", value: .array(found))]
   }
 
   private static func text(_ text: String) -> JSONValue? { text.isEmpty ? nil : .string(text) }
+}
+
+enum RefundReason: String, ControlChoice {
+  case issue = "ISSUE"
+  case other = "OTHER"
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
@@ -8,12 +9,11 @@ internal import Storefront
 enum AdvancedCommerceEndpoints {
   static let routes =
     subscriptionCalls.map { name, required in
-      Route("POST", "/advancedCommerce/v1/subscription/\(name)/{}") { (call) async throws(EmulatorError) in
+      Route("POST", "/advancedCommerce/v1/subscription/\(name)/{}") { call in
         try await answer(call, name, required)
       }
     } + [
-      Route("POST", "/advancedCommerce/v1/transaction/requestRefund/{}") {
-        (call) async throws(EmulatorError) in
+      Route("POST", "/advancedCommerce/v1/transaction/requestRefund/{}") { call in
         try await answer(call, "requestRefund", ["items", "refundRiskingPreference"])
       }
     ]
@@ -26,63 +26,46 @@ enum AdvancedCommerceEndpoints {
 
   private static func answer(
     _ call: EndpointCall, _ name: String, _ required: [String]
-  ) async throws(EmulatorError) -> EmulatorResponse {
+  ) async throws -> RemoteResponse {
     let sale = try await call.sale()
     let body = try call.body()
     guard let reference = body["requestInfo"]?["requestReferenceId"]?.string,
       UUIDString(rawValue: reference).uuid != nil,
       required.allSatisfy({ body[$0].map { !$0.isNull } ?? false })
-    else { throw .generalBadRequest }
+    else { throw Refusal.generalBadRequest }
     call.store.state.withState {
       $0.advancedCommerceRequests.append(
         .members(("call", .string(name)), ("transactionId", .string(call.parameter())), ("body", body)))
     }
     let original = sale.originalIdentifier
-    let before = try await call.purchases { (store) async throws(LocalStoreError) in
-      try await store.subscriptionState(original)
-    }
+    let before = try await call.purchases.subscriptionState(original)
     let latest = before?.subscription.transaction ?? sale.transaction
     let identifier = latest.transactionId ?? ""
     switch name {
     case "cancel" where before?.subscription.autoRenews == true:
-      try await call.purchases { (store) async throws(LocalStoreError) in
-        _ = try await store.setAutoRenew(false, of: original)
-      }
+      try await call.purchases.setAutoRenew(false, of: original)
     case "revoke":
       guard let status = before?.status, [.active, .gracePeriod, .billingRetry].contains(status) else {
-        throw .revokeOnInactiveSubscription
+        throw Refusal.revokeOnInactiveSubscription
       }
-      try await call.purchases { (store) async throws(LocalStoreError) in
-        _ = try await store.refund(identifier)
-      }
+      try await call.purchases.refund(identifier)
     case "requestRefund":
-      guard latest.revocationDate == nil else { throw .alreadyRefunded }
-      try await call.purchases { (store) async throws(LocalStoreError) in
-        _ = try await store.refund(identifier)
-      }
+      guard latest.revocationDate == nil else { throw Refusal.alreadyRefunded }
+      try await call.purchases.refund(identifier)
     case "migrate":
-      try await report(.migration, of: original, renewingTo: body["targetProductId"]?.string, call)
-    case "changeMetadata": try await report(.metadataUpdate, of: original, call)
+      let product = body["targetProductId"]?.string
+      _ = try await call.purchases.report(.migration, of: original, renewingTo: product)
+    case "changeMetadata": _ = try await call.purchases.report(.metadataUpdate, of: original)
     case "changePrice":
-      try await report(.priceChange, of: original, price: body["items"]?.array?.first?["price"]?.int64, call)
+      let price = body["items"]?.array?.first?["price"]?.int64
+      _ = try await call.purchases.report(.priceChange, of: original, price: price)
     default: break
     }
-    let (current, after) = try await call.purchases { (store) async throws(LocalStoreError) in
-      (try await store.currentSale(identifier), try await store.subscriptionState(original))
-    }
+    let current = try await call.purchases.currentSale(identifier)
+    let after = try await call.purchases.subscriptionState(original)
     let transaction = after?.subscription.transaction ?? current?.transaction ?? sale.transaction
     return .json(
-      .members(
-        ("signedTransactionInfo", call.sign(transaction)),
-        ("signedRenewalInfo", after.map { call.sign($0.renewalInfo) })))
-  }
-
-  private static func report(
-    _ type: NotificationType, of original: String, renewingTo product: String? = nil, price: Int64? = nil,
-    _ call: EndpointCall
-  ) async throws(EmulatorError) {
-    _ = try await call.purchases { (store) async throws(LocalStoreError) in
-      try await store.report(type, of: original, renewingTo: product, price: price)
-    }
+      ("signedTransactionInfo", call.sign(transaction)),
+      ("signedRenewalInfo", after.map { call.sign($0.renewalInfo) }))
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
@@ -10,26 +11,28 @@ enum ConsumptionEndpoints {
     Route("PUT", "/inApps/v1/transactions/consumption/{}", sendVersion1),
   ]
 
-  @Sendable static func sendVersion2(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func sendVersion2(_ call: EndpointCall) async throws -> RemoteResponse {
     let record = try await call.sale()
     let body = try call.body()
-    guard body["customerConsented"]?.flag == true else { throw .invalidCustomerConsented }
-    guard body["sampleContentProvided"]?.flag != nil else { throw .invalidSampleContentProvided }
+    guard body["customerConsented"]?.flag == true else { throw Refusal.invalidCustomerConsented }
+    guard body["sampleContentProvided"]?.flag != nil else { throw Refusal.invalidSampleContentProvided }
     let delivery = body["deliveryStatus"]?.string ?? ""
     guard
       [
         "DELIVERED", "UNDELIVERED_QUALITY_ISSUE", "UNDELIVERED_WRONG_ITEM", "UNDELIVERED_SERVER_OUTAGE",
         "UNDELIVERED_OTHER",
       ].contains(delivery)
-    else { throw .invalidDeliveryStatus }
+    else { throw Refusal.invalidDeliveryStatus }
     let preference = body["refundPreference"]
     if let preference, !preference.isNull,
       !["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains(preference.string ?? "")
     {
-      throw .invalidRefundPreference
+      throw Refusal.invalidRefundPreference
     }
-    guard record.transaction.inAppOwnershipType != .familyShared else { throw .familyTransactionNotSupported }
-    guard record.transaction.advancedCommerceInfo == nil else { throw .transactionTypeNotSupported }
+    guard record.transaction.inAppOwnershipType != .familyShared else {
+      throw Refusal.familyTransactionNotSupported
+    }
+    guard record.transaction.advancedCommerceInfo == nil else { throw Refusal.transactionTypeNotSupported }
     try check(
       percentage: body["consumptionPercentage"], isDelivered: delivery == "DELIVERED",
       isProrated: preference?.string == "GRANT_PRORATED", record.transaction)
@@ -38,22 +41,24 @@ enum ConsumptionEndpoints {
 
   private static func check(
     percentage value: JSONValue?, isDelivered: Bool, isProrated: Bool, _ transaction: JWSTransaction
-  ) throws(EmulatorError) {
+  ) throws {
     guard let value, !value.isNull else { return }
-    guard transaction.type != .autoRenewableSubscription else { throw .consumptionPercentageNotSupported }
-    guard let percentage = value.int64, 0...100_000 ~= percentage else {
-      throw .consumptionPercentageOutOfRange
+    guard transaction.type != .autoRenewableSubscription else {
+      throw Refusal.consumptionPercentageNotSupported
     }
-    if isProrated, !(1...99_999 ~= percentage) { throw .consumptionPercentageOutOfRange }
-    if !isDelivered, percentage != 0 { throw .undeliveredConsumptionPercentage }
+    guard let percentage = value.int64, 0...100_000 ~= percentage else {
+      throw Refusal.consumptionPercentageOutOfRange
+    }
+    if isProrated, !(1...99_999 ~= percentage) { throw Refusal.consumptionPercentageOutOfRange }
+    if !isDelivered, percentage != 0 { throw Refusal.undeliveredConsumptionPercentage }
   }
 
-  @Sendable static func sendVersion1(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func sendVersion1(_ call: EndpointCall) async throws -> RemoteResponse {
     let record = try await call.sale()
     let body = try call.body()
-    guard body["customerConsented"]?.flag == true else { throw .invalidCustomerConsented }
-    guard body["sampleContentProvided"]?.flag != nil else { throw .invalidSampleContentProvided }
-    let codes: [(name: String, greatest: Int64, error: EmulatorError)] = [
+    guard body["customerConsented"]?.flag == true else { throw Refusal.invalidCustomerConsented }
+    guard body["sampleContentProvided"]?.flag != nil else { throw Refusal.invalidSampleContentProvided }
+    let codes: [(name: String, greatest: Int64, error: Refusal)] = [
       ("consumptionStatus", 3, .invalidConsumptionStatus), ("platform", 2, .invalidPlatform),
       ("deliveryStatus", 5, .invalidDeliveryStatus), ("accountTenure", 7, .invalidAccountTenure),
       ("playTime", 7, .invalidPlayTime),
@@ -67,7 +72,7 @@ enum ConsumptionEndpoints {
     }
     if let token = body["appAccountToken"], !token.isNull {
       guard let text = token.string, text.isEmpty || UUIDString(rawValue: text).uuid != nil else {
-        throw .invalidAppAccountToken
+        throw Refusal.invalidAppAccountToken
       }
     }
     return try await keep(body, record, call)
@@ -75,10 +80,8 @@ enum ConsumptionEndpoints {
 
   private static func keep(
     _ body: JSONValue, _ sale: StoreSaleRecord, _ call: EndpointCall
-  ) async throws(EmulatorError) -> EmulatorResponse {
-    try await call.purchases { (store) async throws(LocalStoreError) in
-      try await store.addConsumption(body, of: sale.identifier)
-    }
+  ) async throws -> RemoteResponse {
+    try await call.purchases.addConsumption(body, of: sale.identifier)
     return .empty(status: 202)
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
@@ -14,32 +15,30 @@ enum ExtensionEndpoints {
   private static let year: Double = 365 * 86_400
   private static let extensionsPerYear = 2
 
-  @Sendable static func extendOne(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func extendOne(_ call: EndpointCall) async throws -> RemoteResponse {
     let identifier = call.parameter()
-    guard EndpointCall.isTransactionIdentifier(identifier) else { throw .invalidOriginalTransactionId }
+    guard EndpointCall.isTransactionIdentifier(identifier) else { throw Refusal.invalidOriginalTransactionId }
     let body = try call.body()
     let days = try days(body)
     guard let requestIdentifier = body["requestIdentifier"]?.string, 1...128 ~= requestIdentifier.count else {
-      throw .invalidRequestIdentifier
+      throw Refusal.invalidRequestIdentifier
     }
     let transaction = try await extend(identifier, by: days, call)
     return .json(
-      .members(
-        ("originalTransactionId", .string(identifier)),
-        ("webOrderLineItemId", transaction.webOrderLineItemId.map { .string($0) }), ("success", .bool(true)),
-        ("effectiveDate", transaction.expiresDate.map { .date($0) })))
+      ("originalTransactionId", .string(identifier)),
+      ("webOrderLineItemId", transaction.webOrderLineItemId.map { .string($0) }), ("success", .bool(true)),
+      ("effectiveDate", transaction.expiresDate.map { .date($0) }))
   }
 
-  @Sendable static func extendMany(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func extendMany(_ call: EndpointCall) async throws -> RemoteResponse {
     let body = try call.body()
     let days = try days(body)
-    guard let requestIdentifier = body["requestIdentifier"]?.string,
-      let uuid = UUIDString(rawValue: requestIdentifier).uuid
-    else { throw .invalidRequestIdentifier }
-    guard let productId = body["productId"]?.string, !productId.isEmpty else { throw .invalidProductId }
+    guard let key = body["requestIdentifier"]?.uuid else { throw Refusal.invalidRequestIdentifier }
+    guard let productId = body["productId"]?.string, !productId.isEmpty else {
+      throw Refusal.invalidProductId
+    }
     let storefronts = try storefronts(body)
     // Requests are idempotent by their identifier.
-    let key = UUIDString(uuid).rawValue
     let isNew = call.store.state.withState { state in
       guard state.massExtensions[key] == nil else { return false }
       state.massExtensions[key] = .init(
@@ -48,9 +47,7 @@ enum ExtensionEndpoints {
       return true
     }
     if isNew {
-      let sent = try await call.purchases { (store) async throws(LocalStoreError) in
-        try await store.extendAll(of: productId, byDays: Int(days), in: storefronts)
-      }
+      let sent = try await call.purchases.extendAll(of: productId, byDays: Int(days), in: storefronts)
       let failed = Int64(sent.count { $0.type == .renewalExtension })
       let succeeded = Int64(sent.count { $0.type == .renewalExtended })
       call.store.state.withState {
@@ -66,75 +63,72 @@ enum ExtensionEndpoints {
           $0.appAppleId = configuration.appAppleId
           $0.bundleId = configuration.bundleId
           $0.productId = productId
-          $0.requestIdentifier = UUIDString(uuid)
+          $0.requestIdentifier = UUIDString(rawValue: key)
           $0.storefrontCountryCodes = storefronts?.sorted() ?? []
           $0.succeededCount = succeeded
           $0.failedCount = failed
         }
       }
-      _ = try await call.purchases { (store) async throws(LocalStoreError) in try await store.post(summary) }
+      try await call.purchases.post(summary)
     }
-    return .json(.members(("requestIdentifier", .string(requestIdentifier))))
+    return .json(("requestIdentifier", body["requestIdentifier"]))
   }
 
-  @Sendable static func status(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func status(_ call: EndpointCall) throws -> RemoteResponse {
     let productId = call.parameter(0)
-    guard let uuid = UUIDString(rawValue: call.parameter(1)).uuid else { throw .invalidRequestIdentifier }
-    let key = UUIDString(uuid).rawValue
-    return try call.store.state.change { (state) throws(EmulatorError) in
+    let key = try call.uuid(1, orElse: .invalidRequestIdentifier)
+    return try call.store.state.withState { state in
       guard let found = state.massExtensions[key], found.productId == productId else {
-        throw .extensionStatusNotFound
+        throw Refusal.statusRequestNotFound
       }
       let isComplete = found.pendingAnswers == 0
       if !isComplete { state.massExtensions[key]?.pendingAnswers -= 1 }
       return .json(
-        .members(
-          ("requestIdentifier", .string(call.parameter(1))), ("complete", .bool(isComplete)),
-          ("completeDate", isComplete ? .date(found.completed) : nil),
-          ("succeededCount", isComplete ? .integer(found.succeeded) : nil),
-          ("failedCount", isComplete ? .integer(found.failed) : nil)))
+        ("requestIdentifier", .string(call.parameter(1))), ("complete", .bool(isComplete)),
+        ("completeDate", isComplete ? .date(found.completed) : nil),
+        ("succeededCount", isComplete ? .integer(found.succeeded) : nil),
+        ("failedCount", isComplete ? .integer(found.failed) : nil))
     }
   }
 
   /// Only active, paid subscriptions can be extended, twice in 365 days.
   private static func extend(
     _ original: String, by days: Int64, _ call: EndpointCall
-  ) async throws(EmulatorError) -> JWSTransaction {
-    let found = try await call.purchases { (store) async throws(LocalStoreError) in
-      try await store.subscriptionState(original)?.subscription
+  ) async throws -> JWSTransaction {
+    let found = try await call.purchases.subscriptionState(original)?.subscription
+    guard let subscription = found else { throw Refusal.originalTransactionIdNotFound }
+    guard subscription.transaction.inAppOwnershipType != .familyShared else {
+      throw Refusal.familySharedExtensionIneligible
     }
-    guard let subscription = found else { throw .originalTransactionNotFound }
-    guard subscription.transaction.inAppOwnershipType != .familyShared else { throw .extensionFamilyShared }
     do throws(LocalStoreError) {
-      try await call.store.purchases.extend(original, byDays: Int(days))
+      try await call.purchases.extend(original, byDays: Int(days))
     } catch {
-      guard error.code == .refused else { throw EmulatorError(error) }
+      guard error.code == .refused else { throw error }
       let yearAgo = call.now.addingSeconds(-year)
       throw subscription.extensionDates.count { $0 > yearAgo } >= extensionsPerYear
-        ? .extensionMaximumReached : .extensionIneligible
+        ? Refusal.subscriptionMaximumExtensionsReached : Refusal.subscriptionExtensionIneligible
     }
-    return try await call.purchases { (store) async throws(LocalStoreError) in
-      try await store.subscriptionState(original)?.subscription.transaction ?? subscription.transaction
-    }
+    return try await call.purchases.subscriptionState(original)?.subscription.transaction
+      ?? subscription.transaction
   }
 
-  private static func days(_ body: JSONValue) throws(EmulatorError) -> Int64 {
-    guard let days = body["extendByDays"]?.int64, 1...90 ~= days else { throw .invalidExtendByDays }
+  private static func days(_ body: JSONValue) throws -> Int64 {
+    guard let days = body["extendByDays"]?.int64, 1...90 ~= days else { throw Refusal.invalidExtendByDays }
     guard let reason = body["extendReasonCode"]?.int64, 0...3 ~= reason else {
-      throw .invalidExtendReasonCode
+      throw Refusal.invalidExtendReasonCode
     }
     return days
   }
 
   /// `nil` for all storefronts.
-  private static func storefronts(_ body: JSONValue) throws(EmulatorError) -> Set<String>? {
+  private static func storefronts(_ body: JSONValue) throws -> Set<String>? {
     guard let value = body["storefrontCountryCodes"], !value.isNull else { return nil }
-    guard let codes = value.array else { throw .invalidStorefrontCountryCode }
-    guard !codes.isEmpty else { throw .invalidEmptyStorefrontList }
+    guard let codes = value.array else { throw Refusal.invalidStorefrontCountryCode }
+    guard !codes.isEmpty else { throw Refusal.emptyStorefrontCountryCodeList }
     var set: Set<String> = []
     for code in codes {
       guard let text = code.string, text.utf8.count == 3, text.utf8.allSatisfy({ 0x41...0x5A ~= $0 }) else {
-        throw .invalidStorefrontCountryCode
+        throw Refusal.invalidStorefrontCountryCode
       }
       set.insert(text)
     }

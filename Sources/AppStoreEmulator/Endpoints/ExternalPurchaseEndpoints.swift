@@ -10,27 +10,27 @@ enum ExternalPurchaseEndpoints {
     Route("GET", "/externalPurchase/v1/reports/{}", report),
   ]
 
-  @Sendable static func send(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func send(_ call: EndpointCall) throws -> RemoteResponse {
     guard
       let report = try? ExternalPurchaseReport(json: call.request.body, part: "report", limits: .standard),
       report.requestIdentifier.uuid != nil,
       (report.lineItems != nil) == (report.status == .lineItem), report.lineItems?.isEmpty != true
-    else { throw .generalBadRequest }
+    else { throw Refusal.generalBadRequest }
     let identifier = report.requestIdentifier.rawValue.lowercased()
     let isNew = call.store.state.withState { state in
       guard state.externalPurchaseReports[identifier] == nil else { return false }
       state.externalPurchaseReports[identifier] = report
       return true
     }
-    guard isNew else { throw .invalidRequestIdentifier }
-    return .json(.members(("requestIdentifier", .string(report.requestIdentifier.rawValue))))
+    guard isNew else { throw Refusal.invalidRequestIdentifier }
+    return .json(("requestIdentifier", .string(report.requestIdentifier.rawValue)))
   }
 
-  @Sendable static func report(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func report(_ call: EndpointCall) throws -> RemoteResponse {
     let identifier = call.parameter().lowercased()
-    guard let report = call.store.state.withState({ $0.externalPurchaseReports[identifier] }),
+    guard let report = call.state.externalPurchaseReports[identifier],
       let json = try? JSONValue(parsing: report.encodedJSON())
-    else { throw .invalidRequestIdentifier }
-    return .json(.members(("report", json)))
+    else { throw Refusal.invalidRequestIdentifier }
+    return .json(("report", json))
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
@@ -12,52 +13,45 @@ enum GroupEndpoints {
 
   private static let greatestLimit = 100
 
-  @Sendable static func current(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func current(_ call: EndpointCall) async throws -> RemoteResponse {
     if let response = productionRefusal(call) { return response }
     let identifier = try call.transactionIdentifier()
-    let account = try await call.account()
-    let app = try await call.purchases { (store) async throws(LocalStoreError) in
-      try await store.appTransaction(of: account)
-    }
+    let app = try await call.purchases.appTransaction(of: call.account())
     let member = app?.appTransactionId ?? identifier
-    let groups = call.store.state.withState { state in
-      state.groups.sorted { $0.key < $1.key }.filter { $0.value.members.contains(member) }
-        .map { group -> JSONValue in
-          .members(
-            ("groupId", .string(group.key)), ("groupType", .string(group.value.groupType)),
-            ("roles", .array(group.value.roles)))
-        }
-    }
-    return .json(.members(("groups", .array(groups))))
+    let groups = call.state.groups.filter { $0.value.members.contains(member) }.sorted { $0.key < $1.key }
+      .map { id, group in
+        JSONValue.members(
+          ("groupId", .string(id)), ("groupType", .string(group.groupType)), ("roles", .array(group.roles)))
+      }
+    return .json(("groups", .array(groups)))
   }
 
-  @Sendable static func members(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func members(_ call: EndpointCall) throws -> RemoteResponse {
     if let response = productionRefusal(call) { return response }
     let groupId = call.parameter()
-    guard 1...64 ~= groupId.utf8.count else { throw .invalidGroupId }
+    guard 1...64 ~= groupId.utf8.count else { throw Refusal.invalidGroupId }
     var limit = greatestLimit
     if let text = try call.value("limit", orElse: .invalidLimit) {
-      guard let number = Int(text), 1...greatestLimit ~= number else { throw .invalidLimit }
+      guard let number = Int(text), 1...greatestLimit ~= number else { throw Refusal.invalidLimit }
       limit = number
     }
-    guard let group = call.store.state.withState({ $0.groups[groupId] }) else { throw .groupNotFound }
+    guard let group = call.state.groups[groupId] else { throw Refusal.groupNotFound }
     let query = [groupId]
     var start = 0
     if let text = try call.value("paginationToken", orElse: .invalidPaginationToken) {
       guard let token = PageToken(text, query: query), 0...group.members.count ~= Int(token.position)
-      else { throw .invalidPaginationToken }
+      else { throw Refusal.invalidPaginationToken }
       start = Int(token.position)
     }
     let page = group.members.dropFirst(start).prefix(limit)
     let hasMore = page.endIndex < group.members.endIndex
     let next = PageToken(position: Int64(page.endIndex), issued: call.now).text(query: query)
     return .json(
-      .members(
-        ("members", .array(page.map { .members(("appTransactionId", .string($0))) })),
-        ("hasMore", .bool(hasMore)), ("paginationToken", hasMore ? .string(next) : nil)))
+      ("members", .array(page.map { .members(("appTransactionId", .string($0))) })),
+      ("hasMore", .bool(hasMore)), ("paginationToken", hasMore ? .string(next) : nil))
   }
 
-  private static func productionRefusal(_ call: EndpointCall) -> EmulatorResponse? {
+  private static func productionRefusal(_ call: EndpointCall) -> RemoteResponse? {
     guard call.configuration.environment == .production else { return nil }
     return .text("Groups are in the sandbox.\n", status: 404)
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
@@ -20,30 +21,30 @@ struct HistoryFilter {
     "CONSUMABLE": .consumable, "NON_CONSUMABLE": .nonConsumable,
   ]
 
-  init(_ call: EndpointCall, isVersion1: Bool) throws(EmulatorError) {
+  init(_ call: EndpointCall, isVersion1: Bool) throws {
     start = try call.instant("startDate", orElse: .invalidStartDate)
     end = try call.instant("endDate", orElse: .invalidEndDate)
-    if let start, start > call.now { throw .invalidStartDate }
-    if let start, let end, start >= end { throw .invalidEndDate }
+    if let start, start > call.now { throw Refusal.invalidStartDate }
+    if let start, let end, start >= end { throw Refusal.invalidEndDate }
     productIds = Set(call.values("productId"))
-    guard productIds.allSatisfy({ 1...255 ~= $0.utf8.count }) else { throw .invalidProductId }
+    guard productIds.allSatisfy({ 1...255 ~= $0.utf8.count }) else { throw Refusal.invalidProductId }
     productTypes = Set(
       try call.choices("productType", of: Array(Self.typeNames.keys), orElse: .invalidProductType)
         .compactMap { Self.typeNames[$0]?.rawValue })
     groups = Set(call.values("subscriptionGroupIdentifier"))
     guard groups.allSatisfy(EndpointCall.isTransactionIdentifier) else {
-      throw .invalidSubscriptionGroupIdentifier
+      throw Refusal.invalidSubscriptionGroupIdentifier
     }
     ownership = try call.value("inAppOwnershipType", orElse: .invalidInAppOwnershipType)
     if let ownership, !["PURCHASED", "FAMILY_SHARED", "ASSIGNED"].contains(ownership) {
-      throw .invalidInAppOwnershipType
+      throw Refusal.invalidInAppOwnershipType
     }
     let excludesRevoked = try call.flag("excludeRevoked", orElse: .invalidExcludeRevoked)
     revoked = try call.flag("revoked", orElse: .invalidRevoked) ?? (excludesRevoked == true ? false : nil)
     switch try call.value("sort", orElse: .invalidSort) {
     case nil, "ASCENDING": isDescending = false
     case "DESCENDING": isDescending = true
-    default: throw .invalidSort
+    default: throw Refusal.invalidSort
     }
     omitsFinishedConsumables = isVersion1
   }
@@ -66,29 +67,26 @@ struct HistoryFilter {
 extension TransactionEndpoints {
   static func history(
     _ call: EndpointCall, isVersion1: Bool
-  ) async throws(EmulatorError) -> EmulatorResponse {
+  ) async throws -> RemoteResponse {
     _ = try call.transactionIdentifier()
     let filter = try HistoryFilter(call, isVersion1: isVersion1)
     let query = query(call)
     var position: Int64?
-    if let revision = try call.value("revision", orElse: .invalidRevision) {
-      guard let token = PageToken(revision, query: query) else { throw .invalidRevision }
+    if let revision = try call.value("revision", orElse: .invalidRequestRevision) {
+      guard let token = PageToken(revision, query: query) else { throw Refusal.invalidRequestRevision }
       position = token.position
     }
     let account = try await call.account()
-    let page = try await call.purchases { [position] (store) async throws(LocalStoreError) in
-      try await store.history(
-        of: account, after: position, isDescending: filter.isDescending, limit: PageToken.pageSize
-      ) { filter.accepts($0) }
-    }
+    let page = try await call.purchases.history(
+      of: account, after: position, isDescending: filter.isDescending, limit: PageToken.pageSize
+    ) { filter.accepts($0) }
     let last = page.position ?? (filter.isDescending ? .max : 0)
-    let members: [(name: String, value: JSONValue?)] =
-      [
-        ("revision", .string(PageToken(position: last, issued: call.now).text(query: query))),
-        ("hasMore", .bool(page.hasMore)),
-      ] + call.app + [("signedTransactions", .array(page.sales.map { call.sign($0.transaction) }))]
     return .json(
-      .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } }))
+      .members(
+        [
+          ("revision", .string(PageToken(position: last, issued: call.now).text(query: query))),
+          ("hasMore", .bool(page.hasMore)),
+        ] + call.app + [("signedTransactions", .array(page.sales.map { call.sign($0.transaction) }))]))
   }
 
   /// The query that a revision belongs to: the path and all filters, in any order.

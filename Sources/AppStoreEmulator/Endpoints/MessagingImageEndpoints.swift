@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 
 /// Images of retention messages.
@@ -12,54 +13,47 @@ enum MessagingImageEndpoints {
 
   private static let portableNetworkGraphics: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-  @Sendable static func upload(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func upload(_ call: EndpointCall) throws -> RemoteResponse {
     let identifier = try call.uuid()
     let size = try call.value("imageSize", orElse: .invalidImageSize) ?? "FULL_SIZE"
-    guard ["FULL_SIZE", "BULLET_POINT"].contains(size) else { throw .invalidImageSize }
+    guard ["FULL_SIZE", "BULLET_POINT"].contains(size) else { throw Refusal.invalidImageSize }
     guard call.request.body.starts(with: portableNetworkGraphics),
       call.request.header("Content-Type")?.lowercased() == "image/png"
-    else { throw .invalidImage }
-    try call.store.state.change { (state) throws(EmulatorError) in
-      guard state.messaging.images[identifier] == nil else { throw .imageExists }
-      guard state.messaging.images.count < EmulatorState.Messaging.greatestCount else { throw .tooManyImages }
+    else { throw Refusal.invalidImage }
+    try call.store.state.withState { state in
+      guard state.messaging.images[identifier] == nil else { throw Refusal.imageExists }
+      guard state.messaging.images.count < EmulatorState.Messaging.greatestCount else {
+        throw Refusal.tooManyImages
+      }
       state.messaging.images[identifier] = .init(state: state.messaging.stateOfUploads, size: size)
     }
     return .empty()
   }
 
-  @Sendable static func delete(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func delete(_ call: EndpointCall) throws -> RemoteResponse {
     let identifier = try call.uuid()
-    try call.store.state.change { (state) throws(EmulatorError) in
-      guard state.messaging.images[identifier] != nil else { throw .imageNotFound }
+    try call.store.state.withState { state in
+      guard state.messaging.images[identifier] != nil else { throw Refusal.imageNotFound }
       guard !state.messaging.messages.values.contains(where: { $0.imageIdentifiers.contains(identifier) })
       else {
-        throw .imageInUse
+        throw Refusal.imageInUse
       }
       state.messaging.images[identifier] = nil
     }
     return .empty()
   }
 
-  @Sendable static func list(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    let images = call.store.state.withState { $0.messaging.images.sorted { $0.key < $1.key } }
+  @Sendable static func list(_ call: EndpointCall) throws -> RemoteResponse {
+    let images = call.state.messaging.images.sorted { $0.key < $1.key }
     return .json(
-      .members(
-        (
-          "imageIdentifiers",
-          .array(
-            images.map {
-              .members(
-                ("imageIdentifier", .string($0.key)), ("imageState", .string($0.value.state)),
-                ("imageSize", .string($0.value.size)))
-            })
-        )))
-  }
-}
-
-extension EndpointCall {
-  /// The path's UUID, in lower case.
-  func uuid(_ index: Int = 0) throws(EmulatorError) -> String {
-    guard let uuid = UUIDString(rawValue: parameter(index)).uuid else { throw .generalBadRequest }
-    return UUIDString(uuid).rawValue
+      (
+        "imageIdentifiers",
+        .array(
+          images.map {
+            .members(
+              ("imageIdentifier", .string($0.key)), ("imageState", .string($0.value.state)),
+              ("imageSize", .string($0.value.size)))
+          })
+      ))
   }
 }

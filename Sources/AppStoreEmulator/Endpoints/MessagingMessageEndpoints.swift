@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 
 /// Retention messages.
@@ -15,18 +16,18 @@ enum MessagingMessageEndpoints {
   private static let longestAltText = 150
   private static let mostBulletPoints = 5
 
-  @Sendable static func upload(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func upload(_ call: EndpointCall) throws -> RemoteResponse {
     let identifier = try call.uuid()
     let body = try call.body()
     let imageIdentifiers = try check(body)
-    try call.store.state.change { (state) throws(EmulatorError) in
-      guard state.messaging.messages[identifier] == nil else { throw .messageExists }
+    try call.store.state.withState { state in
+      guard state.messaging.messages[identifier] == nil else { throw Refusal.messageExists }
       guard state.messaging.messages.count < EmulatorState.Messaging.greatestCount else {
-        throw .tooManyMessages
+        throw Refusal.tooManyMessages
       }
       for image in imageIdentifiers {
-        guard let image = state.messaging.images[image] else { throw .imageNotFound }
-        guard image.state == "APPROVED" else { throw .imageNotApproved }
+        guard let image = state.messaging.images[image] else { throw Refusal.imageNotFound }
+        guard image.state == "APPROVED" else { throw Refusal.imageNotApproved }
       }
       state.messaging.messages[identifier] = .init(
         state: state.messaging.stateOfUploads, imageIdentifiers: imageIdentifiers, content: body)
@@ -35,56 +36,57 @@ enum MessagingMessageEndpoints {
   }
 
   /// - Returns: The images of the message.
-  private static func check(_ body: JSONValue) throws(EmulatorError) -> [String] {
+  private static func check(_ body: JSONValue) throws -> [String] {
     guard let header = body["header"]?.string, let text = body["body"]?.string else {
-      throw .generalBadRequest
+      throw Refusal.generalBadRequest
     }
-    guard header.count <= longestHeader else { throw .headerTooLong }
-    guard text.count <= longestBody else { throw .bodyTooLong }
+    guard header.count <= longestHeader else { throw Refusal.headerTooLong }
+    guard text.count <= longestBody else { throw Refusal.bodyTooLong }
     var images: [String] = []
     let image = body["image"].flatMap { $0.isNull ? nil : $0 }
     if let image { images.append(try checkImage(image)) }
     switch body["headerPosition"]?.string {
     case nil, "ABOVE_BODY": break
-    case "ABOVE_IMAGE": if image == nil { throw .headerPositionWithoutImage }
-    default: throw .generalBadRequest
+    case "ABOVE_IMAGE": if image == nil { throw Refusal.headerAboveMissingImage }
+    default: throw Refusal.generalBadRequest
     }
     let bulletPoints = body["bulletPoints"]?.array ?? []
-    guard bulletPoints.count <= mostBulletPoints else { throw .tooManyBulletPoints }
+    guard bulletPoints.count <= mostBulletPoints else { throw Refusal.tooManyBulletPoints }
     for point in bulletPoints {
-      guard let text = point["text"]?.string else { throw .generalBadRequest }
-      guard text.count <= longestHeader else { throw .bulletPointTooLong }
+      guard let text = point["text"]?.string else { throw Refusal.generalBadRequest }
+      guard text.count <= longestHeader else { throw Refusal.bulletPointTextTooLong }
       images.append(try checkImage(point))
     }
     return images
   }
 
-  private static func checkImage(_ image: JSONValue) throws(EmulatorError) -> String {
-    guard let identifier = image["imageIdentifier"]?.string.flatMap({ UUIDString(rawValue: $0).uuid }),
-      let altText = image["altText"]?.string
-    else { throw .generalBadRequest }
-    guard altText.count <= longestAltText else { throw .altTextTooLong }
-    return UUIDString(identifier).rawValue
+  private static func checkImage(_ image: JSONValue) throws -> String {
+    guard let identifier = image["imageIdentifier"]?.uuid, let altText = image["altText"]?.string else {
+      throw Refusal.generalBadRequest
+    }
+    guard altText.count <= longestAltText else { throw Refusal.altTextTooLong }
+    return identifier
   }
 
-  @Sendable static func delete(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func delete(_ call: EndpointCall) throws -> RemoteResponse {
     let identifier = try call.uuid()
-    try call.store.state.change { (state) throws(EmulatorError) in
-      guard state.messaging.messages.removeValue(forKey: identifier) != nil else { throw .messageNotFound }
+    try call.store.state.withState { state in
+      guard state.messaging.messages.removeValue(forKey: identifier) != nil else {
+        throw Refusal.messageNotFound
+      }
     }
     return .empty()
   }
 
-  @Sendable static func list(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
-    let messages = call.store.state.withState { $0.messaging.messages.sorted { $0.key < $1.key } }
+  @Sendable static func list(_ call: EndpointCall) throws -> RemoteResponse {
+    let messages = call.state.messaging.messages.sorted { $0.key < $1.key }
     return .json(
-      .members(
-        (
-          "messageIdentifiers",
-          .array(
-            messages.map {
-              .members(("messageIdentifier", .string($0.key)), ("messageState", .string($0.value.state)))
-            })
-        )))
+      (
+        "messageIdentifiers",
+        .array(
+          messages.map {
+            .members(("messageIdentifier", .string($0.key)), ("messageState", .string($0.value.state)))
+          })
+      ))
   }
 }

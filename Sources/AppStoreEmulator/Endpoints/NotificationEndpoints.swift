@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 internal import ReceiptSigning
 internal import Storefront
@@ -16,8 +17,8 @@ enum NotificationEndpoints {
   private static let tokenLife = 183 * day
   private static let pageTokenLife = day
 
-  @Sendable static func requestTest(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
-    guard call.store.state.withState({ $0.notificationURL }) != nil else { throw .notificationURLNotFound }
+  @Sendable static func requestTest(_ call: EndpointCall) async throws -> RemoteResponse {
+    guard call.state.notificationURL != nil else { throw Refusal.serverNotificationURLNotFound }
     let configuration = call.configuration
     let test = Notification().with {
       $0.notificationType = .test
@@ -27,85 +28,67 @@ enum NotificationEndpoints {
         $0.bundleId = configuration.bundleId
       }
     }
-    let posted = try await call.purchases { (store) async throws(LocalStoreError) in
-      try await store.post(test)
-    }
+    let posted = try await call.purchases.post(test)
     let token = "\(posted.uuid.rawValue)_\(Int64(call.now.wholeMilliseconds / 1000))"
     call.store.state.withState {
       $0.testNotifications[token] = .init(number: posted.number, pendingAnswers: $0.pendingAnswers)
     }
-    return .json(.members(("testNotificationToken", .string(token))))
+    return .json(("testNotificationToken", .string(token)))
   }
 
-  @Sendable static func testStatus(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func testStatus(_ call: EndpointCall) async throws -> RemoteResponse {
     let token = call.parameter()
     let parts = token.split(separator: "_", omittingEmptySubsequences: false)
     guard parts.count == 2, UUIDString(rawValue: String(parts[0])).uuid != nil, let seconds = Int64(parts[1]),
       call.now < Timestamp(secondsSince1970: seconds).addingSeconds(tokenLife)
-    else { throw .invalidTestNotificationToken }
-    let test = try call.store.state.change { (state) throws(EmulatorError) in
-      guard let test = state.testNotifications[token] else { throw .testNotificationNotFound }
+    else { throw Refusal.invalidTestNotificationToken }
+    let test = try call.store.state.withState { state in
+      guard let test = state.testNotifications[token] else { throw Refusal.testNotificationNotFound }
       guard test.pendingAnswers == 0 else {
         state.testNotifications[token]?.pendingAnswers -= 1
-        throw .testNotificationNotFound
+        throw Refusal.testNotificationNotFound
       }
       return test
     }
     let sends = call.store.sender != nil
     // Where an attempt is due or under way, its end is waited for.
     try? await call.store.sender?.sendDue()
-    let (found, delivery) = try await call.purchases { (store) async throws(LocalStoreError) in
-      (
-        try await store.notifications(after: test.number - 1, limit: 1).first,
-        try await store.delivery(of: test.number)
-      )
-    }
+    let found = try await call.purchases.notifications(after: test.number - 1, limit: 1).first
+    let delivery = try await call.purchases.delivery(of: test.number)
     // Apple's server has nothing to say before the first attempt.
-    guard let found, !sends || !delivery.attempts.isEmpty else { throw .testNotificationNotFound }
+    guard let found, !sends || !delivery.attempts.isEmpty else { throw Refusal.testNotificationNotFound }
     return .json(item(found, delivery))
   }
 
-  @Sendable static func history(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func history(_ call: EndpointCall) async throws -> RemoteResponse {
     let filter = try NotificationFilter(try call.body(), call)
     let query = [String(decoding: call.request.body, as: UTF8.self)]
     var last: (date: Timestamp, number: Int64)?
     if let text = try call.value("paginationToken", orElse: .invalidPaginationToken) {
       guard let token = PageToken(text, query: query), token.position >= 0 else {
-        throw .invalidPaginationToken
+        throw Refusal.invalidPaginationToken
       }
-      guard call.now < token.issued.addingSeconds(pageTokenLife) else { throw .paginationTokenExpired }
+      guard call.now < token.issued.addingSeconds(pageTokenLife) else { throw Refusal.paginationTokenExpired }
       let number = token.position
-      let found = try await call.purchases { (store) async throws(LocalStoreError) in
-        try await store.notifications(after: number - 1, limit: 1).first
-      }
+      let found = try await call.purchases.notifications(after: number - 1, limit: 1).first
       last = found.map { ($0.signedDate, number) }
     }
-    let page = try await call.purchases { [last] (store) async throws(LocalStoreError) in
-      try await store.notifications(signedIn: filter.dates, after: last, limit: PageToken.pageSize) {
-        filter.accepts($0, $1)
-      }
-    }
+    let page = try await call.purchases.notifications(
+      signedIn: filter.dates, after: last, limit: PageToken.pageSize
+    ) { filter.accepts($0, $1) }
     let token = page.items.last.flatMap {
       page.hasMore ? PageToken(position: $0.notification.number, issued: call.now).text(query: query) : nil
     }
     return .json(
-      .members(
-        ("paginationToken", token.map { .string($0) }), ("hasMore", .bool(page.hasMore)),
-        ("notificationHistory", .array(page.items.map { item($0.notification, $0.delivery) }))))
+      ("paginationToken", token.map { .string($0) }), ("hasMore", .bool(page.hasMore)),
+      ("notificationHistory", .array(page.items.map { item($0.notification, $0.delivery) })))
   }
 
   private static func item(_ notification: SignedNotification, _ delivery: DeliveryRecord) -> JSONValue {
+    // There are never more than six attempts.
     .members(
       ("signedPayload", .string(notification.signedPayload)),
-      (
-        "sendAttempts",
-        // There are never more than six attempts.
-        .array(
-          delivery.attempts.suffix(6).map {
-            .members(
-              ("attemptDate", .date($0.attemptDate)), ("sendAttemptResult", .string($0.sendAttemptResult)))
-          })
-      ))
+      ("sendAttempts", .sendAttempts(delivery.attempts.suffix(6))))
   }
 }
 
@@ -120,23 +103,22 @@ struct NotificationFilter {
 
   private static let day: Double = 86_400
 
-  init(_ body: JSONValue, _ call: EndpointCall) throws(EmulatorError) {
+  init(_ body: JSONValue, _ call: EndpointCall) throws {
     let start = try Self.instant(body["startDate"], orElse: .invalidStartDate)
     let end = try Self.instant(body["endDate"], orElse: .invalidEndDate)
-    guard start < end else { throw .startDateAfterEndDate }
+    guard start < end else { throw Refusal.startDateAfterEndDate }
     let days: Double = call.configuration.environment == .production ? 180 : 30
-    guard start >= call.now.addingSeconds(-days * Self.day) else { throw .startDateTooFarInPast }
+    guard start >= call.now.addingSeconds(-days * Self.day) else { throw Refusal.startDateTooFarInPast }
     dates = start..<end
-    type = Self.text(body["notificationType"])
-    subtype = Self.text(body["notificationSubtype"])
-    let names = CharacterNames.self
-    guard type.map(names.isSpelledAsEnumeration) ?? true, subtype.map(names.isSpelledAsEnumeration) ?? true,
+    type = body["notificationType"]?.string
+    subtype = body["notificationSubtype"]?.string
+    guard [type, subtype].compactMap(\.self).allSatisfy(Self.isSpelledAsEnumeration),
       subtype == nil || type != nil
-    else { throw .invalidNotificationType }
-    transactionId = Self.text(body["transactionId"])
+    else { throw Refusal.invalidNotificationType }
+    transactionId = body["transactionId"]?.string
     if let transactionId {
-      guard type == nil else { throw .multipleFiltersSupplied }
-      guard EndpointCall.isTransactionIdentifier(transactionId) else { throw .invalidTransactionId }
+      guard type == nil else { throw Refusal.multipleFiltersSupplied }
+      guard EndpointCall.isTransactionIdentifier(transactionId) else { throw Refusal.invalidTransactionId }
     }
     onlyFailures = body["onlyFailures"]?.flag ?? false
   }
@@ -154,18 +136,14 @@ struct NotificationFilter {
   }
 
   private static func instant(
-    _ value: JSONValue?, orElse error: EmulatorError
-  ) throws(EmulatorError) -> Timestamp {
+    _ value: JSONValue?, orElse error: Refusal
+  ) throws -> Timestamp {
     guard let milliseconds = value?.int64, 0..<1 << 53 ~= milliseconds else { throw error }
     return Timestamp(millisecondsSince1970: Double(milliseconds))
   }
 
-  private static func text(_ value: JSONValue?) -> String? { value?.string }
-}
-
-/// Whether a text is spelled like Apple's enumerations: `DID_RENEW`.
-enum CharacterNames {
-  static func isSpelledAsEnumeration(_ text: String) -> Bool {
+  /// Whether a text is spelled like Apple's enumerations: `DID_RENEW`.
+  private static func isSpelledAsEnumeration(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { 0x41...0x5A ~= $0 || $0 == UInt8(ascii: "_") }
   }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AppStoreServer
 internal import ReceiptCodec
 internal import Storefront
 
 /// A method, a path and their handler.
 struct Route: Sendable {
-  typealias Answer = @Sendable (EndpointCall) async throws(EmulatorError) -> EmulatorResponse
+  /// Throws a ``Refusal``, or `LocalStoreError`.
+  typealias Answer = @Sendable (EndpointCall) async throws -> RemoteResponse
 
   let method: String
   /// `{}` matches any single segment, `{*}` at the end one or more.
@@ -55,58 +57,52 @@ struct EndpointCall {
 
   var configuration: EmulatedAppStore.Configuration { store.configuration }
 
-  /// Asks the store of purchases.
-  func purchases<Value: Sendable>(
-    _ body: @Sendable (LocalStore) async throws(LocalStoreError) -> Value
-  ) async throws(EmulatorError) -> Value {
-    do throws(LocalStoreError) { return try await body(store.purchases) } catch { throw EmulatorError(error) }
-  }
+  var purchases: LocalStore { store.purchases }
+  /// What the store knows besides purchases.
+  var state: EmulatorState { store.state.withState { $0 } }
 
   /// The account that the transaction, original transaction or app transaction in the path belongs to.
-  func account() async throws(EmulatorError) -> String {
-    let identifier = try transactionIdentifier()
-    guard
-      let account = try await purchases({ (store) async throws(LocalStoreError) in
-        try await store.account(of: identifier)
-      })
-    else { throw .transactionNotFound }
+  func account() async throws -> String {
+    guard let account = try await purchases.account(of: transactionIdentifier()) else {
+      throw Refusal.transactionIdNotFound
+    }
     return account
   }
 
   /// The transaction whose identifier is in the path.
-  func sale() async throws(EmulatorError) -> StoreSaleRecord {
+  func sale() async throws -> StoreSaleRecord {
     let identifier = try transactionIdentifier()
-    let (sale, account) = try await purchases { (store) async throws(LocalStoreError) in
-      (try await store.currentSale(identifier), try await store.account(of: identifier))
-    }
-    if let sale { return sale }
-    guard let account else { throw .transactionNotFound }
-    let app = try await purchases { (store) async throws(LocalStoreError) in
-      try await store.appTransaction(of: account)
-    }
-    if app?.appTransactionId == identifier { throw .appTransactionIdNotSupported }
-    throw .transactionNotFound
+    if let sale = try await purchases.currentSale(identifier) { return sale }
+    let app = try await purchases.appTransaction(of: account())
+    throw app?.appTransactionId == identifier
+      ? Refusal.appTransactionIdNotSupported : Refusal.transactionIdNotFound
   }
 
   /// The segment for the pattern's nth `{}`.
   func parameter(_ index: Int = 0) -> String { parameters.indices.contains(index) ? parameters[index] : "" }
 
+  /// The UUID in the path, in lower case.
+  func uuid(_ index: Int = 0, orElse error: Refusal = .generalBadRequest) throws -> String {
+    guard let uuid = JSONValue.string(parameter(index)).uuid else { throw error }
+    return uuid
+  }
+
   func values(_ name: String) -> [String] { request.query.filter { $0.name == name }.map(\.value) }
 
   /// The value of a query item that may occur once.
-  func value(_ name: String, orElse error: EmulatorError) throws(EmulatorError) -> String? {
+  func value(_ name: String, orElse error: Refusal) throws -> String? {
     let values = values(name)
     guard values.count <= 1 else { throw error }
     return values.first
   }
 
-  func instant(_ name: String, orElse error: EmulatorError) throws(EmulatorError) -> Timestamp? {
+  func instant(_ name: String, orElse error: Refusal) throws -> Timestamp? {
     guard let text = try value(name, orElse: error) else { return nil }
     guard let milliseconds = Int64(text), milliseconds >= 0, milliseconds < 1 << 53 else { throw error }
     return Timestamp(millisecondsSince1970: Double(milliseconds))
   }
 
-  func flag(_ name: String, orElse error: EmulatorError) throws(EmulatorError) -> Bool? {
+  func flag(_ name: String, orElse error: Refusal) throws -> Bool? {
     switch try value(name, orElse: error) {
     case nil: return nil
     // Apple's library for Python writes Python's spelling.
@@ -118,17 +114,17 @@ struct EndpointCall {
 
   /// The values of an item, each of them allowed; without the item, all allowed values.
   func choices(
-    _ name: String, of allowed: [String], orElse error: EmulatorError
-  ) throws(EmulatorError) -> Set<String> {
+    _ name: String, of allowed: [String], orElse error: Refusal
+  ) throws -> Set<String> {
     let values = values(name)
     guard values.allSatisfy({ allowed.contains($0) }) else { throw error }
     return Set(values)
   }
 
   /// The body, which must be a JSON object.
-  func body() throws(EmulatorError) -> JSONValue {
+  func body() throws -> JSONValue {
     guard let json = try? JSONValue(parsing: request.body), json.object != nil else {
-      throw .generalBadRequest
+      throw Refusal.generalBadRequest
     }
     return json
   }
@@ -145,10 +141,6 @@ struct EndpointCall {
     return .string(store.signing.sign(.renewalInfo(renewalInfo)))
   }
 
-  func sign(_ notification: Notification) -> JSONValue {
-    .string(store.signing.sign(.notification(notification)))
-  }
-
   /// The app and environment, which most answers contain.
   var app: [(name: String, value: JSONValue?)] {
     [
@@ -163,8 +155,8 @@ struct EndpointCall {
   }
 
   /// The transaction identifier in the path.
-  func transactionIdentifier(_ index: Int = 0) throws(EmulatorError) -> String {
-    guard Self.isTransactionIdentifier(parameter(index)) else { throw .invalidTransactionId }
-    return parameter(index)
+  func transactionIdentifier() throws -> String {
+    guard Self.isTransactionIdentifier(parameter()) else { throw Refusal.invalidTransactionId }
+    return parameter()
   }
 }

@@ -7,13 +7,11 @@ internal import Storefront
 enum SubscriptionEndpoints {
   static let routes = [Route("GET", "/inApps/v1/subscriptions/{}", statuses)]
 
-  @Sendable static func statuses(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func statuses(_ call: EndpointCall) async throws -> RemoteResponse {
     _ = try call.transactionIdentifier()
     let statuses = try call.choices("status", of: ["1", "2", "3", "4", "5"], orElse: .invalidStatus)
     let account = try await call.account()
-    let states = try await call.purchases { (store) async throws(LocalStoreError) in
-      try await store.subscriptionStates(of: account)
-    }
+    let states = try await call.purchases.subscriptionStates(of: account)
     var groups: [(identifier: String, items: [JSONValue])] = []
     for state in states where statuses.isEmpty || statuses.contains(String(state.status.rawValue)) {
       let group = state.subscription.groupIdentifier
@@ -27,9 +25,7 @@ enum SubscriptionEndpoints {
       JSONValue.members(
         ("subscriptionGroupIdentifier", .string(group.identifier)), ("lastTransactions", .array(group.items)))
     }
-    let members = call.app + [("data", .array(data))]
-    return .json(
-      .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } }))
+    return .json(.members(call.app + [("data", .array(data))]))
   }
 
   private static func json(_ state: LocalStore.SubscriptionState, _ call: EndpointCall) -> JSONValue {

@@ -40,13 +40,13 @@ public struct EmulatorDelivery: Sendable, Hashable {
   }
 
   /// The delivery of a response without a fault.
-  public init(_ response: EmulatorResponse) {
+  public init(_ response: RemoteResponse) {
     self.init([.send(response.serialized())], end: .keepOpen)
     status = response.status
   }
 
   /// The delivery of a response with a fault, if there is one.
-  init(_ response: EmulatorResponse, _ fault: EmulatorFault?) {
+  init(_ response: RemoteResponse, _ fault: EmulatorFault?) {
     self = fault?.delivery(of: response) ?? EmulatorDelivery(response)
     status = response.status
     fault.map { self.fault = $0.name }
@@ -78,7 +78,7 @@ public struct EmulatorDelivery: Sendable, Hashable {
 
 extension EmulatorFault {
   /// The delivery of a response with the fault.
-  func delivery(of response: EmulatorResponse) -> EmulatorDelivery {
+  func delivery(of response: RemoteResponse) -> EmulatorDelivery {
     switch self {
     case .delay(let milliseconds):
       EmulatorDelivery(

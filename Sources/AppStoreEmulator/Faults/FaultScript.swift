@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import Storefront
 internal import Synchronization
 
 /// The faults of an emulated store's answers.
@@ -47,7 +48,12 @@ public final class FaultScript: Sendable {
   private struct Running: Sendable {
     var rule: Rule
     var used = 0
-    var random: SplitMix64
+    var random: SeededGenerator
+
+    init(_ rule: Rule) {
+      self.rule = rule
+      random = SeededGenerator(seed: rule.seed)
+    }
     /// The end of the period of a rate limit, and the requests in it.
     var period: (end: Timestamp, requests: Int)?
 
@@ -67,15 +73,13 @@ public final class FaultScript: Sendable {
 
   /// Replaces all rules. The first rule that matches a request and is not used up applies.
   public func replace(with rules: [Rule]) {
-    let running = rules.filter { !$0.faults.isEmpty }
-      .map { Running(rule: $0, random: SplitMix64(state: $0.seed)) }
-    self.rules.withLock { $0 = running }
+    self.rules.withLock { $0 = rules.filter { !$0.faults.isEmpty }.map(Running.init) }
   }
 
   /// Adds a rule after the others.
   public func append(_ rule: Rule) {
     guard !rule.faults.isEmpty else { return }
-    rules.withLock { $0.append(Running(rule: rule, random: SplitMix64(state: rule.seed))) }
+    rules.withLock { $0.append(Running(rule)) }
   }
 
   /// The fault of a request, if any.
@@ -102,18 +106,5 @@ public final class FaultScript: Sendable {
       }
       return nil
     }
-  }
-}
-
-/// SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014).
-struct SplitMix64: RandomNumberGenerator, Sendable {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptHTTP
-
 /// A request to the emulator, from a server or directly from a test.
 public struct EmulatorRequest: Sendable, Hashable {
   /// A query item, decoded.

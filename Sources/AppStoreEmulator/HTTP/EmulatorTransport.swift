@@ -33,7 +33,7 @@ public struct EmulatorTransport: HTTPTransport {
     let (response, fault) = await store.faultyResponse(
       to: EmulatorRequest(
         request.method.rawValue, target: request.url.target, headers: request.headers,
-        body: request.body ?? []))
+        body: request.body ?? []), store.respond(to:))
     var body = response.body
     switch fault {
     case .delay(let milliseconds): try await wait(.milliseconds(milliseconds), within: request.timeout)

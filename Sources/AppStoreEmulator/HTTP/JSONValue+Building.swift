@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReceiptCodec
+internal import Storefront
 
 // The emulator does not use the client's types for JSON: a misspelled name in them would be the same on both sides, and
 // pass every test.
 extension JSONValue {
   /// An object of the members that have a value.
   package static func members(_ members: (name: String, value: JSONValue?)...) -> JSONValue {
+    .members(members)
+  }
+
+  package static func members(_ members: [(name: String, value: JSONValue?)]) -> JSONValue {
     .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } })
   }
 
   package static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 
   package static func date(_ instant: Timestamp) -> JSONValue { .integer(Int64(instant.wholeMilliseconds)) }
+
+  /// Apple's `sendAttempts`.
+  static func sendAttempts(_ attempts: some Sequence<DeliveryRecord.Attempt>) -> JSONValue {
+    .array(
+      attempts.map {
+        .members(("attemptDate", .date($0.attemptDate)), ("sendAttemptResult", .string($0.sendAttemptResult)))
+      })
+  }
 
   /// An object with one member replaced, or added.
   package func setting(_ name: String, _ value: JSONValue) -> JSONValue {
@@ -31,6 +44,9 @@ extension JSONValue {
   }
 
   package var isNull: Bool { self == .null }
+
+  /// A string that is a UUID, in lower case.
+  var uuid: String? { string.flatMap { UUIDString(rawValue: $0).uuid }.map { UUIDString($0).rawValue } }
 
   /// The value with every string in it transformed, at any depth.
   func mappingStrings(_ change: (String) -> String) -> JSONValue {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReceiptCodec
-package import ReceiptHTTP
 package import Storefront
 
 /// Sends the notifications of a store to the developer's server, as the App Store's server does: each until the server
@@ -84,9 +83,13 @@ public actor NotificationSender {
     do throws(RemoteURL.Failure) { place = try RemoteURL(url, allowsPlainHTTP: true) } catch {
       throw HTTPTransportError(.unusable, error.description)
     }
-    return try await transport.send(
+    return try await post(body, to: place)
+  }
+
+  private func post(_ body: [UInt8], to url: RemoteURL) async throws(HTTPTransportError) -> RemoteResponse {
+    try await transport.send(
       RemoteRequest(
-        .post, place, headers: [HTTPHeader("Content-Type", "application/json")], body: body, timeout: timeout,
+        .post, url, headers: [HTTPHeader("Content-Type", "application/json")], body: body, timeout: timeout,
         maximumResponseByteCount: 1 << 20))
   }
 
@@ -122,13 +125,8 @@ public actor NotificationSender {
     while true {
       guard let url = try? RemoteURL(location, allowsPlainHTTP: true) else { return .other }
       guard visited.insert(location).inserted, visited.count <= 5 else { return .circularRedirect }
-      let request = RemoteRequest(
-        .post, url, headers: [HTTPHeader("Content-Type", "application/json")], body: body, timeout: timeout,
-        maximumResponseByteCount: 1 << 20)
       let response: RemoteResponse
-      do throws(HTTPTransportError) {
-        response = try await transport.send(request)
-      } catch {
+      do throws(HTTPTransportError) { response = try await post(body, to: url) } catch {
         return AttemptResult(error)
       }
       switch response.status {

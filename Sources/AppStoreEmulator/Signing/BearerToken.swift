@@ -30,7 +30,7 @@ struct BearerTokenChecks {
   private static let clockTolerance: Double = 60
 
   /// Whether the header's value is accepted.
-  func accepts(authorization: String?) -> Bool {
+  func accepts(_ authorization: String?) -> Bool {
     guard let authorization, authorization.lowercased().hasPrefix("bearer "),
       let jws = try? UnverifiedJWS(parsing: Array(authorization.dropFirst("Bearer ".count).utf8)),
       let header = try? jws.header(), header.alg == "ES256",

@@ -3,7 +3,6 @@
 internal import ReceiptBytes
 internal import ReceiptCodec
 internal import ReceiptCrypto
-internal import ReceiptHTTP
 public import ReceiptTesting
 internal import Synchronization
 
@@ -35,35 +34,26 @@ public final class EmulatedResponder: Sendable {
 
   /// Executes instructions such as `{"revoke": "leaf"}`: `reset`, `revoke` and `forget` (`leaf` or `intermediate`),
   /// `signer` (`issuer` or `delegate`), `flaw`, `repeatsNonce`, `lifetime`.
-  func follow(_ instructions: JSONValue, now: Timestamp) throws(EmulatorControl.Failure) {
-    let members = try ControlMembers(
-      instructions, ["reset", "flaw", "lifetime", "signer", "repeatsNonce", "revoke", "forget"])
-    let resets = try members.flag("reset") ?? false
-    // null takes a flaw or a lifetime away.
-    let (clearsFlaw, omitsLifetime) = (instructions["flaw"] == .null, instructions["lifetime"] == .null)
-    let flaw = try members.choice("flaw", of: TestRevocationResponder.Flaw.self)
-    let lifetime = try members.integer("lifetime", in: 0...Self.longestLifetime)
-    let signer = try members.choice("signer", of: SignerName.self)
-    let repeatsNonce = try members.flag("repeatsNonce")
-    let revoked = try members.choice("revoke", of: CertificateName.self)
-    let forgotten = try members.choice("forget", of: CertificateName.self)
+  func follow(_ instructions: JSONValue, now: Timestamp) throws {
+    let members = try ResponderInstructions(control: instructions.encoded())
+    guard 0...Self.longestLifetime ~= members.lifetime ?? 0 else {
+      throw EmulatorControl.Failure("\"lifetime\" is not a whole number of 0 to \(Self.longestLifetime).")
+    }
     update {
-      if resets { $0 = initial }
-      if flaw != nil || clearsFlaw { $0.flaw = flaw }
-      if lifetime != nil || omitsLifetime { $0.lifetime = lifetime.map { Int64($0) } }
-      if let signer { $0.signer = signer == .delegate ? .delegate : .issuer }
-      if let repeatsNonce { $0.repeatsNonce = repeatsNonce }
-      if let revoked { $0.revoke(certificate(revoked), at: now.addingSeconds(-60), reason: nil) }
-      if let forgotten { $0.forget(certificate(forgotten)) }
+      if members.reset { $0 = initial }
+      // null takes a flaw or a lifetime away.
+      if instructions["flaw"] != nil { $0.flaw = members.flaw }
+      if instructions["lifetime"] != nil { $0.lifetime = members.lifetime }
+      if let signer = members.signer { $0.signer = signer == .delegate ? .delegate : .issuer }
+      if let repeatsNonce = members.repeatsNonce { $0.repeatsNonce = repeatsNonce }
+      if let name = members.revoke { $0.revoke(certificate(name), at: now.addingSeconds(-60), reason: nil) }
+      if let name = members.forget { $0.forget(certificate(name)) }
     }
   }
 
-  private enum SignerName: String, CaseIterable { case issuer, delegate }
-  private enum CertificateName: String, CaseIterable { case leaf, intermediate }
+  private static let longestLifetime: Int64 = 31_536_000
 
-  private static let longestLifetime = 31_536_000
-
-  private func certificate(_ name: CertificateName) -> Certificate { chain[name == .leaf ? 0 : 1] }
+  private func certificate(_ name: ChainedCertificate) -> Certificate { chain[name == .leaf ? 0 : 1] }
 
   /// The response, with the serial numbers of the requested certificates in hexadecimal.
   func respond(to body: [UInt8], at now: Timestamp) -> (response: [UInt8], serialNumbers: [String]) {
@@ -83,19 +73,29 @@ public final class EmulatedResponder: Sendable {
   }
 }
 
+/// Who signs the answers of the responder.
+enum ResponderSigner: String, ControlChoice { case issuer, delegate }
+
+/// A certificate below the root.
+enum ChainedCertificate: String, ControlChoice { case leaf, intermediate }
+
+/// What is wrong with the answers of the responder.
+typealias ResponderFlaw = TestRevocationResponder.Flaw
+extension ResponderFlaw: ControlChoice {}
+
 /// OCSP (RFC 6960 appendix A) and revocation lists (RFC 5280), if the certificates point to them.
 enum RevocationEndpoints {
   static let routes = [
-    Route("POST", "/ocsp", needsToken: false) { call throws(EmulatorError) in
+    Route("POST", "/ocsp", needsToken: false) { call in
       answer(call, to: call.request.body)
     },
-    Route("GET", "/ocsp/{*}", needsToken: false) { call throws(EmulatorError) in
+    Route("GET", "/ocsp/{*}", needsToken: false) { call in
       answer(call, to: requestInPath(call.request.target))
     },
     Route("GET", "/crl/{}", needsToken: false, list),
   ]
 
-  private static func answer(_ call: EndpointCall, to body: [UInt8]) -> EmulatorResponse {
+  private static func answer(_ call: EndpointCall, to body: [UInt8]) -> RemoteResponse {
     guard let responder = call.store.signing.responder else { return absence }
     let (response, serialNumbers) = responder.respond(to: body, at: call.store.clientClock())
     for serialNumber in serialNumbers { call.store.statistics.countOCSP(serialNumber: serialNumber) }
@@ -108,7 +108,7 @@ enum RevocationEndpoints {
     return (try? Base64.decode(Array(EmulatorRequest.decode(path, plusIsSpace: false).utf8))) ?? []
   }
 
-  @Sendable private static func list(_ call: EndpointCall) throws(EmulatorError) -> EmulatorResponse {
+  @Sendable private static func list(_ call: EndpointCall) throws -> RemoteResponse {
     guard let responder = call.store.signing.responder else { return absence }
     let name = call.parameter()
     guard name.hasSuffix(".crl"),
@@ -119,5 +119,5 @@ enum RevocationEndpoints {
     return .binary(list, "application/pkix-crl")
   }
 
-  private static var absence: EmulatorResponse { .text(EmulatedResponder.absence + "\n", status: 404) }
+  private static var absence: RemoteResponse { .text(EmulatedResponder.absence + "\n", status: 404) }
 }

@@ -2,6 +2,7 @@
 
 internal import AppStoreServer
 public import ReceiptCodec
+internal import Synchronization
 
 /// What an emulated App Store knows besides purchases, customers and notifications.
 public struct EmulatorState: Sendable {
@@ -62,10 +63,6 @@ public struct EmulatorState: Sendable {
       var content: JSONValue
     }
 
-    struct PerformanceTest: Sendable {
-      var pendingAnswers: Int
-    }
-
     static let greatestCount = 2000
 
     /// The state of an upload: the sandbox approves everything immediately.
@@ -75,7 +72,8 @@ public struct EmulatorState: Sendable {
     /// The default messages, by product and locale.
     var defaults: [String: String] = [:]
     var realtimeURL: String?
-    var performanceTests: [String: PerformanceTest] = [:]
+    /// The number of results that are still answered as pending, by the identifier of the test.
+    var performanceTests: [String: Int] = [:]
     var hasPassedPerformanceTest = true
   }
 
@@ -99,5 +97,18 @@ public struct EmulatorState: Sendable {
       groupType: type,
       roles: roles.map { .members(("productId", .string($0.productId)), ("role", .string($0.role))) },
       members: members)
+  }
+}
+
+/// Holds what the endpoints know besides purchases. Changes are atomic and do not overlap.
+public final class EmulatorStore: Sendable {
+  private let state = Mutex(EmulatorState())
+
+  /// Creates a store without anything in it.
+  public init() {}
+
+  /// Reads or changes the state. If the closure throws, its changes up to then are kept.
+  public func withState<Result: Sendable>(_ body: (inout EmulatorState) throws -> Result) rethrows -> Result {
+    try state.withLock { state in try body(&state) }
   }
 }

@@ -79,44 +79,10 @@ struct ReceiptAnswerWriter {
   /// A date in UTC, in milliseconds as a string, and in Pacific time.
   static func date(_ name: String, _ instant: Timestamp?) -> [JSONMember] {
     guard let instant else { return [] }
-    let seconds = Int64(instant.wholeMilliseconds / 1000)
-    let pacific = seconds + Int64(PacificTime.offset(atSecondsSince1970: seconds))
     return [
-      JSONMember(name: name, value: .string("\(text(seconds)) Etc/GMT")),
+      JSONMember(name: name, value: .string(PurchaseInfoDate.greenwich(instant))),
       JSONMember(name: "\(name)_ms", value: .string(String(instant.wholeMilliseconds))),
-      JSONMember(name: "\(name)_pst", value: .string("\(text(pacific)) America/Los_Angeles")),
+      JSONMember(name: "\(name)_pst", value: .string(PurchaseInfoDate.losAngeles(instant))),
     ]
-  }
-
-  private static func text(_ seconds: Int64) -> String {
-    String(
-      decoding: CivilDateTime(secondsSince1970: seconds).text(separator: UInt8(ascii: " ")), as: UTF8.self)
-  }
-}
-
-/// Pacific time. Since 2007, daylight saving time lasts from the second Sunday of March to the first Sunday of
-/// November; from 1987 on it lasted from the first Sunday of April to the last of October.
-enum PacificTime {
-  private static let standard = -8 * 3600
-  private static let daylight = -7 * 3600
-
-  static func offset(atSecondsSince1970 seconds: Int64) -> Int {
-    let year = CivilDateTime(secondsSince1970: seconds).year
-    let isRecent = year >= 2007
-    guard year >= 1987,
-      let march = firstSunday(year, isRecent ? 3 : 4, from: isRecent ? 8 : 1),
-      let november = firstSunday(year, isRecent ? 11 : 10, from: isRecent ? 1 : 25)
-    else { return standard }
-    // Clocks change at 2:00 in the time before the change.
-    let begin = march + Int64(2 * 3600 - standard)
-    let end = november + Int64(2 * 3600 - daylight)
-    return begin..<end ~= seconds ? daylight : standard
-  }
-
-  private static func firstSunday(_ year: Int, _ month: Int, from day: Int) -> Int64? {
-    guard let date = CivilDateTime(year: year, month: month, day: day)?.secondsSince1970 else { return nil }
-    // 1970-01-01 was a Thursday, three days before a Sunday.
-    let dayOfWeek = ((date / 86_400 - 3) % 7 + 7) % 7
-    return date + (7 - dayOfWeek) % 7 * 86_400
   }
 }

@@ -64,27 +64,23 @@ struct ReceiptVerification {
     _ payload: AppReceiptPayload, bytes: [UInt8], excludesOld: Bool, hasSubscription: Bool
   ) async -> JSONValue {
     let writer = ReceiptAnswerWriter(now: call.now)
-    var members: [JSONMember] = [
-      JSONMember(name: "status", value: .integer(0)),
-      JSONMember(name: "environment", value: .string(call.configuration.environment.rawValue)),
-      JSONMember(name: "receipt", value: writer.receipt(payload)),
+    let members: [(name: String, value: JSONValue?)] = [
+      ("status", .integer(0)), ("environment", .string(call.configuration.environment.rawValue)),
+      ("receipt", writer.receipt(payload)),
     ]
-    guard hasSubscription else { return .object(members) }
+    guard hasSubscription else { return .members(members) }
     let latest = await latest(for: payload)
-    var shown = latest.purchases
-    if excludesOld { shown = Self.newestOfEachSubscription(shown) }
+    let shown = excludesOld ? Self.newestOfEachSubscription(latest.purchases) : latest.purchases
     var renewed = payload
     renewed.inAppPurchases = latest.purchases
     renewed.receiptCreationDate = call.now
     let receipt = (try? call.store.signing.appReceipts.sign(renewed)) ?? bytes
-    members += [
-      JSONMember(name: "latest_receipt", value: .string(Base64.encodeToString(receipt))),
-      JSONMember(
-        name: "latest_receipt_info", value: .array(shown.map { writer.purchase($0, details: latest.details) })
-      ),
-      JSONMember(name: "pending_renewal_info", value: .array(latest.renewals.map(writer.renewal))),
-    ]
-    return .object(members)
+    return .members(
+      members + [
+        ("latest_receipt", .string(Base64.encodeToString(receipt))),
+        ("latest_receipt_info", .array(shown.map { writer.purchase($0, details: latest.details) })),
+        ("pending_renewal_info", .array(latest.renewals.map(writer.renewal))),
+      ])
   }
 
   private struct Latest: Sendable {
@@ -151,7 +147,7 @@ extension InAppPurchase {
 enum ReceiptEndpoints {
   static let routes = [Route("POST", "/verifyReceipt", needsToken: false, verifyReceipt)]
 
-  @Sendable static func verifyReceipt(_ call: EndpointCall) async throws(EmulatorError) -> EmulatorResponse {
+  @Sendable static func verifyReceipt(_ call: EndpointCall) async throws -> RemoteResponse {
     .json(await ReceiptVerification(call).answer())
   }
 }

@@ -49,7 +49,7 @@ final class TokenEndpoint: Sendable {
   }
 
   /// Answers `POST /token`.
-  func respond(to request: EmulatorRequest) -> EmulatorResponse {
+  func respond(to request: EmulatorRequest) -> RemoteResponse {
     guard request.method == "POST" else { return .text("The method is POST.\n", status: 405) }
     do throws(Refusal) {
       let form = EmulatorRequest(
@@ -67,13 +67,11 @@ final class TokenEndpoint: Sendable {
         throw Refusal("invalid_request", "Missing required parameter: assertion")
       }
       return .json(
-        .members(
-          ("access_token", .string(try issue(assertion, host: request.header("Host")))),
-          ("expires_in", .integer(Int64(Self.lifetime))), ("token_type", .string("Bearer"))))
+        ("access_token", .string(try issue(assertion, host: request.header("Host")))),
+        ("expires_in", .integer(Int64(Self.lifetime))), ("token_type", .string("Bearer")))
     } catch {
       return .json(
-        .members(("error", .string(error.error)), ("error_description", .string(error.description))),
-        status: 400)
+        status: 400, ("error", .string(error.error)), ("error_description", .string(error.description)))
     }
   }
 

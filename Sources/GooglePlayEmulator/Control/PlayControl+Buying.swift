@@ -6,35 +6,27 @@ internal import Storefront
 
 /// Purchases that customers begin, and payments that are decided later.
 extension PlayControl {
-  func buy(_ json: JSONValue) async throws -> Members {
-    let members = try ControlMembers(
-      json,
-      [
-        "account", "productId", "quantity", "obfuscatedAccountId", "obfuscatedProfileId", "developerPayload",
-        "offerCode", "isPending", "isTest",
-      ])
-    let account = try members.required("account", members.string)
-    var payment = MutablePayment(productIdentifier: try members.required("productId", members.string))
-    payment.quantity = Int(clamping: try members.integer("quantity") ?? 1)
-    payment.offer = try members.string("offerCode").map { .code($0) }
+  func buy(_ control: BuyControl) async throws -> Members {
+    let payment = Payment(
+      productIdentifier: control.productId, quantity: control.quantity,
+      applicationUsername: control.obfuscatedAccountId, offer: control.offerCode.map { .code($0) })
     var purchase = PlayPurchase()
     purchase.token = PlayLedger.newToken()
     purchase.requestId = purchase.token
-    purchase.account = account
-    purchase.productId = payment.productIdentifier
-    purchase.obfuscatedAccountId = try members.string("obfuscatedAccountId")
-    purchase.obfuscatedProfileId = try members.string("obfuscatedProfileId")
-    purchase.developerPayload = try members.string("developerPayload")
-    purchase.isTest = try members.flag("isTest") ?? store.isTest
-    for name in ["obfuscatedAccountId", "obfuscatedProfileId"] {
-      guard try members.string(name)?.count ?? 0 <= 64 else {
-        throw Failure("\"\(name)\" has more than 64 characters.")
-      }
+    purchase.account = control.account
+    purchase.productId = control.productId
+    purchase.obfuscatedAccountId = control.obfuscatedAccountId
+    purchase.obfuscatedProfileId = control.obfuscatedProfileId
+    purchase.developerPayload = control.developerPayload
+    purchase.isTest = control.isTest ?? store.isTest
+    for (name, text) in [
+      ("obfuscatedAccountId", control.obfuscatedAccountId),
+      ("obfuscatedProfileId", control.obfuscatedProfileId),
+    ] {
+      guard text?.count ?? 0 <= 64 else { throw Failure("\"\(name)\" has more than 64 characters.") }
     }
-    payment.applicationUsername = purchase.obfuscatedAccountId
-    let isPending = try members.flag("isPending") ?? false
-    let bought = try await store.exclusively { [store, purchase, payment = Payment(payment)] in
-      try await Self.buy(purchase, payment, isPending: isPending, at: store)
+    let bought = try await store.exclusively { [store, purchase] in
+      try await Self.buy(purchase, payment, isPending: control.isPending, at: store)
     }
     return try await signed(bought)
   }

@@ -21,31 +21,27 @@ struct PlayControl {
   /// Those that only read or set what tests need.
   private static let testControls: Set<String> = ["faults", "statistics"]
 
-  func respond(to request: EmulatorRequest, name: String) async -> EmulatorResponse {
+  func respond(to request: EmulatorRequest, name: String) async -> RemoteResponse {
     do {
       if Self.testControls.contains(name) { return try await forward(request, name, request.body) }
-      if request.method == "GET" { return .json(Self.object(try await read(name, request))) }
+      if request.method == "GET" { return .json(.members(try await read(name, request))) }
       guard request.method == "POST" else { throw Failure("The method of a control is POST.") }
-      let json: JSONValue
-      do throws(MalformedReceipt) { json = try JSONValue(parsing: request.body) } catch {
-        throw Failure(error.description)
-      }
       // What happened is followed and pushed at once.
       try await store.performDue()
       let before = name == "state" ? Int64.max : try await store.ledger.header().messageCount
       var members: Members = []
       if Self.engineControls.contains(name) {
-        let response = try await forward(request, name, try await translated(json).encoded())
+        let response = try await forward(request, name, try await translated(request.body))
         guard response.status == 200 else { return response }
         let answer = try JSONValue(parsing: response.body)
         // The engine's own notifications are the App Store's.
         members = (answer.object ?? []).filter { $0.name != "notifications" }.map { ($0.name, $0.value) }
       } else {
-        members = try await perform(name, json)
+        members = try await perform(name, request.body)
       }
       try await store.performDue()
       if name != "state" { members.append(("messages", .array(try await messages(after: before)))) }
-      return .json(Self.object(members))
+      return .json(.members(members))
     } catch let error as PlayError {
       return Self.failure(error.message)
     } catch {
@@ -53,18 +49,14 @@ struct PlayControl {
     }
   }
 
-  private static func failure(_ text: String) -> EmulatorResponse {
-    .json(.members(("error", .string(text))), status: 400)
-  }
-
-  private static func object(_ members: Members) -> JSONValue {
-    .object(members.compactMap { member in member.value.map { JSONMember(name: member.name, value: $0) } })
+  private static func failure(_ text: String) -> RemoteResponse {
+    .json(status: 400, ("error", .string(text)))
   }
 
   /// Lets the engine perform a control.
   private func forward(
     _ request: EmulatorRequest, _ name: String, _ body: [UInt8]
-  ) async throws(Failure) -> EmulatorResponse {
+  ) async throws(Failure) -> RemoteResponse {
     let query = request.target.drop { $0 != "?" }
     let forwarded = EmulatorRequest(
       request.method, target: "/_emulator/\(name)\(query)", headers: request.headers, body: body)
@@ -75,15 +67,15 @@ struct PlayControl {
   }
 
   /// The request with the engine's transaction in place of the purchase token.
-  private func translated(_ json: JSONValue) async throws -> JSONValue {
-    guard let token = json["purchaseToken"]?.string, let members = json.object else { return json }
+  private func translated(_ body: [UInt8]) async throws -> [UInt8] {
+    let json = try JSONValue(parsing: body)
+    guard let token = json["purchaseToken"]?.string, let members = json.object else { return body }
     let purchase = try await purchase(token)
     guard purchase.endDate == nil, let original = purchase.originalTransactionId else {
       throw Failure("The purchase \"\(token)\" was not paid for, or was replaced by another one.")
     }
-    return .object(
-      members.filter { $0.name != "purchaseToken" }
-        + [JSONMember(name: "originalTransactionId", value: .string(original))])
+    let others = members.filter { $0.name != "purchaseToken" }.map { ($0.name, $0.value) }
+    return JSONValue.members(others + [("originalTransactionId", .string(original))]).encoded()
   }
 
   private func purchase(_ token: String) async throws -> PlayPurchase {
@@ -114,79 +106,86 @@ struct PlayControl {
     }
   }
 
-  private func perform(_ name: String, _ json: JSONValue) async throws -> Members {
+  private func perform(_ name: String, _ body: [UInt8]) async throws -> Members {
+    func read<Request: JSONRecord>(_ type: Request.Type = Request.self) throws -> Request {
+      try Request(control: body)
+    }
     switch name {
-    case "buy": return try await buy(json)
+    case "buy": return try await buy(read())
     case "approve", "decline":
-      let members = try ControlMembers(json, ["purchaseToken"])
-      let token = try members.required("purchaseToken", members.string)
-      try await decide(token, isApproved: name == "approve")
-    case "refund": try await refund(json)
-    case "push":
-      let members = try ControlMembers(json, ["url", "audience", "email", "subscription", "duplicates"])
-      let (url, audience) = (try members.string("url"), try members.string("audience"))
-      let (email, subscription) = (try members.string("email"), try members.string("subscription"))
-      let duplicates = try members.integer("duplicates", in: 0...100)
-      store.withSettings { settings in
-        if let url { settings.push.url = url.isEmpty ? nil : url }
-        if let audience { settings.push.audience = audience.isEmpty ? nil : audience }
-        if let email { settings.push.email = email }
-        if let subscription { settings.push.name = subscription }
-      }
-      if let duplicates {
-        try await store.exclusively { [store] in
-          var header = try await store.ledger.header()
-          header.duplicates = Int64(duplicates)
-          try await store.ledger.commit(PlayLedger.Change(header))
-        }
-      }
+      try await decide(read(DecisionControl.self).purchaseToken, isApproved: name == "approve")
+    case "refund": try await refund(read())
+    case "push": try await setPush(read())
     case "test-notification":
-      _ = try ControlMembers(json, [])
+      try requireNoMembers(body)
       try await store.exclusively { [store] in
         try await store.post("testNotification", .members(("version", .string("1.0"))))
       }
-    case "forge": return try await forge(json)
+    case "forge": return try await forge(read())
     case "rotate-keys":
-      let members = try ControlMembers(json, ["keepsOld", "maxAge"])
-      if let age = try members.integer("maxAge", in: 0...86_400) { play.keys.setLongestAge(Int64(age)) }
-      try play.keys.rotate(keepsOld: members.flag("keepsOld") ?? true)
+      let rotation = try read(KeyRotationControl.self)
+      try require(rotation.maxAge, "maxAge", in: 0...86_400)
+      if let age = rotation.maxAge { play.keys.setLongestAge(age) }
+      try play.keys.rotate(keepsOld: rotation.keepsOld)
     case "revoke-tokens":
-      _ = try ControlMembers(json, [])
+      try requireNoMembers(body)
       play.tokens.revokeAll()
     case "quota":
-      let members = try ControlMembers(json, ["bucket", "limit"])
-      let bucket = try members.required("bucket", of: PlayQuotas.Bucket.self)
-      store.quotas.setLimit(try members.integer("limit", in: 0...1_000_000), of: bucket)
-    case "permissions":
-      let members = try ControlMembers(json, PlayRoute.Permission.allCases.map(\.rawValue))
-      for permission in PlayRoute.Permission.allCases {
-        guard let isGranted = try members.flag(permission.rawValue) else { continue }
-        store.withSettings { settings in
-          if isGranted {
-            settings.permissions.insert(permission)
-          } else {
-            settings.permissions.remove(permission)
-          }
-        }
-      }
+      let quota = try read(QuotaControl.self)
+      guard let bucket = quota.bucket else { throw Failure("The member \"bucket\" is missing.") }
+      try require(quota.limit, "limit", in: 0...1_000_000)
+      store.quotas.setLimit(quota.limit, of: bucket)
+    case "permissions": setPermissions(try read())
     default: throw Failure("There is no such control: POST play/\(name).")
     }
     return []
   }
 
-  private func refund(_ json: JSONValue) async throws {
-    let members = try ControlMembers(json, ["orderId", "source", "reason"])
-    let order = try members.required("orderId", members.string)
-    let source =
-      try members.choice("source", ["user": 0, "developer": 1, "google": 2] as KeyValuePairs<String, Int64>)
-      ?? 0
-    let reason =
-      try members.choice(
-        "reason",
-        [
-          "other": 0, "remorse": 1, "not-received": 2, "defective": 3, "accidental-purchase": 4, "fraud": 5,
-          "friendly-fraud": 6, "chargeback": 7, "unacknowledged": 8,
-        ] as KeyValuePairs<String, Int64>) ?? 0
+  private func requireNoMembers(_ body: [UInt8]) throws {
+    guard try JSONValue(parsing: body) == .object([]) else { throw Failure("The control has no members.") }
+  }
+
+  private func require<Number>(_ number: Number?, _ name: String, in range: ClosedRange<Number>) throws {
+    if let number, !(range ~= number) {
+      throw Failure("\"\(name)\" is not a whole number of \(range.lowerBound) to \(range.upperBound).")
+    }
+  }
+
+  private func setPush(_ control: PushControl) async throws {
+    try require(control.duplicates, "duplicates", in: 0...100)
+    store.withSettings { settings in
+      if let url = control.url { settings.push.url = url.isEmpty ? nil : url }
+      if let audience = control.audience { settings.push.audience = audience.isEmpty ? nil : audience }
+      if let email = control.email { settings.push.email = email }
+      if let subscription = control.subscription { settings.push.name = subscription }
+    }
+    guard let duplicates = control.duplicates else { return }
+    try await store.exclusively { [store] in
+      var header = try await store.ledger.header()
+      header.duplicates = duplicates
+      try await store.ledger.commit(PlayLedger.Change(header))
+    }
+  }
+
+  private func setPermissions(_ control: PermissionsControl) {
+    let changes: [(PlayRoute.Permission, Bool?)] = [
+      (.viewFinancialData, control.viewFinancialData), (.manageOrders, control.manageOrders),
+      (.viewApp, control.viewApp),
+    ]
+    store.withSettings { settings in
+      for (permission, isGranted) in changes {
+        switch isGranted {
+        case true?: settings.permissions.insert(permission)
+        case false?: settings.permissions.remove(permission)
+        case nil: break
+        }
+      }
+    }
+  }
+
+  private func refund(_ control: RefundControl) async throws {
+    let order = control.orderId
+    let (source, reason) = (control.source.number, control.reason.number)
     try await store.exclusively { [store] in
       guard let purchase = try await store.ledger.purchase(.order(order)),
         let transaction = purchase.orders.first(where: { $0.orderId == order })?.transactionId
@@ -196,9 +195,7 @@ struct PlayControl {
   }
 
   /// Pushes a test notification whose token has a fault, once.
-  private func forge(_ json: JSONValue) async throws -> Members {
-    let members = try ControlMembers(json, ["fault"])
-    let fault = try members.choice("fault", of: PushTokenFault.self)
+  private func forge(_ control: ForgeControl) async throws -> Members {
     guard let sender = store.pushSender, store.withSettings({ $0.push.url }) != nil else {
       throw Failure("There is no push endpoint. Set one with POST play/push.")
     }
@@ -207,7 +204,7 @@ struct PlayControl {
     message.publishDate = store.now
     message.notification = PlayMessage.notification(
       "testNotification", .members(("version", .string("1.0"))), of: store.packageName, at: store.now)
-    let (status, failure) = await sender.push(message, fault)
+    let (status, failure) = await sender.push(message, control.fault)
     return [
       ("messageId", .string(message.messageId)), ("status", status.map { .integer(Int64($0)) }),
       ("failure", failure.map { .string($0) }),
@@ -246,3 +243,25 @@ struct PlayControl {
     }
   }
 }
+
+enum RefundSource: String, ControlChoice {
+  case user, developer, google
+}
+
+enum RefundReason: String, ControlChoice {
+  case other, remorse
+  case notReceived = "not-received"
+  case defective
+  case accidentalPurchase = "accidental-purchase"
+  case fraud
+  case friendlyFraud = "friendly-fraud"
+  case chargeback, unacknowledged
+}
+
+extension ControlChoice where AllCases == [Self], Self: Equatable {
+  /// Google's number of a value whose cases stand in the order of the numbers.
+  fileprivate var number: Int64 { Int64(Self.allCases.firstIndex(of: self) ?? 0) }
+}
+
+extension PushTokenFault: ControlChoice {}
+extension PlayQuotas.Bucket: ControlChoice {}

@@ -35,7 +35,7 @@ struct PlayError: Error {
     }
   }
 
-  var response: EmulatorResponse {
+  var response: RemoteResponse {
     var detail = PlayErrorDetail()
     detail.message = message
     detail.domain = domain

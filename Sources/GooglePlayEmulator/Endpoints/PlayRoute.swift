@@ -8,7 +8,7 @@ internal import Storefront
 
 /// An endpoint of the Play Developer API, below `/androidpublisher/v3/applications/{packageName}`.
 struct PlayRoute: Sendable {
-  typealias Answer = @Sendable (PlayCall) async throws -> EmulatorResponse
+  typealias Answer = @Sendable (PlayCall) async throws -> RemoteResponse
 
   /// What the console must allow an account for a call.
   enum Permission: String, CaseIterable, Sendable {
@@ -137,11 +137,11 @@ struct PlayCall {
 
   // The types are the client's: the integration tests hold every answer against Google's own discovery document, where
   // a misspelled name could not pass.
-  static func json(_ answer: some JSONObject, status: Int = 200) -> EmulatorResponse {
-    EmulatorResponse(
+  static func json(_ answer: some JSONObject, status: Int = 200) -> RemoteResponse {
+    RemoteResponse(
       status: status, headers: [HTTPHeader("Content-Type", "application/json; charset=UTF-8")],
       body: answer.encodedJSON())
   }
 
-  static let noContent = EmulatorResponse.empty(status: 204)
+  static let noContent = RemoteResponse.empty(status: 204)
 }

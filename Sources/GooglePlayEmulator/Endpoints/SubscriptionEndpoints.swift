@@ -54,15 +54,14 @@ enum SubscriptionEndpoints {
       let end = expiry.addingSeconds(seconds)
       if context?["validateOnly"]?.flag != true { try await postpone(view, call, to: end) }
       return .json(
-        .members(
-          (
-            "itemExpiryTimeDetails",
-            .array([
-              .members(
-                ("productId", view.transaction?.productId.map { .string($0) }),
-                ("expiryTime", .string(end.iso8601)))
-            ])
-          )))
+        (
+          "itemExpiryTimeDetails",
+          .array([
+            .members(
+              ("productId", view.transaction?.productId.map { .string($0) }),
+              ("expiryTime", .string(end.iso8601)))
+          ])
+        ))
     },
     PlayRoute("POST", v1 + ":acknowledge", .subscriptionUpdates) { call in
       let request = try call.body(SubscriptionAcknowledgeRequest.self)
@@ -100,7 +99,7 @@ enum SubscriptionEndpoints {
         throw PlayError.invalidArgument("Invalid value at 'deferralInfo.desiredExpiryTimeMillis'")
       }
       try await postpone(view, call, to: desired)
-      return .json(.members(("newExpiryTimeMillis", .string(String(desired.wholeMilliseconds)))))
+      return .json(("newExpiryTimeMillis", .string(String(desired.wholeMilliseconds))))
     },
     PlayRoute("POST", v1 + ":refund", .orders, .manageOrders) { call in
       let view = try await owned(call)

@@ -64,7 +64,7 @@ final class PushKeys: Sendable {
   func setLongestAge(_ seconds: Int64) { state.withLock { $0.longestAge = seconds } }
 
   /// Answers `GET /oauth2/v3/certs`: a JSON Web Key Set (RFC 7517).
-  func keySet() throws(CryptoError) -> EmulatorResponse {
+  func keySet() throws(CryptoError) -> RemoteResponse {
     _ = try current()
     let (keys, age) = state.withLock { ($0.keys, $0.longestAge) }
     return Self.cached(
@@ -83,7 +83,7 @@ final class PushKeys: Sendable {
   }
 
   /// Answers `GET /oauth2/v1/certs`: the same keys as certificates in PEM, by their identifiers.
-  func certificates(now: Timestamp) throws(CryptoError) -> EmulatorResponse {
+  func certificates(now: Timestamp) throws(CryptoError) -> RemoteResponse {
     _ = try current()
     let (keys, age) = state.withLock { ($0.keys, $0.longestAge) }
     var members: [JSONMember] = []
@@ -101,8 +101,8 @@ final class PushKeys: Sendable {
     return Self.cached(.object(members), for: age)
   }
 
-  private static func cached(_ json: JSONValue, for age: Int64) -> EmulatorResponse {
-    var response = EmulatorResponse.json(json)
+  private static func cached(_ json: JSONValue, for age: Int64) -> RemoteResponse {
+    var response = RemoteResponse.json(json)
     response.headers.append(
       HTTPHeader("Cache-Control", "public, max-age=\(age), must-revalidate, no-transform"))
     return response

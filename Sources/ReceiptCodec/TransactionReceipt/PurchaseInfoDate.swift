@@ -2,7 +2,7 @@
 
 /// The textual dates of a transaction receipt: `2012-12-02 07:15:54 Etc/GMT`, and the same instant as
 /// `2012-12-01 23:15:54 America/Los_Angeles`.
-enum PurchaseInfoDate {
+package enum PurchaseInfoDate {
   private static let greenwich = " Etc/GMT"
   private static let losAngeles = " America/Los_Angeles"
 
@@ -15,12 +15,12 @@ enum PurchaseInfoDate {
   }
 
   /// The date of Greenwich, a fraction of the second dropped.
-  static func greenwich(_ timestamp: Timestamp) -> String {
+  package static func greenwich(_ timestamp: Timestamp) -> String {
     text(seconds(timestamp)) + greenwich
   }
 
   /// The date of Los Angeles, a fraction of the second dropped.
-  static func losAngeles(_ timestamp: Timestamp) -> String {
+  package static func losAngeles(_ timestamp: Timestamp) -> String {
     let seconds = seconds(timestamp)
     return text(seconds + pacificOffset(at: seconds)) + losAngeles
   }

@@ -114,7 +114,7 @@
     ) async throws -> Bool {
       log?.record(
         head?.method.rawValue ?? "-", head?.uri ?? "-", status: refusal.status, fault: nil, since: start)
-      let response = EmulatorResponse(
+      let response = RemoteResponse(
         status: refusal.status, headers: [HTTPHeader("Content-Type", "text/plain")],
         body: Array("\(refusal.reason)\n".utf8))
       try await outbound.write(ByteBuffer(bytes: response.serialized(isLast: true)))

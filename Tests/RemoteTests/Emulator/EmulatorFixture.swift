@@ -59,7 +59,7 @@ struct EmulatorFixture {
   }
 
   /// What the store answers.
-  func answer(_ method: String, _ target: String, _ body: String = "") async -> EmulatorResponse {
+  func answer(_ method: String, _ target: String, _ body: String = "") async -> RemoteResponse {
     await store.respond(to: EmulatorRequest(method, target: target, body: Array(body.utf8)))
   }
 

@@ -2,27 +2,24 @@
 
 internal import AppStoreServer
 internal import ReceiptCodec
-internal import ReceiptHTTP
 internal import ReceiptSigning
 internal import Storefront
 
 /// `POST /_emulator/realtime`: asks the developer's server for a retention message about a subscription, and checks the
 /// answer.
-struct RealtimeControl {
+struct RealtimeInquiry {
   let store: EmulatedAppStore
 
   private typealias Failure = EmulatorControl.Failure
 
   /// - Returns: The members of the answer: `status`, `response`, and `problems`, empty where the App Store would show
   ///   what the server answered.
-  func ask(_ json: JSONValue) async throws -> [(name: String, value: JSONValue?)] {
-    let members = try ControlMembers(json, ["originalTransactionId", "userLocale", "url"])
-    let original = try members.required("originalTransactionId", members.string)
+  func ask(_ control: RealtimeControl) async throws -> [(name: String, value: JSONValue?)] {
+    let original = control.originalTransactionId
     guard let state = try await store.purchases.subscriptionState(original) else {
       throw Failure("There is no subscription \"\(original)\".")
     }
-    let known = store.state.withState { $0.messaging.realtimeURL }
-    guard let url = try members.string("url") ?? known else {
+    guard let url = control.url ?? store.state.withState({ $0.messaging.realtimeURL }) else {
       throw Failure(
         "There is no realtime URL. Set it with PUT /inApps/v1/messaging/realtime/url, or give \"url\".")
     }
@@ -31,7 +28,7 @@ struct RealtimeControl {
     let request = RealtimeRequest(
       originalTransactionId: original, appAppleId: configuration.appAppleId,
       productId: state.subscription.productIdentifier,
-      userLocale: try members.string("userLocale") ?? "en-US",
+      userLocale: control.userLocale,
       requestIdentifier: DeveloperSigner.randomNonce(), environment: configuration.environment,
       signedDate: configuration.clock())
     let body = JSONValue.members(("signedPayload", .string(store.signing.sign(.realtimeRequest(request)))))
