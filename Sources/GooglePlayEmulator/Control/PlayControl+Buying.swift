@@ -6,7 +6,7 @@ internal import Storefront
 
 /// Purchases that customers begin, and payments that are decided later.
 extension PlayControl {
-  func buy(_ control: BuyControl) async throws -> Members {
+  func buy(_ control: PlayBuyControl) async throws -> Members {
     let payment = Payment(
       productIdentifier: control.productId, quantity: control.quantity,
       applicationUsername: control.obfuscatedAccountId, offer: control.offerCode.map { .code($0) })

@@ -183,7 +183,7 @@ struct PlayControl {
     }
   }
 
-  private func refund(_ control: RefundControl) async throws {
+  private func refund(_ control: PlayRefundControl) async throws {
     let order = control.orderId
     let (source, reason) = (control.source.number, control.reason.number)
     try await store.exclusively { [store] in
@@ -244,11 +244,11 @@ struct PlayControl {
   }
 }
 
-enum RefundSource: String, ControlChoice {
+enum PlayRefundSource: String, ControlChoice {
   case user, developer, google
 }
 
-enum RefundReason: String, ControlChoice {
+enum PlayRefundReason: String, ControlChoice {
   case other, remorse
   case notReceived = "not-received"
   case defective

@@ -4,7 +4,7 @@
 internal import ReceiptCodec
 
 /// A customer buys: `buy`.
-struct BuyControl: Sendable, Hashable {
+struct PlayBuyControl: Sendable, Hashable {
   /// The customer.
   var account: String
   /// What is bought.
@@ -47,7 +47,7 @@ struct BuyControl: Sendable, Hashable {
   }
 }
 
-extension BuyControl: JSONRecord {
+extension PlayBuyControl: JSONRecord {
   enum Field: String, CaseIterable {
     case account
     case productId
@@ -112,16 +112,16 @@ extension DecisionControl: JSONRecord {
 }
 
 /// An order is refunded, and what was bought revoked: `refund`.
-struct RefundControl: Sendable, Hashable {
+struct PlayRefundControl: Sendable, Hashable {
   /// The order.
   var orderId: String
   /// Who refunds it.
-  var source: RefundSource
+  var source: PlayRefundSource
   /// Why.
-  var reason: RefundReason
+  var reason: PlayRefundReason
 
   /// Creates one from its fields.
-  init(orderId: String, source: RefundSource = .user, reason: RefundReason = .other) {
+  init(orderId: String, source: PlayRefundSource = .user, reason: PlayRefundReason = .other) {
     self.orderId = orderId
     self.source = source
     self.reason = reason
@@ -133,7 +133,7 @@ struct RefundControl: Sendable, Hashable {
   }
 }
 
-extension RefundControl: JSONRecord {
+extension PlayRefundControl: JSONRecord {
   enum Field: String, CaseIterable {
     case orderId
     case source

@@ -31,69 +31,74 @@ import Testing
     arguments: [
       (
         #"{"faults": [{"kind": "not-http"}], "request": 1}"#,
-        #"There is no member "[0].request". Known are: faults, requests, probability, seed, path, target."#
+        #"In the control request: no such member; correct its spelling or remove it. ($.request)"#
       ),
       (
         #"{"fault": [{"kind": "not-http"}]}"#,
-        #"There is no member "[0].fault". Known are: faults, requests, probability, seed, path, target."#
+        #"In the control request: no such member; correct its spelling or remove it. ($.fault)"#
       ),
-      (#"{"requests": 1}"#, #"The member "[0].faults" is missing."#),
-      (#"{"faults": {"kind": "not-http"}}"#, #""[0].faults" is not a list."#),
-      (#"{"faults": []}"#, #""[0].faults" is empty."#),
-      (#"[]"#, #"[0] is not an object."#),
-      (#"{"faults": ["not-http"]}"#, #"[0].faults[0] is not an object."#),
+      (#"{"requests": 1}"#, #"In the control request: the member "faults" is required. ($.faults)"#),
+      (
+        #"{"faults": {"kind": "not-http"}}"#,
+        #"In the control request: expected an array, found an object. ($.faults)"#
+      ),
+      (#"{"faults": []}"#, #""faults" is empty."#),
+      (#"[]"#, #"In the control request: expected an object, found an array. ($)"#),
+      (
+        #"{"faults": ["not-http"]}"#,
+        #"In the control request: expected an object, found a string. ($.faults[0])"#
+      ),
       (
         #"{"faults": [{"kind": "not-http"}], "requests": "1"}"#,
-        #""[0].requests" is not a whole number of at least 1."#
+        #"In the control request: expected an integer, found a string. ($.requests)"#
       ),
-      (
-        #"{"faults": [{"kind": "not-http"}], "requests": 0}"#,
-        #""[0].requests" is not a whole number of at least 1."#
-      ),
+      (#"{"faults": [{"kind": "not-http"}], "requests": 0}"#, #""requests" is less than 1."#),
       (
         #"{"faults": [{"kind": "not-http"}], "probability": 1.5}"#,
-        #""[0].probability" is not a number of 0.0 to 1.0."#
+        #""probability" is not a number of 0 to 1."#
       ),
-      (#"{"faults": [{"kind": "not-http"}], "seed": true}"#, #""[0].seed" is not a whole number."#),
       (
-        #"{"faults": [{"kind": "not-http"}], "path": "inApps"}"#,
-        #""[0].path" is not a text that begins with /."#
+        #"{"faults": [{"kind": "not-http"}], "seed": true}"#,
+        #"In the control request: expected an integer, found true. ($.seed)"#
+      ),
+      (
+        #"{"faults": [{"kind": "not-http"}], "path": "inApps"}"#, #""path" is not a text that begins with /."#
       ),
       (
         #"{"faults": [{"kind": "not-http"}], "target": 1}"#,
-        #""[0].target" is not a text that begins with /."#
+        #"In the control request: expected a string, found a number. ($.target)"#
       ),
-      (#"{"faults": [{}]}"#, #"The member "[0].faults[0].kind" is missing."#),
-      (#"{"faults": [{"kind": "cut"}]}"#, #"The member "[0].faults[0].afterBytes" is missing."#),
+      (#"{"faults": [{}]}"#, #"In the control request: the member "kind" is required. ($.faults[0].kind)"#),
+      (#"{"faults": [{"kind": "cut"}]}"#, #"A fault of the kind "cut" needs "afterBytes"."#),
       (
         #"{"faults": [{"kind": "cut", "afterBytes": -1}]}"#,
-        #""[0].faults[0].afterBytes" is not a whole number of at least 0."#
+        #""afterBytes" of the kind "cut" is -1, and not in 0...9223372036854775807."#
       ),
       (
         #"{"faults": [{"kind": "not-http", "afterBytes": 1}]}"#,
-        #"There is no member "[0].faults[0].afterBytes". Known are: kind."#
+        #"A fault of the kind "not-http" has no "afterBytes"."#
       ),
       (
         #"{"faults": [{"kind": "cut", "afterBytes": 1, "requests": 1}]}"#,
-        #"There is no member "[0].faults[0].requests". Known are: kind, afterBytes."#
+        #"A fault of the kind "cut" has no "requests"."#
       ),
       (
         #"{"faults": [{"kind": "status", "status": 99}]}"#,
-        #""[0].faults[0].status" is not a whole number of 200 to 599."#
+        #""status" of the kind "status" is 99, and not in 200...599."#
       ),
       (
         #"{"faults": [{"kind": "status", "status": 503, "retryAfter": "minutes"}]}"#,
-        #""[0].faults[0].retryAfter" is not one of: milliseconds, seconds, date."#
+        #"In the control request: "minutes" is not one of: milliseconds, seconds, date. ($.faults[0].retryAfter)"#
       ),
       (
         #"{"faults": [{"kind": "receipt-status", "status": 21009, "isRetryable": 1}]}"#,
-        #""[0].faults[0].isRetryable" is not true or false."#
+        #"In the control request: expected true or false, found a number. ($.faults[0].isRetryable)"#
       ),
-      (#"{"faults": [{"kind": "redirect"}]}"#, #"The member "[0].faults[0].target" is missing."#),
+      (#"{"faults": [{"kind": "redirect"}]}"#, #"A fault of the kind "redirect" needs "target"."#),
     ])
   func strictRules(rule: String, message: String) async throws {
     let (status, error) = try await control("faults", "[\(rule)]")
-    #expect(status == 400 && error == message)
+    #expect(status == 400 && error == "Rule 0: \(message)")
     #expect(await delivery().end == .keepOpen)
     #expect(try await control("faults?append=yes", "[]").0 == 400)
   }
@@ -102,11 +107,13 @@ import Testing
   func unknownKind() async throws {
     let (status, error) = try await control("faults", #"[{"faults": [{"kind": "cutt"}]}]"#)
     let message = try #require(error)
-    #expect(status == 400 && message.hasPrefix(#""[0].faults[0].kind" is not one of: delay, cut, reset,"#))
+    #expect(
+      status == 400
+        && message.hasPrefix(#"Rule 0: The kind "cutt" is not one of: delay, never-answer, cut, reset,"#))
     // A member that no kind has is named first.
     #expect(
       try await control("faults", #"[{"faults": [{"kind": "cut", "afterByte": 1}]}]"#).1?.contains(
-        "afterByte\"") == true)
+        "$.faults[0].afterByte)") == true)
   }
 
   @Test("instructions for the responder are as strict")
@@ -115,10 +122,14 @@ import Testing
     for (instruction, message) in [
       (
         #"{"revok": "leaf"}"#,
-        #"There is no member "revok". Known are: reset, flaw, lifetime, signer, repeatsNonce, revoke, forget."#
-      ), (#"{"revoke": "root"}"#, #""revoke" is not one of: leaf, intermediate."#),
-      (#"{"reset": "yes"}"#, #""reset" is not true or false."#),
-      (#"{"signer": "me"}"#, #""signer" is not one of: issuer, delegate."#),
+        "In the control request: no such member; correct its spelling or remove it. ($.revok)"
+      ),
+      (
+        #"{"revoke": "root"}"#,
+        #"In the control request: "root" is not one of: leaf, intermediate. ($.revoke)"#
+      ),
+      (#"{"reset": "yes"}"#, "In the control request: expected true or false, found a string. ($.reset)"),
+      (#"{"signer": "me"}"#, #"In the control request: "me" is not one of: issuer, delegate. ($.signer)"#),
       (#"{"lifetime": -1}"#, #""lifetime" is not a whole number of 0 to 31536000."#),
     ] {
       let (status, error) = try await control("ocsp", instruction, of: store)
@@ -154,7 +165,7 @@ import Testing
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.hasPrefix("HTTP/1.1 429 Too Many Requests\r\n"))
         #expect(text.contains("\r\nRetry-After: \(fixture.clock.now.addingSeconds(6).wholeMilliseconds)\r\n"))
-        #expect(text.hasSuffix(#"{"errorCode":4290000,"errorMessage":"Rate limit exceeded."}"#))
+        #expect(text.hasSuffix(#"{"errorCode":4290000,"errorMessage":"Too many requests in this hour."}"#))
       }
       // Nobody else is limited.
       #expect(await fixture.store.deliver(EmulatorRequest("GET", target: "/crl/root.crl")).status == 404)
