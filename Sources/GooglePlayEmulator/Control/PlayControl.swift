@@ -244,11 +244,11 @@ struct PlayControl {
   }
 }
 
-enum PlayRefundSource: String, ControlChoice {
+enum VoidingSource: String, ControlChoice {
   case user, developer, google
 }
 
-enum PlayRefundReason: String, ControlChoice {
+enum VoidingReason: String, ControlChoice {
   case other, remorse
   case notReceived = "not-received"
   case defective

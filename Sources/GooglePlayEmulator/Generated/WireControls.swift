@@ -116,12 +116,12 @@ struct PlayRefundControl: Sendable, Hashable {
   /// The order.
   var orderId: String
   /// Who refunds it.
-  var source: PlayRefundSource
+  var source: VoidingSource
   /// Why.
-  var reason: PlayRefundReason
+  var reason: VoidingReason
 
   /// Creates one from its fields.
-  init(orderId: String, source: PlayRefundSource = .user, reason: PlayRefundReason = .other) {
+  init(orderId: String, source: VoidingSource = .user, reason: VoidingReason = .other) {
     self.orderId = orderId
     self.source = source
     self.reason = reason
