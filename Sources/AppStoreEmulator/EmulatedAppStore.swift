@@ -174,7 +174,7 @@ public struct EmulatedAppStore: Sendable, ClockFollower {
     }
     if route.needsToken, let keys = configuration.developerKeys {
       let checks = BearerTokenChecks(keys: keys, bundleId: configuration.bundleId, now: clientClock())
-      guard checks.accepts(authorization) else { return .text("Unauthenticated\n", status: 401) }
+      guard checks.accepts(request.bearerToken) else { return .text("Unauthenticated\n", status: 401) }
     }
     let call = EndpointCall(
       store: self, request: request, parameters: parameters, now: configuration.clock())

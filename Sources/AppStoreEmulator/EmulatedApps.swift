@@ -40,7 +40,7 @@ public struct EmulatedApps: Sendable {
       store = named
       request.path.removeFirst(2)
     } else {
-      let name = BearerToken.bundleId(authorization: request.header("Authorization"))
+      let name = Self.bundleId(of: request)
       store = stores.first { $0.configuration.bundleId == name } ?? stores[0]
     }
     if let response = await EmulatorControl(store, shutdown: shutdown).respond(to: request) {
@@ -48,22 +48,18 @@ public struct EmulatedApps: Sendable {
     }
     return await store.deliver(request)
   }
+
+  /// The app that a bearer token names, before anybody checked it.
+  private static func bundleId(of request: EmulatorRequest) -> String? {
+    guard let token = request.bearerToken, let jws = try? UnverifiedJWS(parsing: Array(token.utf8)) else {
+      return nil
+    }
+    return (try? JSONValue(parsing: jws.payload))?["bid"]?.string
+  }
 }
 
 /// A store besides the App Store that the same server serves.
 package protocol OtherStore: Sendable {
   /// The answer to a request of this store; `nil` for any other request.
   func deliver(_ request: EmulatorRequest) async -> EmulatorDelivery?
-}
-
-/// What a bearer token says before anybody checked it.
-enum BearerToken {
-  /// The app that it names.
-  static func bundleId(authorization: String?) -> String? {
-    guard let authorization, authorization.lowercased().hasPrefix("bearer "),
-      let jws = try? UnverifiedJWS(parsing: Array(authorization.dropFirst("Bearer ".count).utf8)),
-      let claims = try? JSONValue(parsing: jws.payload)
-    else { return nil }
-    return claims["bid"]?.string
-  }
 }

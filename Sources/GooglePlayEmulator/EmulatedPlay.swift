@@ -99,7 +99,7 @@ public struct EmulatedPlay: Sendable {
       return (
         first.host,
         { request in
-          do throws(PlayError) { try checked?.check(request.header("Authorization")) } catch {
+          do throws(PlayError) { try checked?.check(request) } catch {
             return error.response
           }
           return PlayError.applicationNotFound.response

@@ -124,16 +124,13 @@ public final class EmulatedPlayStore: Sendable {
     // Kept before, so that also after a crash the voided purchase tells who refunded it and why.
     purchase.orders[index].voidedSource = source
     purchase.orders[index].voidedReason = reason
-    var change = PlayLedger.Change(try await ledger.header())
-    change.put(purchase)
-    try await ledger.commit(change)
+    try await ledger.put(purchase)
     do throws(LocalStoreError) {
       try await ledger.store.refund(transaction, amount: amount)
     } catch {
       purchase.orders[index].voidedSource = nil
       purchase.orders[index].voidedReason = nil
-      change.put(purchase)
-      try await ledger.commit(change)
+      try await ledger.put(purchase)
       throw error.code == .refused ? PlayError.alreadyRefunded : PlayError(error)
     }
     try await follow()
@@ -150,7 +147,7 @@ public final class EmulatedPlayStore: Sendable {
     }
     host.statistics.count(route.name, authorization: authorization)
     do {
-      try tokens?.check(authorization)
+      try tokens?.check(request)
       guard withSettings({ $0.permissions.contains(route.permission) && $0.permissions.contains(.viewApp) })
       else { throw PlayError.permissionDenied }
       try quotas.count(route.bucket, at: host.clientClock())
@@ -176,22 +173,20 @@ public final class EmulatedPlayStore: Sendable {
 
   /// A purchase as the app receives it: the JSON, its signature, and the app's public key.
   func signedPurchase(_ view: PlayView) async throws -> [(name: String, value: JSONValue?)] {
-    var header = try await ledger.header()
-    if header.appKey == nil {
-      header.appKey = try PurchaseSigner.newKey()
-      try await ledger.commit(PlayLedger.Change(header))
-    }
-    return try signer.sign(view, packageName: packageName, pem: header.appKey ?? "")
+    try signer.sign(view, packageName: packageName, pem: try await appKey())
   }
 
   /// The app's public key, as the console shows it.
-  func publicKey() async throws -> String {
+  func publicKey() async throws -> String { try signer.publicKey(pem: try await appKey()) }
+
+  /// The app's key, which is made at first use.
+  private func appKey() async throws -> String {
     var header = try await ledger.header()
-    if header.appKey == nil {
-      header.appKey = try PurchaseSigner.newKey()
-      try await ledger.commit(PlayLedger.Change(header))
-    }
-    return try signer.publicKey(pem: header.appKey ?? "")
+    if let key = header.appKey { return key }
+    let key = try PurchaseSigner.newKey()
+    header.appKey = key
+    try await ledger.commit(PlayLedger.Change(header))
+    return key
   }
 }
 
@@ -219,9 +214,7 @@ extension EmulatedPlayStore: ClockFollower {
   private func refundUnacknowledged(_ token: String) async throws {
     guard var purchase = try await ledger.purchase(token: token) else { return }
     purchase.acknowledgementDeadline = nil
-    var change = PlayLedger.Change(try await ledger.header())
-    change.put(purchase)
-    try await ledger.commit(change)
+    try await ledger.put(purchase)
     let view = try await PlayView(purchase, in: ledger.store)
     guard view.isOwned, let transaction = view.transaction?.transactionId,
       let charged = try await ledger.purchase(.transaction(transaction))

@@ -29,9 +29,7 @@ enum AdvancedCommerceEndpoints {
   ) async throws -> RemoteResponse {
     let sale = try await call.sale()
     let body = try call.body()
-    guard let reference = body["requestInfo"]?["requestReferenceId"]?.string,
-      UUIDString(rawValue: reference).uuid != nil,
-      required.allSatisfy({ body[$0].map { !$0.isNull } ?? false })
+    guard body["requestInfo"]?["requestReferenceId"]?.uuid != nil, required.allSatisfy({ body[$0] != nil })
     else { throw Refusal.generalBadRequest }
     call.store.state.withState {
       $0.advancedCommerceRequests.append(

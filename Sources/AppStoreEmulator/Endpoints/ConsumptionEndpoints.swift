@@ -24,11 +24,9 @@ enum ConsumptionEndpoints {
       ].contains(delivery)
     else { throw Refusal.invalidDeliveryStatus }
     let preference = body["refundPreference"]
-    if let preference, !preference.isNull,
-      !["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains(preference.string ?? "")
-    {
-      throw Refusal.invalidRefundPreference
-    }
+    guard
+      preference.map({ ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains($0.string ?? "") }) ?? true
+    else { throw Refusal.invalidRefundPreference }
     guard record.transaction.inAppOwnershipType != .familyShared else {
       throw Refusal.familyTransactionNotSupported
     }
@@ -42,7 +40,7 @@ enum ConsumptionEndpoints {
   private static func check(
     percentage value: JSONValue?, isDelivered: Bool, isProrated: Bool, _ transaction: JWSTransaction
   ) throws {
-    guard let value, !value.isNull else { return }
+    guard let value else { return }
     guard transaction.type != .autoRenewableSubscription else {
       throw Refusal.consumptionPercentageNotSupported
     }
@@ -67,13 +65,11 @@ enum ConsumptionEndpoints {
       ("userStatus", 4, .invalidUserStatus), ("refundPreference", 3, .invalidRefundPreference),
     ]
     for code in codes {
-      guard let value = body[code.name], !value.isNull else { continue }
+      guard let value = body[code.name] else { continue }
       guard let number = value.int64, 0...code.greatest ~= number else { throw code.error }
     }
-    if let token = body["appAccountToken"], !token.isNull {
-      guard let text = token.string, text.isEmpty || UUIDString(rawValue: text).uuid != nil else {
-        throw Refusal.invalidAppAccountToken
-      }
+    guard body["appAccountToken"].map({ $0.string == "" || $0.uuid != nil }) ?? true else {
+      throw Refusal.invalidAppAccountToken
     }
     return try await keep(body, record, call)
   }

@@ -122,7 +122,7 @@ enum ExtensionEndpoints {
 
   /// `nil` for all storefronts.
   private static func storefronts(_ body: JSONValue) throws -> Set<String>? {
-    guard let value = body["storefrontCountryCodes"], !value.isNull else { return nil }
+    guard let value = body["storefrontCountryCodes"] else { return nil }
     guard let codes = value.array else { throw Refusal.invalidStorefrontCountryCode }
     guard !codes.isEmpty else { throw Refusal.emptyStorefrontCountryCodeList }
     var set: Set<String> = []

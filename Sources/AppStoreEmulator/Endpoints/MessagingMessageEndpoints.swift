@@ -43,7 +43,7 @@ enum MessagingMessageEndpoints {
     guard header.count <= longestHeader else { throw Refusal.headerTooLong }
     guard text.count <= longestBody else { throw Refusal.bodyTooLong }
     var images: [String] = []
-    let image = body["image"].flatMap { $0.isNull ? nil : $0 }
+    let image = body["image"]
     if let image { images.append(try checkImage(image)) }
     switch body["headerPosition"]?.string {
     case nil, "ABOVE_BODY": break

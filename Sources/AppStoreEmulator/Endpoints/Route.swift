@@ -121,12 +121,12 @@ struct EndpointCall {
     return Set(values)
   }
 
-  /// The body, which must be a JSON object.
+  /// The body, which must be a JSON object. A member that is `null` is absent.
   func body() throws -> JSONValue {
-    guard let json = try? JSONValue(parsing: request.body), json.object != nil else {
+    guard let members = (try? JSONValue(parsing: request.body))?.object else {
       throw Refusal.generalBadRequest
     }
-    return json
+    return .object(members.filter { $0.value != .null })
   }
 
   func sign(_ transaction: JWSTransaction) -> JSONValue {

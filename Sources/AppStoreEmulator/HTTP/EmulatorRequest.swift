@@ -55,6 +55,14 @@ public struct EmulatorRequest: Sendable, Hashable {
     return headers.first { $0.name.lowercased() == name }?.value
   }
 
+  /// The token in `Authorization: Bearer` (RFC 6750 section 2.1).
+  package var bearerToken: String? {
+    guard let authorization = header("Authorization"), authorization.lowercased().hasPrefix("bearer ") else {
+      return nil
+    }
+    return String(authorization.dropFirst("Bearer ".count))
+  }
+
   /// The path and query of a target in absolute form, any other as it is (RFC 9112 section 3.2.2).
   private static func originForm(_ target: String) -> String {
     guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) else {

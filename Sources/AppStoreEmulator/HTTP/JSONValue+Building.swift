@@ -43,8 +43,6 @@ extension JSONValue {
     return flag
   }
 
-  package var isNull: Bool { self == .null }
-
   /// A string that is a UUID, in lower case.
   var uuid: String? { string.flatMap { UUIDString(rawValue: $0).uuid }.map { UUIDString($0).rawValue } }
 

@@ -29,10 +29,9 @@ struct BearerTokenChecks {
   private static let longestLife: Double = 3600
   private static let clockTolerance: Double = 60
 
-  /// Whether the header's value is accepted.
-  func accepts(_ authorization: String?) -> Bool {
-    guard let authorization, authorization.lowercased().hasPrefix("bearer "),
-      let jws = try? UnverifiedJWS(parsing: Array(authorization.dropFirst("Bearer ".count).utf8)),
+  /// Whether a token is accepted.
+  func accepts(_ token: String?) -> Bool {
+    guard let token, let jws = try? UnverifiedJWS(parsing: Array(token.utf8)),
       let header = try? jws.header(), header.alg == "ES256",
       let key = keys.first(where: { $0.keyId == header.kid }),
       (try? key.publicKey.isValidSignature(

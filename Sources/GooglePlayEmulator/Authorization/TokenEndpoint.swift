@@ -129,10 +129,9 @@ final class TokenEndpoint: Sendable {
     return token
   }
 
-  /// Checks `Authorization: Bearer`.
-  func check(_ authorization: String?) throws(PlayError) {
-    guard let authorization, authorization.lowercased().hasPrefix("bearer "),
-      let token = state.withLock({ $0.tokens[String(authorization.dropFirst("Bearer ".count))] }),
+  /// Checks the access token of a request.
+  func check(_ request: EmulatorRequest) throws(PlayError) {
+    guard let bearer = request.bearerToken, let token = state.withLock({ $0.tokens[bearer] }),
       token.expires > clock()
     else { throw .unauthenticated }
     guard token.hasScope else { throw .insufficientScope }

@@ -55,9 +55,7 @@ extension PlayControl {
     case .purchased: try await store.follow(requesting: [purchase.account: purchase])
     case .pending:
       purchase.state = .pending
-      change = PlayLedger.Change(try await store.ledger.header())
-      change.put(purchase)
-      try await store.ledger.commit(change)
+      try await store.ledger.put(purchase)
     case .failed(let error): throw Failure("The purchase failed: \(error)")
     }
     guard let bought = try await store.ledger.purchase(token: purchase.token), bought.state != .requested

@@ -130,9 +130,7 @@ struct PlayCall {
   func change(_ purchase: PlayPurchase, _ body: (inout PlayPurchase) -> Void) async throws {
     var purchase = purchase
     body(&purchase)
-    var change = PlayLedger.Change(try await ledger.header())
-    change.put(purchase)
-    try await ledger.commit(change)
+    try await ledger.put(purchase)
   }
 
   // The types are the client's: the integration tests hold every answer against Google's own discovery document, where
