@@ -58,10 +58,7 @@ public struct EmulatorSeed: Sendable {
       try await addPurchases(to: store.purchases)
       for notification in document.notifications { try await add(notification, to: store.purchases) }
       store.state.withState { state in
-        for group in document.groups {
-          let roles = group.roles.map { (productId: $0.productId, role: $0.role) }
-          state.addGroup(group.groupId, type: group.groupType, roles: roles, members: group.members)
-        }
+        for group in document.groups { state.groups[group.groupId] = group }
       }
     } catch {
       throw EmulatorControl.Failure("\(error)")

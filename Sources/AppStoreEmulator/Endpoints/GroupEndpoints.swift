@@ -20,8 +20,11 @@ enum GroupEndpoints {
     let member = app?.appTransactionId ?? identifier
     let groups = call.state.groups.filter { $0.value.members.contains(member) }.sorted { $0.key < $1.key }
       .map { id, group in
-        JSONValue.members(
-          ("groupId", .string(id)), ("groupType", .string(group.groupType)), ("roles", .array(group.roles)))
+        let roles = group.roles.map { role in
+          JSONValue.members(("productId", .string(role.productId)), ("role", .string(role.role)))
+        }
+        return JSONValue.members(
+          ("groupId", .string(id)), ("groupType", .string(group.groupType)), ("roles", .array(roles)))
       }
     return .json(("groups", .array(groups)))
   }

@@ -25,7 +25,7 @@ enum MessagingImageEndpoints {
       guard state.messaging.images.count < EmulatorState.Messaging.greatestCount else {
         throw Refusal.tooManyImages
       }
-      state.messaging.images[identifier] = .init(state: state.messaging.stateOfUploads, size: size)
+      state.messaging.images[identifier] = .init(state: state.stateOfUploads, size: size)
     }
     return .empty()
   }

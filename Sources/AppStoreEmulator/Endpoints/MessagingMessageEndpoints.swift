@@ -30,7 +30,7 @@ enum MessagingMessageEndpoints {
         guard image.state == "APPROVED" else { throw Refusal.imageNotApproved }
       }
       state.messaging.messages[identifier] = .init(
-        state: state.messaging.stateOfUploads, imageIdentifiers: imageIdentifiers, content: body)
+        state: state.stateOfUploads, imageIdentifiers: imageIdentifiers, content: body)
     }
     return .empty()
   }

@@ -62,7 +62,7 @@ enum MessagingSettingEndpoints {
     else { throw Refusal.invalidRealtimeURL }
     let isProduction = call.configuration.environment == .production
     try call.store.state.withState { state in
-      guard !isProduction || state.messaging.hasPassedPerformanceTest else {
+      guard !isProduction || state.hasPassedPerformanceTest else {
         throw Refusal.noPassingPerformanceTest
       }
       state.messaging.realtimeURL = url
@@ -107,7 +107,7 @@ enum MessagingSettingEndpoints {
       }
       let isPending = pendingAnswers > 0
       state.messaging.performanceTests[key] = max(0, pendingAnswers - 1)
-      state.messaging.hasPassedPerformanceTest = state.messaging.hasPassedPerformanceTest || !isPending
+      state.hasPassedPerformanceTest = state.hasPassedPerformanceTest || !isPending
       return (isPending, state.messaging.realtimeURL)
     }
     return .json(

@@ -17,12 +17,10 @@ struct PageToken: Hashable {
   /// The token as text. `query` is the endpoint with its filters: the token is only valid for the same query.
   func text(query: [String]) -> String {
     var bytes = Self.digest(query)
-    for shift in stride(from: 56, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: position >> shift))
-    }
-    let seconds = Int64(issued.wholeMilliseconds / 1000)
-    for shift in stride(from: 56, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: seconds >> shift))
+    for number in [position, Int64(issued.wholeMilliseconds / 1000)] {
+      for shift in stride(from: 56, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+      }
     }
     return Base64URL.encodeToString(bytes)
   }

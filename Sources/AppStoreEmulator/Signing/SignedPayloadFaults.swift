@@ -23,8 +23,8 @@ struct SignedPayloadFaults {
     switch fault {
     case .flippedBit: flipped(jws)
     case .untrustedSigner: signed(jws.payload, by: signing.untrusted)
-    case .otherApp: resigned(jws) { Self.ofOtherApp($0) }
-    case .otherEnvironment: resigned(jws) { Self.ofOtherEnvironment($0) }
+    case .otherApp: resigned(jws, Self.ofOtherApp)
+    case .otherEnvironment: resigned(jws, Self.ofOtherEnvironment)
     default: nil
     }
   }
@@ -40,32 +40,26 @@ struct SignedPayloadFaults {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private func resigned(_ jws: UnverifiedJWS, _ change: (JSONValue) -> JSONValue) -> String? {
+  private func resigned(_ jws: UnverifiedJWS, _ change: (JSONMember) -> JSONValue?) -> String? {
     guard let payload = try? JSONValue(parsing: jws.payload) else { return nil }
-    return signed(change(payload).encoded(), by: signing.jws)
+    return signed(Self.changing(payload, change).encoded(), by: signing.jws)
   }
 
   private func signed(_ payload: [UInt8], by signer: JWSSigner) -> String? {
     (try? signer.sign(encodedPayload: payload)).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  private static func ofOtherApp(_ payload: JSONValue) -> JSONValue {
-    changing(payload) { member in
-      switch member.name {
-      case "bundleId": .string("com.example.other")
-      case "appAppleId": .integer(1)
-      default: nil
-      }
+  private static func ofOtherApp(_ member: JSONMember) -> JSONValue? {
+    switch member.name {
+    case "bundleId": .string("com.example.other")
+    case "appAppleId": .integer(1)
+    default: nil
     }
   }
 
-  private static func ofOtherEnvironment(_ payload: JSONValue) -> JSONValue {
-    changing(payload) { member in
-      guard ["environment", "receiptType"].contains(member.name), let name = member.value.string else {
-        return nil
-      }
-      return .string(name == "Production" ? "Sandbox" : "Production")
-    }
+  private static func ofOtherEnvironment(_ member: JSONMember) -> JSONValue? {
+    guard ["environment", "receiptType"].contains(member.name) else { return nil }
+    return member.value.string.map { .string($0 == "Production" ? "Sandbox" : "Production") }
   }
 
   /// Changes members of an object, and of the objects in it.

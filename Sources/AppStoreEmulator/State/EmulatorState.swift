@@ -11,10 +11,16 @@ public struct EmulatorState: Sendable {
   /// The number of status requests for asynchronous operations that are answered as pending: test notifications, mass
   /// extensions, performance tests.
   public var pendingAnswers = 0
+  /// The state of uploaded images and messages: `PENDING`, `APPROVED` or `REJECTED`. The sandbox approves everything
+  /// immediately.
+  public var stateOfUploads = "APPROVED"
+  /// Whether the developer's server passed a performance test, which production requires.
+  public var hasPassedPerformanceTest = true
   var testNotifications: [String: TestNotification] = [:]
   var massExtensions: [String: MassExtension] = [:]
   var messaging = Messaging()
-  var groups: [String: Group] = [:]
+  /// The groups of roles that customers have, by identifier.
+  var groups: [String: SeedGroup] = [:]
   /// The reports that were received, by identifier in lower case.
   var externalPurchaseReports: [String: ExternalPurchaseReport] = [:]
   /// The developer's requests to the Advanced Commerce API, as JSON.
@@ -43,13 +49,6 @@ public struct EmulatorState: Sendable {
     var pendingAnswers: Int
   }
 
-  /// A group of roles that customers have.
-  struct Group: Sendable {
-    var groupType: String
-    var roles: [JSONValue]
-    var members: [String]
-  }
-
   /// Retention messaging.
   struct Messaging: Sendable {
     struct Image: Sendable {
@@ -65,8 +64,6 @@ public struct EmulatorState: Sendable {
 
     static let greatestCount = 2000
 
-    /// The state of an upload: the sandbox approves everything immediately.
-    var stateOfUploads = "APPROVED"
     var images: [String: Image] = [:]
     var messages: [String: Message] = [:]
     /// The default messages, by product and locale.
@@ -74,29 +71,6 @@ public struct EmulatorState: Sendable {
     var realtimeURL: String?
     /// The number of results that are still answered as pending, by the identifier of the test.
     var performanceTests: [String: Int] = [:]
-    var hasPassedPerformanceTest = true
-  }
-
-  /// The state of uploaded images and messages: `PENDING`, `APPROVED` (the default) or `REJECTED`.
-  public var stateOfUploads: String {
-    get { messaging.stateOfUploads }
-    set { messaging.stateOfUploads = newValue }
-  }
-
-  /// Whether the developer's server passed a performance test, which production requires.
-  public var hasPassedPerformanceTest: Bool {
-    get { messaging.hasPassedPerformanceTest }
-    set { messaging.hasPassedPerformanceTest = newValue }
-  }
-
-  /// Adds a group of roles.
-  public mutating func addGroup(
-    _ groupId: String, type: String, roles: [(productId: String, role: String)], members: [String]
-  ) {
-    groups[groupId] = Group(
-      groupType: type,
-      roles: roles.map { .members(("productId", .string($0.productId)), ("role", .string($0.role))) },
-      members: members)
   }
 }
 

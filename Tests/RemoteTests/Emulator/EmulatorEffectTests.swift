@@ -144,11 +144,15 @@ import Testing
     let fixture = try await EmulatorFixture()
     let members =
       (0..<250).map { String($0) } + [try #require(SampleReceipts.appTransaction.appTransactionId)]
-    fixture.store.state.withState {
-      $0.addGroup("7", type: "TEAM", roles: [(productId: "p", role: "MEMBER")], members: members)
-    }
+    let roles = #"[{"productId":"p","role":"MEMBER"}]"#
+    let group = #"{"groupId":"7","groupType":"TEAM","roles":\#(roles),"members":\#(members)}"#
+    let seed = try EmulatorSeed(
+      json: JSONValue(parsing: Array("{\"groups\":[\(group)]}".utf8)),
+      configuration: fixture.store.configuration)
+    try await seed.apply(to: fixture.store)
     let groups = try await fixture.json("GET", "/groups/v1/currentGroups/2000000001")
     #expect(groups["groups"]?.array?.map { $0["groupId"]?.string } == ["7"])
+    #expect(groups["groups"]?.array?.first?["roles"] == (try JSONValue(parsing: Array(roles.utf8))))
     var found: [String] = []
     var token: String?
     repeat {
