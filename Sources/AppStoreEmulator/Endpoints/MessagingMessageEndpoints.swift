@@ -18,8 +18,7 @@ enum MessagingMessageEndpoints {
 
   @Sendable static func upload(_ call: EndpointCall) throws -> RemoteResponse {
     let identifier = try call.uuid()
-    let body = try call.body()
-    let imageIdentifiers = try check(body)
+    let imageIdentifiers = try check(call.body())
     try call.store.state.withState { state in
       guard state.messaging.messages[identifier] == nil else { throw Refusal.messageExists }
       guard state.messaging.messages.count < EmulatorState.Messaging.greatestCount else {
@@ -30,7 +29,7 @@ enum MessagingMessageEndpoints {
         guard image.state == "APPROVED" else { throw Refusal.imageNotApproved }
       }
       state.messaging.messages[identifier] = .init(
-        state: state.stateOfUploads, imageIdentifiers: imageIdentifiers, content: body)
+        state: state.stateOfUploads, imageIdentifiers: imageIdentifiers)
     }
     return .empty()
   }

@@ -59,7 +59,6 @@ public struct EmulatorState: Sendable {
     struct Message: Sendable {
       var state: String
       var imageIdentifiers: [String]
-      var content: JSONValue
     }
 
     static let greatestCount = 2000
