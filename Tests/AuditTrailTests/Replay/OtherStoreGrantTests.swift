@@ -55,7 +55,7 @@ import Testing
   }
 
   /// The consumable as Google Play signs it once it is acknowledged.
-  private func play(_ change: (inout GooglePlayPurchase) -> Void = { _ in }) throws -> [UInt8] {
+  private func playPurchase(_ change: (inout GooglePlayPurchase) -> Void = { _ in }) throws -> [UInt8] {
     try receipts.googlePlayPurchase {
       $0.acknowledged = true
       change(&$0)
@@ -63,7 +63,7 @@ import Testing
   }
 
   /// A consumable as Huawei signs it once it is confirmed.
-  private func huawei(_ change: (inout HuaweiPurchase) -> Void = { _ in }) throws -> [UInt8] {
+  private func huaweiPurchase(_ change: (inout HuaweiPurchase) -> Void = { _ in }) throws -> [UInt8] {
     try receipts.huaweiPurchase {
       $0.kind = .consumable
       $0.confirmed = 1
@@ -77,17 +77,19 @@ import Testing
     let token = try #require(SampleReceipts.googlePlayPurchase.purchaseToken)
     let first = try await grant(receipts.googlePlayPurchase())
     #expect(first.isGranted)
-    try log.withView { view in
-      #expect(try view.entries(transaction: order).map(\.index) == [0])
-      #expect(try view.history(original: token).map(\.index) == [0])
+    let found = try log.withView { view in
+      [try view.entries(transaction: order), try view.history(original: token)].map { $0.map(\.index) }
     }
-    expectReplay(try await grant(play()), "of transaction \(order) was granted before, in entry 0")
+    #expect(found == [[0], [0]])
+    expectReplay(try await grant(playPurchase()), "of transaction \(order) was granted before, in entry 0")
     expectReplay(
-      try await grant(play { $0.purchaseToken = "other" }), "\(order) was granted before, in entry 0")
-    expectReplay(try await grant(play { $0.orderId = "GPA.2" }), "\(token) was granted before, in entry 0")
-    expectReplay(try await grant(play { $0.orderId = nil }), "\(token) was granted before, in entry 0")
+      try await grant(playPurchase { $0.purchaseToken = "other" }), "\(order) was granted before, in entry 0")
+    expectReplay(
+      try await grant(playPurchase { $0.orderId = "GPA.2" }), "\(token) was granted before, in entry 0")
+    expectReplay(
+      try await grant(playPurchase { $0.orderId = nil }), "\(token) was granted before, in entry 0")
     // What was refused is no grant: neither the order nor the token that came with a known one is used up.
-    let next = try play {
+    let next = try playPurchase {
       $0.orderId = "GPA.2"
       $0.purchaseToken = "other"
     }
@@ -98,14 +100,16 @@ import Testing
   func huawei() async throws {
     let (order, token) = ("20251001150910000example.100000001", "0000019example.1.100000001")
     #expect(try await grant(receipts.huaweiPurchase { $0.kind = .consumable }).isGranted)
-    try log.withView { view in
-      #expect(try view.entries(transaction: order).map(\.index) == [0])
-      #expect(try view.history(original: token).map(\.index) == [0])
+    let found = try log.withView { view in
+      [try view.entries(transaction: order), try view.history(original: token)].map { $0.map(\.index) }
     }
-    expectReplay(try await grant(huawei()), "of transaction \(order) was granted before, in entry 0")
-    expectReplay(try await grant(huawei { $0.purchaseToken = "other" }), "\(order) was granted before")
-    expectReplay(try await grant(huawei { $0.orderId = "2" }), "\(token) was granted before, in entry 0")
-    let next = try huawei {
+    #expect(found == [[0], [0]])
+    expectReplay(try await grant(huaweiPurchase()), "of transaction \(order) was granted before, in entry 0")
+    expectReplay(
+      try await grant(huaweiPurchase { $0.purchaseToken = "other" }), "\(order) was granted before")
+    expectReplay(
+      try await grant(huaweiPurchase { $0.orderId = "2" }), "\(token) was granted before, in entry 0")
+    let next = try huaweiPurchase {
       $0.orderId = "2"
       $0.purchaseToken = "other"
     }
@@ -115,14 +119,14 @@ import Testing
   @Test("a purchase of another app, with an order and a purchase token of its own, is no replay")
   func otherApp() async throws {
     #expect(try await grant(receipts.googlePlayPurchase()).isGranted)
-    #expect(try await grant(huawei()).isGranted)
+    #expect(try await grant(huaweiPurchase()).isGranted)
     let others = [
-      try play {
+      try playPurchase {
         $0.packageName = Self.otherApp
         $0.orderId = "GPA.9"
         $0.purchaseToken = "token of another app"
       },
-      try huawei {
+      try huaweiPurchase {
         $0.packageName = Self.otherApp
         $0.orderId = "9"
         $0.purchaseToken = "another token of another app"
@@ -137,8 +141,8 @@ import Testing
   @Test("of one purchase in several receipts of one call one is granted")
   func oneCall() async throws {
     let same = [
-      try receipts.googlePlayPurchase(), try play(), try play { $0.orderId = nil },
-      try play { $0.purchaseToken = nil },
+      try receipts.googlePlayPurchase(), try playPurchase(), try playPurchase { $0.orderId = nil },
+      try playPurchase { $0.purchaseToken = nil },
     ]
     let decisions = try await log.grant(same.map { request($0, [.consumableAgain]) })
     #expect(decisions.map(\.isGranted) == [true, false, false, false])
@@ -150,7 +154,7 @@ import Testing
     for (store, receipt, renewal) in [
       (
         "Google Play", try receipts.googlePlayPurchase(),
-        try play { $0.orderId = "GPA.1234-5678-9012-34567..0" }
+        try playPurchase { $0.orderId = "GPA.1234-5678-9012-34567..0" }
       ),
       ("Huawei", try receipts.huaweiPurchase(), try receipts.huaweiPurchase { $0.orderId = "2" }),
     ] {
@@ -163,13 +167,13 @@ import Testing
 
   @Test("a purchase that is not paid for, or whose key is not known, is recorded and not granted")
   func notValid() async throws {
-    let pending = try await grant(play { $0.purchaseState = .pending })
+    let pending = try await grant(playPurchase { $0.purchaseState = .pending })
     // Its signature is good; that nothing was bought yet is in the content: it has no purchase to grant.
     #expect(pending.verdict.receipt?.transactions.isEmpty == true)
-    let foreign = try await grant(play { $0.packageName = "com.example.unknown" })
+    let foreign = try await grant(playPurchase { $0.packageName = "com.example.unknown" })
     #expect(!foreign.isGranted && foreign.verdict.reason?.code == .keyMissing)
     #expect(foreign.acknowledgements.count == 1)
     #expect(try await grant(receipts.googlePlayPurchase()).isGranted)
-    expectReplay(try await grant(play()), "was granted before")
+    expectReplay(try await grant(playPurchase()), "was granted before")
   }
 }
