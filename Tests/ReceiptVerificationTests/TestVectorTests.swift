@@ -24,16 +24,7 @@ import Testing
     var certificates: [String: Certificate] = [:]
     for vector in try Self.vectors() {
       let file = try #require(vector["file"]?.string)
-      let arguments = try #require(vector["policy"]?.array).compactMap(\.string)
-      let policy = try VectorPolicy(
-        arguments: arguments,
-        certificate: { path in
-          if certificates[path] == nil {
-            let contents = try FileStore.read("\(Self.directory)/\(path)")
-            certificates[path] = try Certificate.certificates(in: contents).first
-          }
-          return certificates[path]
-        }, appKey: { path in try PublicKey(inFile: FileStore.read("\(Self.directory)/\(path)")) })
+      let policy = try Self.policy(of: vector, &certificates)
       let verdict = policy.verifier.verify(try FileStore.read("\(Self.directory)/\(file)"))
       switch verdict {
       case .valid(let receipt):
@@ -46,6 +37,39 @@ import Testing
         #expect(vector["verdict"]?.string == "undetermined", "\(file): \(receipt.reason)")
         Self.compare(receipt.reason, with: vector, file)
       }
+    }
+  }
+
+  private static func policy(
+    of vector: JSONValue, _ certificates: inout [String: Certificate]
+  ) throws -> VectorPolicy {
+    try VectorPolicy(
+      arguments: try #require(vector["policy"]?.array).compactMap(\.string),
+      certificate: { path in
+        if certificates[path] == nil {
+          let contents = try FileStore.read("\(directory)/\(path)")
+          certificates[path] = try Certificate.certificates(in: contents).first
+        }
+        return certificates[path]
+      }, appKey: { path in try PublicKey(inFile: FileStore.read("\(directory)/\(path)")) })
+  }
+
+  @Test("no flipped bit and no truncation of what Google Play and Huawei sign is accepted")
+  func detachedSweep() async throws {
+    var certificates: [String: Certificate] = [:]
+    let kinds = Set(Fixture.detachedKinds.map(\.rawValue))
+    let valid = try Self.vectors().filter {
+      $0["verdict"]?.string == "valid" && kinds.contains($0["kind"]?.string ?? "")
+    }
+    #expect(valid.count > 5)
+    for vector in valid {
+      let file = try #require(vector["file"]?.string)
+      let verifier = try Self.policy(of: vector, &certificates).verifier
+      let contents = try FileStore.read("\(Self.directory)/\(file)")
+      let changes = DetachedSweep(
+        verifier: verifier, receipt: try UnverifiedDetachedReceipt(parsing: contents))
+      expectValid(verifier.verify(changes.unchanged), "\(file)")
+      #expect(await changes.accepted() == [], "\(file)")
     }
   }
 

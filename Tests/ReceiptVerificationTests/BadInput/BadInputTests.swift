@@ -234,7 +234,7 @@ import Testing
     for _ in 0..<400 {
       let count = Int.random(in: 0...300, using: &random)
       let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-      for prefix in prefixes { #expect(!verifier.verify(prefix + bytes).isValid) }
+      #expect(!prefixes.contains { verifier.verify($0 + bytes).isValid })
     }
   }
 

@@ -285,10 +285,10 @@ import Testing
   func sweep(kind: ReceiptKind) async throws {
     let sample = try Fixture.sample(kind)
     let sweep = Sweep(verifier: try Fixture.verifierOfAllStores(), sample: sample)
-    let genuine = try #require(sweep.verifier.verify(sample).receipt)
+    expectValid(sweep.verifier.verify(sample))
     // JSON has several spellings of one string, such as escapes; whatever is accepted is the same receipt.
     let flips = await sweep.acceptedFlips()
-    #expect(flips.allSatisfy { $0.receipt == genuine && $0.receipt.identity == genuine.identity })
+    #expect(flips.allSatisfy { $0.change == nil })
     #expect(await sweep.acceptedTruncations() == [])
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+import Foundation
 import ReceiptCodec
 import ReceiptVerification
+import Synchronization
 import Testing
 
 /// Puts a receipt through a verifier with each of its bits flipped, and cut off at each byte, on all cores.
@@ -17,7 +18,9 @@ struct Sweep: Sendable {
   struct Accepted: Sendable, Hashable {
     var byte: Int
     var bit: Int
-    var receipt: VerifiedReceipt
+    /// What the verdict reports instead of what the sample says; `nil` where it is the same. Flips in a certificate that
+    /// is not needed are accepted by the ten thousand: a receipt kept for each takes gigabytes.
+    var change: VerifiedReceipt?
   }
 
   /// The flips that are accepted. One bit of each byte, another for each neighbour, unless all are asked for;
@@ -26,24 +29,31 @@ struct Sweep: Sendable {
     let bytes = bytes ?? sample.indices
     let isFull = Self.isFull || bytes.count < 1500
     let chosen = Array(stride(from: bytes.lowerBound, to: bytes.upperBound, by: Self.isFull ? 1 : step))
-    return await spread(over: chosen) { byte in
+    let genuine = verifier.verify(sample).receipt
+    let accepted = await Self.spread(over: chosen) { byte in
       let bits = isFull ? 0..<8 : (byte % 8)..<(byte % 8 + 1)
       return bits.compactMap { bit in
         var flipped = sample
         flipped[byte] ^= 1 << UInt8(bit)
-        return verifier.verify(flipped).receipt.map { Accepted(byte: byte, bit: bit, receipt: $0) }
+        return verifier.verify(flipped).receipt.map {
+          Accepted(byte: byte, bit: bit, change: $0 == genuine && $0.identity == genuine?.identity ? nil : $0)
+        }
       }
     }
+    Self.count(chosen.count * (isFull ? 8 : 1), accepted: accepted.count)
+    return accepted
   }
 
   /// The lengths to which the sample can be cut and stay valid.
   func acceptedTruncations() async -> [Int] {
-    await spread(over: Array(0..<sample.count)) { length in
+    let accepted = await Self.spread(over: Array(0..<sample.count)) { length in
       verifier.verify(Array(sample[..<length])).isValid ? [length] : []
     }
+    Self.count(sample.count, accepted: accepted.count)
+    return accepted
   }
 
-  private func spread<Item: Sendable, Result: Sendable>(
+  static func spread<Item: Sendable, Result: Sendable>(
     over items: [Item], _ body: @escaping @Sendable (Item) -> [Result]
   ) async -> [Result] {
     // As many parts at a time as there are cores, and short ones: tests that wait for something of theirs until some
@@ -58,5 +68,18 @@ struct Sweep: Sendable {
       }
       return await group.reduce(into: results) { $0 += $1 }
     }
+  }
+
+  private static let cases = Mutex(0)
+
+  /// Where all cases are asked for, says how many there were.
+  static func count(_ cases: Int, accepted: Int, _ test: String = Test.current?.name ?? "") {
+    guard isFull else { return }
+    let total = Self.cases.withLock { total in
+      total += cases
+      return total
+    }
+    FileHandle.standardError.write(
+      Data("SWEEP: \(cases) cases, \(accepted) accepted: \(test). So far \(total) cases.\n".utf8))
   }
 }

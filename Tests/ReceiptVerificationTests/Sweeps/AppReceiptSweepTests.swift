@@ -33,12 +33,10 @@ import Testing
   private func expectOnlyUnsigned(_ sample: [UInt8], verifier: ReceiptVerifier, rootAtHand: Bool) async throws
   {
     let sweep = Sweep(verifier: verifier, sample: sample)
-    let genuine = try #require(expectValid(verifier.verify(sample)))
+    expectValid(verifier.verify(sample))
     let unsigned = try Unsigned(sample, rootAtHand: rootAtHand)
-    for flip in await sweep.acceptedFlips() {
-      #expect(flip.receipt == genuine, "byte \(flip.byte), bit \(flip.bit)")
-      #expect(unsigned.name(of: flip.byte) != nil, "byte \(flip.byte), bit \(flip.bit)")
-    }
+    let flips = await sweep.acceptedFlips()
+    #expect(flips.filter { $0.change != nil || unsigned.name(of: $0.byte) == nil } == [])
     #expect(await sweep.acceptedTruncations() == [])
   }
 
@@ -74,14 +72,12 @@ import Testing
     let sample = try ForgedAppReceipt.withSignedAttributes()
     // CMS_sign announces the digest with an absent parameter and sorts certificates as a set.
     let verifier = try verifier()
-    let genuine = try #require(expectValid(verifier.verify(sample)))
+    expectValid(verifier.verify(sample))
     let parsed = try UnverifiedAppReceipt(parsing: sample).signedData
     let attributes = try #require(parsed.signerInfos.first?.signedAttributes?.encoded.dropFirst())
     let start = try #require(sample.firstRange(of: Array(attributes))).lowerBound - 1
     let sweep = Sweep(verifier: verifier, sample: sample)
-    for flip in await sweep.acceptedFlips(start..<sample.count) {
-      Issue.record("byte \(flip.byte), bit \(flip.bit): \(flip.receipt == genuine)")
-    }
+    #expect(await sweep.acceptedFlips(start..<sample.count) == [])
   }
 
   @Test("of base64 around a receipt nothing but white space may change")
@@ -89,17 +85,18 @@ import Testing
     let receipt = try Fixture.sample(.appReceipt)
     let text = Base64.encode(receipt) + [UInt8(ascii: "\n")]
     let verifier = try verifier()
-    let genuine = try #require(expectValid(verifier.verify(text)))
+    expectValid(verifier.verify(text))
     let sweep = Sweep(verifier: verifier, sample: text)
     let unsigned = try Unsigned(receipt, rootAtHand: true)
-    for flip in await sweep.acceptedFlips() where flip.byte < text.count - 1 {
-      #expect(flip.receipt == genuine)
+    let wrong = await sweep.acceptedFlips().filter { flip in
+      guard flip.byte < text.count - 1 else { return false }
       // The characters that hold the unsigned bytes; padding may become white space, and is then missing.
       let start = flip.byte / 4 * 3
       let isUnsigned = (start..<start + 3).contains { unsigned.name(of: $0) != nil }
       let isPadding = text[flip.byte] == UInt8(ascii: "=")
-      #expect(isUnsigned || isPadding, "byte \(flip.byte), bit \(flip.bit)")
+      return flip.change != nil || !isUnsigned && !isPadding
     }
+    #expect(wrong == [])
     let truncations = await sweep.acceptedTruncations()
     #expect(
       truncations.allSatisfy { length in
