@@ -49,6 +49,15 @@ package final class FirstResult<Value: Sendable>: Sendable {
       }
     }
   }
+
+  /// The first value delivered. A task that is cancelled while it waits delivers one itself. To be awaited once.
+  package func value(ifCancelled value: Value) async -> Value {
+    await withTaskCancellationHandler {
+      await self.value
+    } onCancel: {
+      deliver(value)
+    }
+  }
 }
 
 /// The result of an operation, or `nil` once the time is up or the task is cancelled.
@@ -64,11 +73,7 @@ package func value<Value: Sendable>(
     do { try await time.sleep(limit) } catch { return }
     first.deliver(nil)
   }
-  let result = await withTaskCancellationHandler {
-    await first.value
-  } onCancel: {
-    first.deliver(nil)
-  }
+  let result = await first.value(ifCancelled: nil)
   work.cancel()
   timer.cancel()
   return result

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
 package import ReceiptCodec
 
 /// Sends requests with retries, a deadline for the whole, and redirects that stay on the host.
@@ -25,7 +26,7 @@ package struct RemoteCaller: Sendable {
   }
 
   /// Why a call failed without a response to classify.
-  package enum Failure: Error {
+  package enum Failure: Error, CustomStringConvertible {
     case transport(HTTPTransportError)
     case deadlineExceeded
     case cancelled
@@ -42,6 +43,17 @@ package struct RemoteCaller: Sendable {
     package static func redirect(status: Int, to location: String?, followed: Int) -> String {
       "The server redirects (HTTP status \(status)) to \(location ?? "nowhere"), which is not followed"
         + "\(afterRedirects(followed))."
+    }
+
+    /// What happened, in a sentence.
+    package var description: String {
+      switch self {
+      case .transport(let error): "The request failed (\(error))."
+      case .deadlineExceeded: "The server did not answer in time."
+      case .cancelled: "The task was cancelled."
+      case .redirected(let status, let location, let followed):
+        Self.redirect(status: status, to: location.map(ShownText.line), followed: followed)
+      }
     }
   }
 
@@ -106,9 +118,8 @@ package struct RemoteCaller: Sendable {
   ) async throws {
     var delay = policy.greatestDelay(afterAttempts: attempts) * time.random()
     if let notBefore {
-      let asked = notBefore.millisecondsSince1970 - time.now().millisecondsSince1970
-      // A day is past every deadline, and keeps absurd numbers out of the arithmetic.
-      delay = max(delay, .milliseconds(Int64(min(max(asked, 0), 86_400_000))))
+      // A day is past every deadline.
+      delay = max(delay, time.delay(until: notBefore))
     }
     // Fails now rather than at the deadline: the error states when to come back.
     guard time.elapsed() + delay < end else { throw last }

@@ -28,9 +28,20 @@ package enum RetryAfter {
 }
 
 extension RemoteResponse {
+  /// Whether the server refuses for now only (RFC 9110 sections 15.5.9 and 15.6, RFC 8470, RFC 6585).
+  package var isRefusedForNow: Bool { [408, 425, 429].contains(status) || status / 100 == 5 }
+
   /// When it asks to be asked again.
   package func retryAfter(now: Timestamp) -> Timestamp? {
     header("Retry-After").flatMap { RetryAfter.instant($0, now: now) }
+  }
+}
+
+extension RemoteTime {
+  /// The duration until an instant: at least zero, and at most a day, which keeps absurd numbers out of the arithmetic.
+  package func delay(until instant: Timestamp) -> Duration {
+    let milliseconds = instant.millisecondsSince1970 - now().millisecondsSince1970
+    return .milliseconds(Int64(min(max(milliseconds.rounded(.up), 0), 86_400_000)))
   }
 }
 

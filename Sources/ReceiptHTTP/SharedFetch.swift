@@ -71,12 +71,7 @@ package final class SharedFetch<Value: Sendable, Failure: Error & Sendable>: Sen
     }
     if let known { return try known.get() }
     if begins { Task { self.end(await self.fetch()) } }
-    let outcome = await withTaskCancellationHandler {
-      await first.value
-    } onCancel: {
-      first.deliver(.failure(cancelled))
-    }
-    return try outcome.get()
+    return try await first.value(ifCancelled: .failure(cancelled)).get()
   }
 
   /// Drops the value that is held where it is the one given.

@@ -4,7 +4,7 @@ import FuzzSupport
 import Storefront
 
 /// What an app and its store read: catalogues in our own format, Xcode's `.storekit` files, lists of product
-/// identifiers. What is read is valid, and written again it says the same; what is refused says where.
+/// identifiers. What is read is valid, and a catalogue that is written again says the same; what is refused says where.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = input(start, count)
@@ -21,8 +21,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   for list in [try? ProductIdentifierList(json: bytes), try? ProductIdentifierList(propertyList: bytes)] {
     guard let list else { continue }
-    let again = mustSucceed("the list that was written does not parse") {
-      try ProductIdentifierList(json: list.encodedJSON())
+    let again = mustSucceed("the list that was read is not valid") {
+      try ProductIdentifierList(list.identifiers)
     }
     require(again.identifiers == list.identifiers, "the list changed")
     require(again.duplicates.isEmpty, "the list has something twice")

@@ -37,31 +37,16 @@ public struct Download: Sendable, Hashable, Identifiable {
   /// The content, with its address, length and digest.
   public let content: DownloadableContent
   /// The state (`state`, `downloadState`).
-  public let state: State
+  public internal(set) var state = State.waiting
   /// The number of received bytes.
-  package let receivedByteCount: Int64
+  package internal(set) var receivedByteCount: Int64 = 0
   /// The estimated time to completion at the rate so far (`timeRemaining`); `nil` if it is not known.
-  public let timeRemaining: Duration?
+  public internal(set) var timeRemaining: Duration?
   /// The file with the content (`contentURL`): defined only in ``State/finished``. The queue chooses its name. Move the
   /// file before you finish the transaction.
-  public let contentPath: String?
+  public internal(set) var contentPath: String?
   /// What went wrong (`error`): defined only in ``State/failed``.
-  public let error: DownloadError?
-
-  init(
-    transaction: PaymentTransaction.ID, index: Int, content: DownloadableContent, state: State = .waiting,
-    receivedByteCount: Int64 = 0, timeRemaining: Duration? = nil, contentPath: String? = nil,
-    error: DownloadError? = nil
-  ) {
-    self.transaction = transaction
-    self.index = index
-    self.content = content
-    self.state = state
-    self.receivedByteCount = receivedByteCount
-    self.timeRemaining = timeRemaining
-    self.contentPath = contentPath
-    self.error = error
-  }
+  public internal(set) var error: DownloadError?
 }
 
 extension Download {

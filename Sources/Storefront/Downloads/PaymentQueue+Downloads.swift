@@ -19,7 +19,12 @@ extension PaymentQueue {
   ) async throws(DownloadError) {
     guard fault == nil else { throw DownloadError(.closed, "The queue was closed.") }
     let downloads = try DownloadQueue(
-      options: options, storage: storage, files: files, permission: QueueDownloadPermission(queue: self))
+      options: options, storage: storage, files: files,
+      content: { [weak self] (transaction) async throws(DownloadError) in
+        guard let self else { throw DownloadError(.closed, "The queue is gone.") }
+        return try await self.content(of: transaction)
+      },
+      observer: { [weak self] in await self?.notify(.updatedDownloads($0)) })
     downloadQueue = downloads
     do throws(DownloadError) {
       try await downloads.begin()
@@ -103,8 +108,8 @@ extension PaymentQueue {
     Task { await downloadQueue.close() }
   }
 
-  /// Answers a ``DownloadPermission``.
-  fileprivate func content(
+  /// The content of a transaction that is purchased or restored, and not finished; `nil` for any other.
+  private func content(
     of transaction: PaymentTransaction.ID
   ) throws(DownloadError) -> [DownloadableContent]? {
     guard fault == nil else { throw DownloadError(.closed, "The queue was closed.") }
@@ -113,18 +118,4 @@ extension PaymentQueue {
     else { return nil }
     return sale.downloads
   }
-}
-
-/// Asks a queue that it holds weakly.
-private struct QueueDownloadPermission: DownloadPermission {
-  weak let queue: PaymentQueue?
-
-  func content(
-    of transaction: PaymentTransaction.ID
-  ) async throws(DownloadError) -> [DownloadableContent]? {
-    guard let queue else { throw DownloadError(.closed, "The queue is gone.") }
-    return try await queue.content(of: transaction)
-  }
-
-  func downloadsChanged(_ downloads: [Download]) async { await queue?.notify(.updatedDownloads(downloads)) }
 }

@@ -273,6 +273,80 @@ extension FinishMessage: JSONRecord {
   }
 }
 
+/// A request to restore finished purchases.
+public struct RestoreRequest: Sendable, Hashable {
+  /// Unique for each restoration.
+  public var id: String
+  /// Only purchases with this ``Payment/applicationUsername``; `nil` for all of the customer.
+  public var applicationUsername: String?
+
+  /// Creates one from its fields.
+  public init(id: String, applicationUsername: String? = nil) {
+    self.id = id
+    self.applicationUsername = applicationUsername
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(id: "")
+  }
+}
+
+extension RestoreRequest: JSONRecord {
+  package enum Field: String, CaseIterable {
+    case id = "requestIdentifier"
+    case applicationUsername
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .id
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .id: try coder.code(&id)
+    case .applicationUsername: try coder.code(&applicationUsername)
+    }
+  }
+}
+
+/// A page of restored purchases.
+public struct RestoredTransactionPage: Sendable, Hashable {
+  /// The purchases.
+  public var transactions: [RestoredTransaction]
+  /// Where the next page begins; `nil` after the last one.
+  public var next: StorePosition?
+
+  /// Creates one from its fields.
+  public init(transactions: [RestoredTransaction], next: StorePosition? = nil) {
+    self.transactions = transactions
+    self.next = next
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(transactions: [])
+  }
+}
+
+extension RestoredTransactionPage: JSONRecord {
+  package enum Field: String, CaseIterable {
+    case transactions
+    case next
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .transactions
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .transactions: try coder.code(&transactions)
+    case .next: try coder.code(&next)
+    }
+  }
+}
+
 /// Restores finished purchases.
 struct RestoreMessage: Sendable, Hashable {
   /// The identifier of the request.

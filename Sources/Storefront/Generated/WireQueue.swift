@@ -11,7 +11,7 @@ struct QueueRecord: Sendable, Hashable {
   var reserved: Int64
 
   /// Creates one from its fields.
-  init(version: Int64 = 1, reserved: Int64) {
+  init(version: Int64 = presentVersion, reserved: Int64) {
     self.version = version
     self.reserved = reserved
   }

@@ -45,12 +45,11 @@ public struct HTTPStore: Store {
         productIdentifiers: Array(wanted[start..<min(start + step, wanted.count)]),
         preferredLocales: Array(preferredLocales.prefix(StoreProtocolLimits.maximumLocaleCount)))
       let asked = Set(message.productIdentifiers)
-      let result = try await orUnknown { () async throws(StoreUnavailable) in
+      let response = try await orUnknown { () async throws(StoreUnavailable) in
         try await ask(.products, message) { (answer: ProductsAnswer) throws(MalformedReceipt) in
           try answer.value(askedFor: asked)
         }
       }
-      let response = try result.get()
       products += response.products
       invalid += response.invalidProductIdentifiers
     }
@@ -91,12 +90,11 @@ public struct HTTPStore: Store {
     let message = RestoreMessage(
       requestIdentifier: request.id, applicationUsername: request.applicationUsername, after: position,
       limit: PageLimit(limit))
-    let result = try await orUnknown { () async throws(StoreUnavailable) in
+    return try await orUnknown { () async throws(StoreUnavailable) in
       try await ask(.restore, message) { (answer: RestoreAnswer) throws(MalformedReceipt) in
         try answer.value(to: message)
       }
     }
-    return try result.get()
   }
 
   // MARK: Calling
@@ -114,38 +112,36 @@ public struct HTTPStore: Store {
     let request = RemoteRequest(
       .post, base.appending(pathSegments: call.pathSegments), headers: headers, body: message.encodedJSON(),
       maximumResponseByteCount: StoreProtocolLimits.maximumResponseByteCount)
-    let classifier = StoreAnswerClassifier(now: caller.time.now)
     do {
-      return try await caller.send(isIdempotent: true, { request }) { classifier.classify($0, read) }
+      return try await caller.send(isIdempotent: true, { request }) { classify($0, read) }
+    } catch let unavailable as StoreUnavailable {
+      throw unavailable
+    } catch RemoteCaller.Failure.redirected(let status, let location, let followed) {
+      throw StoreUnavailable(
+        RemoteCaller.Failure.redirect(
+          status: status, to: location.map(ShownText.line), followed: followed)
+          + " Use the address of the store itself.")
+    } catch let failure as RemoteCaller.Failure {
+      throw StoreUnavailable(failure.description)
     } catch {
-      throw StoreAnswerClassifier.unavailability(error)
+      throw StoreUnavailable("The task was cancelled.")
     }
   }
 
+  /// The store's value or refusal; `unknown` without an answer.
   private func orUnknown<Value>(
-    _ body: () async throws(StoreUnavailable) -> Value
+    _ body: () async throws(StoreUnavailable) -> Result<Value, StoreError>
   ) async throws(StoreError) -> Value {
-    do throws(StoreUnavailable) {
-      return try await body()
-    } catch {
-      throw StoreError(.unknown, error.message)
-    }
+    let result: Result<Value, StoreError>
+    do { result = try await body() } catch { throw StoreError(.unknown, error.message) }
+    return try result.get()
   }
 }
 
-extension HTTPStore: CustomStringConvertible {
-  /// The address; not the token.
-  public var description: String { "HTTPStore(\(base))" }
-}
+// MARK: Answers
 
-/// Classifies responses and errors for ``HTTPStore``.
-struct StoreAnswerClassifier {
-  let now: @Sendable () -> Timestamp
-
-  /// The upper bound on `Retry-After`.
-  private static let longestWait: Duration = .seconds(86_400)
-
-  func classify<Answer: JSONObject, Value: Sendable>(
+extension HTTPStore {
+  private func classify<Answer: JSONObject, Value: Sendable>(
     _ response: RemoteResponse, _ read: (Answer) throws(MalformedReceipt) -> Value
   ) -> RemoteCaller.Outcome<Value> {
     guard response.status == 200 else { return refuse(response) }
@@ -164,35 +160,11 @@ struct StoreAnswerClassifier {
     let problem = try? StoreProblem(json: response.body, part: "problem", limits: limits)
     let words = problem.map { ", \(ShownText.line("\($0.code): \($0.message)"))" } ?? ""
     let place = problem?.place.map { " (\(ShownText.line($0)))" } ?? ""
-    let instant = response.retryAfter(now: now())
+    let instant = response.retryAfter(now: caller.time.now())
     let refusal = StoreUnavailable(
       "The server gave no answer of its store (HTTP status \(response.status)\(words)\(place)).",
-      retryAfter: instant.map(wait))
-    guard [408, 425, 429].contains(response.status) || response.status / 100 == 5 else {
-      return .failed(refusal)
-    }
-    return .retry(refusal, notBefore: instant, isProcessed: true)
-  }
-
-  private func wait(until instant: Timestamp) -> Duration {
-    let milliseconds = instant.millisecondsSince1970 - now().millisecondsSince1970
-    let longest = Double(Self.longestWait.components.seconds) * 1000
-    return .milliseconds(Int64(min(max(milliseconds.rounded(.up), 0), longest)))
-  }
-
-  /// Converts an error of a call.
-  static func unavailability(_ error: any Error) -> StoreUnavailable {
-    switch error {
-    case let unavailable as StoreUnavailable: unavailable
-    case RemoteCaller.Failure.transport(let error):
-      StoreUnavailable("The store cannot be reached (\(error)).")
-    case RemoteCaller.Failure.deadlineExceeded: StoreUnavailable("The store did not answer in time.")
-    case RemoteCaller.Failure.redirected(let status, let location, let followed):
-      StoreUnavailable(
-        "The server redirects (HTTP status \(status)) to \(location.map(ShownText.line) ?? "nowhere")"
-          + "\(RemoteCaller.Failure.afterRedirects(followed)). Use the address of the store itself.")
-    // The only other error is cancellation.
-    default: StoreUnavailable("The task was cancelled.")
-    }
+      retryAfter: instant.map { caller.time.delay(until: $0) })
+    return response.isRefusedForNow
+      ? .retry(refusal, notBefore: instant, isProcessed: true) : .failed(refusal)
   }
 }

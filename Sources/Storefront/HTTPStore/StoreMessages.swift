@@ -44,10 +44,6 @@ struct PageLimit: JSONFieldValue, Sendable, Hashable {
   func write(to json: inout JSONWriter) { count.write(to: &json) }
 }
 
-extension StorePosition {
-  static let unread = StorePosition(rawValue: "")
-}
-
 // MARK: Answers
 
 extension ProductsAnswer {
@@ -146,27 +142,17 @@ private func required<Value>(_ value: Value?, _ member: String) throws(Malformed
 // MARK: Problems
 
 extension StoreProblem {
-  /// The problems that our server reports.
-  enum Kind: String, Sendable, CaseIterable {
-    case malformedRequest = "malformed-request"
-    case unauthorized
-    case notFound = "not-found"
-    case methodNotAllowed = "method-not-allowed"
-    case requestTooLarge = "request-too-large"
-    case unsupportedMediaType = "unsupported-media-type"
-    case unavailable
+  /// A problem that our server reports: its code, and the status of the response (RFC 9110 section 15).
+  struct Kind: Sendable {
+    let code: String
+    let status: Int
 
-    /// The status (RFC 9110 section 15).
-    var status: Int {
-      switch self {
-      case .malformedRequest: 400
-      case .unauthorized: 401
-      case .notFound: 404
-      case .methodNotAllowed: 405
-      case .requestTooLarge: 413
-      case .unsupportedMediaType: 415
-      case .unavailable: 503
-      }
-    }
+    static let malformedRequest = Kind(code: "malformed-request", status: 400)
+    static let unauthorized = Kind(code: "unauthorized", status: 401)
+    static let notFound = Kind(code: "not-found", status: 404)
+    static let methodNotAllowed = Kind(code: "method-not-allowed", status: 405)
+    static let requestTooLarge = Kind(code: "request-too-large", status: 413)
+    static let unsupportedMediaType = Kind(code: "unsupported-media-type", status: 415)
+    static let unavailable = Kind(code: "unavailable", status: 503)
   }
 }

@@ -40,8 +40,7 @@ public struct StoreRequestHandler: Sendable {
       let call = try Self.call(method: method, path: path)
       guard let store = await store(try Self.token(headers)) else { throw Self.unauthorized() }
       try Self.check(headers, body)
-      let answer = try await StoreRequestAnswers(store: store).answer(call, body)
-      return Self.response(status: 200, answer)
+      return Self.response(status: 200, try await store.answer(call, body))
     } catch let error as StoreRequestFailure {
       failure = error
     } catch let error as MalformedReceipt {
@@ -110,7 +109,7 @@ struct StoreRequestFailure: Error {
     _ kind: StoreProblem.Kind, _ message: String, place: String? = nil, headers: [HTTPHeader] = []
   ) {
     self.kind = kind
-    problem = StoreProblem(code: kind.rawValue, message: message, place: place)
+    problem = StoreProblem(code: kind.code, message: message, place: place)
     self.headers = headers
   }
 
@@ -127,18 +126,27 @@ struct StoreRequestFailure: Error {
   }
 }
 
-/// Decodes a request, calls the store, and encodes its answer. It throws a ``StoreRequestFailure``,
+/// The answers of a store to requests of the protocol. Each throws a ``StoreRequestFailure``,
 /// ``ReceiptCodec/MalformedReceipt`` or ``StoreUnavailable``.
-private struct StoreRequestAnswers {
-  let store: any Store
-
-  func answer(_ call: StoreCall, _ body: [UInt8]) async throws -> [UInt8] {
+extension Store {
+  fileprivate func answer(_ call: StoreCall, _ body: [UInt8]) async throws -> [UInt8] {
     switch call {
-    case .products: try await products(try Self.read(body))
-    case .purchase: try await purchase(try Self.read(body))
-    case .unfinished: try await unfinished(try Self.read(body))
-    case .finish: try await finish(try Self.read(body))
-    case .restore: try await restore(try Self.read(body))
+    case .products: return try await products(try Self.read(body)).encodedJSON()
+    case .purchase:
+      let request: PurchaseRequest = try Self.read(body)
+      return PurchaseAnswer(try await purchase(request), to: request.id).encodedJSON()
+    case .unfinished:
+      let message: UnfinishedMessage = try Self.read(body)
+      return try await encoded(withinLimit: message.limit) { limit in
+        try await unfinishedTransactions(after: message.after, limit: limit)
+      }
+    case .finish:
+      let message: FinishMessage = try Self.read(body)
+      try await finish(transactionIdentifier: message.transactionIdentifier)
+      return message.encodedJSON()
+    case .restore:
+      let message: RestoreMessage = try Self.read(body)
+      return try await encoded(withinLimit: message.limit) { limit in await restore(message, limit) }
     }
   }
 
@@ -149,7 +157,7 @@ private struct StoreRequestAnswers {
     return try Message(json: body, part: "request", limits: limits)
   }
 
-  private func products(_ message: ProductsMessage) async throws -> [UInt8] {
+  private func products(_ message: ProductsMessage) async throws -> ProductsAnswer {
     let most = StoreProtocolLimits.maximumProductIdentifierCount
     guard message.productIdentifiers.count <= most else {
       throw StoreRequestFailure(
@@ -157,55 +165,35 @@ private struct StoreRequestAnswers {
     }
     let locales = message.preferredLocales.prefix(StoreProtocolLimits.maximumLocaleCount)
     do throws(StoreError) {
-      let response = try await store.products(
+      let response = try await products(
         for: Set(message.productIdentifiers), preferredLocales: Array(locales))
       return ProductsAnswer(
         products: response.products.map(\.withoutCodes),
-        invalidProductIdentifiers: response.invalidProductIdentifiers
-      ).encodedJSON()
+        invalidProductIdentifiers: response.invalidProductIdentifiers)
     } catch {
-      return ProductsAnswer(error: error).encodedJSON()
+      return ProductsAnswer(error: error)
     }
   }
 
-  private func purchase(_ request: PurchaseRequest) async throws -> [UInt8] {
-    PurchaseAnswer(try await store.purchase(request), to: request.id).encodedJSON()
-  }
-
-  private func unfinished(_ message: UnfinishedMessage) async throws -> [UInt8] {
-    try await answerWithinLimit(message.limit) { limit in
-      try await store.unfinishedTransactions(after: message.after, limit: limit).encodedJSON()
-    }
-  }
-
-  private func finish(_ message: FinishMessage) async throws -> [UInt8] {
-    try await store.finish(transactionIdentifier: message.transactionIdentifier)
-    return message.encodedJSON()
-  }
-
-  private func restore(_ message: RestoreMessage) async throws -> [UInt8] {
+  private func restore(_ message: RestoreMessage, _ limit: Int) async -> RestoreAnswer {
     let request = RestoreRequest(
       id: message.requestIdentifier, applicationUsername: message.applicationUsername)
-    return try await answerWithinLimit(message.limit) { limit in
-      do throws(StoreError) {
-        let page = try await store.restore(request, after: message.after, limit: limit)
-        return RestoreAnswer(
-          requestIdentifier: request.id, transactions: page.transactions, next: page.next
-        ).encodedJSON()
-      } catch {
-        return RestoreAnswer(requestIdentifier: request.id, error: error).encodedJSON()
-      }
+    do throws(StoreError) {
+      let page = try await restore(request, after: message.after, limit: limit)
+      return RestoreAnswer(requestIdentifier: request.id, transactions: page.transactions, next: page.next)
+    } catch {
+      return RestoreAnswer(requestIdentifier: request.id, error: error)
     }
   }
 
   /// A page that is within the size that clients accept. If large receipts exceed it, the page is requested again with
   /// half the limit, which is safe: the same position gives the same transactions.
-  private func answerWithinLimit(
-    _ limit: PageLimit, _ page: (Int) async throws -> [UInt8]
+  private func encoded(
+    withinLimit limit: PageLimit, _ page: (Int) async throws -> some JSONObject
   ) async throws -> [UInt8] {
     var count = limit.count
     while true {
-      let body = try await page(count)
+      let body = try await page(count).encodedJSON()
       if body.count <= StoreProtocolLimits.maximumResponseByteCount { return body }
       guard count > 1 else {
         throw StoreRequestFailure(

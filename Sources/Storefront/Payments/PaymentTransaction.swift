@@ -37,7 +37,16 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
     /// Not sold.
     case failed(StoreError)
     /// Restored, as a new transaction.
-    case restored(StoreTransaction, original: PaymentTransaction)
+    case restored(StoreTransaction, original: StoreTransaction)
+
+    /// The sale and the original, as far as there are any.
+    var sales: [StoreTransaction] {
+      switch self {
+      case .purchasing, .failed: []
+      case .purchased(let sale): [sale]
+      case .restored(let sale, let original): [sale, original]
+      }
+    }
   }
 
   /// The identifier in the queue.
@@ -45,14 +54,7 @@ public struct PaymentTransaction: Sendable, Hashable, Identifiable {
   /// The payment (`payment`).
   public let payment: Payment
   /// The state with its associated values.
-  package let outcome: Outcome
-
-  /// Creates a snapshot. Queues do; others need it only for tests.
-  package init(id: ID, payment: Payment, outcome: Outcome) {
-    self.id = id
-    self.payment = payment
-    self.outcome = outcome
-  }
+  package internal(set) var outcome: Outcome
 }
 
 extension PaymentTransaction {
@@ -72,19 +74,16 @@ extension PaymentTransaction {
     return error
   }
 
-  /// The original purchase (`originalTransaction`): defined only in ``State/restored``.
+  /// The original purchase (`originalTransaction`), which is not itself in the queue: defined only in
+  /// ``State/restored``.
   public var originalTransaction: PaymentTransaction? {
     guard case .restored(_, let original) = outcome else { return nil }
-    return original
+    return PaymentTransaction(
+      id: ID(rawValue: "\(id.rawValue)-original"), payment: original.payment, outcome: .purchased(original))
   }
 
   /// The store's transaction: defined only in ``State/purchased`` and ``State/restored``.
-  public var storeTransaction: StoreTransaction? {
-    switch outcome {
-    case .purchased(let sold), .restored(let sold, _): sold
-    case .purchasing, .failed: nil
-    }
-  }
+  public var storeTransaction: StoreTransaction? { outcome.sales.first }
 
   /// The identifier that the store gave it (`transactionIdentifier`), unique per successful payment: defined only in
   /// ``State/purchased`` and ``State/restored``. Keep it for audits.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
+internal import ReceiptHTTP
 
 /// Something that is sold as an in-app purchase (`CalStorePageItemPurchasable`): content, a page of content, a
 /// subscription. ``PurchasableItems`` creates them.
@@ -13,7 +14,7 @@ public import FoundationEssentials
 ///
 /// To sell one: observe it, call ``purchase()`` if it is neither purchased nor being purchased, and install it once it
 /// is purchased.
-public actor PurchasableItem: Identifiable {
+public actor PurchasableItem {
   /// The identifier, which notifications state (`identifier`).
   public nonisolated let identifier: String
   /// The product identifier of its in-app purchase (`productIdentifier`), if any.
@@ -24,16 +25,12 @@ public actor PurchasableItem: Identifiable {
   /// The items that a page shows; none for any other item.
   package nonisolated let linkedItems: [PurchasableItem]
 
-  /// ``identifier``.
-  public nonisolated var id: String { identifier }
-
   /// The price (`priceInfo`); `nil` until it was fetched.
   public private(set) var priceInformation: PriceInformation?
 
   private let items: PurchasableItems
   private nonisolated let content: DownloadableContent?
   private var fetch: PriceFetch?
-  private var fetchCount: UInt64 = 0
 
   init(
     identifier: String, productIdentifier: String?, relatedProductIdentifiers: Set<String>?,
@@ -98,18 +95,13 @@ public actor PurchasableItem: Identifiable {
     guard canBePurchased, let productIdentifier else {
       throw PurchasableItemError(.notPurchasable, at: identifier, "It is not for sale by itself.")
     }
-    let order = ItemOrder(item: identifier, product: productIdentifier, allProducts: allProductIdentifiers)
     // An unstructured task does not inherit the caller's cancellation.
-    return try await Task { [items] in try await items.purchase(order) }.value
+    return try await Task { try await items.purchase(productIdentifier, of: self) }.value
   }
 
   // MARK: Price
 
-  private struct PriceFetch {
-    let number: UInt64
-    let task: Task<Void, Never>
-    var continuation: CheckedContinuation<Result<PriceInformation, PurchasableItemError>, Never>?
-  }
+  private typealias PriceFetch = FirstResult<Result<PriceInformation, PurchasableItemError>>
 
   /// Whether the price is being fetched (`isFetchingPriceInfo`).
   public var isFetchingPriceInformation: Bool { fetch != nil }
@@ -128,22 +120,21 @@ public actor PurchasableItem: Identifiable {
     guard canBePurchased, let productIdentifier else {
       throw PurchasableItemError(.notPurchasable, at: identifier, "It is not for sale by itself.")
     }
-    fetchCount += 1
-    let number = fetchCount
-    fetch = PriceFetch(
-      number: number,
-      task: Task { [items, identifier] in
-        endFetch(number, await items.price(of: productIdentifier, item: identifier))
-      })
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        fetch?.continuation = continuation
-        if Task.isCancelled { cancelFetch(number) }
+    let fetch = PriceFetch()
+    self.fetch = fetch
+    let task = Task {
+      do throws(PurchasableItemError) {
+        fetch.deliver(.success(try await items.price(of: productIdentifier, item: identifier)))
+      } catch {
+        fetch.deliver(.failure(error))
       }
-    } onCancel: {
-      Task { await self.cancelFetch(number) }
     }
-    return try result.get()
+    let result = await fetch.value(ifCancelled: .failure(fetchCancelled))
+    task.cancel()
+    if self.fetch === fetch { self.fetch = nil }
+    let price = try result.get()
+    priceInformation = price
+    return price
   }
 
   /// The same with a completion handler on the main actor, called on success and on failure.
@@ -166,21 +157,12 @@ public actor PurchasableItem: Identifiable {
   /// Cancels the fetch in progress (`cancelFetchingPriceInfo`), which throws `cancelled`. Its late result is ignored.
   /// Without a fetch this has no effect.
   public func cancelFetchingPriceInformation() {
-    if let fetch { cancelFetch(fetch.number) }
-  }
-
-  private func cancelFetch(_ number: UInt64) {
-    guard fetch?.number == number else { return }
-    fetch?.task.cancel()
-    endFetch(
-      number, .failure(PurchasableItemError(.cancelled, at: identifier, "Fetching the price was cancelled.")))
-  }
-
-  private func endFetch(_ number: UInt64, _ result: Result<PriceInformation, PurchasableItemError>) {
-    guard let ended = fetch, ended.number == number else { return }
+    fetch?.deliver(.failure(fetchCancelled))
     fetch = nil
-    if case .success(let price) = result { priceInformation = price }
-    ended.continuation?.resume(returning: result)
+  }
+
+  private nonisolated var fetchCancelled: PurchasableItemError {
+    PurchasableItemError(.cancelled, at: identifier, "Fetching the price was cancelled.")
   }
 }
 
@@ -202,7 +184,4 @@ public struct PriceInformation: Sendable, Hashable {
 
   /// The locale that the price is formatted by: the storefront's, not the user's.
   public var priceLocale: Locale { product.priceLocale }
-
-  /// The currency, by ISO 4217.
-  package var currency: String { product.currency }
 }

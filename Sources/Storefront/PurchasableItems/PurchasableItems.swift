@@ -16,8 +16,8 @@ public actor PurchasableItems {
 
   /// The identifiers of items by their products, for status notifications.
   private var itemsOfProduct: [String: Set<String>] = [:]
-  /// The number of orders in progress, by product.
-  private var ordered: [String: Int] = [:]
+  /// The products of the orders in progress.
+  private var ordered: Set<String> = []
   private var listeners: [UInt64: AsyncStream<String>.Continuation] = [:]
   private var listenerCount: UInt64 = 0
   private var watches: [Task<Void, Never>] = []
@@ -143,15 +143,14 @@ public actor PurchasableItems {
 
   // MARK: Calls of items
 
-  func isOwned(_ products: Set<String>) async throws -> Bool {
-    let purchases = try await record.purchases(of: products)
-    let now = clock()
-    return purchases.contains { products.contains($0.productIdentifier) && $0.isOwned(at: now) }
-  }
-
   func purchases(of products: Set<String>) async throws -> (purchases: [OwnedPurchase], now: Timestamp) {
     let purchases = try await record.purchases(of: products)
     return (purchases.filter { products.contains($0.productIdentifier) }, clock())
+  }
+
+  func isOwned(_ products: Set<String>) async throws -> Bool {
+    let (purchases, now) = try await purchases(of: products)
+    return purchases.contains { $0.isOwned(at: now) }
   }
 
   /// The content of an unfinished transaction of some products.
@@ -161,7 +160,7 @@ public actor PurchasableItems {
   }
 
   func isBeingPurchased(_ products: Set<String>) async -> Bool {
-    if products.contains(where: { ordered[$0] != nil }) { return true }
+    if !ordered.isDisjoint(with: products) { return true }
     return await isInQueue(products)
   }
 
@@ -171,57 +170,42 @@ public actor PurchasableItems {
     }
   }
 
-  func price(
-    of product: String, item: String
-  ) async -> Result<PriceInformation, PurchasableItemError> {
-    do throws(StoreError) {
-      let response = try await store.products(for: [product], preferredLocales: preferredLocales)
-      guard let product = response.products.first(where: { $0.productIdentifier == product }) else {
-        return .failure(
-          PurchasableItemError(.unknownProduct, at: item, "The store does not know its product identifier."))
-      }
-      return .success(PriceInformation(product: product))
+  func price(of product: String, item: String) async throws(PurchasableItemError) -> PriceInformation {
+    let response: ProductsResponse
+    do {
+      response = try await store.products(for: [product], preferredLocales: preferredLocales)
     } catch {
-      return .failure(
-        PurchasableItemError(.notFetched, at: item, "The price was not fetched: \(error)", storeError: error))
+      throw PurchasableItemError(
+        .notFetched, at: item, "The price was not fetched: \(error)", storeError: error)
     }
+    guard let product = response.products.first(where: { $0.productIdentifier == product }) else {
+      throw PurchasableItemError(.unknownProduct, at: item, "The store does not know its product identifier.")
+    }
+    return PriceInformation(product: product)
   }
 
-  func purchase(_ order: ItemOrder) async throws -> ItemPurchase {
+  func purchase(_ product: String, of item: PurchasableItem) async throws -> ItemPurchase {
+    let products = item.allProductIdentifiers
+    let beingPurchased = PurchasableItemError(
+      .beingPurchased, at: item.identifier, "It is being purchased: wait for what becomes of it.")
     // Reserved before the first suspension, so that one of two simultaneous orders is refused.
-    guard order.allProducts.allSatisfy({ ordered[$0] == nil }) else { throw order.beingPurchased }
-    for product in order.allProducts { ordered[product, default: 0] += 1 }
-    defer { end(order) }
-    guard await !isInQueue(order.allProducts) else { throw order.beingPurchased }
-    guard try await !isOwned(order.allProducts) else {
-      throw PurchasableItemError(.alreadyPurchased, at: order.item, "It is purchased: install it.")
+    guard ordered.isDisjoint(with: products) else { throw beingPurchased }
+    ordered.formUnion(products)
+    defer {
+      ordered.subtract(products)
+      notify(products)
     }
-    notify(order.allProducts)
-    let transaction = try await queue.purchase(Payment(productIdentifier: order.product))
+    guard await !isInQueue(products) else { throw beingPurchased }
+    guard try await !isOwned(products) else {
+      throw PurchasableItemError(.alreadyPurchased, at: item.identifier, "It is purchased: install it.")
+    }
+    notify(products)
+    let transaction = try await queue.purchase(Payment(productIdentifier: product))
     if let error = transaction.error {
       try await queue.finish(transaction)
       throw PurchasableItemError(
-        .notSold, at: order.item, "The store did not sell it: \(error)", storeError: error)
+        .notSold, at: item.identifier, "The store did not sell it: \(error)", storeError: error)
     }
-    return ItemPurchase(transaction: transaction, isPurchased: try await isOwned(order.allProducts))
-  }
-
-  private func end(_ order: ItemOrder) {
-    for product in order.allProducts {
-      let count = (ordered[product] ?? 0) - 1
-      ordered[product] = count > 0 ? count : nil
-    }
-    notify(order.allProducts)
-  }
-}
-
-/// The purchase of an item.
-struct ItemOrder: Sendable {
-  let item: String
-  let product: String
-  let allProducts: Set<String>
-
-  var beingPurchased: PurchasableItemError {
-    PurchasableItemError(.beingPurchased, at: item, "It is being purchased: wait for what becomes of it.")
+    return ItemPurchase(transaction: transaction, isPurchased: try await isOwned(products))
   }
 }

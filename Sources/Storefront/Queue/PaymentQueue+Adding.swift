@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptHTTP
+
 extension PaymentQueue {
   /// Adds a payment (`addPayment:`). It is stored when this returns. The request to the store is idempotent, so that
   /// retries buy once.
@@ -14,9 +16,7 @@ extension PaymentQueue {
   ///   added. Only after the storage error `sync-failed` that is unknown until the queue is opened again.
   @discardableResult
   public func add(_ payment: Payment) throws(PaymentQueueError) -> PaymentTransaction.ID {
-    try requireOpen()
-    try check(payment)
-    return try enqueue([payment])[0].id
+    try enqueue([payment])[0].id
   }
 
   /// Adds several payments, all of them or none, with one sync.
@@ -26,9 +26,43 @@ extension PaymentQueue {
   /// - Throws: As ``add(_:)``.
   @discardableResult
   public func add(contentsOf payments: [Payment]) throws(PaymentQueueError) -> [PaymentTransaction.ID] {
+    try enqueue(payments).map(\.id)
+  }
+
+  /// Adds a payment and waits for its outcome: a transaction that was purchased or failed. Finish it in either case,
+  /// after delivering what was bought.
+  ///
+  /// Observers, if there are any, receive the transaction too: either they or the caller deliver what was bought. A
+  /// payment that needs approval may take days. Cancelling the task only ends the waiting: the payment stays in the
+  /// queue, and observers receive its outcome.
+  ///
+  /// - Parameter payment: What to buy.
+  /// - Returns: The transaction, with its receipt.
+  /// - Throws: ``PaymentQueueError`` as ``add(_:)``; `CancellationError` when the task is cancelled.
+  public func purchase(_ payment: Payment) async throws -> PaymentTransaction {
+    try Task.checkCancellation()
+    let number = try enqueue([payment])[0]
+    let outcome = Answer<PaymentTransaction>()
+    purchases[number] = outcome
+    startSynchronizing()
+    defer {
+      purchases[number] = nil
+      wakeIfUnwatched()
+    }
+    return try await outcome.value(ifCancelled: .failure(CancellationError())).get()
+  }
+
+  private func enqueue(_ payments: [Payment]) throws(PaymentQueueError) -> [SequenceNumber] {
     try requireOpen()
-    for payment in payments { try check(payment) }
-    return try enqueue(payments).map { $0.id }
+    var changes = LedgerChanges()
+    for payment in payments {
+      try check(payment)
+      changes.add(payment, request: options.makeIdentifier())
+    }
+    let added = try commit(changes)
+    synchronization.toSend += added
+    if !added.isEmpty { wake() }
+    return added
   }
 
   private func check(_ payment: Payment) throws(PaymentQueueError) {
@@ -52,63 +86,16 @@ extension PaymentQueue {
     }
   }
 
-  private func enqueue(_ payments: [Payment]) throws(PaymentQueueError) -> [SequenceNumber] {
-    var changes = LedgerChanges()
-    for payment in payments { changes.add(payment, request: options.makeIdentifier()) }
-    let added = try commit(changes)
-    for number in added { synchronization.toSend.append(number) }
-    if !added.isEmpty { wake() }
-    return added
-  }
-
   /// Stores changes, and notifies all observers.
+  ///
+  /// - Returns: The transactions that are new or have changed.
+  @discardableResult
   func commit(_ changes: LedgerChanges) throws(PaymentQueueError) -> [SequenceNumber] {
-    try requireOpen()
-    let changed = try stoppingIfFatal { () throws(PaymentQueueError) in
-      try ledger.commit(changes)
-    }
+    let changed = try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.commit(changes) }
     for id in mailboxes.keys {
       for number in changed { mailboxes[id]?.post(number) }
     }
-    for (number, payment, outcome, _) in changes.outcomes {
-      endPurchase(number, .success(PaymentTransaction(id: number.id, payment: payment, outcome: outcome)))
-    }
+    for (number, transaction) in changes.outcomes { purchases[number]?.deliver(.success(transaction)) }
     return changed
-  }
-}
-
-// MARK: Purchasing
-
-extension PaymentQueue {
-  /// Adds a payment and waits for its outcome: a transaction that was purchased or failed. Finish it in either case,
-  /// after delivering what was bought.
-  ///
-  /// Observers, if there are any, receive the transaction too: either they or the caller deliver what was bought. A
-  /// payment that needs approval may take days. Cancelling the task only ends the waiting: the payment stays in the
-  /// queue, and observers receive its outcome.
-  ///
-  /// - Parameter payment: What to buy.
-  /// - Returns: The transaction, with its receipt.
-  /// - Throws: ``PaymentQueueError`` as ``add(_:)``; `CancellationError` when the task is cancelled.
-  public func purchase(_ payment: Payment) async throws -> PaymentTransaction {
-    try Task.checkCancellation()
-    try requireOpen()
-    try check(payment)
-    let number = try enqueue([payment])[0]
-    purchases[number] = AnswerWait()
-    startSynchronizing()
-    defer {
-      purchases[number] = nil
-      wakeIfUnwatched()
-    }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { purchases[number]?.wait($0) }
-    } onCancel: {
-      Task { await self.endPurchase(number, .failure(CancellationError())) }
-    }
-  }
-
-  private func endPurchase(_ number: SequenceNumber, _ result: Result<PaymentTransaction, any Error>) {
-    purchases[number]?.end(result)
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptHTTP
 internal import Synchronization
 
 extension PaymentQueue {
@@ -12,15 +13,9 @@ extension PaymentQueue {
   ///
   /// This is idempotent, so that several observers may call it.
   ///
-  /// - Parameter id: The identifier of the transaction.
+  /// - Parameter transaction: The transaction; the state of this snapshot does not matter.
   /// - Throws: ``PaymentQueueError`` with `still-purchasing`, `unknown-transaction`, `storage` or `closed`; then
   ///   nothing was changed.
-  public func finish(_ id: PaymentTransaction.ID) throws(PaymentQueueError) { try finish([id]) }
-
-  /// Removes a transaction from the queue.
-  ///
-  /// - Parameter transaction: The transaction; the state of this snapshot does not matter.
-  /// - Throws: As ``finish(_:)-(PaymentTransaction.ID)``.
   public func finish(_ transaction: PaymentTransaction) throws(PaymentQueueError) {
     try finish([transaction.id])
   }
@@ -28,7 +23,7 @@ extension PaymentQueue {
   /// Removes several transactions from the queue, all of them or none, with one sync.
   ///
   /// - Parameter transactions: The transactions.
-  /// - Throws: As ``finish(_:)-(PaymentTransaction.ID)``.
+  /// - Throws: As ``finish(_:)``.
   public func finish(contentsOf transactions: [PaymentTransaction]) throws(PaymentQueueError) {
     try finish(transactions.map(\.id))
   }
@@ -39,29 +34,20 @@ extension PaymentQueue {
   /// While the store cannot be reached, the queue tries again. Cancelling the task only ends the waiting.
   ///
   /// - Parameter transaction: The transaction; it may be finished already.
-  /// - Throws: ``PaymentQueueError`` as ``finish(_:)-(PaymentTransaction.ID)``; `CancellationError` when the task is
+  /// - Throws: ``PaymentQueueError`` as ``finish(_:)``; `CancellationError` when the task is
   ///   cancelled.
   public func finishAndConfirm(_ transaction: PaymentTransaction) async throws {
     try finish([transaction.id])
     guard let number = SequenceNumber(key: transaction.id.rawValue), ledger.finishes[number] != nil else {
       return
     }
-    confirmationCount += 1
-    let place = confirmationCount
-    confirmations[place] = (number, AnswerWait())
-    defer { confirmations[place] = nil }
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { confirmations[place]?.wait.wait($0) }
-    } onCancel: {
-      Task { await self.endConfirmation(place, .failure(CancellationError())) }
-    }
+    let answer = Answer<Void>()
+    confirmations.append((number, answer))
+    defer { confirmations.removeAll { $0.answer === answer } }
+    try await answer.value(ifCancelled: .failure(CancellationError())).get()
   }
 
-  private func endConfirmation(_ place: UInt64, _ result: Result<Void, any Error>) {
-    confirmations[place]?.wait.end(result)
-  }
-
-  private func finish(_ ids: [PaymentTransaction.ID]) throws(PaymentQueueError) {
+  package func finish(_ ids: [PaymentTransaction.ID]) throws(PaymentQueueError) {
     try requireOpen()
     var numbers: [SequenceNumber] = []
     for id in ids {
@@ -76,8 +62,9 @@ extension PaymentQueue {
       }
       numbers.append(number)
     }
-    let finished = try stoppingIfFatal { () throws(PaymentQueueError) in
-      try ledger.finish(numbers, isKept: isKeepingPurchases)
+    let isKept = keepsPurchases.withLock { $0 }
+    let finished = try usingLedger { (ledger) throws(PaymentQueueError) in
+      try ledger.finish(numbers, isKept: isKept)
     }
     for (number, transaction) in finished {
       notify(.removed([transaction]))
@@ -90,9 +77,9 @@ extension PaymentQueue {
 
   /// Forgets a finish that the store has taken.
   func confirmFinish(_ number: SequenceNumber) throws(PaymentQueueError) {
-    try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.forgetFinish(number) }
-    for place in confirmations.keys where confirmations[place]?.number == number {
-      endConfirmation(place, .success(()))
+    try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.forgetFinish(number) }
+    for confirmation in confirmations where confirmation.number == number {
+      confirmation.answer.deliver(.success(()))
     }
   }
 }
@@ -103,8 +90,6 @@ extension PaymentQueue {
 extension PaymentQueue {
   /// Keeps purchased and restored transactions with their receipts when they are finished.
   nonisolated func keepPurchases() { keepsPurchases.withLock { $0 = true } }
-
-  nonisolated var isKeepingPurchases: Bool { keepsPurchases.withLock { $0 } }
 
   /// Transactions that are kept, oldest first, with their receipts.
   nonisolated func kept(
@@ -120,13 +105,13 @@ extension PaymentQueue {
       guard let number = SequenceNumber(key: stored.key) else {
         throw PaymentQueueError(damage: "its key is no number", at: place)
       }
-      let transaction = try TransactionRecord(stored).transaction(number)
+      var transaction = try TransactionRecord(stored).transaction(number)
       guard case .purchased(var sale) = transaction.outcome,
         let receipt = try storage.queueValue(of: number.key, in: .queueReceipts)
       else { throw PaymentQueueError(damage: "it has no receipt", at: place) }
       sale.receipt = receipt
-      found.append(
-        PaymentTransaction(id: transaction.id, payment: transaction.payment, outcome: .purchased(sale)))
+      transaction.outcome = .purchased(sale)
+      found.append(transaction)
     }
     return found
   }

@@ -19,9 +19,9 @@ extension PaymentQueue {
   public func restoreCompletedTransactions(
     applicationUsername: String? = nil
   ) async throws(StoreError) {
+    let request = RestoreRequest(id: options.makeIdentifier(), applicationUsername: applicationUsername)
     do {
-      try await restore(
-        RestoreRequest(id: options.makeIdentifier(), applicationUsername: applicationUsername))
+      try await restore(request)
     } catch {
       notify(.restoreFailed(error))
       throw error
@@ -30,20 +30,22 @@ extension PaymentQueue {
   }
 
   private func restore(_ request: RestoreRequest) async throws(StoreError) {
-    // The store restores only what it knows to be finished.
     do {
       try requireOpen()
+      // The store restores only what it knows to be finished.
+      try await sendFinishes { !Task.isCancelled }
     } catch {
       throw StoreError(.unknown, error.description)
     }
-    do { try await sendFinishes { !Task.isCancelled } } catch { throw error.storeError }
     var position: StorePosition?
     while true {
       guard !Task.isCancelled else {
         throw StoreError(.paymentCancelled, "The restoration was cancelled before its end.")
       }
-      let page = try await restorePage(request, after: position)
-      guard let next = page.next else { return }
+      let next = try await withRequestLock { () async throws(StoreError) in
+        try await restorePage(of: request, after: position)
+      }
+      guard let next else { return }
       guard next != position else {
         throw StoreError(.unknown, "The store's list of purchases has no end.")
       }
@@ -51,36 +53,14 @@ extension PaymentQueue {
     }
   }
 
+  /// Restores a page of purchases, and returns where the next one begins.
   private func restorePage(
-    _ request: RestoreRequest, after position: StorePosition?
-  ) async throws(StoreError) -> RestoredTransactionPage {
-    let answer: Result<RestoredTransactionPage, StoreError>
-    do {
-      answer = try await withRequestLock { () async throws(SynchronizationFault) in
-        try await fetchRestored(request, after: position)
-      }
-    } catch {
-      throw error.storeError
-    }
-    return try answer.get()
-  }
-
-  private func fetchRestored(
-    _ request: RestoreRequest, after position: StorePosition?
-  ) async throws(SynchronizationFault) -> Result<RestoredTransactionPage, StoreError> {
-    let page: RestoredTransactionPage
-    do {
-      page = try await store.restore(request, after: position, limit: Self.pageLimit)
-    } catch {
-      return .failure(error)
-    }
+    of request: RestoreRequest, after position: StorePosition?
+  ) async throws(StoreError) -> StorePosition? {
+    let page = try await store.restore(request, after: position, limit: Self.pageLimit)
     var changes = LedgerChanges()
     for restored in page.transactions { changes.restore(restored, in: ledger) }
-    try apply(changes)
-    return .success(page)
+    do { try commit(changes) } catch { throw StoreError(.unknown, error.description) }
+    return page.next
   }
-}
-
-extension SynchronizationFault {
-  fileprivate var storeError: StoreError { StoreError(.unknown, description) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptHTTP
 internal import Synchronization
 
 /// A queue of payments to a store and their transactions (`SKPaymentQueue`).
@@ -37,11 +38,12 @@ public actor PaymentQueue {
 
   var mailboxes: [ObserverMailbox.ID: ObserverMailbox] = [:]
   var mailboxCount: UInt64 = 0
+  /// What a call waits for.
+  typealias Answer<Value: Sendable> = FirstResult<Result<Value, any Error>>
   /// The pending calls of `purchase`, by transaction.
-  var purchases: [SequenceNumber: AnswerWait<PaymentTransaction>] = [:]
+  var purchases: [SequenceNumber: Answer<PaymentTransaction>] = [:]
   /// The calls that wait until the store has taken a finish.
-  var confirmations: [UInt64: (number: SequenceNumber, wait: AnswerWait<Void>)] = [:]
-  package var confirmationCount: UInt64 = 0
+  var confirmations: [(number: SequenceNumber, answer: Answer<Void>)] = []
 
   /// The downloads; `nil` until they are enabled.
   var downloadQueue: DownloadQueue?
@@ -63,8 +65,8 @@ public actor PaymentQueue {
     self.storage = storage
     self.options = options
     ledger = try TransactionLedger.read(from: storage)
-    synchronization.toSend = WorkQueue(ledger.requests.keys.sorted())
-    synchronization.toFinish = WorkQueue(ledger.finishes.keys.sorted())
+    synchronization.toSend += ledger.requests.keys.sorted()
+    synchronization.toFinish += ledger.finishes.keys.sorted()
     // What was finished in an earlier launch is sent without waiting for an observer.
     if !ledger.finishes.isEmpty { Task { await self.startSynchronizing() } }
   }
@@ -84,15 +86,7 @@ public actor PaymentQueue {
   public func transaction(_ id: PaymentTransaction.ID) throws(PaymentQueueError) -> PaymentTransaction? {
     try requireOpen()
     guard let number = SequenceNumber(key: id.rawValue) else { return nil }
-    return try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.withReceipts(number) }
-  }
-
-  /// The receipt of an unfinished transaction that was purchased or restored; `nil` if there is none. For a restored
-  /// one it is that of the new transaction.
-  ///
-  /// - Throws: ``PaymentQueueError``.
-  public func receipt(of id: PaymentTransaction.ID) throws(PaymentQueueError) -> [UInt8]? {
-    try transaction(id)?.storeTransaction?.receipt
+    return try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.withReceipts(number) }
   }
 
   // MARK: Closing
@@ -111,12 +105,12 @@ public actor PaymentQueue {
     if let fault { throw fault }
   }
 
-  /// Runs `body`, and stops the queue after a fatal error.
-  func stoppingIfFatal<Result>(_ body: () throws(PaymentQueueError) -> Result) throws(PaymentQueueError)
-    -> Result
-  {
+  /// Uses the ledger, and stops the queue after a fatal error.
+  func usingLedger<Result>(
+    _ body: (inout TransactionLedger) throws(PaymentQueueError) -> Result
+  ) throws(PaymentQueueError) -> Result {
     do {
-      return try body()
+      return try body(&ledger)
     } catch {
       if error.isFatal { stop(error) }
       throw error
@@ -129,8 +123,8 @@ public actor PaymentQueue {
     fault = error
     for id in mailboxes.keys { mailboxes[id]?.wake() }
     mailboxes = [:]
-    for number in purchases.keys { purchases[number]?.end(.failure(error)) }
-    for place in confirmations.keys { confirmations[place]?.wait.end(.failure(error)) }
+    for purchase in purchases.values { purchase.deliver(.failure(error)) }
+    for confirmation in confirmations { confirmation.answer.deliver(.failure(error)) }
     closeDownloads()
     wake()
   }
@@ -139,7 +133,9 @@ public actor PaymentQueue {
 extension PaymentQueueError {
   /// A damaged record.
   init(damage: String, at place: String) {
-    self.init(.corrupt, at: place, "A record is damaged: \(damage). Restore it from a backup.")
+    self.init(
+      .corrupt, at: place,
+      "A record is damaged, or of another build: \(damage). Restore it from a backup, or use that build.")
   }
 
   /// Wraps an error of the storage.

@@ -29,7 +29,7 @@ import Testing
         deadline: .seconds(30), attemptTimeout: .seconds(20)))
     let queue = try DownloadQueue(
       options: options, storage: storage ?? self.storage, files: DownloadFolder(directory.path),
-      permission: book)
+      book: book)
     try await queue.begin()
     return queue
   }

@@ -238,7 +238,7 @@ import Testing
       let storage = MemoryRecordStorage()
       let book = DownloadFixture.book(DownloadFixture.content())
       let first = try await DownloadFixture.queue(
-        ContentServer(bytes), directory, book, storage: FaultyCommits(storage: storage, plan: plan),
+        ContentServer(bytes), directory, book, storage: FaultyRecordStorage(storage, plan: plan),
         files: FaultyFiles(files: try DownloadFolder(directory.path), plan: plan))
       let downloads = try await first.downloads(of: DownloadFixture.transaction)
       if (try? await first.start(downloads)) != nil {

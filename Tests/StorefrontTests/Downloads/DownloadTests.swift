@@ -63,7 +63,7 @@ import Testing
     options.time.elapsed = { clock.now }
     let queue = try DownloadQueue(
       options: options, storage: MemoryRecordStorage(), files: DownloadFolder(directory.path),
-      permission: book)
+      book: book)
     try await queue.begin()
     try await queue.start(try await queue.downloads(of: DownloadFixture.transaction))
     let end = try await book.ended()

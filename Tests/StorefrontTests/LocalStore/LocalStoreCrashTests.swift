@@ -13,24 +13,25 @@ import Testing
     var fixture = StoreFixture()
     /// The storage with the store's records.
     var disk: RecordStorageFixture
-    var storage: CrashingStorage
+    var storage: FaultyRecordStorage
     var store: LocalStore
     /// The acknowledged purchases.
     var sold: [String: StoreTransaction] = [:]
     var restored: [RestoredTransaction] = []
 
     init(
-      on kind: RecordStorageKind, crash: CrashingStorage.Crash? = nil, at number: Int = 0
+      on kind: RecordStorageKind, fault: FaultyRecordStorage.Fault? = nil, atCommit number: Int = 0
     ) throws {
       disk = try kind.make()
-      storage = CrashingStorage(disk.storage, crash: crash, at: number)
+      storage = FaultyRecordStorage(disk.storage)
+      if let fault { storage.fail(fault, atCommit: number) }
       fixture.options.engine.gracePeriodDays = 3
       do {
         store = try fixture.store(on: storage)
       } catch {
         // The very first commit.
         disk = try disk.afterKill()
-        store = try fixture.store(on: CrashingStorage(disk.storage))
+        store = try fixture.store(on: FaultyRecordStorage(disk.storage))
       }
     }
 
@@ -43,9 +44,9 @@ import Testing
           guard error is LocalStoreError || error is StoreUnavailable || error is StoreError else {
             throw error
           }
-          guard storage.isKilled else { continue }
+          guard storage.hasEnded else { continue }
           disk = try disk.afterKill()
-          store = try fixture.store(on: CrashingStorage(disk.storage))
+          store = try fixture.store(on: FaultyRecordStorage(disk.storage))
         }
       }
       Issue.record("A step was never acknowledged.")
@@ -149,7 +150,7 @@ import Testing
     var undisturbed = try Journey(on: kind)
     try await undisturbed.run()
     let expected = try await undisturbed.account()
-    let commits = undisturbed.storage.commits
+    let commits = undisturbed.storage.commitCount
     #expect(commits > 20)
     #expect(undisturbed.restored.count == 2)
     let names = try await undisturbed.store.notifications(limit: 1000)
@@ -160,14 +161,14 @@ import Testing
         "REVOKE ", "EXPIRED VOLUNTARY", "ONE_TIME_CHARGE ",
       ]))
     // Syncing a file is slow: by default each commit has only one of the faults there.
-    let ways = CrashingStorage.Crash.allCases
+    let ways = FaultyRecordStorage.Fault.withUnacknowledged
     let isThorough = fullSweeps || kind.name == "memory"
-    for (way, crash) in ways.enumerated() {
+    for (way, fault) in ways.enumerated() {
       for number in 1...commits where isThorough || number % ways.count == way {
-        var journey = try Journey(on: kind, crash: crash, at: number)
+        var journey = try Journey(on: kind, fault: fault, atCommit: number)
         try await journey.run()
         let found = try await journey.account()
-        #expect(found == expected, "\(crash) at commit \(number)")
+        #expect(found == expected, "\(fault) at commit \(number)")
         if found != expected { return }
       }
     }

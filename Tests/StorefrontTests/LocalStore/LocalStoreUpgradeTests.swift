@@ -142,12 +142,15 @@ import Testing
     try await check(storage)
   }
 
-  @Test("an upgrade that ends at any commit is repeated", arguments: CrashingStorage.Crash.allCases)
-  func crashes(crash: CrashingStorage.Crash) async throws {
+  @Test(
+    "an upgrade that ends at any commit is repeated",
+    arguments: FaultyRecordStorage.Fault.withUnacknowledged)
+  func crashes(fault: FaultyRecordStorage.Fault) async throws {
     for number in 1... {
       let storage = MemoryRecordStorage()
       try storage.commit(Self.version2())
-      let crashing = CrashingStorage(storage, crash: crash, at: number)
+      let crashing = FaultyRecordStorage(storage)
+      crashing.fail(fault, atCommit: number)
       let opened = try? Self.store(on: crashing)
       try await check(storage.reopened())
       if opened != nil {

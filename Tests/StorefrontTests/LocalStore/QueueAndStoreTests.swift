@@ -22,14 +22,14 @@ import Testing
     let receipt = try StoreFixture.verified(try #require(level.transactionReceipt))
     #expect(receipt.transactionId == level.transactionIdentifier)
     #expect(try await store.purchaseRecord(of: "alice").map(\.charged) == [3000])
-    try await queue.finish(level.id)
+    try await queue.finish([level.id])
 
     let again = try await queue.purchase(Payment(productIdentifier: "level"))
     #expect(again.transactionState == .purchased)
-    try await queue.finish(again.id)
+    try await queue.finish([again.id])
     let refused = try await queue.purchase(Payment(productIdentifier: "gone"))
     #expect(refused.error?.code == .storeProductNotAvailable)
-    try await queue.finish(refused.id)
+    try await queue.finish([refused.id])
 
     let updates = await queue.updates
     try await queue.synchronize()

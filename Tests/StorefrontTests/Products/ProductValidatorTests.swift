@@ -26,24 +26,24 @@ import Testing
     #expect(
       products.products.map(\.productIdentifier) == ["com.example.news.monthly", "com.example.coins"])
     #expect(products.invalidProductIdentifiers == ["com.example.gems"])
-    #expect(products.validationError?.identifiers == ["com.example.gems"])
-    #expect(log.all == [try #require(products.validationError).description])
+    let error = try #require(InvalidProductIdentifiers(products.invalidProductIdentifiers))
+    #expect(error.identifiers == ["com.example.gems"])
+    #expect(log.all == [error.description])
     #expect(reports.all == ["com.example.gems"])
     // Payments can only be made from the returned products.
     #expect(products.payment(for: "com.example.coins") == Payment(productIdentifier: "com.example.coins"))
     #expect(products.payment(for: "com.example.gems") == nil)
     #expect(products.product("com.example.coins")?.localizedTitle == "Coins")
-    // Development also reports the error.
+    // In development the report shows the error.
     let shown = Lines()
     let development = ProductValidator(
-      store: store, preferredLocales: english, invalidIdentifiers: .development { shown.log("\($0)") },
-      log: log.log)
+      store: store, preferredLocales: english, report: { shown.log("\($0)") }, log: log.log)
     #expect(try await development.validate(list) == products)
-    #expect(shown.all == [try #require(products.validationError).description])
+    #expect(shown.all == [error.description])
     #expect(log.all.count == 2)
     // A valid list logs nothing.
     let good = try await development.validate(try self.list("com.example.coins"))
-    #expect(good.validationError == nil)
+    #expect(good.invalidProductIdentifiers == [])
     #expect(shown.all.count == 1 && log.all.count == 2 && reports.all.count == 1)
   }
 

@@ -33,9 +33,9 @@ import Testing
 
   @Test("SKProductsRequest : SKRequest") func requestsInformationAboutASet() async throws {
     let store = try store()
-    let request: any StoreRequest = request(store)
+    let request = request(store)
     let delegate = RecordingDelegate()
-    (request as? ProductsRequest)?.delegate = delegate
+    request.delegate = delegate
     request.start()
     await delegate.wait(for: 2)
     #expect(await store.questions == [identifiers])
@@ -96,7 +96,7 @@ import Testing
     let reported = Lines()
     let request = ProductsRequest(
       productIdentifiers: identifiers, store: try store(),
-      invalidIdentifiers: .development { reported.log("\($0)") }, log: development.log)
+      report: { reported.log("\($0)") }, log: development.log)
     let response = try await request.response()
     #expect(response.products.count == 1)
     #expect(development.all == production.all)
@@ -106,7 +106,7 @@ import Testing
     let quiet = Lines()
     _ = try await ProductsRequest(
       productIdentifiers: ["com.example.coins"], store: try store(),
-      invalidIdentifiers: .development { quiet.log("\($0)") }, log: quiet.log
+      report: { quiet.log("\($0)") }, log: quiet.log
     ).response()
     #expect(quiet.all.isEmpty)
   }

@@ -267,7 +267,7 @@ import Testing
     let price = try #require(await item.priceInformation)
     #expect(price.price == Decimal(string: "4.99"))
     #expect(price.priceLocale == Locale(identifier: "de_DE"))
-    #expect(price.currency == "EUR")
+    #expect(price.product.currency == "EUR")
 
     let unknown = await fixture.items.item("x", productIdentifier: "unknown.product")
     let refused = await #expect(throws: PurchasableItemError.self) {
@@ -346,7 +346,7 @@ import Testing
     await fixture.store.open()
     try await Task.sleep(for: .milliseconds(20))
     #expect(await item.priceInformation == nil)
-    #expect(try await item.fetchPriceInformation().currency == "EUR")
+    #expect(try await item.fetchPriceInformation().product.currency == "EUR")
 
     // Cancelling the task does the same, also before it begins.
     await fixture.store.shut()

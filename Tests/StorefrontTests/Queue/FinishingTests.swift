@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Storefront
+@testable import Storefront
 import Testing
 
 @Suite("Finishing, as the store learns of it", .timeLimit(.minutes(1)))
@@ -36,7 +36,7 @@ struct FinishingTests {
     let transaction = try await queue.purchase(coins)
     await store.setDown(true)
     let confirmed = Task { try await queue.finishAndConfirm(transaction) }
-    while await queue.confirmationCount == 0 { await Task.yield() }
+    while await queue.confirmations.isEmpty { await Task.yield() }
     #expect(await queue.transactions == [])
     #expect(await store.finishes == [])
     await store.setDown(false)
@@ -83,11 +83,12 @@ struct FinishingTests {
     let transaction = try await queue.purchase(coins)
     await store.setDown(true)
     let cancelled = Task { try await queue.finishAndConfirm(transaction) }
-    while await queue.confirmationCount == 0 { await Task.yield() }
+    while await queue.confirmations.isEmpty { await Task.yield() }
     cancelled.cancel()
     await #expect(throws: CancellationError.self) { try await cancelled.value }
+    #expect(await queue.confirmations.isEmpty)
     let closed = Task { try await queue.finishAndConfirm(transaction) }
-    while await queue.confirmationCount < 2 { await Task.yield() }
+    while await queue.confirmations.isEmpty { await Task.yield() }
     try await queue.close()
     #expect(await queueCode { try await closed.value } == .closed)
   }

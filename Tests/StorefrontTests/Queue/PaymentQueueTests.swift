@@ -86,11 +86,11 @@ struct PaymentQueueTests {
     #expect(transactions.map { $0.transactionIdentifier } == ["s1000", nil, "s1001"])
     // Receipts are read separately.
     #expect(transactions.allSatisfy { $0.storeTransaction?.receipt.isEmpty ?? true })
-    #expect(try await queue.receipt(of: ids[2]) == Array("receipt of s1001".utf8))
-    try await queue.finish(ids[0])
+    #expect(try await queue.transaction(ids[2])?.transactionReceipt == Array("receipt of s1001".utf8))
+    try await queue.finish([ids[0]])
     #expect(await queue.transactions.map { $0.id } == Array(ids[1...]))
     #expect(try await queue.transaction(ids[0]) == nil)
-    #expect(try await queue.receipt(of: ids[1]) == nil)
+    #expect(try await queue.transaction(ids[1])?.transactionReceipt == nil)
   }
 
   @Test("SKPaymentQueue: addPayment:")
@@ -216,7 +216,7 @@ struct PaymentQueueTests {
     #expect(await queueCode { try await queue.finish(waiting) } == .stillPurchasing)
     for unknown in ["", "1", "000000000000000", "999999999999999", "\(purchased.rawValue)-original", "é"] {
       let id = PaymentTransaction.ID(rawValue: unknown)
-      #expect(await queueCode { try await queue.finish(id) } == .unknownTransaction, "\(unknown)")
+      #expect(await queueCode { try await queue.finish([id]) } == .unknownTransaction, "\(unknown)")
     }
     let transaction = try #require(try await queue.transaction(purchased))
     try await queue.finish(transaction)

@@ -67,8 +67,8 @@ struct QueueRecordTests {
     for code in [StoreError.Code.paymentCancelled, .ineligibleForOffer] {
       changes.complete(number, .failed(StoreError(code, "no")), in: ledger)
     }
-    #expect(changes.outcomes.map(\.0) == [number])
-    #expect(changes.outcomes.first?.outcome == .failed(StoreError(.paymentCancelled, "no")))
+    #expect(changes.outcomes.map(\.number) == [number])
+    #expect(changes.outcomes.first?.transaction.outcome == .failed(StoreError(.paymentCancelled, "no")))
   }
 
   @Test("reads back what it wrote")
@@ -174,13 +174,36 @@ struct QueueRecordTests {
     }
   }
 
-  @Test("refuses records of a later version, unassigned numbers, and a missing receipt")
+  /// What a build of version 1 wrote of a paid purchase.
+  private static let oldRecord = """
+    {"state":"purchased","payment":{"productIdentifier":"coins","quantity":1},\
+    "sale":{"transaction":"2000000001","original":"2000000001","date":1760000000000,"request":"5F0C"}}
+    """
+
+  @Test(
+    "refuses records of another version, says which build wrote them, and changes nothing",
+    arguments: [(1, "an older build"), (3, "a later build")])
+  func otherVersions(version: Int, words: String) async throws {
+    let storage = MemoryRecordStorage()
+    let collection = RecordCollection(rawValue: "queue")
+    try storage.put("queue", Array("{\"version\":\(version),\"reserved\":1025}".utf8), in: collection)
+    try storage.put("000000000000001", Array(Self.oldRecord.utf8), in: .queueTransactions)
+    try storage.put("000000000000001", [1, 2], in: .queueReceipts)
+    do {
+      _ = try PaymentQueue(store: store, storage: storage)
+      Issue.record("It was opened.")
+    } catch {
+      #expect(error.code == .unsupported)
+      #expect(error.place == "queue queue")
+      #expect(error.message.contains("written by \(words)"), "\(error)")
+    }
+    #expect(try storage.value(of: "000000000000001", in: .queueTransactions) == Array(Self.oldRecord.utf8))
+    #expect(try storage.value(of: "000000000000001", in: .queueReceipts) == [1, 2])
+  }
+
+  @Test("refuses unassigned numbers, and a missing receipt")
   func refuses() async throws {
     let storage = try await sample()
-    let later = storage.reopened()
-    try later.put(
-      "queue", Array("{\"version\":2,\"reserved\":9}".utf8), in: RecordCollection(rawValue: "queue"))
-    #expect(await queueCode { _ = try PaymentQueue(store: store, storage: later) } == .unsupported)
     for key in ["1", "00000000000000x", "000000000099999", "000000000000000"] {
       let odd = storage.reopened()
       let record = try #require(try odd.value(of: "000000000000002", in: .queueTransactions))

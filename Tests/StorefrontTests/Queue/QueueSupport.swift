@@ -179,3 +179,8 @@ func queueCode(_ body: () async throws -> Void) async -> PaymentQueueError.Code?
     return (error as? PaymentQueueError)?.code
   }
 }
+
+extension PaymentQueue {
+  /// Finishes a transaction by its identifier.
+  func finish(_ id: PaymentTransaction.ID) throws(PaymentQueueError) { try finish([id]) }
+}

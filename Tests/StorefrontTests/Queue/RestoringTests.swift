@@ -69,7 +69,7 @@ struct RestoringTests {
     try await fresh.restoreCompletedTransactions()
     let restored = try #require(await fresh.transactions.first)
     #expect(restored.transactionState == .restored)
-    #expect(try await fresh.receipt(of: restored.id) == Array("receipt of other1-0".utf8))
+    #expect(try await fresh.transaction(restored.id)?.transactionReceipt == Array("receipt of other1-0".utf8))
   }
 
   @Test("Restore/repurchase: Any")

@@ -134,7 +134,7 @@ private final class Schedule {
   private func finish(_ queue: PaymentQueue) async throws {
     guard let transaction = await queue.transactions.randomElement(using: &numbers) else { return }
     do {
-      try await queue.finish(transaction.id)
+      try await queue.finish([transaction.id])
       if transaction.transactionState == .purchasing { fail("A transaction in Purchasing was finished.") }
       forget(transaction)
     } catch {
@@ -203,10 +203,10 @@ private final class Schedule {
         } else {
           kind = .renewal(sale.transactionIdentifier)
         }
-        let receipt = try await open.receipt(of: transaction.id)
+        let receipt = try await open.transaction(transaction.id)?.transactionReceipt
         if receipt != Array("receipt of \(sale.transactionIdentifier)".utf8) { fail("A receipt is wrong.") }
       case .restored(_, let original):
-        let identifier = original.transactionIdentifier ?? ""
+        let identifier = original.transactionIdentifier
         if !originals.insert(identifier).inserted { fail("An original was restored twice.") }
         if !finished.contains(identifier) { fail("What was not finished was restored.") }
         kind = .restoration(identifier)
@@ -267,7 +267,7 @@ private final class Schedule {
       if !owned.contains(sale.transaction.transactionIdentifier) { fail("\(sale) was not restored.") }
     }
     for transaction in delivered {
-      try await open.finish(transaction.id)
+      try await open.finish([transaction.id])
       forget(transaction)
     }
     try await open.synchronize()

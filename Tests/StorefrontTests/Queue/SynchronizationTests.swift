@@ -202,13 +202,13 @@ struct SynchronizationTests {
     let waiting = Task { for await _ in await queue.updates {} }
     while await queue.transactions.first?.transactionState != .purchased { await Task.yield() }
     storage.fail(.stored, atCommit: 1)
-    let code = await queueCode { try await queue.finish(id) }
+    let code = await queueCode { try await queue.finish([id]) }
     #expect(code == .storage)
     await waiting.value
     #expect(await queue.fault?.storageError?.code == .syncFailed)
     for _ in 0..<2 {
       #expect(await queueCode { _ = try await queue.add(coins) } == .storage)
-      #expect(await queueCode { try await queue.finish(id) } == .storage)
+      #expect(await queueCode { try await queue.finish([id]) } == .storage)
       #expect(await queueCode { _ = try await queue.purchase(coins) } == .storage)
       #expect(await queueCode { _ = try await queue.transaction(id) } == .storage)
       #expect(await queueCode { try await queue.synchronize() } == .storage)

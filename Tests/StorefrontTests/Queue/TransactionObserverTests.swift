@@ -64,8 +64,8 @@ struct TransactionObserverTests {
     for observer in observers {
       try await observer.wait { $0.states.values.allSatisfy { $0 == .purchased } && $0.states.count == 2 }
     }
-    for id in ids { try await queue.finish(id) }
-    try await queue.finish(ids[0])
+    for id in ids { try await queue.finish([id]) }
+    try await queue.finish([ids[0]])
     for observer in observers {
       try await observer.wait { $0.removed.count == 2 }
       #expect(await observer.removed.map { $0.id } == ids)
@@ -97,7 +97,7 @@ struct TransactionObserverTests {
     let ids = try await queue.add(
       contentsOf: (0..<10).map { Payment(productIdentifier: "book \($0)") })
     try await queue.synchronize()
-    for id in ids { try await queue.finish(id) }
+    for id in ids { try await queue.finish([id]) }
     let observer = RecordingObserver()
     await queue.addObserver(observer)
     try await queue.restoreCompletedTransactions()

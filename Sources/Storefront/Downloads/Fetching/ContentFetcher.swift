@@ -5,97 +5,113 @@ internal import ReceiptHTTP
 
 /// Fetches content from a server by range requests: the transport reads whole responses, so ranges bound memory.
 struct ContentFetcher: Sendable {
-  let caller: RemoteCaller
+  private let caller: RemoteCaller
 
   init(transport: any HTTPTransport, retry: RetryPolicy, time: RemoteTime) {
     caller = RemoteCaller(transport: transport, policy: retry, time: time)
   }
 
-  /// The content of a response.
+  /// Some of the content, or all of it.
   enum Piece: Sendable {
-    /// The requested range or its beginning, with the length and the strong validator of the whole content.
-    case part([UInt8], of: Int64?, validator: String?)
+    /// The requested range or its beginning, with the strong validator of the whole content.
+    case part([UInt8], validator: String?)
     /// All of the content, though a range was requested.
     case whole([UInt8], validator: String?)
-    /// The response is longer than the requested range: the server ignores ranges.
-    case exceedsLimit
-    /// The content ends before the requested range.
+    /// The content now ends before the requested range.
     case unsatisfiable
   }
 
-  /// Requests a range.
+  /// Requests a range, or the whole content of a server that ignores ranges.
   ///
   /// - Parameters:
-  ///   - url: The address of the content.
+  ///   - source: The content.
   ///   - offset: The first byte.
-  ///   - count: The number of bytes, at least 1. The server may send fewer.
+  ///   - count: The greatest number of bytes, at least 1. The server may send fewer.
   ///   - validator: The validator of the bytes received before: if it has changed, the server sends the whole content.
-  /// - Returns: The content of the response.
+  ///   - maximumWholeByteCount: The longest content that is fetched as a whole.
+  /// - Returns: A piece of content of the stated length.
   /// - Throws: ``DownloadError`` without a usable response.
-  func part(
-    of url: RemoteURL, at offset: Int64, count: Int, validator: String?
+  func piece(
+    of source: ContentSource, at offset: Int64, count: Int, validator: String?, maximumWholeByteCount: Int
   ) async throws(DownloadError) -> Piece {
+    let count = Int(min(source.length - offset, Int64(count)))
     var headers = [HTTPHeader("Range", "bytes=\(offset)-\(offset + Int64(count) - 1)")]
     if offset > 0, let validator { headers.append(HTTPHeader("If-Range", validator)) }
-    let request = Self.request(url, headers, limit: count)
-    return try await send(request, url) { response in
+    let piece = try await send(headers, to: source, limit: count) { response in
       switch response.status {
-      case 206: Self.classifyPart(response, at: offset, count: count)
-      case 416: .done(.unsatisfiable)
-      default: classifyWhole(response)
+      case 206: Self.classifyPart(response, of: source, at: offset, count: count)
+      case 416 where offset > 0: .done(.unsatisfiable)
+      case 416: .failed(source.lengthMismatch(0))
+      default: classifyWhole(response, of: source)
       }
     }
+    if let piece { return piece }
+    guard source.length <= Int64(maximumWholeByteCount) else {
+      throw DownloadError(
+        .rangesUnsupported, at: source.place,
+        "The server gives all \(source.length) bytes at once. Host it where parts can be had.")
+    }
+    let whole = try await send([], to: source, limit: Int(source.length)) {
+      classifyWhole($0, of: source)
+    }
+    guard let whole else { throw source.lengthMismatch(nil) }
+    return whole
   }
 
-  /// Requests the whole content.
-  func whole(of url: RemoteURL, limit: Int) async throws(DownloadError) -> Piece {
-    try await send(Self.request(url, [], limit: limit), url, classifyWhole)
-  }
-
-  private static func request(_ url: RemoteURL, _ headers: [HTTPHeader], limit: Int) -> RemoteRequest {
+  /// Sends a request; `nil` if the response is longer than the limit.
+  private func send(
+    _ headers: [HTTPHeader], to source: ContentSource, limit: Int,
+    _ classify: (RemoteResponse) -> RemoteCaller.Outcome<Piece>
+  ) async throws(DownloadError) -> Piece? {
     // Ranges and lengths are those of the unencoded content.
     let common = [HTTPHeader("Accept-Encoding", "identity"), UserAgent.header]
-    return RemoteRequest(.get, url, headers: common + headers, maximumResponseByteCount: limit)
-  }
-
-  private func send(
-    _ request: RemoteRequest, _ url: RemoteURL, _ classify: (RemoteResponse) -> RemoteCaller.Outcome<Piece>
-  ) async throws(DownloadError) -> Piece {
+    let request = RemoteRequest(
+      .get, source.url, headers: common + headers, maximumResponseByteCount: limit)
     do {
       return try await caller.send(isIdempotent: true, { request }, classify: classify)
     } catch RemoteCaller.Failure.transport(let error) where error.code == .tooLarge {
-      return .exceedsLimit
+      return nil
     } catch {
-      throw Self.failure(error, at: Self.place(url))
+      throw Self.failure(error, at: source.place)
     }
   }
 
   // MARK: Classification
 
   private static func classifyPart(
-    _ response: RemoteResponse, at offset: Int64, count: Int
+    _ response: RemoteResponse, of source: ContentSource, at offset: Int64, count: Int
   ) -> RemoteCaller.Outcome<Piece> {
     guard let range = response.header("Content-Range").flatMap({ ContentRange($0) }) else {
-      return .failed(Fault(.malformedResponse, "The server does not say which part it sends."))
+      return .failed(source.error(.malformedResponse, "The server does not say which part it sends."))
     }
     guard range.first == offset, range.count <= Int64(count) else {
-      return .failed(Fault(.malformedResponse, "The server sends another part than was asked for."))
+      return .failed(source.error(.malformedResponse, "The server sends another part than was asked for."))
     }
     guard range.count == Int64(response.body.count) else {
-      return again("The server says that it sends \(range.count) bytes, and sends \(response.body.count).")
+      let message = "The server says that it sends \(range.count) bytes, and sends \(response.body.count)."
+      return .retry(source.error(.unreachable, message), notBefore: nil, isProcessed: true)
     }
-    return .done(.part(response.body, of: range.total, validator: strongValidator(response)))
+    guard range.total ?? source.length == source.length else {
+      return .failed(source.lengthMismatch(range.total))
+    }
+    return .done(.part(response.body, validator: strongValidator(response)))
   }
 
-  private func classifyWhole(_ response: RemoteResponse) -> RemoteCaller.Outcome<Piece> {
-    let status = response.status
-    switch status {
-    case 200: return .done(.whole(response.body, validator: Self.strongValidator(response)))
-    case 408, 425, 429, 500...599:
-      let instant = response.retryAfter(now: caller.time.now())
-      return Self.again("The server refuses for now (HTTP status \(status)).", notBefore: instant)
-    default: return .failed(Fault(.refused, "The server does not give it (HTTP status \(status))."))
+  private func classifyWhole(
+    _ response: RemoteResponse, of source: ContentSource
+  ) -> RemoteCaller.Outcome<Piece> {
+    if response.status == 200 {
+      guard response.body.count == source.length else {
+        return .failed(source.lengthMismatch(Int64(response.body.count)))
+      }
+      return .done(.whole(response.body, validator: Self.strongValidator(response)))
     }
+    guard response.isRefusedForNow else {
+      return .failed(source.error(.refused, "The server does not give it (HTTP status \(response.status))."))
+    }
+    return .retry(
+      source.error(.unreachable, "The server refuses for now (HTTP status \(response.status))."),
+      notBefore: response.retryAfter(now: caller.time.now()), isProcessed: true)
   }
 
   /// The entity tag, if it is a strong validator (RFC 9110 section 8.8.3).
@@ -107,47 +123,21 @@ struct ContentFetcher: Sendable {
     return tag
   }
 
-  // MARK: Errors
-
-  /// An error without its place, which the caller adds.
-  private struct Fault: Error {
-    let code: DownloadError.Code
-    let message: String
-
-    init(_ code: DownloadError.Code, _ message: String) {
-      self.code = code
-      self.message = message
-    }
-  }
-
-  private static func again(
-    _ message: String, notBefore: Timestamp? = nil
-  ) -> RemoteCaller.Outcome<Piece> {
-    .retry(Fault(.unreachable, message), notBefore: notBefore, isProcessed: true)
-  }
-
   private static func failure(_ error: any Error, at place: String) -> DownloadError {
     switch error {
-    case let fault as Fault: DownloadError(fault.code, at: place, fault.message)
-    case RemoteCaller.Failure.transport(let error):
-      DownloadError(.unreachable, at: place, "The content cannot be fetched (\(error)). Try again later.")
-    case RemoteCaller.Failure.deadlineExceeded:
-      DownloadError(.unreachable, at: place, "The server did not answer in time. Try again later.")
-    case RemoteCaller.Failure.redirected(let status, _, let followed):
-      DownloadError(
-        .refused, at: place,
-        "The server redirects elsewhere (HTTP status \(status))\(RemoteCaller.Failure.afterRedirects(followed))."
-      )
+    case let error as DownloadError: error
+    case let failure as RemoteCaller.Failure: DownloadError(code(of: failure), at: place, failure.description)
     // The only other error is cancellation.
     default: DownloadError(.cancelled, at: place, "The task was cancelled.")
     }
   }
 
-  /// A URL without its query, which may hold credentials.
-  static func place(_ url: RemoteURL) -> String {
-    var url = url
-    url.query = nil
-    return url.description
+  private static func code(of failure: RemoteCaller.Failure) -> DownloadError.Code {
+    switch failure {
+    case .transport, .deadlineExceeded: .unreachable
+    case .redirected: .refused
+    case .cancelled: .cancelled
+    }
   }
 }
 
@@ -161,31 +151,17 @@ struct ContentRange: Sendable, Hashable {
   /// - Returns: `nil` for any other text, for `*/1234`, which has no range, and for a range that ends before it begins
   ///   or exceeds the length.
   init?(_ header: String) {
-    let words = header.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-    let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
-    guard halves.count == 2 else { return nil }
-    let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last
+    let form = #/(?i:bytes) ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)/#
+    guard let match = header.wholeMatch(of: form), let first = Int64(match.1), let last = Int64(match.2),
+      first <= last
     else { return nil }
-    if halves[1] == "*" {
-      total = nil
-    } else {
-      guard let whole = Self.number(halves[1]), last < whole else { return nil }
-      total = whole
-    }
+    total = Int64(match.3)
+    guard last < total ?? .max else { return nil }
     self.first = first
     self.last = last
   }
 
   var count: Int64 { last - first + 1 }
-
-  /// Reads digits only: `Int64` would also accept a sign.
-  private static func number(_ text: Substring) -> Int64? {
-    guard 1...18 ~= text.utf8.count, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
-    else { return nil }
-    return Int64(text)
-  }
 }
 
 /// Content whose description is valid: an address that may be requested, a length and a digest.
@@ -193,6 +169,23 @@ struct ContentSource: Sendable, Hashable {
   let url: RemoteURL
   let length: Int64
   let sha256: [UInt8]
+
+  /// The URL without its query, which may hold credentials.
+  var place: String {
+    var url = url
+    url.query = nil
+    return url.description
+  }
+
+  func error(_ code: DownloadError.Code, _ message: String) -> DownloadError {
+    DownloadError(code, at: place, message)
+  }
+
+  func lengthMismatch(_ found: Int64?) -> DownloadError {
+    error(
+      .lengthMismatch,
+      "The store says \(length) bytes, the server has \(found.map { String($0) } ?? "more").")
+  }
 
   init(_ content: DownloadableContent) throws(DownloadError) {
     let place = content.contentIdentifier

@@ -26,9 +26,7 @@ package struct DownloadFolder: DownloadFiles {
     }
   }
 
-  package func path(of name: String) -> String { path(.complete(name)) }
-
-  private func path(_ file: DownloadFile) -> String {
+  package func path(of file: DownloadFile) -> String {
     switch file {
     case .partial(let name): "\(directory)/\(name)\(Self.partialSuffix)"
     case .complete(let name): "\(directory)/\(name)\(Self.completeSuffix)"
@@ -36,7 +34,7 @@ package struct DownloadFolder: DownloadFiles {
   }
 
   package func byteCount(of file: DownloadFile) throws(DownloadError) -> Int64? {
-    let path = path(file)
+    let path = path(of: file)
     let status = try Self.perform("The file cannot be looked at", at: path) { () throws(SystemError) in
       try FileSystem.linkStatus(path)
     }
@@ -48,7 +46,7 @@ package struct DownloadFolder: DownloadFiles {
   }
 
   package func append(_ bytes: [UInt8], to name: String, at offset: Int64) throws(DownloadError) -> Bool {
-    let path = path(.partial(name))
+    let path = path(of: .partial(name))
     let file = try Self.perform("The file cannot be opened", at: path) { () throws(SystemError) in
       try File(path, .updating, permissions: 0o600)
     }
@@ -66,7 +64,7 @@ package struct DownloadFolder: DownloadFiles {
   }
 
   package func read(_ file: DownloadFile, at offset: Int64, count: Int) throws(DownloadError) -> [UInt8] {
-    let path = path(file)
+    let path = path(of: file)
     return try Self.perform("The file cannot be read", at: path) { () throws(SystemError) in
       try File(path, .readingItself).read(at: offset, count: count)
     }
@@ -74,19 +72,19 @@ package struct DownloadFolder: DownloadFiles {
 
   package func complete(_ name: String) throws(DownloadError) {
     if try byteCount(of: .partial(name)) != nil {
-      let partial = path(.partial(name))
+      let partial = path(of: .partial(name))
       try Self.synchronize(partial, .readingItself)
       try Self.perform("The file cannot be renamed", at: partial) { () throws(SystemError) in
-        try FileSystem.rename(partial, to: path(of: name))
+        try FileSystem.rename(partial, to: path(of: .complete(name)))
       }
     } else {
-      try Self.synchronize(path(of: name), .readingItself)
+      try Self.synchronize(path(of: .complete(name)), .readingItself)
     }
     try Self.synchronize(directory, .directory)
   }
 
   package func remove(_ file: DownloadFile) throws(DownloadError) {
-    let path = path(file)
+    let path = path(of: file)
     try Self.perform("The file cannot be removed", at: path) { () throws(SystemError) in
       try FileSystem.remove(path)
     }
@@ -151,8 +149,8 @@ package protocol DownloadFiles: Sendable {
   /// The names of the partial files.
   func partialNames() throws(DownloadError) -> [String]
 
-  /// The path of a complete file.
-  func path(of name: String) -> String
+  /// The path of a file.
+  func path(of file: DownloadFile) -> String
 }
 
 /// One of the two files of a download.

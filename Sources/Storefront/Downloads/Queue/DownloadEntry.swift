@@ -9,14 +9,13 @@ struct DownloadEntry {
   var record: DownloadRecord
   /// The length of its partial file.
   var receivedByteCount: Int64 = 0
-  /// The current work; `nil` unless the download is active.
-  var work: Work?
+  /// `nil` unless the download is active.
+  var active: Active?
   /// How often the download was restarted since it was started, because its content or its file changed.
   var restartCount = 0
 
-  struct Work {
-    /// Distinguishes this work from earlier work on the same download, whose results are ignored.
-    let number: UInt64
+  struct Active {
+    let work: DownloadWork
     let task: Task<Void, Never>
     let began: Duration
     let beganAtByteCount: Int64
@@ -24,42 +23,48 @@ struct DownloadEntry {
 
   init(_ record: DownloadRecord) { self.record = record }
 
-  var content: DownloadableContent { record.content }
-
   /// The name of its files. The identifier may contain characters that a file name must not.
-  var fileName: String { Self.fileName(record.id) }
-
-  static func fileName(_ id: Download.ID) -> String {
-    Hexadecimal.encode(Digest.hash(Array(id.rawValue.utf8), using: .sha256))
-  }
+  var fileName: String { Hexadecimal.encode(Digest.hash(Array(record.id.rawValue.utf8), using: .sha256)) }
 
   func snapshot(now: Duration, files: any DownloadFiles) -> Download {
-    let content = content
-    let state = state
-    return Download(
-      transaction: PaymentTransaction.ID(rawValue: record.transaction), index: record.index,
-      content: content, state: state,
-      receivedByteCount: state == .finished ? content.contentLength : receivedByteCount,
-      timeRemaining: timeRemaining(of: content.contentLength, now: now),
-      contentPath: state == .finished ? files.path(of: fileName) : nil,
-      error: state == .failed ? record.error?.value : nil)
-  }
-
-  private var state: Download.State {
+    var download = Download(record)
+    download.receivedByteCount = receivedByteCount
+    download.timeRemaining = timeRemaining(of: record.content.contentLength, now: now)
     switch record.state {
-    case .paused: .paused
-    case .finished: .finished
-    case .failed: .failed
-    default: work == nil ? .waiting : .active
+    case .paused: download.state = .paused
+    case .finished:
+      download.state = .finished
+      download.receivedByteCount = record.content.contentLength
+      download.contentPath = files.path(of: .complete(fileName))
+    case .failed:
+      download.state = .failed
+      download.error = record.error?.value
+    default: download.state = active == nil ? .waiting : .active
     }
+    return download
   }
 
   /// The estimate at the rate since it became active; `nil` until bytes were received.
   private func timeRemaining(of length: Int64, now: Duration) -> Duration? {
-    guard let work, now > work.began, receivedByteCount > work.beganAtByteCount else { return nil }
-    let share = Double(length - receivedByteCount) / Double(receivedByteCount - work.beganAtByteCount)
-    let seconds = (now - work.began) / .seconds(1) * share
+    guard let active, now > active.began, receivedByteCount > active.beganAtByteCount else { return nil }
+    let share = Double(length - receivedByteCount) / Double(receivedByteCount - active.beganAtByteCount)
+    let seconds = (now - active.began) / .seconds(1) * share
     return .milliseconds(Int64(min(max(seconds * 1000, 0), 1e15)))
+  }
+}
+
+/// Some work on a download. The results of earlier work on the same download are ignored.
+struct DownloadWork: Hashable {
+  let id: Download.ID
+  let number: UInt64
+}
+
+extension Download {
+  /// A waiting download.
+  init(_ record: DownloadRecord) {
+    self.init(
+      transaction: PaymentTransaction.ID(rawValue: record.transaction), index: record.index,
+      content: record.content)
   }
 }
 

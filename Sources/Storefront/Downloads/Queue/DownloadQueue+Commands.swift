@@ -40,7 +40,7 @@ extension DownloadQueue {
       stopWork(id)
       entries[id]?.record = record
     }
-    notify(paused.compactMap { snapshot($0.id) })
+    report(paused.map(\.id))
     schedule()
   }
 
@@ -94,17 +94,15 @@ extension DownloadQueue {
       guard let entry = entries.removeValue(forKey: id), entry.record.state != .finished else { continue }
       // A file that cannot be removed now is removed at the next launch.
       try? files.remove(.partial(entry.fileName))
-      let record = entry.record
-      cancelled.append(
-        Download(
-          transaction: PaymentTransaction.ID(rawValue: record.transaction), index: record.index,
-          content: record.content, state: .cancelled))
+      var download = Download(entry.record)
+      download.state = .cancelled
+      cancelled.append(download)
     }
     notify(cancelled)
   }
 
   private func enqueue(_ records: [(id: Download.ID, record: DownloadRecord?)]) throws(DownloadError) {
-    guard !isClosed else { throw DownloadError(.closed, "The queue was closed.") }
+    try requireOpen()
     guard !records.isEmpty else { return }
     try commit(records)
     for case (let id, let record?) in records {
@@ -116,12 +114,12 @@ extension DownloadQueue {
       entry.restartCount = 0
       entries[id] = entry
     }
-    notify(records.compactMap { snapshot($0.id) })
+    report(records.map(\.id))
     schedule()
   }
 
   private func requireKnown(_ ids: [Download.ID]) throws(DownloadError) {
-    guard !isClosed else { throw DownloadError(.closed, "The queue was closed.") }
+    try requireOpen()
     for id in ids where entries[id] == nil {
       throw DownloadError(.unknownDownload, at: id.rawValue, "It is not in the list: start it first.")
     }
@@ -130,7 +128,7 @@ extension DownloadQueue {
   private func purchasedContent(
     of transaction: PaymentTransaction.ID
   ) async throws(DownloadError) -> [DownloadableContent] {
-    guard let contents = try await permission.content(of: transaction) else {
+    guard let contents = try await content(transaction) else {
       throw Self.notPurchased(transaction.rawValue)
     }
     return contents

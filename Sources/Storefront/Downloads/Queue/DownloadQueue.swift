@@ -12,7 +12,15 @@ package actor DownloadQueue {
   let storage: any RecordStorage
   let files: any DownloadFiles
   let fetcher: ContentFetcher
-  let permission: any DownloadPermission
+  /// The content of a transaction that is purchased or restored, and not finished; `nil` for any other.
+  let content: Content
+  private let observer: Observer
+
+  package typealias Content =
+    @Sendable (PaymentTransaction.ID) async throws(DownloadError)
+    -> [DownloadableContent]?
+  /// Receives the current state of downloads. Calls do not overlap.
+  package typealias Observer = @Sendable ([Download]) async -> Void
 
   var entries: [Download.ID: DownloadEntry] = [:]
   var workCount: UInt64 = 0
@@ -23,12 +31,13 @@ package actor DownloadQueue {
   /// Reads the downloads of a storage. ``begin()`` starts work on them.
   package init(
     options: DownloadOptions, storage: any RecordStorage, files: any DownloadFiles,
-    permission: any DownloadPermission
+    content: @escaping Content, observer: @escaping Observer
   ) throws(DownloadError) {
     self.options = options
     self.storage = storage
     self.files = files
-    self.permission = permission
+    self.content = content
+    self.observer = observer
     fetcher = ContentFetcher(transport: options.transport, retry: options.retry, time: options.time)
     var found: [Download.ID: DownloadEntry] = [:]
     try storage.forEachRecord(in: .downloads, limit: 256, wrapping: { Self.fault($0) }) {
@@ -47,7 +56,7 @@ package actor DownloadQueue {
     let known = Set(entries.values.map(\.fileName))
     for name in try files.partialNames() where !known.contains(name) { try? files.remove(.partial(name)) }
     for transaction in Set(entries.values.map { PaymentTransaction.ID(rawValue: $0.record.transaction) }) {
-      if try await permission.content(of: transaction) == nil { try forget(transaction) }
+      if try await content(transaction) == nil { try forget(transaction) }
     }
     schedule()
   }
@@ -74,7 +83,7 @@ package actor DownloadQueue {
 
   /// Stores records; `nil` removes one.
   func commit(_ records: [(id: Download.ID, record: DownloadRecord?)]) throws(DownloadError) {
-    guard !isClosed else { throw DownloadError(.closed, "The queue was closed.") }
+    try requireOpen()
     let changes: [RecordChange] = records.map { id, record in
       if let record {
         .put(.downloads, key: id.rawValue, value: record.encodedJSON())
@@ -89,19 +98,26 @@ package actor DownloadQueue {
     }
   }
 
+  func requireOpen() throws(DownloadError) {
+    if isClosed { throw DownloadError(.closed, "The queue was closed.") }
+  }
+
   static func fault(_ error: RecordStorageError) -> DownloadError {
     DownloadError(.storage, at: error.place, "\(error.code.rawValue): \(error.message)")
   }
 
   /// Cancels the work on a download.
   func stopWork(_ id: Download.ID) {
-    entries[id]?.work?.task.cancel()
-    entries[id]?.work = nil
+    entries[id]?.active?.task.cancel()
+    entries[id]?.active = nil
   }
 
   // MARK: Notifying
 
-  /// Reports the current state of downloads. A slow observer receives only the latest state.
+  /// Reports the current state of downloads.
+  func report(_ ids: [Download.ID]) { notify(ids.compactMap { snapshot($0) }) }
+
+  /// Reports states of downloads. A slow observer receives only the latest state.
   func notify(_ downloads: [Download]) {
     for download in downloads {
       if let place = pendingUpdates.firstIndex(where: { $0.id == download.id }) {
@@ -113,7 +129,7 @@ package actor DownloadQueue {
     guard !isNotifying, !pendingUpdates.isEmpty else { return }
     isNotifying = true
     Task {
-      while let news = takePendingUpdates() { await permission.downloadsChanged(news) }
+      while let news = takePendingUpdates() { await observer(news) }
     }
   }
 
@@ -122,15 +138,4 @@ package actor DownloadQueue {
     isNotifying = !pendingUpdates.isEmpty
     return pendingUpdates.isEmpty ? nil : pendingUpdates
   }
-}
-
-/// What a download queue needs from the owner of the transactions.
-package protocol DownloadPermission: Sendable {
-  /// The content of a transaction that is purchased or restored, and not finished; `nil` for any other.
-  func content(
-    of transaction: PaymentTransaction.ID
-  ) async throws(DownloadError) -> [DownloadableContent]?
-
-  /// Receives the current state of downloads. Calls do not overlap.
-  func downloadsChanged(_ downloads: [Download]) async
 }

@@ -37,10 +37,6 @@ extension CachedIdentifierList {
   /// Whether a conditional request is possible.
   var isConditional: Bool { etag != nil || lastModified != nil }
 
-  func list() throws(ProductIdentifierError) -> ProductIdentifierList {
-    try ProductIdentifierList(identifiers)
-  }
-
   private var checksum: String {
     var copy = self
     copy.sha256 = nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
+internal import ReceiptBytes
 
 extension ProductIdentifierList {
   /// Reads the list that comes with an app: the resource `product_ids`, a property list or a JSON file.
@@ -50,24 +51,22 @@ struct SmallFile {
 
   /// Reads a regular file.
   func read(limit: Int) throws(ProductIdentifierError) -> [UInt8] {
-    let resolved = URL(filePath: path).resolvingSymlinksInPath().path
-    let attributes: [FileAttributeKey: Any]
-    do {
-      attributes = try FileManager.default.attributesOfItem(atPath: resolved)
+    let status: File.Status?
+    let bytes: [UInt8]?
+    do throws(SystemError) {
+      status = try FileSystem.status(path)
+      bytes = status?.isRegularFile == true ? try FileSystem.read(path, limit: limit) : []
     } catch {
-      throw ProductIdentifierError(.notFound, at: "", "There is no such file, or it cannot be looked at.")
+      throw ProductIdentifierError(.unreadable, at: "", "The file cannot be read: \(error.reason)")
     }
-    guard attributes[.type] as? FileAttributeType == .typeRegular else {
+    guard let status else { throw ProductIdentifierError(.notFound, at: "", "There is no such file.") }
+    guard status.isRegularFile else {
       throw ProductIdentifierError(.unreadable, at: "", "It is not a regular file.")
     }
-    guard let size = attributes[.size] as? UInt64, size <= limit else {
+    guard let bytes else {
       throw ProductIdentifierError(.tooLarge, at: "", "The file has more than \(limit) bytes.")
     }
-    do {
-      return Array(try Data(contentsOf: URL(filePath: resolved)))
-    } catch {
-      throw ProductIdentifierError(.unreadable, at: "", "The file cannot be read: \(error)")
-    }
+    return bytes
   }
 
   /// Replaces the file atomically: a reader sees the old one or the new one.

@@ -49,25 +49,20 @@ public struct ProductIdentifierList: Sendable, Hashable {
   ///
   /// - Parameter json: The whole file.
   /// - Throws: ``ProductIdentifierError`` with a JSON path or byte offset.
-  public init(json: [UInt8]) throws(ProductIdentifierError) {
+  package init(json: [UInt8]) throws(ProductIdentifierError) {
     let value: JSONValue
     do throws(MalformedReceipt) {
-      value = try JSONValue(
-        parsing: json,
-        limits: ReceiptLimits(
-          maximumByteCount: Self.maximumByteCount, maximumDepth: 4, maximumElementCount: Self.maximumCount))
+      let limits = ReceiptLimits(
+        maximumByteCount: Self.maximumByteCount, maximumDepth: 4, maximumElementCount: Self.maximumCount)
+      value = try JSONValue(parsing: json, limits: limits)
     } catch {
       throw ProductIdentifierError(error)
     }
-    guard let elements = value.array else {
-      throw ProductIdentifierError(
-        .wrongType, at: "$", "A list of product identifiers is an array of strings.")
-    }
+    guard let elements = value.array else { throw ProductIdentifierError(wrongTypeAt: "$") }
     var identifiers: [String] = []
-    identifiers.reserveCapacity(elements.count)
     for (index, element) in elements.enumerated() {
       guard let identifier = element.string else {
-        throw ProductIdentifierError(.wrongType, at: "$[\(index)]", "A product identifier is a string.")
+        throw ProductIdentifierError(wrongTypeAt: "$[\(index)]")
       }
       identifiers.append(identifier)
     }
@@ -78,69 +73,22 @@ public struct ProductIdentifierList: Sendable, Hashable {
   ///
   /// - Parameter propertyList: The whole file.
   /// - Throws: ``ProductIdentifierError`` with a path or byte offset.
-  public init(propertyList: [UInt8]) throws(ProductIdentifierError) {
+  package init(propertyList: [UInt8]) throws(ProductIdentifierError) {
     guard propertyList.count <= Self.maximumByteCount else {
       throw ProductIdentifierError(
         .tooLarge, at: "byte \(Self.maximumByteCount)",
         "The property list has \(propertyList.count) bytes; the limit is \(Self.maximumByteCount).")
     }
-    if propertyList.starts(with: "bplist".utf8) {
-      try self.init(try BinaryIdentifierList.strings(propertyList))
-    } else {
-      var reader = PropertyListArrayReader(propertyList, maximumCount: Self.maximumCount)
-      try self.init(try reader.strings())
-    }
-  }
-
-  /// The list as a JSON array.
-  public func encodedJSON() -> [UInt8] { JSONValue.array(identifiers.map(JSONValue.string)).encoded() }
-}
-
-/// A binary property list that is an array of strings.
-///
-/// All elements of an array may refer to one long string, so that the number of elements and the length of each are
-/// checked before the next one is copied.
-private struct BinaryIdentifierList: Decodable {
-  private var strings: [String] = []
-
-  static func strings(_ bytes: [UInt8]) throws(ProductIdentifierError) -> [String] {
-    let malformed = ProductIdentifierError(
-      .malformed, at: "byte 0", "The file is no binary property list.")
-    // The trailer has 64-bit numbers. Foundation would read a text that begins alike as an old-style property list.
-    guard bytes.suffix(32).contains(0) else { throw malformed }
-    do {
-      return try PropertyListDecoder().decode(BinaryIdentifierList.self, from: Data(bytes)).strings
-    } catch let error as ProductIdentifierError {
-      throw error
-    } catch DecodingError.typeMismatch(_, let context) {
-      let path = context.codingPath.reduce("$") { $0 + ($1.intValue.map { "[\($0)]" } ?? "") }
-      throw ProductIdentifierError(
-        .wrongType, at: path, "A list of product identifiers is an array of strings; here is something else.")
-    } catch {
-      throw malformed
-    }
-  }
-
-  init(from decoder: any Decoder) throws {
-    var elements = try decoder.unkeyedContainer()
-    guard elements.count ?? 0 <= ProductIdentifierList.maximumCount else {
-      throw ProductIdentifierError(
-        .tooLarge, at: "$", "The list has more than \(ProductIdentifierList.maximumCount) identifiers.")
-    }
-    while !elements.isAtEnd {
-      let path = "$[\(strings.count)]"
-      let identifier = try elements.decode(String.self)
-      do throws(CatalogError) {
-        try checkIdentifier(identifier, "product", at: path)
-      } catch {
-        throw ProductIdentifierError(.invalidIdentifier, at: path, error.message)
-      }
-      strings.append(identifier)
-    }
+    try self.init(try PropertyListStrings.read(propertyList))
   }
 }
 
 extension ProductIdentifierError {
+  init(wrongTypeAt path: String) {
+    self.init(
+      .wrongType, at: path, "A list of product identifiers is an array of strings; here is something else.")
+  }
+
   init(_ error: MalformedReceipt) {
     let code: Code =
       switch error.code {
@@ -150,6 +98,7 @@ extension ProductIdentifierError {
       }
     self.init(code, at: error.place.description, error.message)
   }
+
   /// The same error with the file or address that contains the place.
   func inside(_ container: String) -> ProductIdentifierError {
     ProductIdentifierError(code, at: place.isEmpty ? container : "\(container): \(place)", message)

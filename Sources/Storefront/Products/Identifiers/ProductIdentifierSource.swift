@@ -112,7 +112,7 @@ public struct ProductIdentifierSource: Sendable {
       let file = try CachedIdentifierList(file: bytes)
       // A cache of another address is not damaged, but must not be used.
       guard file.url == url.description else { return nil }
-      return Cached(file: file, list: try file.list())
+      return Cached(file: file, list: try ProductIdentifierList(file.identifiers))
     } catch {
       // The file is not removed: it may not be a cache at all. A valid list replaces it.
       notice(error.inside(cache.path), "The cache of product identifiers is damaged and not used", &notices)
@@ -160,14 +160,15 @@ public struct ProductIdentifierSource: Sendable {
     }
   }
 
+  private func failure(_ code: ProductIdentifierError.Code, _ message: String) -> ProductIdentifierError {
+    ProductIdentifierError(code, at: url.description, message)
+  }
+
   private var notAsked: ProductIdentifierError {
-    ProductIdentifierError(
-      .invalidResponse, at: url.description,
-      "The server says that nothing has changed (304), which it was not asked.")
+    failure(.invalidResponse, "The server says that nothing has changed (304), which it was not asked.")
   }
 
   private func classify(_ response: RemoteResponse) -> RemoteCaller.Outcome<Answer> {
-    let place = url.description
     func answer(_ list: ProductIdentifierList?) -> Answer {
       Answer(list: list, etag: response.header("ETag"), lastModified: response.header("Last-Modified"))
     }
@@ -176,38 +177,31 @@ public struct ProductIdentifierSource: Sendable {
       do throws(ProductIdentifierError) {
         return .done(answer(try ProductIdentifierList(json: response.body)))
       } catch {
-        return .failed(error.inside(place))
+        return .failed(error.inside(url.description))
       }
     case 304: return .done(answer(nil))
-    case 404, 410:
-      return .failed(
-        ProductIdentifierError(.notFound, at: place, "The server has no such file (\(response.status))."))
-    case 408, 425, 429, 500...:
+    case 404, 410: return .failed(failure(.notFound, "The server has no such file (\(response.status))."))
+    case _ where response.isRefusedForNow:
       return .retry(
-        ProductIdentifierError(.unavailable, at: place, "The server cannot answer now (\(response.status))."),
+        failure(.unavailable, "The server cannot answer now (\(response.status))."),
         notBefore: response.retryAfter(now: caller.time.now()), isProcessed: true)
-    default:
-      return .failed(ProductIdentifierError(.refused, at: place, "The server refuses (\(response.status))."))
+    default: return .failed(failure(.refused, "The server refuses (\(response.status))."))
     }
   }
 
   private func error(_ error: any Error) -> ProductIdentifierError {
-    let place = url.description
-    switch error {
-    case let error as ProductIdentifierError: return error
-    case RemoteCaller.Failure.transport(let error) where error.code == .tooLarge:
-      return ProductIdentifierError(.tooLarge, at: place, error.message)
-    case RemoteCaller.Failure.transport(let error):
-      return ProductIdentifierError(.unavailable, at: place, "The server was not reached: \(error)")
-    case RemoteCaller.Failure.deadlineExceeded:
-      return ProductIdentifierError(.unavailable, at: place, "The server did not answer in time.")
-    case RemoteCaller.Failure.redirected(let status, _, let followed):
-      return ProductIdentifierError(
-        .refused, at: place,
-        "The server sends on to another one (\(status))\(RemoteCaller.Failure.afterRedirects(followed)).")
-    // The only other errors are these and `CancellationError`.
-    default: return ProductIdentifierError(.cancelled, at: place, "The task was cancelled.")
+    guard let cause = error as? RemoteCaller.Failure else {
+      // The only other error is cancellation.
+      return error as? ProductIdentifierError ?? failure(.cancelled, "The task was cancelled.")
     }
+    let code: ProductIdentifierError.Code =
+      switch cause {
+      case .transport(let error) where error.code == .tooLarge: .tooLarge
+      case .transport, .deadlineExceeded: .unavailable
+      case .redirected: .refused
+      case .cancelled: .cancelled
+      }
+    return failure(code, cause.description)
   }
 }
 
@@ -231,15 +225,4 @@ public struct ProductIdentifierResult: Sendable, Hashable {
   package let confirmedAt: Timestamp
   /// Errors of the cache: it is damaged and was not used, or it could not be written.
   public let notices: [ProductIdentifierError]
-
-  /// Creates a result.
-  package init(
-    list: ProductIdentifierList, freshness: Freshness, confirmedAt: Timestamp,
-    notices: [ProductIdentifierError] = []
-  ) {
-    self.list = list
-    self.freshness = freshness
-    self.confirmedAt = confirmedAt
-    self.notices = notices
-  }
 }

@@ -3,7 +3,7 @@
 public import FoundationEssentials
 internal import Synchronization
 
-/// Asks the store for localised information about products (`SKProductsRequest`).
+/// Asks the store for localised information about products (`SKRequest`, `SKProductsRequest`).
 ///
 /// ```swift
 /// let request = ProductsRequest(productIdentifiers: ["com.example.coins"], store: store)
@@ -12,14 +12,14 @@ internal import Synchronization
 ///
 /// Or with a delegate, as in StoreKit: set ``delegate``, call ``start()``, and if need be ``cancel()``. A request that
 /// was started retains itself until it is done. It does not retain its delegate.
-public final class ProductsRequest: StoreRequest {
+public final class ProductsRequest: Sendable {
   /// The identifiers of the requested products.
-  public let productIdentifiers: Set<String>
+  package let productIdentifiers: Set<String>
   /// The languages that the customer reads, best first.
   package let preferredLocales: [Locale]
 
   private let store: any Store
-  private let policy: InvalidIdentifierPolicy
+  private let report: (@Sendable (InvalidProductIdentifiers) async -> Void)?
   private let log: @Sendable (String) -> Void
   private let state: Mutex<State>
   private let delivery: ProductsDelivery
@@ -36,17 +36,19 @@ public final class ProductsRequest: StoreRequest {
   ///   - productIdentifiers: The products to request. No call lists all products of a store.
   ///   - store: The store.
   ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - invalidIdentifiers: How identifiers are handled that the store does not know.
+  ///   - report: Receives identifiers that the store does not know, which are a mistake in the list of identifiers or in
+  ///     the store's catalogue. In development show the error prominently. In production customers buy the other products;
+  ///     tell the vendor's own server. They are logged in any case, and listed separately in the response.
   ///   - log: Receives warnings, one line each.
   public init(
     productIdentifiers: Set<String>, store: any Store, preferredLocales: [Locale] = [.current],
-    invalidIdentifiers: InvalidIdentifierPolicy = .production,
+    report: (@Sendable (InvalidProductIdentifiers) async -> Void)? = nil,
     log: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.productIdentifiers = productIdentifiers
     self.preferredLocales = preferredLocales
     self.store = store
-    policy = invalidIdentifiers
+    self.report = report
     self.log = log
     state = Mutex(State())
     delivery = ProductsDelivery()
@@ -68,7 +70,7 @@ public final class ProductsRequest: StoreRequest {
     let response = checked(answer)
     if let invalid = InvalidProductIdentifiers(response.invalidProductIdentifiers) {
       log(invalid.description)
-      if case .development(let report) = policy { report(invalid) }
+      await report?(invalid)
     }
     return response
   }
@@ -92,7 +94,7 @@ public final class ProductsRequest: StoreRequest {
   }
 
   /// Sends the request (`start`). The delegate receives the response and then that the request finished, or only the
-  /// error.
+  /// error. A request is sent once: starting it again, or after it was cancelled, has no effect.
   public func start() {
     state.withLock { state in
       guard !state.wasStarted else { return }
@@ -102,7 +104,8 @@ public final class ProductsRequest: StoreRequest {
     }
   }
 
-  /// Cancels the request (`cancel`): the delegate receives no further call, not even an error.
+  /// Cancels the request (`cancel`). When this returns, the delegate receives no further call, and no error for the
+  /// cancellation. A call in progress has ended, unless it is the one that cancels.
   public func cancel() async {
     let task = state.withLock { state in
       state.wasStarted = true

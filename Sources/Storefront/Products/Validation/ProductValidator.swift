@@ -16,7 +16,6 @@ public import FoundationEssentials
 public struct ProductValidator: Sendable {
   private let store: any Store
   private let preferredLocales: [Locale]
-  private let policy: InvalidIdentifierPolicy
   private let report: (@Sendable (InvalidProductIdentifiers) async -> Void)?
   private let log: @Sendable (String) -> Void
 
@@ -25,18 +24,15 @@ public struct ProductValidator: Sendable {
   /// - Parameters:
   ///   - store: The store.
   ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - invalidIdentifiers: How identifiers are handled that the store does not know.
-  ///   - report: Reports them, for example to the vendor's own server.
+  ///   - report: Receives identifiers that the store does not know, as in ``ProductsRequest``.
   ///   - log: Receives warnings, one line each.
   public init(
     store: any Store, preferredLocales: [Locale] = [.current],
-    invalidIdentifiers: InvalidIdentifierPolicy = .production,
     report: (@Sendable (InvalidProductIdentifiers) async -> Void)? = nil,
     log: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.store = store
     self.preferredLocales = preferredLocales
-    policy = invalidIdentifiers
     self.report = report
     self.log = log
   }
@@ -44,39 +40,20 @@ public struct ProductValidator: Sendable {
   /// Asks the store about the list.
   ///
   /// - Parameter list: The identifiers, in the order in which products are shown.
-  /// - Returns: The products in that order, and the invalid identifiers.
+  /// - Returns: The products in that order, and the invalid identifiers. Keep them to make payments.
   /// - Throws: ``StoreError`` if the store did not answer.
-  public func validate(_ list: ProductIdentifierList) async throws(StoreError) -> ValidatedProducts {
+  public func validate(_ list: ProductIdentifierList) async throws(StoreError) -> ProductsResponse {
     let request = ProductsRequest(
       productIdentifiers: Set(list.identifiers), store: store, preferredLocales: preferredLocales,
-      invalidIdentifiers: policy, log: log)
+      report: report, log: log)
     let response = try await request.response()
-    let invalid = InvalidProductIdentifiers(response.invalidProductIdentifiers)
-    if let invalid { await report?(invalid) }
-    return ValidatedProducts(response, orderedBy: list)
+    return ProductsResponse(
+      products: list.identifiers.compactMap { response.product($0) },
+      invalidProductIdentifiers: response.invalidProductIdentifiers)
   }
 }
 
-/// Products that the store confirmed. Keep them to make payments.
-public struct ValidatedProducts: Sendable, Hashable {
-  /// The products, in the order of the list.
-  public let products: [Product]
-  /// Identifiers of the list that the store does not know.
-  public let invalidProductIdentifiers: [String]
-
-  /// Creates a value from a store's response, in the order of the list.
-  package init(_ response: ProductsResponse, orderedBy list: ProductIdentifierList) {
-    let products = Dictionary(
-      response.products.map { ($0.productIdentifier, $0) }, uniquingKeysWith: { first, _ in first })
-    self.products = list.identifiers.compactMap { products[$0] }
-    invalidProductIdentifiers = response.invalidProductIdentifiers
-  }
-
-  /// The error about invalid identifiers; `nil` if all are valid.
-  package var validationError: InvalidProductIdentifiers? {
-    InvalidProductIdentifiers(invalidProductIdentifiers)
-  }
-
+extension ProductsResponse {
   /// The product with this identifier; `nil` if the store did not confirm it.
   public func product(_ productIdentifier: String) -> Product? {
     products.first { $0.productIdentifier == productIdentifier }

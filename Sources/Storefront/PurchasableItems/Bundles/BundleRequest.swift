@@ -39,39 +39,22 @@ public struct BundleRequest: Sendable {
         .invalidContent, at: content.contentIdentifier,
         "A bundle has at most \(Self.maximumByteCount) bytes. Download it instead.")
     }
-    let place = ContentFetcher.place(source.url)
-    let bytes = try await fetch(source, place)
+    var bytes: [UInt8] = []
+    while bytes.count < source.length {
+      let piece = try await items.fetcher.piece(
+        of: source, at: Int64(bytes.count), count: Self.partByteCount, validator: nil,
+        maximumWholeByteCount: Self.maximumByteCount)
+      switch piece {
+      case .part(let more, _): bytes += more
+      case .whole(let all, _): bytes = all
+      case .unsatisfiable: throw source.lengthMismatch(Int64(bytes.count))
+      }
+    }
     guard Digest.hash(bytes, using: .sha256) == source.sha256 else {
-      throw DownloadError(.checksumMismatch, at: place, "The content is not what the store says.")
+      throw source.error(.checksumMismatch, "The content is not what the store says.")
     }
     return ContentBundle(
       identifier: content.contentIdentifier, version: content.contentVersion, bytes: bytes)
-  }
-
-  private func fetch(_ source: ContentSource, _ place: String) async throws(DownloadError) -> [UInt8] {
-    let mismatch = DownloadError(
-      .lengthMismatch, at: place, "The content has not the \(source.length) bytes that the store says.")
-    var bytes: [UInt8] = []
-    while Int64(bytes.count) < source.length {
-      let rest = Int(source.length) - bytes.count
-      switch try await items.fetcher.part(
-        of: source.url, at: Int64(bytes.count), count: min(rest, Self.partByteCount), validator: nil)
-      {
-      case .part(let more, let total, _):
-        if let total, total != source.length { throw mismatch }
-        bytes += more
-      case .whole(let all, _): return all
-      case .unsatisfiable: throw mismatch
-      case .exceedsLimit:
-        guard
-          case .whole(let all, _) = try await items.fetcher.whole(of: source.url, limit: Int(source.length))
-        else {
-          throw mismatch
-        }
-        return all
-      }
-    }
-    return bytes
   }
 }
 

@@ -22,15 +22,9 @@ internal import ReceiptCodec
 ///
 /// A refund, a revocation or a renewal that a server or a notification reports reaches it by ``remember(_:)``.
 public actor QueuePurchaseRecord: PurchaseRecord {
-  /// Verifies the receipt of a transaction that is purchased or restored.
-  ///
-  /// It returns the purchase in the receipt, or `nil` if the receipt is invalid, and throws if it could not be
-  /// verified.
-  public typealias Verify = @Sendable (PaymentTransaction) async throws -> OwnedPurchase?
-
   private let queue: PaymentQueue
   private let others: (any PurchaseRecord)?
-  private let verify: Verify
+  private let verify: @Sendable (PaymentTransaction) async throws -> OwnedPurchase?
   /// The purchases of unfinished transactions; `nil` for an invalid receipt.
   private var verified: [PaymentTransaction.ID: OwnedPurchase?] = [:]
   /// The remembered purchases, by transaction; `nil` until they are read.
@@ -43,9 +37,11 @@ public actor QueuePurchaseRecord: PurchaseRecord {
   /// - Parameters:
   ///   - queue: The queue.
   ///   - others: Purchases from elsewhere, such as the vendor's server.
-  ///   - verify: Verifies a receipt. Its result is cached, unless it throws.
+  ///   - verify: Verifies the receipt of a transaction that is purchased or restored. It returns the purchase in the
+  ///     receipt, or `nil` if the receipt is invalid, and throws if it could not be verified. Its result is cached.
   public init(
-    _ queue: PaymentQueue, remembering others: (any PurchaseRecord)? = nil, verify: @escaping Verify
+    _ queue: PaymentQueue, remembering others: (any PurchaseRecord)? = nil,
+    verify: @escaping @Sendable (PaymentTransaction) async throws -> OwnedPurchase?
   ) {
     self.queue = queue
     self.others = others
@@ -101,8 +97,13 @@ public actor QueuePurchaseRecord: PurchaseRecord {
   private func purchase(of id: PaymentTransaction.ID) async throws -> OwnedPurchase? {
     if let known = verified[id] { return known }
     guard let transaction = try await queue.transaction(id) else { return nil }
+    return try await purchase(in: transaction)
+  }
+
+  private func purchase(in transaction: PaymentTransaction) async throws -> OwnedPurchase? {
+    if let known = verified[transaction.id] { return known }
     let purchase = try await verify(transaction)
-    verified[id] = .some(purchase)
+    verified[transaction.id] = .some(purchase)
     return purchase
   }
 
@@ -118,11 +119,7 @@ public actor QueuePurchaseRecord: PurchaseRecord {
       for transaction in page {
         let purchase: OwnedPurchase?
         do {
-          if let known = verified[transaction.id] {
-            purchase = known
-          } else {
-            purchase = try await verify(transaction)
-          }
+          purchase = try await self.purchase(in: transaction)
         } catch {
           // That of another product is verified later.
           if productIdentifiers.contains(transaction.payment.productIdentifier) { throw error }

@@ -2,27 +2,10 @@
 
 /// The changes of one commit to a ledger, collected from the store's answers.
 struct LedgerChanges {
-  /// A transaction that is not in the queue yet.
-  struct Added {
-    let payment: Payment
-    let request: String?
-    let outcome: PaymentTransaction.Outcome
-    /// The original sale of a restoration.
-    var original: StoreTransaction?
-
-    func outcome(as number: SequenceNumber) -> PaymentTransaction.Outcome {
-      guard let original, case .purchased(let sale) = outcome else { return outcome }
-      return .restored(
-        sale,
-        original: PaymentTransaction(
-          id: number.originalID, payment: original.payment, outcome: .purchased(original)))
-    }
-  }
-
-  private(set) var added: [Added] = []
-  /// The outcomes of transactions in the state `purchasing`.
-  private(set) var outcomes:
-    [(SequenceNumber, payment: Payment, outcome: PaymentTransaction.Outcome, request: String?)] = []
+  /// Transactions that are not in the queue yet, with the request identifier of a payment.
+  private(set) var added: [(payment: Payment, outcome: PaymentTransaction.Outcome, request: String?)] = []
+  /// Transactions that were in the state `purchasing`, with their outcomes.
+  private(set) var outcomes: [(number: SequenceNumber, transaction: PaymentTransaction)] = []
   private var answered: Set<SequenceNumber> = []
   private var sales: Set<String> = []
   private var originals: Set<String> = []
@@ -30,18 +13,17 @@ struct LedgerChanges {
   var isEmpty: Bool { added.isEmpty && outcomes.isEmpty }
 
   /// Adds a payment.
-  mutating func add(_ payment: Payment, request: String) {
-    added.append(Added(payment: payment, request: request, outcome: .purchasing))
-  }
+  mutating func add(_ payment: Payment, request: String) { added.append((payment, .purchasing, request)) }
 
   /// Applies the store's answer to a payment, unless the payment has an outcome already.
   mutating func complete(
     _ number: SequenceNumber, _ outcome: PaymentTransaction.Outcome, in ledger: TransactionLedger
   ) {
-    guard let transaction = ledger.transactions[number], transaction.transactionState == .purchasing,
+    guard var transaction = ledger.transactions[number], transaction.transactionState == .purchasing,
       answered.insert(number).inserted
     else { return }
-    outcomes.append((number, transaction.payment, outcome, nil))
+    transaction.outcome = outcome
+    outcomes.append((number, transaction))
     if case .purchased(let sale) = outcome { sales.insert(sale.transactionIdentifier) }
   }
 
@@ -55,7 +37,7 @@ struct LedgerChanges {
     guard !ledger.contains(sale: sale.transactionIdentifier),
       sales.insert(sale.transactionIdentifier).inserted
     else { return }
-    added.append(Added(payment: sale.payment, request: nil, outcome: .purchased(sale)))
+    added.append((sale.payment, .purchased(sale), nil))
   }
 
   /// Adds a restored purchase, unless it is already in the queue, restored and not finished.
@@ -66,25 +48,6 @@ struct LedgerChanges {
       !sales.contains(sale.transactionIdentifier), originals.insert(original).inserted
     else { return }
     sales.insert(sale.transactionIdentifier)
-    added.append(
-      Added(payment: sale.payment, request: nil, outcome: .purchased(sale), original: restored.original))
-  }
-}
-
-extension PaymentTransaction.Outcome {
-  /// The same with empty receipts.
-  var withoutReceipts: PaymentTransaction.Outcome {
-    switch self {
-    case .purchasing, .failed: return self
-    case .purchased(var sale):
-      sale.receipt = []
-      return .purchased(sale)
-    case .restored(var sale, let original):
-      sale.receipt = []
-      return .restored(
-        sale,
-        original: PaymentTransaction(
-          id: original.id, payment: original.payment, outcome: original.outcome.withoutReceipts))
-    }
+    added.append((sale.payment, .restored(sale, original: restored.original), nil))
   }
 }

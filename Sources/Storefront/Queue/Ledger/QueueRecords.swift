@@ -53,7 +53,8 @@ extension JSONRecord {
 
 extension QueueRecord {
   static let key = "queue"
-  static let presentVersion: Int64 = 1
+  /// Version 1 named the members of a sale differently.
+  static let presentVersion: Int64 = 2
 
   /// Reads it; `nil` for an empty storage.
   static func read(from storage: any RecordStorage) throws(PaymentQueueError) -> QueueRecord? {
@@ -61,9 +62,11 @@ extension QueueRecord {
     let place = "\(RecordCollection.queue) \(key)"
     let record = try QueueRecord(record: value, at: place)
     guard record.version == presentVersion else {
+      let build = record.version < presentVersion ? "an older" : "a later"
       throw PaymentQueueError(
         .unsupported, at: place,
-        "The records are of version \(record.version); this build knows version \(presentVersion).")
+        "The records were written by \(build) build: they are of version \(record.version), this build reads version "
+          + "\(presentVersion). Nothing was changed: finish the transactions with the build that wrote them.")
     }
     guard (0...SequenceNumber.greatest.value).contains(record.reserved) else {
       throw PaymentQueueError(damage: "$.reserved is no number of a transaction", at: place)
@@ -79,14 +82,15 @@ extension QueueRecord {
 /// ```
 extension TransactionRecord {
   init(_ transaction: PaymentTransaction, request: String?) {
-    self.init(state: transaction.transactionState.name, payment: transaction.payment)
+    let payment = transaction.payment
     switch transaction.outcome {
-    case .purchasing: self.request = request
-    case .failed(let error): self.error = error
-    case .purchased(let sale): self.sale = Self.storable(sale)
+    case .purchasing: self.init(state: "purchasing", payment: payment, request: request)
+    case .failed(let error): self.init(state: "failed", payment: payment, error: error)
+    case .purchased(let sale):
+      self.init(state: "purchased", payment: payment, sale: Self.storable(sale))
     case .restored(let sale, let original):
-      self.sale = Self.storable(sale)
-      self.original = original.storeTransaction.map(Self.storable)
+      self.init(
+        state: "restored", payment: payment, sale: Self.storable(sale), original: Self.storable(original))
     }
   }
 
@@ -111,28 +115,13 @@ extension TransactionRecord {
     case ("purchasing", nil, nil, nil) where request != nil: outcome = .purchasing
     case ("purchased", let sale?, nil, nil): outcome = .purchased(sale)
     case ("failed", nil, let error?, nil): outcome = .failed(error)
-    case ("restored", let sale?, nil, let original?):
-      outcome = .restored(
-        sale,
-        original: PaymentTransaction(
-          id: number.originalID, payment: original.payment, outcome: .purchased(original)))
+    case ("restored", let sale?, nil, let original?): outcome = .restored(sale, original: original)
     default:
       throw PaymentQueueError(
         damage: "$.state is \"\(state)\", and what belongs to that is not there",
         at: "\(RecordCollection.queueTransactions) \(number.key)")
     }
     return PaymentTransaction(id: number.id, payment: payment, outcome: outcome)
-  }
-}
-
-extension PaymentTransaction.State {
-  fileprivate var name: String {
-    switch self {
-    case .purchasing: "purchasing"
-    case .purchased: "purchased"
-    case .failed: "failed"
-    case .restored: "restored"
-    }
   }
 }
 
@@ -166,13 +155,10 @@ struct SequenceNumber: Sendable, Hashable, Comparable {
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// The key of its original's receipt.
-  var originalKey: String { key + "-original" }
+  /// The keys of the receipts of its sale and of the original.
+  var receiptKeys: [String] { [key, "\(key)-original"] }
 
   var id: PaymentTransaction.ID { PaymentTransaction.ID(rawValue: key) }
-
-  /// The identifier of the original's copy, which is not itself in the queue.
-  var originalID: PaymentTransaction.ID { PaymentTransaction.ID(rawValue: originalKey) }
 
   static func < (left: SequenceNumber, right: SequenceNumber) -> Bool { left.value < right.value }
 }

@@ -14,13 +14,12 @@ struct TransactionLedger {
   private(set) var requests: [SequenceNumber: String] = [:]
   /// The inverse of `requests`.
   private var purchasing: [String: SequenceNumber] = [:]
-  /// The number of unfinished transactions per sale, by the store's identifier.
+  /// Finished sales that were not reported to the store yet.
+  private(set) var finishes: [SequenceNumber: String] = [:]
+  /// The number of unfinished transactions and unreported finishes per sale, by the store's identifier.
   private var sales: [String: Int] = [:]
   /// The number of restored transactions per original sale, by the store's identifier.
   private var originals: [String: Int] = [:]
-  /// Finished sales that were not reported to the store yet.
-  private(set) var finishes: [SequenceNumber: String] = [:]
-  private var finishing: [String: Int] = [:]
   /// The number of the next transaction.
   private var next = SequenceNumber(value: 1)
   /// Numbers below this one may be assigned without a write to the storage.
@@ -38,7 +37,7 @@ struct TransactionLedger {
   func hasAssigned(_ number: SequenceNumber) -> Bool { number.value >= 1 && number < next }
 
   /// Whether a sale is known: its transaction is in the queue, or was finished and not reported yet.
-  func contains(sale identifier: String) -> Bool { sales[identifier] != nil || finishing[identifier] != nil }
+  func contains(sale identifier: String) -> Bool { sales[identifier] != nil }
 
   /// Whether a purchase is already in the queue, restored and not finished.
   func hasRestored(original identifier: String) -> Bool { originals[identifier] != nil }
@@ -66,47 +65,36 @@ struct TransactionLedger {
       records.append(
         .put(.queue, key: QueueRecord.key, value: QueueRecord(reserved: reserved.value).encodedJSON()))
     }
-    var given = changes.outcomes
+    var given = changes.outcomes.map {
+      (number: $0.number, transaction: $0.transaction, request: String?.none)
+    }
     for (offset, added) in changes.added.enumerated() {
       let number = SequenceNumber(value: next.value + Int64(offset))
-      given.append((number, added.payment, added.outcome(as: number), added.request))
+      let transaction = PaymentTransaction(id: number.id, payment: added.payment, outcome: added.outcome)
+      given.append((number, transaction, added.request))
     }
-    for (number, payment, outcome, request) in given {
-      let transaction = PaymentTransaction(id: number.id, payment: payment, outcome: outcome)
+    for (number, transaction, request) in given {
       let record = TransactionRecord(transaction, request: request)
       records.append(.put(.queueTransactions, key: number.key, value: record.encodedJSON()))
-      records += Self.receipts(of: outcome, number)
+      for (key, sale) in zip(number.receiptKeys, transaction.outcome.sales) {
+        records.append(.put(.queueReceipts, key: key, value: sale.receipt))
+      }
     }
     try storage.commitQueue(records)
     next = SequenceNumber(value: last)
     self.reserved = reserved
-    for (number, payment, outcome, request) in given {
-      index(number, payment, outcome.withoutReceipts, request)
-    }
-    return given.map { $0.0 }
+    for (number, transaction, request) in given { index(number, transaction, request) }
+    return given.map(\.number)
   }
 
-  private static func receipts(
-    of outcome: PaymentTransaction.Outcome, _ number: SequenceNumber
-  ) -> [RecordChange] {
-    switch outcome {
-    case .purchasing, .failed: return []
-    case .purchased(let sale): return [.put(.queueReceipts, key: number.key, value: sale.receipt)]
-    case .restored(let sale, let original):
-      let receipt = original.storeTransaction?.receipt ?? []
-      return [
-        .put(.queueReceipts, key: number.key, value: sale.receipt),
-        .put(.queueReceipts, key: number.originalKey, value: receipt),
-      ]
-    }
-  }
-
-  private mutating func index(
-    _ number: SequenceNumber, _ payment: Payment, _ outcome: PaymentTransaction.Outcome, _ request: String?
-  ) {
-    transactions[number] = PaymentTransaction(id: number.id, payment: payment, outcome: outcome)
+  /// Keeps a transaction in memory, without receipts.
+  private mutating func index(_ number: SequenceNumber, _ transaction: PaymentTransaction, _ request: String?)
+  {
+    var transaction = transaction
+    transaction.outcome = transaction.outcome.withReceipts { _ in [] }
+    transactions[number] = transaction
     if let answered = requests.removeValue(forKey: number) { purchasing[answered] = nil }
-    switch outcome {
+    switch transaction.outcome {
     case .purchasing:
       requests[number] = request
       if let request { purchasing[request] = number }
@@ -114,7 +102,7 @@ struct TransactionLedger {
     case .purchased(let sale): sales.count(sale.transactionIdentifier)
     case .restored(let sale, let original):
       sales.count(sale.transactionIdentifier)
-      if let identifier = original.transactionIdentifier { originals.count(identifier) }
+      originals.count(original.transactionIdentifier)
     }
   }
 
@@ -133,32 +121,25 @@ struct TransactionLedger {
     var changes: [RecordChange] = []
     for (number, transaction) in finished {
       changes.append(.remove(.queueTransactions, key: number.key))
-      if isKept, let sale = transaction.storeTransaction {
+      for (key, _) in zip(number.receiptKeys, transaction.outcome.sales).dropFirst(isKept ? 1 : 0) {
+        changes.append(.remove(.queueReceipts, key: key))
+      }
+      guard let sale = transaction.storeTransaction else { continue }
+      if isKept {
         let kept = PaymentTransaction(
           id: transaction.id, payment: transaction.payment, outcome: .purchased(sale))
         changes.append(
-          .put(
-            .queueKept, key: number.key, value: TransactionRecord(kept, request: nil).encodedJSON()))
-      } else {
-        changes.append(.remove(.queueReceipts, key: number.key))
+          .put(.queueKept, key: number.key, value: TransactionRecord(kept, request: nil).encodedJSON()))
       }
-      if let sale = transaction.transactionIdentifier {
-        changes.append(.put(.queueFinishes, key: number.key, value: Array(sale.utf8)))
-      }
-      if transaction.originalTransaction != nil {
-        changes.append(.remove(.queueReceipts, key: number.originalKey))
-      }
+      changes.append(.put(.queueFinishes, key: number.key, value: Array(sale.transactionIdentifier.utf8)))
     }
     try storage.commitQueue(changes)
     for (number, transaction) in finished {
       transactions[number] = nil
-      if let original = transaction.originalTransaction?.transactionIdentifier {
-        originals.discount(original)
+      if case .restored(_, let original) = transaction.outcome {
+        originals.discount(original.transactionIdentifier)
       }
-      guard let sale = transaction.transactionIdentifier else { continue }
-      sales.discount(sale)
-      finishes[number] = sale
-      finishing.count(sale)
+      finishes[number] = transaction.transactionIdentifier
     }
     return finished
   }
@@ -170,7 +151,7 @@ struct TransactionLedger {
       throw PaymentQueueError(error)
     }
     finishes[number] = nil
-    finishing.discount(sale)
+    sales.discount(sale)
   }
 }
 
@@ -192,16 +173,14 @@ extension TransactionLedger {
     }
     ledger.transactions.reserveCapacity(found.count)
     ledger.sales.reserveCapacity(found.count)
-    for (number, transaction, request) in found {
-      ledger.index(number, transaction.payment, transaction.outcome, request)
-    }
+    for (number, transaction, request) in found { ledger.index(number, transaction, request) }
     try ledger.forEach(in: .queueFinishes) { (ledger, number, stored) throws(PaymentQueueError) in
       guard let sale = String(validating: stored.value, as: UTF8.self) else {
         throw PaymentQueueError(
           damage: "it is no text", at: "\(RecordCollection.queueFinishes) \(stored.key)")
       }
       ledger.finishes[number] = sale
-      ledger.finishing.count(sale)
+      ledger.sales.count(sale)
     }
     return ledger
   }
@@ -223,30 +202,33 @@ extension TransactionLedger {
 
   /// A transaction with its receipts; `nil` if it is not in the queue.
   func withReceipts(_ number: SequenceNumber) throws(PaymentQueueError) -> PaymentTransaction? {
-    guard let transaction = transactions[number] else { return nil }
-    switch transaction.outcome {
-    case .purchasing, .failed: return transaction
-    case .purchased(var sale):
-      sale.receipt = try receipt(number.key)
-      return PaymentTransaction(id: transaction.id, payment: transaction.payment, outcome: .purchased(sale))
-    case .restored(var sale, let original):
-      sale.receipt = try receipt(number.key)
-      guard var earlier = original.storeTransaction else { return transaction }
-      earlier.receipt = try receipt(number.originalKey)
-      let whole = PaymentTransaction(
-        id: original.id, payment: original.payment, outcome: .purchased(earlier))
-      return PaymentTransaction(
-        id: transaction.id, payment: transaction.payment, outcome: .restored(sale, original: whole))
-    }
-  }
-
-  private func receipt(_ key: String) throws(PaymentQueueError) -> [UInt8] {
-    guard let receipt = try storage.queueValue(of: key, in: .queueReceipts) else {
+    guard var transaction = transactions[number] else { return nil }
+    transaction.outcome = try transaction.outcome.withReceipts { (index) throws(PaymentQueueError) in
+      let key = number.receiptKeys[index]
+      if let receipt = try storage.queueValue(of: key, in: .queueReceipts) { return receipt }
       throw PaymentQueueError(
         .corrupt, at: "\(RecordCollection.queueReceipts) \(key)",
         "The receipt of this transaction is missing. Restore the records from a backup.")
     }
-    return receipt
+    return transaction
+  }
+}
+
+extension PaymentTransaction.Outcome {
+  /// The same with other receipts, given by their index in ``sales``.
+  fileprivate func withReceipts<Failure: Error>(
+    _ receipt: (Int) throws(Failure) -> [UInt8]
+  ) throws(Failure) -> PaymentTransaction.Outcome {
+    switch self {
+    case .purchasing, .failed: return self
+    case .purchased(var sale):
+      sale.receipt = try receipt(0)
+      return .purchased(sale)
+    case .restored(var sale, var original):
+      sale.receipt = try receipt(0)
+      original.receipt = try receipt(1)
+      return .restored(sale, original: original)
+    }
   }
 }
 

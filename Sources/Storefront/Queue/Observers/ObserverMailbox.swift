@@ -5,29 +5,20 @@
 /// A transaction is queued at most once, by number; its state is read on delivery. So a slow observer costs little
 /// memory and receives the latest state.
 struct ObserverMailbox {
-  private enum Item {
+  enum Item {
     case transaction(SequenceNumber)
     case other(PaymentQueueUpdate)
   }
 
-  /// The next delivery.
-  enum Batch {
-    case transactions([SequenceNumber])
-    case other(PaymentQueueUpdate)
-  }
-
   /// The identifier of a mailbox in its queue.
-  struct ID: Hashable {
-    let number: UInt64
-  }
+  typealias ID = UInt64
 
   /// The greatest number of transactions in one call.
   static let pageLimit = 256
 
   /// The observer; `nil` for a sequence of updates.
   let observer: (any TransactionObserver)?
-  private var items: [Item] = []
-  private var taken = 0
+  private var items: ArraySlice<Item> = []
   private var waiting: Set<SequenceNumber> = []
   private var readers: [CheckedContinuation<Void, Never>] = []
 
@@ -41,44 +32,27 @@ struct ObserverMailbox {
 
   mutating func post(_ update: PaymentQueueUpdate) {
     // Consecutive removals are combined.
-    if case .removed(let more) = update, taken < items.count,
-      case .other(.removed(let others)) = items[items.count - 1], others.count < Self.pageLimit
-    {
-      items[items.count - 1] = .other(.removed(others + more))
-    } else if case .updatedDownloads(let news) = update, taken < items.count,
-      case .other(.updatedDownloads(let others)) = items[items.count - 1]
-    {
+    switch (items.last, update) {
+    case (.other(.removed(let others)), .removed(let more)) where others.count < Self.pageLimit:
+      items[items.endIndex - 1] = .other(.removed(others + more))
+    case (.other(.updatedDownloads(let others)), .updatedDownloads(let news)):
       // Only the latest state of a download is delivered.
       let unchanged = others.filter { other in !news.contains { $0.id == other.id } }
-      items[items.count - 1] = .other(.updatedDownloads(unchanged + news))
-    } else {
-      items.append(.other(update))
+      items[items.endIndex - 1] = .other(.updatedDownloads(unchanged + news))
+    default: items.append(.other(update))
     }
     wake()
   }
 
-  /// The next delivery, which stays in the mailbox; `nil` if it is empty.
-  func next() -> Batch? {
-    guard taken < items.count else { return nil }
-    if case .other(let update) = items[taken] { return .other(update) }
-    var page: [SequenceNumber] = []
-    for item in items[taken...] {
-      guard case .transaction(let number) = item, page.count < Self.pageLimit else { break }
-      page.append(number)
-    }
-    return .transactions(page)
-  }
+  /// The next items, which stay in the mailbox.
+  var next: [Item] { Array(items.prefix(Self.pageLimit)) }
 
-  /// Removes delivered items: the number of transactions, or 1 for any other update.
+  /// Removes delivered items.
   mutating func take(_ count: Int) {
-    for item in items[taken..<taken + count] {
-      if case .transaction(let number) = item { waiting.remove(number) }
-    }
-    taken += count
-    if taken * 2 >= items.count {
-      items.removeFirst(taken)
-      taken = 0
-    }
+    for case .transaction(let number) in items.prefix(count) { waiting.remove(number) }
+    items.removeFirst(count)
+    // Releases what was delivered.
+    if items.isEmpty { items = [] }
   }
 
   mutating func wait(_ reader: CheckedContinuation<Void, Never>) { readers.append(reader) }

@@ -79,7 +79,7 @@ extension PaymentQueue {
 
   private func addMailbox(for observer: (any TransactionObserver)?) -> ObserverMailbox.ID {
     mailboxCount += 1
-    let id = ObserverMailbox.ID(number: mailboxCount)
+    let id = mailboxCount
     var mailbox = ObserverMailbox(observer: observer)
     for number in ledger.order { mailbox.post(number) }
     mailboxes[id] = mailbox
@@ -118,35 +118,27 @@ extension PaymentQueue {
 
   /// Takes the next update from a mailbox; `nil` if it is empty.
   private func takeUpdate(_ id: ObserverMailbox.ID) throws(PaymentQueueError) -> PaymentQueueUpdate? {
-    while true {
-      switch mailboxes[id]?.next() {
-      case nil: return nil
-      case .other(let update):
+    while let items = mailboxes[id]?.next, let first = items.first {
+      if case .other(let update) = first {
         mailboxes[id]?.take(1)
         return update
-      case .transactions(let numbers):
-        var page: [PaymentTransaction] = []
-        var taken = 0
-        var size = 0
-        for number in numbers where size < Self.receiptLimit {
-          // It may have been finished since.
-          let whole = try stoppingIfFatal { () throws(PaymentQueueError) in try ledger.withReceipts(number) }
-          if let whole {
-            page.append(whole)
-            size += whole.receiptByteCount
-          }
-          taken += 1
-        }
-        mailboxes[id]?.take(taken)
-        if !page.isEmpty { return .updated(page) }
       }
+      var page: [PaymentTransaction] = []
+      var taken = 0
+      var size = 0
+      for item in items {
+        guard case .transaction(let number) = item, size < Self.receiptLimit else { break }
+        // It may have been finished since.
+        let whole = try usingLedger { (ledger) throws(PaymentQueueError) in try ledger.withReceipts(number) }
+        if let whole {
+          page.append(whole)
+          size += whole.outcome.sales.reduce(0) { $0 + $1.receipt.count }
+        }
+        taken += 1
+      }
+      mailboxes[id]?.take(taken)
+      if !page.isEmpty { return .updated(page) }
     }
-  }
-}
-
-extension PaymentTransaction {
-  fileprivate var receiptByteCount: Int {
-    let original = originalTransaction?.storeTransaction?.receipt.count ?? 0
-    return (storeTransaction?.receipt.count ?? 0) + original
+    return nil
   }
 }

@@ -8,7 +8,7 @@ public protocol TransactionObserver: AnyObject, Sendable {
   /// Transactions are new or have changed (`paymentQueue:updatedTransactions:`).
   ///
   /// Check the state of each: unlock what was purchased or restored, report what failed, then call
-  /// ``PaymentQueue/finish(_:)-(PaymentTransaction)``. An unfinished transaction is delivered again to each new
+  /// ``PaymentQueue/finish(_:)``. An unfinished transaction is delivered again to each new
   /// observer, and so after each launch.
   func paymentQueue(_ queue: PaymentQueue, updated transactions: [PaymentTransaction]) async
 

@@ -50,11 +50,12 @@ extension PaymentQueue {
         if synchronization.hasWork { continue }
         if await pause(options.synchronizationInterval, isInterruptible: true) { isFull = true }
       } catch {
-        if case .queue(let fault) = error, fault.isFatal { break }
+        if error.isFatal { break }
         // Only consecutive failures increase the delay: a store that answers other requests is reachable.
         failures = synchronization.progress == before ? failures + 1 : 1
-        let delay = options.delay(afterFailures: failures, asked: error.retryAfter)
-        options.log("\(error.description); trying again in \(delay)")
+        let delay = options.delay(afterFailures: failures, asked: synchronization.retryAfter)
+        synchronization.retryAfter = nil
+        options.log("\(error); trying again in \(delay)")
         await pause(delay, isInterruptible: false)
       }
     }
@@ -80,45 +81,19 @@ extension PaymentQueue {
   @discardableResult
   private func pause(_ duration: Duration, isInterruptible: Bool) async -> Bool {
     guard isLoopNeeded else { return false }
-    synchronization.pauseCount += 1
-    let number = synchronization.pauseCount
-    let sleep = options.time.sleep
-    let timer = Task {
+    let isOver = FirstResult<Bool>()
+    synchronization.pause = SynchronizationState.Pause(
+      isOver: isOver, isInterruptible: isInterruptible, isObserved: isWatched)
+    let timer = Task { [sleep = options.time.sleep] in
       try? await sleep(duration)
-      self.endPause(number)
+      isOver.deliver(true)
     }
-    await withCheckedContinuation {
-      synchronization.pause = SynchronizationState.Pause(
-        continuation: $0, number: number, isInterruptible: isInterruptible, isObserved: isWatched)
+    defer {
+      timer.cancel()
+      synchronization.pause = nil
     }
-    let isOver = synchronization.lastPauseOver == number
-    timer.cancel()
-    return isOver
+    return await isOver.value
   }
 
-  private func endPause(_ number: UInt64) {
-    guard synchronization.pause?.number == number else { return }
-    synchronization.lastPauseOver = number
-    endPause()
-  }
-
-  private func endPause() {
-    let pause = synchronization.pause
-    synchronization.pause = nil
-    pause?.continuation.resume()
-  }
-}
-
-extension SynchronizationFault {
-  /// The delay that the store asked for.
-  var retryAfter: Duration? {
-    if case .store(let unavailable) = self { unavailable.retryAfter } else { nil }
-  }
-
-  var description: String {
-    switch self {
-    case .store(let unavailable): unavailable.description
-    case .queue(let fault): fault.description
-    }
-  }
+  private func endPause() { synchronization.pause?.isOver.deliver(false) }
 }

@@ -9,27 +9,19 @@ extension PaymentQueue {
   /// - Throws: ``PaymentQueueError`` with `store-unavailable`, `storage` or `closed`. The rest is done later.
   public func synchronize() async throws(PaymentQueueError) {
     try requireOpen()
-    do {
-      try await synchronize(fully: true) { !Task.isCancelled }
-    } catch {
-      switch error {
-      case .queue(let fault): throw fault
-      case .store(let unavailable):
-        throw PaymentQueueError(.storeUnavailable, "\(unavailable.message); the queue tries again later")
-      }
-    }
+    try await synchronize(fully: true) { !Task.isCancelled }
   }
 
   /// Makes one pass. A request that the store does not answer moves to the end of its queue, and the pass continues
   /// with the next kind of request. So no request blocks the others for ever.
   func synchronize(
     fully isFull: Bool, while isWanted: () -> Bool
-  ) async throws(SynchronizationFault) {
+  ) async throws(PaymentQueueError) {
     if isFull {
-      synchronization.toSend.append(contentsOf: synchronization.awaitingApproval.sorted())
+      synchronization.toSend += synchronization.awaitingApproval.sorted()
       synchronization.awaitingApproval = []
     }
-    var fault: SynchronizationFault?
+    var fault: PaymentQueueError?
     do { try await sendFinishes(while: isWanted) } catch { fault = try error.unlessFatal() }
     do { try await sendPayments(while: isWanted) } catch { fault = try error.unlessFatal() }
     if isFull {
@@ -39,11 +31,11 @@ extension PaymentQueue {
   }
 
   /// Sends the finishes that are queued at the call.
-  func sendFinishes(while isWanted: () -> Bool) async throws(SynchronizationFault) {
+  func sendFinishes(while isWanted: () -> Bool) async throws(PaymentQueueError) {
     for _ in 0..<synchronization.toFinish.count {
       guard isWanted(), let number = synchronization.toFinish.popFirst() else { return }
       do {
-        try await withRequestLock { () async throws(SynchronizationFault) in try await sendFinish(number) }
+        try await withRequestLock { () async throws(PaymentQueueError) in try await sendFinish(number) }
       } catch {
         synchronization.toFinish.append(number)
         // The loop may have ended meanwhile, because it found nothing to send.
@@ -53,22 +45,23 @@ extension PaymentQueue {
     }
   }
 
-  private func sendFinish(_ number: SequenceNumber) async throws(SynchronizationFault) {
-    try open()
+  private func sendFinish(_ number: SequenceNumber) async throws(PaymentQueueError) {
+    try requireOpen()
     guard let sale = ledger.finishes[number] else { return }
-    do { try await store.finish(transactionIdentifier: sale) } catch { throw .store(error) }
-    synchronization.progress += 1
+    try await ask { () async throws(StoreUnavailable) in
+      try await store.finish(transactionIdentifier: sale)
+    }
     if synchronization.fetches > 0 { synchronization.finishedDuringFetch.insert(sale) }
-    try open()
-    do { try confirmFinish(number) } catch { throw .queue(error) }
+    try requireOpen()
+    try confirmFinish(number)
   }
 
   /// Sends the payments that are queued at the call.
-  private func sendPayments(while isWanted: () -> Bool) async throws(SynchronizationFault) {
+  private func sendPayments(while isWanted: () -> Bool) async throws(PaymentQueueError) {
     for _ in 0..<synchronization.toSend.count {
       guard isWanted(), let number = synchronization.toSend.popFirst() else { return }
       do {
-        try await withRequestLock { () async throws(SynchronizationFault) in try await send(number) }
+        try await withRequestLock { () async throws(PaymentQueueError) in try await send(number) }
       } catch {
         synchronization.toSend.append(number)
         throw error
@@ -76,23 +69,19 @@ extension PaymentQueue {
     }
   }
 
-  private func send(_ number: SequenceNumber) async throws(SynchronizationFault) {
-    try open()
+  private func send(_ number: SequenceNumber) async throws(PaymentQueueError) {
+    try requireOpen()
     guard let transaction = ledger.transactions[number], let request = ledger.requests[number] else { return }
-    let answer: PurchaseOutcome
-    do {
-      answer = try await store.purchase(PurchaseRequest(id: request, payment: transaction.payment))
-    } catch {
-      throw .store(error)
+    let answer = try await ask { () async throws(StoreUnavailable) in
+      try await store.purchase(PurchaseRequest(id: request, payment: transaction.payment))
     }
-    synchronization.progress += 1
     var changes = LedgerChanges()
     switch answer {
     case .pending: synchronization.awaitingApproval.insert(number)
     case .purchased(let sale): changes.complete(number, .purchased(sale), in: ledger)
     case .failed(let error): changes.complete(number, .failed(error), in: ledger)
     }
-    try apply(changes)
+    try commit(changes)
   }
 
   /// The number of sales that are requested at a time.
@@ -100,13 +89,13 @@ extension PaymentQueue {
   /// The greatest number of pages in one pass: a store whose list never ends must not block the queue.
   private static let greatestPageCount = 10_000
 
-  private func fetchSales(while isWanted: () -> Bool) async throws(SynchronizationFault) {
+  private func fetchSales(while isWanted: () -> Bool) async throws(PaymentQueueError) {
     if synchronization.fetches == 0 { synchronization.finishedDuringFetch = [] }
     synchronization.fetches += 1
     defer { synchronization.fetches -= 1 }
     var position: StorePosition?
     for _ in 0..<Self.greatestPageCount where isWanted() {
-      let next = try await withRequestLock { () async throws(SynchronizationFault) in
+      let next = try await withRequestLock { () async throws(PaymentQueueError) in
         try await fetchPage(after: position)
       }
       guard let next, next != position else { return }
@@ -118,37 +107,39 @@ extension PaymentQueue {
 
   private func fetchPage(
     after position: StorePosition?
-  ) async throws(SynchronizationFault) -> StorePosition? {
-    try open()
-    let page: StoreTransactionPage
-    do {
-      page = try await store.unfinishedTransactions(after: position, limit: Self.pageLimit)
-    } catch {
-      throw .store(error)
+  ) async throws(PaymentQueueError) -> StorePosition? {
+    try requireOpen()
+    let page = try await ask { () async throws(StoreUnavailable) in
+      try await store.unfinishedTransactions(after: position, limit: Self.pageLimit)
     }
-    synchronization.progress += 1
     var changes = LedgerChanges()
     for sale in page.transactions
     where !synchronization.finishedDuringFetch.contains(sale.transactionIdentifier) {
       changes.take(sale, in: ledger)
     }
-    try apply(changes)
+    try commit(changes)
     return page.next
   }
 
-  func apply(_ changes: LedgerChanges) throws(SynchronizationFault) {
-    do { _ = try commit(changes) } catch { throw .queue(error) }
-  }
-
-  private func open() throws(SynchronizationFault) {
-    if let fault { throw .queue(fault) }
+  /// Sends one request to the store.
+  private func ask<Answer>(
+    _ request: () async throws(StoreUnavailable) -> Answer
+  ) async throws(PaymentQueueError) -> Answer {
+    do throws(StoreUnavailable) {
+      let answer = try await request()
+      synchronization.progress += 1
+      return answer
+    } catch {
+      synchronization.retryAfter = error.retryAfter
+      throw PaymentQueueError(.storeUnavailable, "\(error.message); the queue tries again later")
+    }
   }
 }
 
-extension SynchronizationFault {
+extension PaymentQueueError {
   /// The error itself; throws it if it is fatal.
-  fileprivate func unlessFatal() throws(SynchronizationFault) -> SynchronizationFault {
-    if case .queue(let fault) = self, fault.isFatal { throw self }
+  fileprivate func unlessFatal() throws(PaymentQueueError) -> PaymentQueueError {
+    if isFatal { throw self }
     return self
   }
 }

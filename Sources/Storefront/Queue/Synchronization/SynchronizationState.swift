@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptHTTP
+
 /// The pending synchronization with the store.
 struct SynchronizationState {
   /// Payments to send.
-  var toSend = WorkQueue()
+  var toSend: ArraySlice<SequenceNumber> = []
   /// Payments that are waiting for approval. They are sent again periodically: only the answer reports a refusal.
   var awaitingApproval: Set<SequenceNumber> = []
   /// Finishes to send.
-  var toFinish = WorkQueue()
+  var toFinish: ArraySlice<SequenceNumber> = []
 
   /// The synchronization loop, while the queue is observed or has finishes to send.
   var loop: Task<Void, Never>?
   /// The current pause of the loop.
   var pause: Pause?
-  var pauseCount: UInt64 = 0
 
   struct Pause {
-    let continuation: CheckedContinuation<Void, Never>
-    let number: UInt64
+    /// Receives whether the whole duration elapsed.
+    let isOver: FirstResult<Bool>
     /// Whether new work ends it; `false` after a failure.
     let isInterruptible: Bool
     /// Whether the queue was observed when it began.
@@ -29,10 +30,10 @@ struct SynchronizationState {
   /// Whether the store has signalled a change that was not fetched yet.
   var isStale = false
 
-  /// The number of the last pause whose whole duration elapsed.
-  var lastPauseOver: UInt64 = 0
   /// The number of requests that the store answered.
   var progress = 0
+  /// The delay that the store asked for when it was last unavailable.
+  var retryAfter: Duration?
 
   /// The number of lists of sales that are being fetched.
   var fetches = 0
@@ -40,34 +41,6 @@ struct SynchronizationState {
   var finishedDuringFetch: Set<String> = []
 
   var hasWork: Bool { !toSend.isEmpty || !toFinish.isEmpty || isStale }
-}
-
-/// A first-in, first-out queue of transactions.
-struct WorkQueue {
-  private var items: [SequenceNumber]
-  private var taken = 0
-
-  init(_ items: [SequenceNumber] = []) { self.items = items }
-
-  var isEmpty: Bool { taken == items.count }
-
-  var count: Int { items.count - taken }
-
-  mutating func append(_ item: SequenceNumber) { items.append(item) }
-
-  mutating func append(contentsOf more: some Sequence<SequenceNumber>) { items.append(contentsOf: more) }
-
-  mutating func popFirst() -> SequenceNumber? {
-    guard taken < items.count else { return nil }
-    defer {
-      taken += 1
-      if taken * 2 >= items.count {
-        items.removeFirst(taken)
-        taken = 0
-      }
-    }
-    return items[taken]
-  }
 }
 
 /// A fair asynchronous lock around requests to the store. The answer to a request is applied before the next request is
@@ -96,38 +69,13 @@ struct StoreRequestLock {
 
 extension PaymentQueue {
   /// Sends one request and applies its answer while holding the lock.
-  func withRequestLock<Result>(
-    _ body: () async throws(SynchronizationFault) -> Result
-  ) async throws(SynchronizationFault) -> Result {
+  func withRequestLock<Result, Failure>(
+    _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
     if !requestLock.takeIfFree() {
       await withCheckedContinuation { requestLock.wait($0) }
     }
     defer { requestLock.end() }
     return try await body()
-  }
-}
-
-/// Why synchronization failed.
-enum SynchronizationFault: Error {
-  case store(StoreUnavailable)
-  case queue(PaymentQueueError)
-}
-
-/// An answer of the store, or the continuation that waits for it.
-struct AnswerWait<Answer: Sendable> {
-  private var result: Result<Answer, any Error>?
-  private var continuation: CheckedContinuation<Answer, any Error>?
-
-  /// Resumes the continuation with the result, now or when it is known.
-  mutating func wait(_ continuation: CheckedContinuation<Answer, any Error>) {
-    if let result { continuation.resume(with: result) } else { self.continuation = continuation }
-  }
-
-  /// Sets the result, unless there is one already.
-  mutating func end(_ result: Result<Answer, any Error>) {
-    guard self.result == nil else { return }
-    self.result = result
-    continuation?.resume(with: result)
-    continuation = nil
   }
 }

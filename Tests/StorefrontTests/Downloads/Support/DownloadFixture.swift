@@ -7,7 +7,7 @@ import ReceiptHTTP
 import Storefront
 
 /// The owner of the transactions, who receives updates of downloads.
-actor TransactionBook: DownloadPermission {
+actor TransactionBook {
   private var contents: [PaymentTransaction.ID: [DownloadableContent]] = [:]
   private let news = DownloadNews()
 
@@ -15,7 +15,7 @@ actor TransactionBook: DownloadPermission {
 
   func content(
     of transaction: PaymentTransaction.ID
-  ) async throws(DownloadError) -> [DownloadableContent]? { contents[transaction] }
+  ) -> [DownloadableContent]? { contents[transaction] }
 
   func finish(_ transaction: PaymentTransaction.ID) { contents[transaction] = nil }
 
@@ -34,6 +34,17 @@ actor TransactionBook: DownloadPermission {
   }
 
   func forget() async { await news.forget() }
+}
+
+extension DownloadQueue {
+  init(
+    options: DownloadOptions, storage: any RecordStorage, files: any DownloadFiles, book: TransactionBook
+  ) throws(DownloadError) {
+    try self.init(
+      options: options, storage: storage, files: files,
+      content: { (transaction) async throws(DownloadError) in await book.content(of: transaction) },
+      observer: { await book.downloadsChanged($0) })
+  }
 }
 
 /// A directory that is removed with its owner.
@@ -94,7 +105,7 @@ enum DownloadFixture {
   ) async throws -> DownloadQueue {
     let queue = try DownloadQueue(
       options: options(server, directory, active: active, whole: whole), storage: storage,
-      files: files ?? DownloadFolder(directory.path), permission: book)
+      files: files ?? DownloadFolder(directory.path), book: book)
     try await queue.begin()
     return queue
   }

@@ -40,34 +40,14 @@ final class FaultPlan: Sendable {
   }
 }
 
-/// A storage whose commits follow a fault plan.
-struct FaultyCommits: RecordStorage {
-  let storage: MemoryRecordStorage
-  let plan: FaultPlan
-
-  func records(
-    in collection: RecordCollection, after key: String?, limit: Int
-  ) throws(RecordStorageError) -> [StoredRecord] {
-    try storage.records(in: collection, after: key, limit: limit)
+extension FaultyRecordStorage {
+  /// A storage whose commits follow a fault plan.
+  convenience init(_ base: any RecordStorage, plan: FaultPlan) {
+    self.init(base) {
+      let (isTaken, isTold) = plan.next()
+      return isTold ? nil : isTaken ? .unacknowledged : .inputOutput
+    }
   }
-
-  func records(
-    in collection: RecordCollection, before key: String?, limit: Int
-  ) throws(RecordStorageError) -> [StoredRecord] {
-    try storage.records(in: collection, before: key, limit: limit)
-  }
-
-  func value(
-    of key: String, in collection: RecordCollection
-  ) throws(RecordStorageError) -> [UInt8]? { try storage.value(of: key, in: collection) }
-
-  func commit(_ changes: [RecordChange]) throws(RecordStorageError) {
-    let (isTaken, isTold) = plan.next()
-    if isTaken { try storage.commit(changes) }
-    if !isTold { throw RecordStorageError(.inputOutput, "by plan") }
-  }
-
-  func close() throws(RecordStorageError) { try storage.close() }
 }
 
 /// Files whose changes follow a fault plan.
@@ -107,5 +87,5 @@ struct FaultyFiles: DownloadFiles {
 
   func partialNames() throws(DownloadError) -> [String] { try files.partialNames() }
 
-  func path(of name: String) -> String { files.path(of: name) }
+  func path(of file: DownloadFile) -> String { files.path(of: file) }
 }

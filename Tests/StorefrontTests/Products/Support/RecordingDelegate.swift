@@ -24,9 +24,9 @@ actor RecordingDelegate: ProductsRequestDelegate {
     await onReceive(request)
   }
 
-  func requestDidFinish(_ request: any StoreRequest) async { note(.finished) }
+  func requestDidFinish(_ request: ProductsRequest) async { note(.finished) }
 
-  func request(_ request: any StoreRequest, didFailWith error: StoreError) async { note(.failed(error)) }
+  func request(_ request: ProductsRequest, didFailWith error: StoreError) async { note(.failed(error)) }
 
   private func note(_ event: Event) {
     events.append(event)

@@ -3,10 +3,10 @@
 import Storefront
 import Synchronization
 
-/// A storage in memory whose commits fail on demand, like those of a full disk or a killed process.
+/// A storage whose commits fail on demand, like those of a full disk or a killed process.
 final class FaultyRecordStorage: RecordStorage {
   /// The fault of a commit.
-  enum Fault: Sendable, CaseIterable {
+  enum Fault: Sendable {
     /// The disk is full: nothing is stored, and the next commit may succeed.
     case full
     /// It cannot be written: nothing is stored.
@@ -16,10 +16,19 @@ final class FaultyRecordStorage: RecordStorage {
     /// Its sync fails, but it is stored; no later commit is. The stored state is as after a kill after it.
     case stored
 
+    /// It is stored, but its caller is told the opposite, which no storage may do. The next commit may succeed.
+    case unacknowledged
+
+    /// Those that a storage may have.
+    static let allCases: [Fault] = [.full, .inputOutput, .lost, .stored]
+    /// Each way to store or not, and to go on or not.
+    static let withUnacknowledged: [Fault] = [.inputOutput, .unacknowledged, .lost, .stored]
+
     var endsTheStorage: Bool { self == .lost || self == .stored }
   }
 
-  private let base: MemoryRecordStorage
+  private let base: any RecordStorage
+  private let decide: @Sendable () -> Fault?
   private let state = Mutex(State())
 
   private struct State {
@@ -28,7 +37,16 @@ final class FaultyRecordStorage: RecordStorage {
     var hasEnded = false
   }
 
-  init(_ base: MemoryRecordStorage = MemoryRecordStorage()) { self.base = base }
+  /// - Parameters:
+  ///   - base: Keeps the records.
+  ///   - decide: Decides about each commit that has no fault of its own.
+  init(
+    _ base: any RecordStorage = MemoryRecordStorage(),
+    deciding decide: @escaping @Sendable () -> Fault? = { nil }
+  ) {
+    self.base = base
+    self.decide = decide
+  }
 
   /// Lets a commit fail, counted from now as 1.
   func fail(_ fault: Fault, atCommit number: Int) {
@@ -37,11 +55,16 @@ final class FaultyRecordStorage: RecordStorage {
 
   func failNothing() { state.withLock { $0.plan = [:] } }
 
+  /// Whether neither reads nor commits succeed any more.
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
   /// The number of attempted commits.
   var commitCount: Int { state.withLock { $0.count } }
 
-  /// The storage as the next process finds it.
-  func reopened() -> FaultyRecordStorage { FaultyRecordStorage(base.reopened()) }
+  /// The storage in memory as the next process finds it.
+  func reopened() -> FaultyRecordStorage {
+    FaultyRecordStorage((base as? MemoryRecordStorage)?.reopened() ?? MemoryRecordStorage())
+  }
 
   func records(
     in collection: RecordCollection, after key: String?, limit: Int
@@ -66,7 +89,7 @@ final class FaultyRecordStorage: RecordStorage {
     try requireUse()
     let fault = state.withLock { state in
       state.count += 1
-      let fault = state.plan[state.count]
+      let fault = state.plan[state.count] ?? decide()
       if fault?.endsTheStorage == true { state.hasEnded = true }
       return fault
     }
@@ -78,12 +101,15 @@ final class FaultyRecordStorage: RecordStorage {
     case .stored:
       try base.commit(changes)
       throw RecordStorageError(.syncFailed, "not synced")
+    case .unacknowledged:
+      try base.commit(changes)
+      throw RecordStorageError(.inputOutput, "said to be not written")
     }
   }
 
   func close() throws(RecordStorageError) { try base.close() }
 
   private func requireUse() throws(RecordStorageError) {
-    if state.withLock({ $0.hasEnded }) { throw RecordStorageError(.syncFailed, "an earlier sync failed") }
+    if hasEnded { throw RecordStorageError(.syncFailed, "an earlier sync failed") }
   }
 }
