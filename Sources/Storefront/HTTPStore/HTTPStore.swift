@@ -168,7 +168,7 @@ struct StoreAnswerClassifier {
     let refusal = StoreUnavailable(
       "The server gave no answer of its store (HTTP status \(response.status)\(words)\(place)).",
       retryAfter: instant.map(wait))
-    guard [408, 425, 429].contains(response.status) || response.status / 100 == 5 else {
+    guard response.isTemporaryFailure else {
       return .failed(refusal)
     }
     return .retry(refusal, notBefore: instant, isProcessed: true)

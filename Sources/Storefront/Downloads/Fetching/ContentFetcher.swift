@@ -91,7 +91,7 @@ struct ContentFetcher: Sendable {
     let status = response.status
     switch status {
     case 200: return .done(.whole(response.body, validator: Self.strongValidator(response)))
-    case 408, 425, 429, 500...599:
+    case _ where response.isTemporaryFailure:
       let instant = response.retryAfter(now: caller.time.now())
       return Self.again("The server refuses for now (HTTP status \(status)).", notBefore: instant)
     default: return .failed(Fault(.refused, "The server does not give it (HTTP status \(status))."))

@@ -182,7 +182,7 @@ public struct ProductIdentifierSource: Sendable {
     case 404, 410:
       return .failed(
         ProductIdentifierError(.notFound, at: place, "The server has no such file (\(response.status))."))
-    case 408, 425, 429, 500...:
+    case _ where response.isTemporaryFailure:
       return .retry(
         ProductIdentifierError(.unavailable, at: place, "The server cannot answer now (\(response.status))."),
         notBefore: response.retryAfter(now: caller.time.now()), isProcessed: true)
