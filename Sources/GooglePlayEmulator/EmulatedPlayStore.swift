@@ -124,19 +124,23 @@ public final class EmulatedPlayStore: Sendable {
     // Kept before, so that also after a crash the voided purchase tells who refunded it and why.
     purchase.orders[index].voidedSource = source
     purchase.orders[index].voidedReason = reason
-    var change = PlayLedger.Change(try await ledger.header())
-    change.put(purchase)
-    try await ledger.commit(change)
+    try await put(purchase)
     do throws(LocalStoreError) {
       try await ledger.store.refund(transaction, amount: amount)
     } catch {
       purchase.orders[index].voidedSource = nil
       purchase.orders[index].voidedReason = nil
-      change.put(purchase)
-      try await ledger.commit(change)
+      try await put(purchase)
       throw error.code == .refused ? PlayError.alreadyRefunded : PlayError(error)
     }
     try await follow()
+  }
+
+  /// Stores a purchase.
+  func put(_ purchase: PlayPurchase) async throws(LocalStoreError) {
+    var change = PlayLedger.Change(try await ledger.header())
+    change.put(purchase)
+    try await ledger.commit(change)
   }
 
   /// Answers a request of the Play Developer API; `path` is the part after the package name.
@@ -205,23 +209,30 @@ extension EmulatedPlayStore: ClockFollower {
     return [event, deadline, push].compactMap(\.self).min()
   }
 
-  /// Performs what is due now, refunds what nobody acknowledged, and pushes.
+  /// Performs what is due now, deadlines included, and pushes.
   package func performDue() async throws {
     try await exclusively { [self] in
       try await follow()
       while let next = try await ledger.deadlines(limit: 1).first, next.date <= now {
-        try await refundUnacknowledged(next.token)
+        try await performDeadline(of: next.token)
       }
     }
     try await pushSender?.sendDue()
   }
 
-  private func refundUnacknowledged(_ token: String) async throws {
+  /// Refunds a purchase that nobody acknowledged in time, or pauses a subscription.
+  private func performDeadline(of token: String) async throws {
     guard var purchase = try await ledger.purchase(token: token) else { return }
+    if let pause = purchase.pauseDate, !purchase.isPaused, purchase.deadline == pause {
+      purchase.beginPause()
+      guard try await PlayView(purchase, in: ledger.store).subscriptionState == "PAUSED" else {
+        purchase.endPause()
+        return try await put(purchase)
+      }
+      return try await post(10, of: purchase)
+    }
     purchase.acknowledgementDeadline = nil
-    var change = PlayLedger.Change(try await ledger.header())
-    change.put(purchase)
-    try await ledger.commit(change)
+    try await put(purchase)
     let view = try await PlayView(purchase, in: ledger.store)
     guard view.isOwned, let transaction = view.transaction?.transactionId,
       let charged = try await ledger.purchase(.transaction(transaction))

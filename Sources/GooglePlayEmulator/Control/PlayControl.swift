@@ -34,7 +34,12 @@ struct PlayControl {
       try await store.performDue()
       let before = name == "state" ? Int64.max : try await store.ledger.header().messageCount
       var members: Members = []
-      if Self.engineControls.contains(name) {
+      if name == "resume", let token = json["purchaseToken"]?.string,
+        try await store.ledger.purchase(token: token)?.pauseDate != nil
+      {
+        _ = try ControlMembers(json, ["purchaseToken"])
+        try await endPause(of: token)
+      } else if Self.engineControls.contains(name) {
         let response = try await forward(request, name, try await translated(json).encoded())
         guard response.status == 200 else { return response }
         let answer = try JSONValue(parsing: response.body)
@@ -122,6 +127,10 @@ struct PlayControl {
       let token = try members.required("purchaseToken", members.string)
       try await decide(token, isApproved: name == "approve")
     case "refund": try await refund(json)
+    case "pause":
+      let members = try ControlMembers(json, ["purchaseToken", "days"])
+      let days = try members.integer("days", in: 1...92) ?? 30
+      try await pause(members.required("purchaseToken", members.string), days: days)
     case "push":
       let members = try ControlMembers(json, ["url", "audience", "email", "subscription", "duplicates"])
       let (url, audience) = (try members.string("url"), try members.string("audience"))
