@@ -39,6 +39,28 @@ extension GooglePlayCall where Response == NoContent {
   ) -> Self {
     Self(.acknowledgeSubscription, EndpointRequest(subscriptionId, token, json: request))
   }
+
+  /// Refunds the latest payment of a subscription, which goes on and renews. The request is sent again only
+  /// when it certainly had no effect.
+  ///
+  /// - Parameters:
+  ///   - subscriptionId: The product.
+  ///   - token: The purchase token.
+  /// - Returns: The call.
+  public static func refundSubscription(of subscriptionId: String, token: String) -> Self {
+    Self(.refundSubscription, EndpointRequest(subscriptionId, token))
+  }
+
+  /// Refunds the latest payment of a subscription and ends it at once, in the older form. The request is sent
+  /// again only when it certainly had no effect.
+  ///
+  /// - Parameters:
+  ///   - subscriptionId: The product.
+  ///   - token: The purchase token.
+  /// - Returns: The call.
+  public static func revokeSubscriptionV1(of subscriptionId: String, token: String) -> Self {
+    Self(.revokeSubscriptionV1, EndpointRequest(subscriptionId, token))
+  }
 }
 
 /// What is kept with an acknowledged subscription.
