@@ -40,8 +40,9 @@ extension GooglePlayCall where Response == NoContent {
     Self(.acknowledgeSubscription, EndpointRequest(subscriptionId, token, json: request))
   }
 
-  /// Refunds the latest payment of a subscription, which goes on and renews. The request is sent again only
-  /// when it certainly had no effect.
+  /// Refunds the latest payment of a subscription, which goes on and renews: an older call, which Google's
+  /// discovery document of 2026 has no longer. The request is sent again only when it certainly had no
+  /// effect.
   ///
   /// - Parameters:
   ///   - subscriptionId: The product.
@@ -51,8 +52,8 @@ extension GooglePlayCall where Response == NoContent {
     Self(.refundSubscription, EndpointRequest(subscriptionId, token))
   }
 
-  /// Refunds the latest payment of a subscription and ends it at once, in the older form. The request is sent
-  /// again only when it certainly had no effect.
+  /// Refunds the latest payment of a subscription and ends it at once: an older call, as that is. The request
+  /// is sent again only when it certainly had no effect.
   ///
   /// - Parameters:
   ///   - subscriptionId: The product.
