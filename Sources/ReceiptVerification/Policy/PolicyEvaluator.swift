@@ -192,7 +192,7 @@ struct PolicyEvaluator: Sendable {
       if let environment = claims.environment { try requireEnvironment(environment) }
     } else if let environment = claims.environment ?? surrounding {
       try requireEnvironment(environment)
-    } else if !policy.environments.contains(.production) || !policy.environments.contains(.sandbox) {
+    } else if !policy.environments.isSuperset(of: [.production, .sandbox]) {
       return Reason(
         .environmentUnproven,
         "The receipt names no environment; that is enough only for a policy that accepts production "
