@@ -124,6 +124,12 @@ enum ReceiptBench {
             rsaSignature.span, forDigest: digest.span, using: .rsaPKCS1v15(.sha256))) == true
         }
       },
+      Subject(name: "raw RSA-2048 verify, \(cores) cores", reference: nil, threads: cores) {
+        repeated(16) {
+          (try? rsaPublic.isValidSignature(
+            rsaSignature.span, forDigest: digest.span, using: .rsaPKCS1v15(.sha256))) == true
+        }
+      },
       Subject(name: "raw P-256 sign", reference: nil, threads: 1) {
         repeated(16) { (try? ellipticKey.signature(for: message, using: .ecdsa(.sha256))) != nil }
       },
@@ -138,8 +144,9 @@ enum ReceiptBench {
       }
   }
 
+  private static let cores = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+
   private static func verificationSubjects(_ samples: Samples) -> [Subject] {
-    let cores = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let repeatedly = { [[UInt8]](repeating: $0, count: Samples.count) }
     var receipts: [(name: String, bytes: [[UInt8]], reference: String)] = samples.jws.map {
       ($0.name, $0.compact, "raw P-256 verify")

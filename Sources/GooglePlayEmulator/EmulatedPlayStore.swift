@@ -200,19 +200,28 @@ extension EmulatedPlayStore: ClockFollower {
     return [event, deadline, push].compactMap(\.self).min()
   }
 
-  /// Performs what is due now, refunds what nobody acknowledged, and pushes.
+  /// Performs what is due now, deadlines included, and pushes.
   package func performDue() async throws {
     try await exclusively { [self] in
       try await follow()
       while let next = try await ledger.deadlines(limit: 1).first, next.date <= now {
-        try await refundUnacknowledged(next.token)
+        try await performDeadline(of: next.token)
       }
     }
     try await pushSender?.sendDue()
   }
 
-  private func refundUnacknowledged(_ token: String) async throws {
+  /// Refunds a purchase that nobody acknowledged in time, or pauses a subscription.
+  private func performDeadline(of token: String) async throws {
     guard var purchase = try await ledger.purchase(token: token) else { return }
+    if let pause = purchase.pauseDate, !purchase.isPaused, purchase.deadline == pause {
+      purchase.beginPause()
+      guard try await PlayView(purchase, in: ledger.store).subscriptionState == "PAUSED" else {
+        purchase.endPause()
+        return try await ledger.put(purchase)
+      }
+      return try await post(10, of: purchase)
+    }
     purchase.acknowledgementDeadline = nil
     try await ledger.put(purchase)
     let view = try await PlayView(purchase, in: ledger.store)

@@ -28,8 +28,14 @@ package enum RetryAfter {
 }
 
 extension RemoteResponse {
-  /// Whether the server refuses for now only (RFC 9110 sections 15.5.9 and 15.6, RFC 8470, RFC 6585).
-  package var isRefusedForNow: Bool { [408, 425, 429].contains(status) || status / 100 == 5 }
+  /// Whether the same request may succeed later: it took too long (408), came too early (425) or too often (429), or the
+  /// server failed (RFC 9110 sections 15.5.9 and 15.6, RFC 8470 section 5.2, RFC 6585 section 4).
+  package var isTemporaryFailure: Bool { Self.isTemporaryFailure(status: status) }
+
+  /// Whether the request that this status answers may succeed later.
+  package static func isTemporaryFailure(status: Int) -> Bool {
+    [408, 425, 429].contains(status) || status / 100 == 5
+  }
 
   /// When it asks to be asked again.
   package func retryAfter(now: Timestamp) -> Timestamp? {

@@ -7,9 +7,7 @@ import json
 import os
 import random
 import signal
-import subprocess
 import threading
-import time
 
 import pytest
 from appstoreserverlibrary.api_client import AppStoreServerAPIClient, GetTransactionHistoryVersion
@@ -18,6 +16,7 @@ from appstoreserverlibrary.models.NotificationHistoryRequest import Notification
 from appstoreserverlibrary.models.Status import Status
 from appstoreserverlibrary.models.TransactionHistoryRequest import TransactionHistoryRequest
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
+from developer_server import DeveloperServer
 from emulator import Emulator
 
 MONTHLY, YEARLY, COINS = (f"com.example.app.{name}" for name in ("monthly", "yearly", "coins"))
@@ -25,57 +24,11 @@ HOUR = 3_600_000
 RETRIES = [1, 12, 24, 48, 72]
 
 
-class Receiver:
-    """The developer's server: keeps what was posted, and fails on demand."""
+class Receiver(DeveloperServer):
+    """The developer's server for notifications of the App Store."""
 
     def __init__(self):
-        self.bodies: list[dict] = []
-        self.behaviour = lambda number: 200
-        self.count = 0
-        receiver = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                receiver.count += 1
-                answer = receiver.behaviour(receiver.count)
-                if answer == "close":
-                    self.connection.close()
-                    return
-                if answer == "silence":
-                    time.sleep(3)
-                    self.connection.close()
-                    return
-                if answer == "garbage":
-                    self.wfile.write(b"this is not HTTP\r\n\r\n")
-                    self.close_connection = True
-                    return
-                if answer == "loop":
-                    self.send_response(307)
-                    self.send_header("Location", self.path)
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-                    return
-                if answer == "charset":
-                    self.send_response(200)
-                    self.send_header("Content-Type", "application/json; charset=klingon")
-                else:
-                    if answer in range(200, 207):
-                        receiver.bodies.append(body)
-                    self.send_response(answer)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *arguments):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/notifications"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__("/notifications")
 
     def payloads(self) -> list[dict]:
         return [payload(body["signedPayload"]) for body in self.bodies]

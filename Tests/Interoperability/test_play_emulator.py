@@ -3,12 +3,10 @@
 and google-auth at the receiver of pushes."""
 
 import base64
-import http.server
 import json
 import os
 import signal
 import subprocess
-import threading
 import time
 import urllib.error
 import urllib.parse
@@ -19,6 +17,7 @@ import jsonschema
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
+from developer_server import DeveloperServer
 from emulator import Emulator
 from google.auth import exceptions, jwt
 from google.oauth2 import id_token, service_account
@@ -33,41 +32,24 @@ SCOPES = ["https://www.googleapis.com/auth/androidpublisher"]
 PUSH_EMAIL = "push@example.iam.gserviceaccount.com"
 
 RECOVERED, RENEWED, CANCELED, PURCHASED, ON_HOLD, IN_GRACE, RESTARTED = range(1, 8)
-DEFERRED, REVOKED, EXPIRED, PRICE_CHANGE, PENDING_CANCELED = 9, 12, 13, 19, 20
+DEFERRED, PAUSED, PAUSE_SCHEDULE, REVOKED, EXPIRED, PRICE_CHANGE, PENDING_CANCELED = 9, 10, 11, 12, 13, 19, 20
 
 
-class Receiver:
+class Receiver(DeveloperServer):
     """A push receiver that believes what google-auth's own verification accepts."""
 
     def __init__(self):
+        super().__init__("/play", success=204)
         self.certs_url = None
-        self.accepted: list[dict] = []
         self.refused: list[str] = []
-        self.behaviour = lambda number: 204
-        self.count = 0
-        receiver = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                receiver.count += 1
-                status = receiver.behaviour(receiver.count)
-                if status == 204:
-                    try:
-                        receiver.verify(self.headers.get("Authorization"))
-                        receiver.accepted.append(body)
-                    except Exception as error:
-                        receiver.refused.append(f"{type(error).__name__}: {error}")
-                        status = 403
-                self.send_response(status)
-                self.end_headers()
-
-            def log_message(self, *arguments):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/play"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def accepts(self, headers) -> bool:
+        try:
+            self.verify(headers.get("Authorization"))
+        except Exception as error:
+            self.refused.append(f"{type(error).__name__}: {error}")
+            return False
+        return True
 
     def verify(self, authorization: str | None) -> None:
         scheme, _, token = (authorization or "").partition(" ")
@@ -79,7 +61,7 @@ class Receiver:
 
     def take(self) -> list[dict]:
         """The notifications since the last call."""
-        bodies, self.accepted = self.accepted, []
+        bodies, self.bodies = self.bodies, []
         notifications = []
         for body in bodies:
             message = body["message"]
@@ -104,10 +86,6 @@ class Receiver:
             else:
                 found.append(notification["subscriptionNotification"]["notificationType"])
         return found
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 class Play:
@@ -320,6 +298,82 @@ def test_a_subscription_lives_through_everything(play, receiver):
     gone = play.purchases.subscriptionsv2().get(packageName=PACKAGE, token=anew["purchaseToken"])
     refusal(410, "purchaseTokenNoLongerValid", gone)
     assert receiver.refused == []
+
+
+def test_a_pause_begins_when_the_period_ends(play, receiver):
+    bought = play.buy(MONTHLY)
+    token = bought["purchaseToken"]
+    play.acknowledge(MONTHLY, token)
+    before = play.subscription(token)
+    play.control("pause", purchaseToken=token, days=14)
+    assert receiver.types() == [PURCHASED, PAUSE_SCHEDULE] and play.state(token) == "ACTIVE"
+    assert play.subscription(token)["lineItems"][0]["expiryTime"] == before["lineItems"][0]["expiryTime"]
+    # A pause that is planned can be called off, and the renewal comes as before.
+    play.control("resume", purchaseToken=token)
+    play.control("advance", by="P1M")
+    assert receiver.types() == [PAUSE_SCHEDULE, RENEWED] and play.state(token) == "ACTIVE"
+
+    play.control("pause", purchaseToken=token, days=14)
+    play.control("advance", by="P1M")
+    assert receiver.types() == [PAUSE_SCHEDULE, PAUSED]
+    paused = play.subscription(token)
+    assert paused["subscriptionState"] == "SUBSCRIPTION_STATE_PAUSED"
+    assert paused["pausedStateContext"]["autoResumeTime"] > paused["lineItems"][0]["expiryTime"]
+    play.control("advance", by="P2W")
+    assert receiver.types() == [RECOVERED] and play.state(token) == "ACTIVE"
+    resumed = play.subscription(token)
+    assert "pausedStateContext" not in resumed and resumed["lineItems"][0]["latestSuccessfulOrderId"].endswith("..1")
+
+    # The customer resumes before the pause is over, and is charged.
+    play.control("pause", purchaseToken=token)
+    play.control("advance", by="P1M")
+    play.control("resume", purchaseToken=token)
+    assert receiver.types() == [PAUSE_SCHEDULE, PAUSED, RECOVERED] and play.state(token) == "ACTIVE"
+
+    # Who cancels takes no pause.
+    play.control("pause", purchaseToken=token)
+    play.control("advance", by="P1M")
+    play.control("advance", by=60)
+    play.control("cancel", purchaseToken=token)
+    assert receiver.types() == [PAUSE_SCHEDULE, PAUSED, CANCELED, EXPIRED] and play.state(token) == "EXPIRED"
+    assert receiver.refused == []
+
+
+def test_the_older_calls_refund_and_revoke_a_subscription(play, receiver):
+    """Google's discovery document has these calls no longer, so that they are made with google-auth's session alone."""
+    bought = play.buy(MONTHLY)
+    token = bought["purchaseToken"]
+    play.acknowledge(MONTHLY, token)
+    receiver.take()
+    session = google.auth.transport.requests.AuthorizedSession(play.credentials)
+
+    def call(name, token=token, product=MONTHLY):
+        path = f"purchases/subscriptions/{product}/tokens/{token}:{name}"
+        answer = session.post(f"{play.url}/androidpublisher/v3/applications/{PACKAGE}/{path}", timeout=30)
+        if answer.status_code == 204:
+            return "done"
+        error = answer.json()["error"]
+        assert error["code"] == answer.status_code == 400
+        return error["errors"][0]["reason"]
+
+    # A refund leaves the subscription, which renews.
+    assert call("refund") == "done"
+    play.settle()
+    assert receiver.types() == [] and play.state(token) == "ACTIVE"
+    assert "voidedPurchases" not in play.voided(type=1)
+    assert call("refund") == "orderAlreadyRefunded"
+    play.control("advance", by="P1M")
+    assert receiver.types() == [RENEWED]
+    assert call("revoke") == "done"
+    play.settle()
+    assert receiver.types() == [REVOKED, ("voided", f"{bought['orderId']}..0")] and play.state(token) == "EXPIRED"
+    (voided,) = play.voided(type=1)["voidedPurchases"]
+    assert (voided["purchaseToken"], voided["voidedSource"]) == (token, 1)
+    assert call("revoke") == "subscriptionInvalidState"
+    other = play.buy(MONTHLY, account="bob")["purchaseToken"]
+    for name in ("refund", "revoke"):
+        assert call(name, other, PRO) == "purchaseTokenDoesNotMatchSubscriptionId"
+        assert call(name, "nonsense") == "invalid"
 
 
 def test_a_one_time_purchase_is_acknowledged_consumed_and_refunded(play, receiver):
@@ -642,7 +696,7 @@ def test_a_push_is_repeated_until_it_is_accepted(play, receiver):
     play.control("advance", by=100)
     dates = [attempt["date"] for attempt in attempts()]
     assert [after - before for before, after in zip(dates, dates[1:])] == [10_000, 20_000, 40_000]
-    assert {attempt["status"] for attempt in attempts()} == {503} and receiver.accepted == []
+    assert {attempt["status"] for attempt in attempts()} == {503} and receiver.bodies == []
     receiver.behaviour = lambda number: 204
     play.control("advance", by=3600)
     assert receiver.types() == [PURCHASED] and attempts()[-1]["status"] == 204
@@ -652,7 +706,7 @@ def test_a_push_is_repeated_until_it_is_accepted(play, receiver):
     # At least once: the same message again.
     play.control("push", duplicates=2)
     play.control("test-notification")
-    identifiers = [body["message"]["messageId"] for body in receiver.accepted]
+    identifiers = [body["message"]["messageId"] for body in receiver.bodies]
     assert len(identifiers) == 3 and len(set(identifiers)) == 1
     receiver.take()
     play.control("push", duplicates=0)
@@ -709,7 +763,9 @@ def test_controls_are_strict(play):
         ("refund", {"orderId": "nothing", "reason": "whim"}, "reason"),
         ("forge", {"fault": "none-such"}, "fault"),
         ("quota", {"bucket": "x"}, "bucket"),
-        ("pause", {}, "no such control"),
+        ("pause", {}, "purchaseToken"),
+        ("pause", {"purchaseToken": token, "days": 93}, "days"),
+        ("pause", {"purchaseToken": "nothing"}, "no purchase"),
         ("realtime", {}, "no such control"),
     ]:
         with pytest.raises(urllib.error.HTTPError) as caught:

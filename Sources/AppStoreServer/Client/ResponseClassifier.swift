@@ -42,7 +42,7 @@ struct ResponseClassifier {
       if code.meaning != nil { return .failed(Refusal(cause: cause)) }
     case (let status, nil): cause = .unexpectedStatus(status)
     }
-    guard response.status == 408 || response.status / 100 == 5 else { return .failed(Refusal(cause: cause)) }
+    guard response.isTemporaryFailure else { return .failed(Refusal(cause: cause)) }
     return .retry(Refusal(cause: cause), notBefore: retryAfter, isProcessed: true)
   }
 

@@ -88,7 +88,7 @@ public struct AppStoreServerError: Error, Sendable, Hashable {
     switch cause {
     case .response(let code, _): code.isRetryable || (code.meaning == nil && code.httpStatus / 100 == 5)
     case .rateLimited, .deadlineExceeded: true
-    case .unexpectedStatus(let status): status == 408 || status / 100 == 5
+    case .unexpectedStatus(let status): RemoteResponse.isTemporaryFailure(status: status)
     case .transport(let error): error.isRetryable
     case .notVerified(let part): part.isRetryable
     case .unauthorized, .malformedResponse, .cancelled, .redirected, .invalidRequest, .signing: false

@@ -31,7 +31,7 @@ public struct GooglePlayAddress: Sendable, Hashable {
 /// let client = GooglePlayClient(
 ///   transport: transport, account: try ServiceAccount(keyFile: contents), packageName: "com.example.app")
 /// let purchase = try await client.send(.subscription(token))
-/// if purchase.grantsAccess(at: now) { unlock() }
+/// if purchase.subscriptionState == .active { unlock() }
 /// ```
 ///
 /// The calls are the functions of ``GooglePlayCall``. One client may be used from any number of tasks at once, which

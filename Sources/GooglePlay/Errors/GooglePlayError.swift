@@ -99,8 +99,9 @@ public struct GooglePlayError: Error, Sendable, Hashable {
   public var isRetryable: Bool {
     switch cause {
     case .refused(let refusal):
-      [.quotaExceeded, .conflict, .unavailable].contains(refusal.code) || refusal.httpStatus == 408
-    case .tokenRefused(let status, _, _): AccessTokenRefusal.isRetryable(status)
+      [.quotaExceeded, .conflict].contains(refusal.code)
+        || RemoteResponse.isTemporaryFailure(status: refusal.httpStatus)
+    case .tokenRefused(let status, _, _): RemoteResponse.isTemporaryFailure(status: status)
     case .deadlineExceeded: true
     case .transport(let error): error.isRetryable
     case .malformedResponse, .cancelled, .redirected, .invalidRequest, .signing: false

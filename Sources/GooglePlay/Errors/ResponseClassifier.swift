@@ -29,8 +29,7 @@ struct ResponseClassifier {
     switch refusal.code {
     case .quotaExceeded, .conflict:
       return .retry(refusal, notBefore: refusal.retryAfter, isProcessed: false)
-    case .unavailable: return .retry(refusal, notBefore: refusal.retryAfter, isProcessed: true)
-    case .other where response.status == 408:
+    case _ where response.isTemporaryFailure:
       return .retry(refusal, notBefore: refusal.retryAfter, isProcessed: true)
     default: return .failed(refusal)
     }

@@ -22,6 +22,10 @@ public enum GooglePlayEndpoint: String, Sendable, Hashable, CaseIterable {
   case revokeSubscription = "POST /purchases/subscriptionsv2/tokens/{token}:revoke"
   /// purchases.subscriptions.acknowledge.
   case acknowledgeSubscription = "POST /purchases/subscriptions/{subscriptionId}/tokens/{token}:acknowledge"
+  /// purchases.subscriptions.refund.
+  case refundSubscription = "POST /purchases/subscriptions/{subscriptionId}/tokens/{token}:refund"
+  /// purchases.subscriptions.revoke.
+  case revokeSubscriptionV1 = "POST /purchases/subscriptions/{subscriptionId}/tokens/{token}:revoke"
 }
 
 extension GooglePlayEndpoint: WireEndpoint {
@@ -29,7 +33,7 @@ extension GooglePlayEndpoint: WireEndpoint {
   /// again only when it certainly did not arrive, or the server states that it had no effect.
   package var isIdempotent: Bool {
     switch self {
-    case .refundOrder, .revokeSubscription: false
+    case .refundOrder, .revokeSubscription, .refundSubscription, .revokeSubscriptionV1: false
     default: true
     }
   }

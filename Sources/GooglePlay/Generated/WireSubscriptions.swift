@@ -39,6 +39,29 @@ extension GooglePlayCall where Response == NoContent {
   ) -> Self {
     Self(.acknowledgeSubscription, EndpointRequest(subscriptionId, token, json: request))
   }
+
+  /// Refunds the latest payment of a subscription, which goes on and renews: an older call, which Google's
+  /// discovery document of 2026 has no longer. The request is sent again only when it certainly had no
+  /// effect.
+  ///
+  /// - Parameters:
+  ///   - subscriptionId: The product.
+  ///   - token: The purchase token.
+  /// - Returns: The call.
+  public static func refundSubscription(of subscriptionId: String, token: String) -> Self {
+    Self(.refundSubscription, EndpointRequest(subscriptionId, token))
+  }
+
+  /// Refunds the latest payment of a subscription and ends it at once: an older call, as that is. The request
+  /// is sent again only when it certainly had no effect.
+  ///
+  /// - Parameters:
+  ///   - subscriptionId: The product.
+  ///   - token: The purchase token.
+  /// - Returns: The call.
+  public static func revokeSubscriptionV1(of subscriptionId: String, token: String) -> Self {
+    Self(.revokeSubscriptionV1, EndpointRequest(subscriptionId, token))
+  }
 }
 
 /// What is kept with an acknowledged subscription.

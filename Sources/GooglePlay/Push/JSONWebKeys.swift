@@ -68,7 +68,7 @@ final class JSONWebKeys: Sendable {
   ) -> RemoteCaller.Outcome<(Keys, lifetime: Double)> {
     guard response.status == 200 else {
       let failure = Failure(message: "The keys were answered with HTTP status \(response.status).")
-      return response.status == 429 || response.status / 100 == 5
+      return response.isTemporaryFailure
         ? .retry(failure, notBefore: response.retryAfter(now: now), isProcessed: false) : .failed(failure)
     }
     do throws(MalformedReceipt) {

@@ -67,10 +67,5 @@ package struct AccessTokenRefusal: Error, Sendable, Hashable {
   package let message: String?
 
   /// Whether a token may be issued later.
-  package var isRetryable: Bool { Self.isRetryable(httpStatus) }
-
-  /// Whether a token may be issued after this status.
-  static func isRetryable(_ httpStatus: Int) -> Bool {
-    httpStatus == 408 || httpStatus == 429 || httpStatus / 100 == 5
-  }
+  package var isRetryable: Bool { RemoteResponse.isTemporaryFailure(status: httpStatus) }
 }

@@ -4,7 +4,7 @@ internal import AppStoreEmulator
 internal import ReceiptCodec
 internal import Storefront
 
-/// Purchases that customers begin, and payments that are decided later.
+/// Purchases that customers begin and pause, and payments that are decided later.
 extension PlayControl {
   func buy(_ control: PlayBuyControl) async throws -> Members {
     let payment = Payment(
@@ -61,6 +61,39 @@ extension PlayControl {
     guard let bought = try await store.ledger.purchase(token: purchase.token), bought.state != .requested
     else { throw Failure("ITEM_ALREADY_OWNED: the customer has \"\(payment.productIdentifier)\".") }
     return bought
+  }
+
+  /// Pauses a subscription from the end of its period on, for so many days.
+  func pause(_ token: String, days: Int) async throws {
+    try await store.exclusively { [store] in
+      let ledger = store.ledger
+      guard var purchase = try await ledger.purchase(token: token),
+        let original = purchase.originalTransactionId
+      else { throw Failure("There is no purchase \"\(token)\" that was paid for.") }
+      let view = try await PlayView(purchase, in: ledger.store)
+      guard view.subscriptionState == "ACTIVE", purchase.pauseDate == nil, let end = view.expiryDate else {
+        throw Failure("Only an active subscription that renews can be paused, once.")
+      }
+      let resumption = end.addingSeconds(Double(days) * 86_400)
+      purchase.planPause(from: end, to: resumption)
+      try await store.put(purchase)
+      try await ledger.store.postpone(original, to: resumption)
+      try await store.follow()
+    }
+  }
+
+  /// Resumes a paused subscription, which is charged for, or calls off the pause that was planned.
+  func endPause(of token: String) async throws {
+    try await store.exclusively { [store] in
+      guard var purchase = try await store.ledger.purchase(token: token), let pause = purchase.pauseDate,
+        let original = purchase.originalTransactionId
+      else { throw Failure("The purchase \"\(token)\" has no pause.") }
+      let end = purchase.isPaused ? store.now : pause
+      purchase.planPause(from: pause, to: end)
+      try await store.put(purchase)
+      try await store.ledger.store.postpone(original, to: end)
+      try await store.follow()
+    }
   }
 
   /// Decides a pending payment.

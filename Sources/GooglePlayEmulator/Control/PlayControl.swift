@@ -30,7 +30,12 @@ struct PlayControl {
       try await store.performDue()
       let before = name == "state" ? Int64.max : try await store.ledger.header().messageCount
       var members: Members = []
-      if Self.engineControls.contains(name) {
+      if name == "resume", let token = try JSONValue(parsing: request.body)["purchaseToken"]?.string,
+        try await store.ledger.purchase(token: token)?.pauseDate != nil
+      {
+        _ = try DecisionControl(control: request.body)
+        try await endPause(of: token)
+      } else if Self.engineControls.contains(name) {
         let response = try await forward(request, name, try await translated(request.body))
         guard response.status == 200 else { return response }
         let answer = try JSONValue(parsing: response.body)
@@ -115,6 +120,10 @@ struct PlayControl {
     case "approve", "decline":
       try await decide(read(DecisionControl.self).purchaseToken, isApproved: name == "approve")
     case "refund": try await refund(read())
+    case "pause":
+      let pause = try read(PauseControl.self)
+      try require(pause.days, "days", in: 1...92)
+      try await self.pause(pause.purchaseToken, days: Int(pause.days))
     case "push": try await setPush(read())
     case "test-notification":
       try requireNoMembers(body)

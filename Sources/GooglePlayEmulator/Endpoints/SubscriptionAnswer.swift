@@ -23,6 +23,11 @@ struct SubscriptionAnswer {
     answer.startTime = record.state == .purchased ? record.purchaseDate : nil
     answer.linkedPurchaseToken = record.linkedToken
     answer.canceledStateContext = canceledContext
+    if answer.subscriptionState == .paused {
+      var context = PlayPausedStateContext()
+      context.autoResumeTime = record.resumeDate
+      answer.pausedStateContext = context
+    }
     answer.testPurchase = record.isTest ? EmptyObject() : nil
     answer.acknowledgementState = record.isAcknowledged ? .acknowledged : .pending
     if record.obfuscatedAccountId != nil || record.obfuscatedProfileId != nil {

@@ -150,7 +150,9 @@ enum SubscriptionEndpoints {
 
   private static func postpone(_ view: PlayView, _ call: PlayCall, to end: Timestamp) async throws {
     let original = try original(view)
-    guard view.subscriptionState == "ACTIVE" else { throw PlayError.subscriptionNotOwned }
+    guard view.subscriptionState == "ACTIVE", view.purchase.pauseDate == nil else {
+      throw PlayError.subscriptionNotOwned
+    }
     try await call.ledger.store.postpone(original, to: end)
   }
 

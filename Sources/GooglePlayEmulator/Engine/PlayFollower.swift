@@ -82,10 +82,12 @@ struct PlayFollower {
       if let current { link = try await supersede(current, at: date, &change) }
       return post(4, of: try await begin(transaction, event, linked: link, &change), at: date, &change)
     }
+    let wasSuspended = purchase.isPaused || purchase.lastNotification == 5
+    if [.didRenew, .didFailToRenew, .expired].contains(event.type) { purchase.endPause() }
     switch (event.type, event.subtype) {
     case (.didRenew, _):
       change.addOrder(of: transaction.transactionId, at: date, to: &purchase)
-      post(purchase.lastNotification == 5 ? 1 : 2, of: purchase, at: date, &change)
+      post(wasSuspended ? 1 : 2, of: purchase, at: date, &change)
     case (.didFailToRenew, .gracePeriod?): post(6, of: purchase, at: date, &change)
     case (.didFailToRenew, _), (.gracePeriodExpired, _): post(5, of: purchase, at: date, &change)
     case (.didChangeRenewalPref, .upgrade?), (.offerRedeemed, .upgrade?),
@@ -105,7 +107,10 @@ struct PlayFollower {
     case (.didChangeRenewalStatus, _):
       if purchase.canceller == nil || purchase.cancellationDate != nil { purchase.canceller = .user }
       purchase.cancellationDate = date
+      let end = purchase.pauseDate
+      purchase.endPause()
       post(3, of: purchase, at: date, &change)
+      if let end { try await ledger.store.postpone(original, to: end) }
     case (.expired, let subtype):
       if subtype != .voluntary {
         purchase.canceller = .system
@@ -115,7 +120,14 @@ struct PlayFollower {
       }
       post(13, of: purchase, at: date, &change)
     case (.priceIncrease, _): post(19, of: purchase, at: date, &change)
-    case (.renewalExtended, _): post(9, of: purchase, at: date, &change)
+    case (.renewalExtended, _):
+      // A pause and its end move the period, too: the one that was planned is announced, by its end that is later.
+      guard try await ledger.store.subscription(original)?.autoRenews == true, !purchase.isPaused else {
+        break
+      }
+      let isPlanned = purchase.pauseDate != nil
+      if purchase.pauseDate == purchase.resumeDate { purchase.endPause() }
+      post(isPlanned ? 11 : 9, of: purchase, at: date, &change)
     default: break
     }
   }
@@ -171,6 +183,7 @@ struct PlayFollower {
     let isLapsed = [12, 13].contains(purchase.lastNotification)
     purchase.endDate = date
     purchase.acknowledgementDeadline = nil
+    purchase.endPause()
     if isLapsed {
       if let paid = purchase.paidOrders.last?.transactionId,
         let last = try await ledger.store.purchase(paid)?.current

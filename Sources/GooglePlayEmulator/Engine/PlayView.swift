@@ -38,18 +38,21 @@ struct PlayView {
     case .purchased: break
     }
     switch state?.status {
-    case .active: return state?.subscription.autoRenews == true ? "ACTIVE" : "CANCELED"
+    case .active:
+      guard state?.subscription.autoRenews == true else { return "CANCELED" }
+      return purchase.isPaused ? "PAUSED" : "ACTIVE"
     case .gracePeriod: return "IN_GRACE_PERIOD"
     case .billingRetry: return "ON_HOLD"
     default: return "EXPIRED"
     }
   }
 
-  /// When service ended or will end, the grace period included.
+  /// When service ended or will end, the grace period included, a pause not.
   var expiryDate: Timestamp? {
     if let end = purchase.endDate { return end }
     if let revoked = transaction?.revocationDate { return revoked }
     if state?.status == .gracePeriod { return state?.subscription.gracePeriodExpiresDate }
+    if let pause = purchase.pauseDate { return pause }
     return transaction?.expiresDate
   }
 

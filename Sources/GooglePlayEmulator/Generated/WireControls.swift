@@ -153,6 +153,43 @@ extension PlayRefundControl: JSONRecord {
   }
 }
 
+/// A subscription pauses from the end of its period: `pause`.
+struct PauseControl: Sendable, Hashable {
+  /// The purchase.
+  var purchaseToken: String
+  /// For how many days.
+  var days: Int64
+
+  /// Creates one from its fields.
+  init(purchaseToken: String, days: Int64 = 30) {
+    self.purchaseToken = purchaseToken
+    self.days = days
+  }
+
+  /// One to decode into, which sets every required field.
+  init() {
+    self.init(purchaseToken: "")
+  }
+}
+
+extension PauseControl: JSONRecord {
+  enum Field: String, CaseIterable {
+    case purchaseToken
+    case days
+  }
+
+  static let fieldNames = JSONFieldNames<Field>(required: [
+    .purchaseToken
+  ])
+
+  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .purchaseToken: try coder.code(&purchaseToken)
+    case .days: try coder.code(&days, default: 30)
+    }
+  }
+}
+
 /// Where messages are pushed: `push`.
 struct PushControl: Sendable, Hashable {
   /// The push endpoint; empty for none.

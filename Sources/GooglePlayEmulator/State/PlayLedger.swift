@@ -83,7 +83,7 @@ struct PlayLedger: Sendable {
     return try await purchase(token: String(decoding: bytes, as: UTF8.self))
   }
 
-  /// The purchases that must be acknowledged, in the order of the dates until when.
+  /// The purchases with a deadline, in the order of the dates.
   func deadlines(limit: Int) async throws(LocalStoreError) -> [(date: Timestamp, token: String)] {
     try await store.records(in: .playDeadlines, limit: limit).map { record in
       let digits = record.key.prefix { $0 != "/" }
@@ -142,8 +142,8 @@ struct PlayLedger: Sendable {
   func commit(_ change: Change) async throws(LocalStoreError) {
     var records = change.records
     for purchase in change.purchases.values.sorted(by: { $0.token < $1.token }) {
-      let before = try await self.purchase(token: purchase.token)?.acknowledgementDeadline
-      let after = purchase.acknowledgementDeadline
+      let before = try await self.purchase(token: purchase.token)?.deadline
+      let after = purchase.deadline
       if let before, before != after {
         records.append(.remove(.playDeadlines, key: Self.deadlineKey(before, purchase.token)))
       }

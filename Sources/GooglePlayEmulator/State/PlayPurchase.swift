@@ -45,6 +45,11 @@ struct PlayPurchase: JSONObject, Sendable {
   var linkedToken: String?
   var cancellerName: String?
   var cancellationDate: Timestamp?
+  /// When the subscription pauses, which is the end of the period, or has paused; `nil` where it does not.
+  private(set) var pauseDate: Timestamp?
+  /// When it resumes by itself: the engine, which has no pauses, has the period extended until then.
+  private(set) var resumeDate: Timestamp?
+  private(set) var isPaused = false
   /// When another purchase took the place of this one.
   var endDate: Timestamp?
   /// The type of the last notification about it.
@@ -61,6 +66,27 @@ struct PlayPurchase: JSONObject, Sendable {
     set { cancellerName = newValue?.rawValue }
   }
 
+  /// When something must be done about it: the time to acknowledge it ends, or it pauses.
+  var deadline: Timestamp? {
+    [acknowledgementDeadline, isPaused ? nil : pauseDate].compactMap(\.self).min()
+  }
+
+  /// Plans a pause from the end of the period on.
+  mutating func planPause(from date: Timestamp, to end: Timestamp) {
+    pauseDate = date
+    resumeDate = end
+  }
+
+  /// Begins the pause that was planned.
+  mutating func beginPause() { isPaused = true }
+
+  /// Ends the pause, or calls off the one that was planned.
+  mutating func endPause() {
+    pauseDate = nil
+    resumeDate = nil
+    isPaused = false
+  }
+
   /// The orders that were charged for.
   var paidOrders: [PlayOrder] { orders.filter { $0.transactionId != nil } }
 
@@ -73,8 +99,9 @@ struct PlayPurchase: JSONObject, Sendable {
   enum Field: String, CaseIterable {
     case token, account, productId, isSubscription, stateName, requestId, originalTransactionId, orders,
       purchaseDate, acknowledgementDeadline, isAcknowledged, isConsumed, isTest, quantity, developerPayload,
-      obfuscatedAccountId, obfuscatedProfileId, linkedToken, cancellerName, cancellationDate, endDate,
-      lastNotification
+      obfuscatedAccountId, obfuscatedProfileId, linkedToken, cancellerName, cancellationDate, pauseDate,
+      resumeDate,
+      isPaused, endDate, lastNotification
   }
   static let fieldNames = JSONFieldNames<Field>(required: [.token, .account, .productId])
   mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
@@ -99,6 +126,9 @@ struct PlayPurchase: JSONObject, Sendable {
     case .linkedToken: try coder.code(&linkedToken)
     case .cancellerName: try coder.code(&cancellerName)
     case .cancellationDate: try coder.code(&cancellationDate)
+    case .pauseDate: try coder.code(&pauseDate)
+    case .resumeDate: try coder.code(&resumeDate)
+    case .isPaused: try coder.code(&isPaused, default: false)
     case .endDate: try coder.code(&endDate)
     case .lastNotification: try coder.code(&lastNotification)
     }

@@ -14,7 +14,7 @@ public indirect enum DetachedContent: Sendable, Hashable {
   case huaweiPurchase(HuaweiPurchase)
 
   /// Members that Huawei's purchases have and Google's have not.
-  private static let huaweiNames = ["applicationId", "applicationIdString"]
+  private static let huaweiNames = ["applicationId", "applicationIdString", "purchaseTimeMillis", "payType"]
 
   /// Decodes data.
   ///

@@ -70,35 +70,24 @@ extension JSONReader {
   /// The content of a string with its escapes resolved.
   func unescape(_ range: Range<Int>) throws(MalformedReceipt) -> [UInt8] {
     try checkUTF8(range)
-    var text: [UInt8] = []
-    text.reserveCapacity(range.count)
+    // Each escape is longer than what it stands for.
+    var text = [UInt8](repeating: 0, count: range.count)
+    var count = 0
     var index = range.lowerBound
-    while index < range.upperBound {
-      let byte = bytes[index]
-      guard byte == UInt8(ascii: "\\") else {
-        text.append(byte)
-        index += 1
-        continue
+    while true {
+      JSONScan.copyText(bytes.span, from: &index, to: range.upperBound, into: &text, &count)
+      guard index < range.upperBound else { break }
+      guard index + 1 < range.upperBound, bytes[index + 1] == UInt8(ascii: "u") else {
+        throw badEscape(at: index)
       }
-      guard index + 1 < range.upperBound else { throw badEscape(at: index) }
-      switch bytes[index + 1] {
-      case UInt8(ascii: "\""): text.append(0x22)
-      case UInt8(ascii: "\\"): text.append(0x5C)
-      case UInt8(ascii: "/"): text.append(0x2F)
-      case UInt8(ascii: "b"): text.append(0x08)
-      case UInt8(ascii: "f"): text.append(0x0C)
-      case UInt8(ascii: "n"): text.append(0x0A)
-      case UInt8(ascii: "r"): text.append(0x0D)
-      case UInt8(ascii: "t"): text.append(0x09)
-      case UInt8(ascii: "u"):
-        let scalar = try unicodeEscape(at: index, end: range.upperBound)
-        text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-        index += scalar.value > 0xFFFF ? 12 : 6
-        continue
-      default: throw badEscape(at: index)
+      let scalar = try unicodeEscape(at: index, end: range.upperBound)
+      for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+        text[count] = byte
+        count += 1
       }
-      index += 2
+      index += scalar.value > 0xFFFF ? 12 : 6
     }
+    text.removeLast(text.count - count)
     return text
   }
 

@@ -25,6 +25,57 @@ enum JSONScan {
     return index
   }
 
+  /// Copies string content with its escapes of two characters resolved, up to `end` or to any other escape.
+  ///
+  /// Eight bytes are stored at a time: those behind the text that was copied are overwritten by what follows it.
+  ///
+  /// - Parameters:
+  ///   - bytes: The JSON.
+  ///   - index: Where the content begins; then where copying ended.
+  ///   - end: Where the content ends.
+  ///   - text: Takes the content from `count` on; it has room for as many bytes as are copied from.
+  ///   - count: How many bytes `text` has.
+  static func copyText(
+    _ bytes: Span<UInt8>, from index: inout Int, to end: Int, into text: inout [UInt8], _ count: inout Int
+  ) {
+    var output = text.mutableSpan
+    var outputBytes = unsafe output.mutableBytes
+    while index < end {
+      if index <= end - 8 {
+        let word = ByteSearch.word(bytes, at: index)
+        outputBytes.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+        let marks = ByteSearch.zeroLanes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
+        let plain = marks == 0 ? 8 : marks.trailingZeroBitCount / 8
+        index += plain
+        count += plain
+        if marks == 0 { continue }
+      } else if bytes[index] != UInt8(ascii: "\\") {
+        outputBytes.storeBytes(of: bytes[index], toByteOffset: count, as: UInt8.self)
+        index += 1
+        count += 1
+        continue
+      }
+      guard index + 1 < end, let character = escaped(bytes[index + 1]) else { return }
+      outputBytes.storeBytes(of: character, toByteOffset: count, as: UInt8.self)
+      index += 2
+      count += 1
+    }
+  }
+
+  /// What a reverse solidus and a character stand for; `nil` for those that are no escape of two characters.
+  @inline(__always)
+  private static func escaped(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0C
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "r"): 0x0D
+    case UInt8(ascii: "t"): 0x09
+    default: nil
+    }
+  }
+
   /// Index after the run of JSON white space that begins at `start`.
   static func endOfWhitespace(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var index = start

@@ -134,6 +134,13 @@ final class DetachedEvidence: Evidence {
         || key.publicKey.digest(in: signature, of: .sha256) != nil
     }
     guard let other else {
+      if let length = signer.paths.first?.publicKey.rsaSignatureByteCount, signature.count != length,
+        signer.paths.allSatisfy({ $0.publicKey.rsaSignatureByteCount == length })
+      {
+        return
+          "it has \(signature.count) bytes, and the key of \(package) makes signatures of \(length). It was cut short, "
+          + "extended or encoded otherwise."
+      }
       return
         "no key that the policy names for \(package) made it. It is forged, or damaged, or the app has another "
         + "key."
@@ -146,4 +153,11 @@ final class DetachedEvidence: Evidence {
 
   /// To explain a refusal must not cost more than a few refusals.
   private static let maximumKeysForExplanation = 16
+}
+
+extension PublicKey {
+  /// The length of a signature by this key (RFC 8017 section 8); `nil` for a key that is none of RSA.
+  fileprivate var rsaSignatureByteCount: Int? {
+    if case .rsa(let bits) = kind { (bits + 7) / 8 } else { nil }
+  }
 }

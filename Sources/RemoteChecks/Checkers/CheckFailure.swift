@@ -35,7 +35,7 @@ extension CheckFailure {
     of response: RemoteResponse, now: Timestamp
   ) -> RemoteCaller.Outcome<Value> {
     let message = "HTTP status \(response.status)."
-    guard response.status == 429 || response.status / 100 == 5 else {
+    guard response.isTemporaryFailure else {
       return .failed(CheckFailure(.terminalFailure(message: message)))
     }
     return retry(message, notBefore: response.retryAfter(now: now))

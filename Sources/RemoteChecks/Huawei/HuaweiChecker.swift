@@ -8,7 +8,9 @@ public import ReceiptVerification
 /// Asks Huawei AppGallery whether a purchase still stands: that it is known, paid for and not refunded, and with
 /// ``PurchaseRequirements/requiresCurrentSubscription`` that a subscription runs.
 ///
-/// What it answers is signed as the purchase itself is, and is verified with the keys of the policy.
+/// What the order service answers about is signed as the purchase itself is, and is verified with the keys of the policy.
+/// The subscription service documents no signature: its answer counts as Google Play's does, by the TLS connection and the
+/// app's access token. A signature that it sends all the same must be good.
 public struct HuaweiChecker: RemoteChecker {
   /// `huawei`.
   public let name = "huawei"
@@ -73,7 +75,7 @@ public struct HuaweiChecker: RemoteChecker {
       return .response(CheckerResponse(.refused(message: HuaweiClient.message(answer))))
     default: return .terminalFailure(message: HuaweiClient.message(answer))
     }
-    let known = try verified(answer)
+    let known = try verified(answer, mustBeSigned: claimed.kind != .subscription)
     guard UTF8Text.isIdentical(known.packageName ?? "", claimed.packageName ?? ""),
       UTF8Text.isIdentical(known.purchaseToken ?? "", token)
     else { throw CheckFailure(.terminalFailure(message: "Huawei answers about another purchase.")) }
@@ -83,13 +85,18 @@ public struct HuaweiChecker: RemoteChecker {
         environment: DetachedContent.huaweiPurchase(known).environment?.category))
   }
 
-  /// The purchase in an answer, by the app's key.
-  private func verified(_ answer: HuaweiAnswer) throws(CheckFailure) -> HuaweiPurchase {
+  /// The purchase in an answer, where there is a signature by the app's key.
+  private func verified(
+    _ answer: HuaweiAnswer, mustBeSigned: Bool
+  ) throws(CheckFailure) -> HuaweiPurchase {
     guard let data = answer.purchaseTokenData ?? answer.inappPurchaseData else {
       throw CheckFailure(.terminalFailure(message: "Huawei's answer has no purchase."))
     }
     let signed: UnverifiedDetachedReceipt
     do throws(MalformedReceipt) {
+      guard mustBeSigned || answer.dataSignature != nil else {
+        return try HuaweiPurchase(json: Array(data.utf8), part: "data", limits: verifier.limits)
+      }
       signed = try UnverifiedDetachedReceipt(
         signedBytes: Array(data.utf8), signature: answer.dataSignature ?? "",
         algorithm: answer.signatureAlgorithm)

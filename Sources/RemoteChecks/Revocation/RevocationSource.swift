@@ -121,7 +121,7 @@ struct RevocationSource: Sendable {
     guard response.status != 200 else { return nil }
     let failure = RevocationFailure(
       message: "\(url.host) answers HTTP \(response.status).", isRetryable: true)
-    guard [408, 429].contains(response.status) || response.status >= 500 else { return .failed(failure) }
+    guard response.isTemporaryFailure else { return .failed(failure) }
     return .retry(failure, notBefore: response.retryAfter(now: caller.time.now()), isProcessed: false)
   }
 

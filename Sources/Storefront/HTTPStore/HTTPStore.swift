@@ -164,7 +164,7 @@ extension HTTPStore {
     let refusal = StoreUnavailable(
       "The server gave no answer of its store (HTTP status \(response.status)\(words)\(place)).",
       retryAfter: instant.map { caller.time.delay(until: $0) })
-    return response.isRefusedForNow
+    return response.isTemporaryFailure
       ? .retry(refusal, notBefore: instant, isProcessed: true) : .failed(refusal)
   }
 }

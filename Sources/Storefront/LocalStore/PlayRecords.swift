@@ -25,7 +25,8 @@ extension RecordCollection {
 }
 
 extension LocalStore {
-  /// Moves the end of the current period of a subscription to a later date, by which it renews from then on.
+  /// Moves the end of the current period of a subscription to another date, by which it renews from then on; to now where
+  /// that date has passed.
   ///
   /// - Returns: `RENEWAL_EXTENDED`.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.

@@ -190,20 +190,17 @@ extension SubscriptionEngine {
       subscription, to: options.calendar.adding(days: Double(days), to: subscription.expiresDate), at: now)
   }
 
-  /// Moves the end of the current period to a later date, without the limits of an extension.
+  /// Moves the end of the current period to another date, without the limits of an extension; to now where that date has
+  /// passed.
   ///
   /// - Returns: `RENEWAL_EXTENDED`.
-  /// - Throws: ``SubscriptionError`` with `unknown-subscription`, `family-shared`, `not-active` or `invalid-value`.
+  /// - Throws: ``SubscriptionError`` with `unknown-subscription`, `family-shared` or `not-active`.
   package mutating func postpone(
     _ originalTransactionIdentifier: String, to end: Timestamp, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)
     let subscription = try paid(originalTransactionIdentifier, at: now)
-    guard end > subscription.expiresDate else {
-      throw SubscriptionError(
-        .invalidValue, at: originalTransactionIdentifier, "The new end must be later than the present one.")
-    }
-    return postpone(subscription, to: end, at: now)
+    return postpone(subscription, to: max(end, now), at: now)
   }
 
   private mutating func postpone(

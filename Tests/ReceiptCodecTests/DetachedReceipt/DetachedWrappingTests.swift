@@ -30,6 +30,44 @@ import Testing
     #expect(receipt.statedAlgorithm == nil)
   }
 
+  @Test func `Escapes are resolved wherever they stand`() throws {
+    let escapes = [
+      (#"\""#, "\""), (#"\\"#, "\\"), (#"\/"#, "/"), (#"\n"#, "\n"), (#"\u0041"#, "A"), (#"\u20AC"#, "€"),
+      (#"\ud83d\uDE00"#, "😀"), ("é", "é"),
+    ]
+    for (spelling, meaning) in escapes {
+      for (next, nextMeaning) in escapes {
+        for before in 0..<10 {
+          for between in [0, 1, 7, 8, 9] {
+            for after in [0, 1, 8] {
+              let (head, middle, tail) = (
+                String(repeating: "a", count: before), String(repeating: "b", count: between),
+                String(repeating: "c", count: after)
+              )
+              let receipt = try parse(
+                #"{"data":"\#(head)\#(spelling)\#(middle)\#(next)\#(tail)","signature":"AAEC"}"#)
+              #expect(
+                String(decoding: receipt.signedBytes, as: UTF8.self) == head + meaning + middle + nextMeaning
+                  + tail)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [#"\x"#, #"\"#, #"\u"#, #"\u004"#, #"\u00g1"#, #"\ud83d"#, #"\ude00\ud83d"#, #"\U0041"#])
+  func `What is no escape is refused wherever it stands`(escape: String) {
+    for before in 0..<10 {
+      for after in [0, 1, 8] where after == 0 || escape != #"\"# {
+        let text = String(repeating: "a", count: before) + escape + String(repeating: " ", count: after)
+        // A lone reverse solidus escapes the quotation mark.
+        let code = escape == #"\"# ? MalformedReceipt.Code.unexpected : .invalidValue
+        #expect(failure(#"{"data":"\#(text)","signature":"AAEC"}"#)?.code == code, "\(text)")
+      }
+    }
+  }
+
   @Test(arguments: [
     #"{"data":"x","signature":"AAEC"}"#,
     #"{"signature":"AAEC","data":"x"}"#,
@@ -87,7 +125,9 @@ import Testing
     #expect(try kind(#"{"packageName":"a"}"#) == .googlePlayPurchase)
     #expect(
       try kind(#"{"nonce":-9223372036854775808,"orders":[{"packageName":"a"}]}"#) == .googlePlayPurchase)
-    #expect(try kind(#"{"packageName":"a","applicationId":1}"#) == .huaweiPurchase)
+    for member in ["applicationId", "applicationIdString", "purchaseTimeMillis", "payType"] {
+      #expect(try kind(#"{"packageName":"a","\#(member)":null}"#) == .huaweiPurchase)
+    }
     #expect(try kind("0|1|a|2|user|3:VT=4") == .googlePlayLicense)
     for (data, claimed) in [
       (#"{"applicationId":1"#, ReceiptKind.huaweiPurchase), ("{", .googlePlayPurchase),

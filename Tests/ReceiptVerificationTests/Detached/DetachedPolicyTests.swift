@@ -176,6 +176,22 @@ import Testing
     )
   }
 
+  @Test("a signature of another length than the key's says so")
+  func signatureLength() throws {
+    let receipt = try UnverifiedDetachedReceipt(parsing: try Fixture.sample(.googlePlayPurchase))
+    let genuine = receipt.signature
+    try #require(genuine.count == 256)
+    for signature in [Array(genuine.dropLast(3)), [0] + genuine, genuine + genuine] {
+      let changed = try UnverifiedDetachedReceipt(
+        signedBytes: receipt.signedBytes, signature: Base64.encodeToString(signature))
+      let verdict = try Fixture.verifierOfAllStores().verify(.detached(changed))
+      expectInvalid(verdict, .signatureMismatch, at: "$.signature")
+      let words =
+        "it has \(signature.count) bytes, and the key of \(SampleReceipts.bundleId) makes signatures of 256."
+      #expect(verdict.reason?.message.contains(words) == true, "\(String(describing: verdict.reason))")
+    }
+  }
+
   @Test("packages are told apart byte for byte, however they are composed")
   func composedPackages() throws {
     let (composed, decomposed) = ("com.example.caf\u{E9}", "com.example.cafe\u{301}")

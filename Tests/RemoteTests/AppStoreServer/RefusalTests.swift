@@ -83,7 +83,7 @@ import Testing
         #expect(error?.cause == .rateLimited(retryAfter: nil))
         #expect(error?.isRetryable == true)
         expectedRequests = 4
-      case 408, 500...599:
+      case 408, 425, 500...599:
         #expect(error?.cause == .unexpectedStatus(status))
         #expect(error?.isRetryable == true)
         if kind == .repeatable { expectedRequests = 4 }

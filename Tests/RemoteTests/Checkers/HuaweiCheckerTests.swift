@@ -173,6 +173,29 @@ import Testing
         == .terminalFailure(message: "Huawei answers about another purchase."))
   }
 
+  @Test("the subscription service need not sign, the order service must")
+  func unsigned() async throws {
+    func withoutSignature(_ answer: JSONValue) -> JSONValue {
+      .object((answer.object ?? []).filter { $0.name != "dataSignature" })
+    }
+    #expect(try await Self.answer(withoutSignature(Self.signed())) == Self.confirmed)
+    #expect(
+      try await Self.answer(withoutSignature(Self.signed { $0.purchaseState = .refunded }))
+        == .response(CheckerResponse(.revoked(at: nil), environment: .sandbox)))
+    #expect(
+      try await Self.answer(withoutSignature(Self.signed { $0.packageName = "com.example.other" }))
+        == .terminalFailure(message: "Huawei answers about another purchase."))
+    let change: (inout HuaweiPurchase) -> Void = { $0.kind = .consumable }
+    guard
+      case .terminalFailure(let message) = try await Self.answer(
+        withoutSignature(Self.signed(as: "purchaseTokenData", change)), change)
+    else {
+      Issue.record("An order without a signature is believed.")
+      return
+    }
+    #expect(message.hasPrefix("The purchase in Huawei's answer is not genuine: unsigned"))
+  }
+
   @Test("an access token that is refused is renewed once")
   func renewed() async throws {
     let genuine = RemoteResponse.json(String(decoding: try Self.signed().encoded(), as: UTF8.self))

@@ -117,6 +117,49 @@ import Testing
         == .otherApp("com.example.other"))
   }
 
+  private static let numberedTypes: [(Int64, PlaySubscriptionNotificationType)] = [
+    (1, .recovered), (2, .renewed), (3, .canceled), (4, .purchased), (5, .onHold), (6, .inGracePeriod),
+    (7, .restarted), (8, .priceChangeConfirmed), (9, .deferred), (10, .paused), (11, .pauseScheduleChanged),
+    (12, .revoked), (13, .expired), (17, .itemsChanged), (18, .cancellationScheduled),
+    (19, .priceChangeUpdated), (20, .pendingPurchaseCanceled), (22, .priceStepUpConsentUpdated),
+    (14, .unknown(14)), (99, .unknown(99)),
+  ]
+
+  @Test(
+    "each type of a subscription's notification has the purchase asked about", arguments: numberedTypes)
+  func subscriptionTypes(number: Int64, type: PlaySubscriptionNotificationType) async throws {
+    let update = try await Self.update(
+      Self.subscribed.replacing(#""notificationType":4"#, with: #""notificationType":\#(number)"#),
+      Self.active)
+    #expect(update.message.notification.subscriptionNotification?.notificationType == type)
+    #expect(update.message.eventType == number)
+    #expect(update.entitlement?.state(at: PlayFixture.now) == .active)
+  }
+
+  @Test("one-time and voided purchases have their types", arguments: [1, 2, 9] as [Int64])
+  func otherTypes(number: Int64) async throws {
+    let oneTime = try await Self.receive(
+      PlayFixture.push(
+        Self.notification(
+          #""oneTimeProductNotification":{"notificationType":\#(number),"purchaseToken":"t"}"#)))
+    let purchase: [Int64: PlayOneTimeProductNotificationType] = [1: .purchased, 2: .canceled]
+    #expect(
+      oneTime.notification.oneTimeProductNotification?.notificationType == purchase[number]
+        ?? .unknown(number))
+    #expect(oneTime.purchase?.purchaseToken == "t")
+    let message = try await Self.receive(
+      PlayFixture.push(
+        Self.notification(
+          #""voidedPurchaseNotification":{"purchaseToken":"t","orderId":"GPA.1","productType":\#(number),"refundType":\#(number)}"#
+        )))
+    let voided = try #require(message.notification.voidedPurchaseNotification)
+    let product: [Int64: PlayVoidedProductType] = [1: .subscription, 2: .oneTime]
+    let refund: [Int64: PlayRefundType] = [1: .full, 2: .quantityBasedPartial]
+    #expect(voided.productType == product[number] ?? .unknown(number))
+    #expect(voided.refundType == refund[number] ?? .unknown(number))
+    #expect(message.purchase?.purchaseToken == "t")
+  }
+
   @Test("what this version does not know is kept, and needs no purchase")
   func unknown() async throws {
     let unknown = Self.notification(#""futureNotification":{"purchaseToken":"t1","kind":7}"#)

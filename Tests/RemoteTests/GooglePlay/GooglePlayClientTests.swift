@@ -52,6 +52,10 @@ import Testing
       sent == (
         "POST /purchases/subscriptionsv2/tokens/t:revoke", #"{"revocationContext":{"proratedRefund":{}}}"#
       ))
+    sent = try await Self.request("") { try await $0.send(.refundSubscription(of: "pro", token: "t")) }
+    #expect(sent == ("POST /purchases/subscriptions/pro/tokens/t:refund", nil))
+    sent = try await Self.request("") { try await $0.send(.revokeSubscriptionV1(of: "pro", token: "t")) }
+    #expect(sent == ("POST /purchases/subscriptions/pro/tokens/t:revoke", nil))
     sent = try await Self.request("") { try await $0.send(.refundOrder("GPA.1", revokesAccess: true)) }
     #expect(sent == ("POST /orders/GPA.1:refund?revoke=true", nil))
     sent = try await Self.request {
@@ -79,26 +83,27 @@ import Testing
     var testDescription: String { "\(status) \(name) \(reason)" }
   }
 
-  @Test(
-    "every refusal has its code; those that pass are tried again",
-    arguments: [
-      Refused(status: 400, name: "INVALID_ARGUMENT", code: .invalidRequest, requests: 1),
-      Refused(status: 401, name: "UNAUTHENTICATED", code: .unauthorized, requests: 2),
-      Refused(status: 403, name: "PERMISSION_DENIED", code: .permissionDenied, requests: 1),
-      Refused(
-        status: 403, name: "PERMISSION_DENIED", reason: "rateLimitExceeded", code: .quotaExceeded, requests: 4
-      ),
-      Refused(status: 403, name: "RESOURCE_EXHAUSTED", code: .quotaExceeded, requests: 4),
-      Refused(status: 404, name: "NOT_FOUND", code: .notFound, requests: 1),
-      Refused(status: 409, name: "ABORTED", reason: "concurrentUpdate", code: .conflict, requests: 4),
-      Refused(
-        status: 410, name: "FAILED_PRECONDITION", reason: "purchaseTokenNoLongerValid",
-        code: .tokenNoLongerValid, requests: 1),
-      Refused(status: 418, name: "TEAPOT", code: .other, requests: 1),
-      Refused(status: 429, name: "RESOURCE_EXHAUSTED", code: .quotaExceeded, requests: 4),
-      Refused(status: 500, name: "INTERNAL", code: .unavailable, requests: 4),
-      Refused(status: 503, name: "UNAVAILABLE", code: .unavailable, requests: 4),
-    ])
+  private static let refused = [
+    Refused(status: 400, name: "INVALID_ARGUMENT", code: .invalidRequest, requests: 1),
+    Refused(status: 401, name: "UNAUTHENTICATED", code: .unauthorized, requests: 2),
+    Refused(status: 403, name: "PERMISSION_DENIED", code: .permissionDenied, requests: 1),
+    Refused(
+      status: 403, name: "PERMISSION_DENIED", reason: "rateLimitExceeded", code: .quotaExceeded, requests: 4
+    ),
+    Refused(status: 403, name: "RESOURCE_EXHAUSTED", code: .quotaExceeded, requests: 4),
+    Refused(status: 404, name: "NOT_FOUND", code: .notFound, requests: 1),
+    Refused(status: 408, name: "DEADLINE_EXCEEDED", code: .other, requests: 4),
+    Refused(status: 409, name: "ABORTED", reason: "concurrentUpdate", code: .conflict, requests: 4),
+    Refused(
+      status: 410, name: "FAILED_PRECONDITION", reason: "purchaseTokenNoLongerValid",
+      code: .tokenNoLongerValid, requests: 1),
+    Refused(status: 418, name: "TEAPOT", code: .other, requests: 1),
+    Refused(status: 429, name: "RESOURCE_EXHAUSTED", code: .quotaExceeded, requests: 4),
+    Refused(status: 500, name: "INTERNAL", code: .unavailable, requests: 4),
+    Refused(status: 503, name: "UNAVAILABLE", code: .unavailable, requests: 4),
+  ]
+
+  @Test("every refusal has its code; those that pass are tried again", arguments: refused)
   func refusals(_ refused: Refused) async throws {
     let transport = PlayFixture.transport([
       PlayFixture.error(refused.status, refused.name, reason: refused.reason)
@@ -119,16 +124,47 @@ import Testing
     #expect(error.isRetryable == (refused.requests == 4))
   }
 
-  @Test("what may have been carried out is not sent again unless Google states that it was not")
-  func notIdempotent() async throws {
-    for (status, requests) in [(500, 1), (409, 4), (429, 4)] {
-      let transport = PlayFixture.transport([PlayFixture.error(status, "X")])
-      let client = try PlayFixture.client(transport)
-      let error = await playError { () async throws(GooglePlayError) in
-        try await client.send(.refundOrder("GPA.1"))
-      }
-      #expect(error?.attempts == requests)
+  /// Sends a call of the endpoint.
+  private static func send(
+    _ endpoint: GooglePlayEndpoint, _ client: GooglePlayClient
+  ) async throws(GooglePlayError) {
+    switch endpoint {
+    case .refundOrder: try await client.send(.refundOrder("GPA.1"))
+    case .voidedPurchases: _ = try await client.send(.voidedPurchases())
+    case .product: _ = try await client.send(.product("t"))
+    case .productV1: _ = try await client.send(.productV1(of: "coins", token: "t"))
+    case .acknowledgeProduct:
+      try await client.send(.acknowledgeProduct(of: "coins", token: "t", with: ProductAcknowledgeRequest()))
+    case .consumeProduct: try await client.send(.consumeProduct(of: "coins", token: "t"))
+    case .subscription: _ = try await client.send(.subscription("t"))
+    case .revokeSubscription:
+      let context = PlayRevocationContext().with { $0.fullRefund = EmptyObject() }
+      _ = try await client.send(
+        .revokeSubscription("t", with: RevokeSubscriptionRequest(revocationContext: context)))
+    case .acknowledgeSubscription:
+      try await client.send(
+        .acknowledgeSubscription(of: "pro", token: "t", with: SubscriptionAcknowledgeRequest()))
+    case .refundSubscription: try await client.send(.refundSubscription(of: "pro", token: "t"))
+    case .revokeSubscriptionV1: try await client.send(.revokeSubscriptionV1(of: "pro", token: "t"))
     }
+  }
+
+  @Test(
+    "every call has every refusal; what may have been carried out is sent again only where Google states that it was not",
+    arguments: GooglePlayEndpoint.allCases, refused)
+  func refusals(of endpoint: GooglePlayEndpoint, _ refused: Refused) async throws {
+    let transport = PlayFixture.transport([
+      PlayFixture.error(refused.status, refused.name, reason: refused.reason)
+    ])
+    let client = try PlayFixture.client(transport)
+    let error = try #require(
+      await playError { () async throws(GooglePlayError) in try await Self.send(endpoint, client) })
+    #expect(error.endpoint == endpoint)
+    #expect(error.code == refused.code)
+    let mayHaveHadAnEffect = refused.code == .unavailable || refused.status == 408
+    #expect(error.attempts == (mayHaveHadAnEffect && !endpoint.isIdempotent ? 1 : refused.requests))
+    #expect(error.isRetryable == (refused.requests == 4))
+    #expect(transport.requests.count { !PlayFixture.isTokenRequest($0) } == error.attempts)
   }
 
   @Test("Google is asked again no earlier than it says")

@@ -82,6 +82,13 @@ import Testing
       return try JSONValue(parsing: response.body)
     }
 
+    /// The types of the notifications of subscriptions that a control caused.
+    func types(_ name: String, _ json: String) async throws -> [Int64] {
+      try await control(name, json)["messages"]?.array?.compactMap {
+        $0["notification"]?["subscriptionNotification"]?["notificationType"]?.int64
+      } ?? []
+    }
+
     func buy(_ product: String) async throws -> (token: String, order: String) {
       let answer = try await control("buy", #"{"account":"alice","productId":"\#(product)"}"#)
       return (try #require(answer["purchaseToken"]?.string), try #require(answer["orderId"]?.string))
@@ -132,6 +139,104 @@ import Testing
     #expect(answer.canceledStateContext?.userInitiatedCancellation?.cancelTime != nil)
     try await world.control("advance", #"{"by":"P2M"}"#)
     #expect(world.state(token) == .expired)
+  }
+
+  @Test func aPauseSuspendsAccessUntilItEnds() async throws {
+    let world = try await World()
+    let (token, order) = try await world.buy(Self.monthly)
+    try await world.client.send(
+      .acknowledgeSubscription(of: Self.monthly, token: token, with: SubscriptionAcknowledgeRequest()))
+    let end = try #require(
+      try await world.client.send(.subscription(token)).lineItems?.first?.expiryTime)
+    #expect(try await world.types("pause", #"{"purchaseToken":"\#(token)","days":14}"#) == [11])
+    #expect(world.state(token) == .active)
+    #expect(try await world.types("advance", #"{"by":"P1M"}"#) == [10])
+    #expect(world.state(token) == .paused)
+    let paused = try await world.client.send(.subscription(token))
+    #expect(paused.subscriptionState == .paused)
+    #expect(paused.pausedStateContext?.autoResumeTime == end.addingSeconds(14 * 86_400))
+    #expect(paused.lineItems?.first?.expiryTime == end)
+    #expect(try await world.types("advance", #"{"by":"P2W"}"#) == [1])
+    #expect(world.state(token) == .active)
+    let resumed = try await world.client.send(.subscription(token))
+    #expect(resumed.pausedStateContext == nil)
+    #expect(resumed.lineItems?.first?.latestSuccessfulOrderId == "\(order)..0")
+  }
+
+  @Test func aPauseIsCalledOffEndedEarlyOrCancelled() async throws {
+    let world = try await World()
+    let (token, _) = try await world.buy(Self.monthly)
+    try await world.client.send(
+      .acknowledgeSubscription(of: Self.monthly, token: token, with: SubscriptionAcknowledgeRequest()))
+    let purchase = #"{"purchaseToken":"\#(token)"}"#
+    #expect(try await world.types("pause", purchase) == [11])
+    #expect(try await world.types("resume", purchase) == [11])
+    #expect(try await world.types("advance", #"{"by":"P1M"}"#) == [2])
+
+    #expect(try await world.types("pause", purchase) == [11])
+    #expect(try await world.types("advance", #"{"by":"P1M"}"#) == [10])
+    #expect(try await world.types("resume", purchase) == [1])
+    #expect(world.state(token) == .active)
+
+    // One who cancels keeps what was paid for, and takes no pause.
+    #expect(try await world.types("pause", purchase) == [11])
+    #expect(try await world.types("cancel", purchase) == [3])
+    #expect(world.state(token) == .active)
+    #expect(try await world.types("advance", #"{"by":"P5W"}"#) == [13])
+    #expect(world.state(token) == .expired)
+  }
+
+  @Test func aFailedChargeAtTheEndOfAPauseBeginsTheGracePeriod() async throws {
+    let world = try await World()
+    let (token, _) = try await world.buy(Self.monthly)
+    try await world.client.send(
+      .acknowledgeSubscription(of: Self.monthly, token: token, with: SubscriptionAcknowledgeRequest()))
+    try await world.control("pause", #"{"purchaseToken":"\#(token)","days":7}"#)
+    try await world.control("billing", #"{"account":"alice","fails":true}"#)
+    #expect(try await world.types("advance", #"{"by":"P1M"}"#) == [10])
+    #expect(try await world.types("advance", #"{"by":"P1W"}"#) == [6])
+    #expect(world.state(token) == .inGracePeriod)
+  }
+
+  @Test func aRefundOfASubscriptionLeavesItAndARevocationEndsIt() async throws {
+    let world = try await World()
+    let (token, order) = try await world.buy(Self.monthly)
+    try await world.client.send(
+      .acknowledgeSubscription(of: Self.monthly, token: token, with: SubscriptionAcknowledgeRequest()))
+    try await world.client.send(.refundSubscription(of: Self.monthly, token: token))
+    try await world.control("advance", #"{"by":"P1M"}"#)
+    #expect(world.state(token) == .active)
+    let error = await playError { () async throws(GooglePlayError) in
+      try await world.client.send(.revokeSubscriptionV1(of: Self.yearly, token: token))
+    }
+    #expect(error?.code == .invalidRequest)
+    try await world.client.send(.revokeSubscriptionV1(of: Self.monthly, token: token))
+    try await world.control("advance", #"{"by":0}"#)
+    #expect(world.state(token) == .refunded)
+    let listed = try await world.client.send(
+      .voidedPurchases(query: VoidedPurchasesQuery().with { $0.type = .oneTimeAndSubscriptions }))
+    #expect(listed.voidedPurchases?.map(\.orderId) == ["\(order)..0"])
+  }
+
+  @Test func everyOtherCallIsAnswered() async throws {
+    let world = try await World()
+    let coins = try await world.buy(Self.coins)
+    #expect(try await world.client.send(.product(coins.token)).orderId == coins.order)
+    try await world.client.send(
+      .acknowledgeProduct(of: Self.coins, token: coins.token, with: ProductAcknowledgeRequest()))
+    #expect(try await world.client.send(.product(coins.token)).acknowledgementState == .acknowledged)
+    try await world.client.send(.refundOrder(coins.order, revokesAccess: true))
+    let first = try await world.buy(Self.monthly)
+    let request = RevokeSubscriptionRequest(
+      revocationContext: PlayRevocationContext().with { $0.proratedRefund = EmptyObject() })
+    _ = try await world.client.send(.revokeSubscription(first.token, with: request))
+    let query = VoidedPurchasesQuery().with {
+      $0.type = .oneTimeAndSubscriptions
+      $0.maxResults = 1
+    }
+    var orders: [String?] = []
+    for try await voided in world.client.voidedPurchases(query) { orders.append(voided.orderId) }
+    #expect(orders == [coins.order, first.order])
   }
 
   @Test func aOneTimePurchaseIsConsumedOrTakenBack() async throws {

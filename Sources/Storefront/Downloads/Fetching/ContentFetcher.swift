@@ -106,7 +106,7 @@ struct ContentFetcher: Sendable {
       }
       return .done(.whole(response.body, validator: Self.strongValidator(response)))
     }
-    guard response.isRefusedForNow else {
+    guard response.isTemporaryFailure else {
       return .failed(source.error(.refused, "The server does not give it (HTTP status \(response.status))."))
     }
     return .retry(

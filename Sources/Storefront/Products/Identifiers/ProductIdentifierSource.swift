@@ -181,7 +181,7 @@ public struct ProductIdentifierSource: Sendable {
       }
     case 304: return .done(answer(nil))
     case 404, 410: return .failed(failure(.notFound, "The server has no such file (\(response.status))."))
-    case _ where response.isRefusedForNow:
+    case _ where response.isTemporaryFailure:
       return .retry(
         failure(.unavailable, "The server cannot answer now (\(response.status))."),
         notBefore: response.retryAfter(now: caller.time.now()), isProcessed: true)
