@@ -250,8 +250,21 @@ let package = Package(
         "ReceiptBytes",
         "ReceiptTesting", "SQLite", "TransparencyLog",
       ]),
+    // What libFuzzer runs in a package of its own (scripts/fuzz), with the seeds and regressions alone.
+    .testTarget(
+      name: "FuzzTargetTests",
+      dependencies: [
+        "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning",
+        "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
+      ],
+      path: "FuzzTesting", sources: ["Sources", "Tests"]),
   ]
 )
+
+// The thread sanitizer's build (scripts/test) names the few test targets that it runs, and builds no others.
+if let chosen = Context.environment["RECEIPTKIT_TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+}
 
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
