@@ -261,9 +261,18 @@ let package = Package(
   ]
 )
 
-// The thread sanitizer's build (scripts/test) names the few test targets that it runs, and builds no others.
-if let chosen = Context.environment["RECEIPTKIT_TEST_TARGETS"]?.split(separator: " ").map(String.init) {
-  package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+// The thread sanitizer's build (scripts/test): no more than the tests of concurrency, with what they share with others.
+if Context.environment["RECEIPTKIT_CONCURRENCY_TESTS"] != nil {
+  let sources = [
+    "ReceiptVerificationTests": ["Concurrency", "Support"],
+    "StorefrontTests": [
+      "Catalog/Support", "Downloads/Support", "HTTPStore/Support", "LocalStore/StoreFixture.swift",
+      "Products/Support", "PurchasableItems/Support", "Queue/FakeStore.swift", "Queue/QueueStressTests.swift",
+      "Queue/QueueSupport.swift", "Stress",
+    ],
+  ]
+  package.targets.removeAll { $0.type == .test && sources[$0.name] == nil }
+  for target in package.targets { target.sources = sources[target.name] ?? target.sources }
 }
 
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
