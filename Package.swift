@@ -257,7 +257,7 @@ let package = Package(
         "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning",
         "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
       ],
-      path: "FuzzTesting", sources: ["Sources", "Tests"]),
+      path: "FuzzTesting/Sources"),
   ]
 )
 

@@ -17,7 +17,7 @@ struct ReplayTests {
     let seeds = try files(in: folder.appending(path: target.rawValue))
     try #require(!seeds.isEmpty)
     let regressions = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../Regressions/\(target.rawValue)").standardizedFileURL
+      .appending(path: "../../Regressions/\(target.rawValue)").standardizedFileURL
     let inputs =
       seeds + (try FileManager.default.fileExists(atPath: regressions.path) ? files(in: regressions) : [])
     try #require(await passesInTime(target, []))
