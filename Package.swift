@@ -250,8 +250,30 @@ let package = Package(
         "ReceiptBytes",
         "ReceiptTesting", "SQLite", "TransparencyLog",
       ]),
+    // What libFuzzer runs in a package of its own (scripts/fuzz), with the seeds and regressions alone.
+    .testTarget(
+      name: "FuzzTargetTests",
+      dependencies: [
+        "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning",
+        "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
+      ],
+      path: "FuzzTesting/Sources"),
   ]
 )
+
+// The thread sanitizer's build (scripts/test): no more than the tests of concurrency, with what they share with others.
+if Context.environment["RECEIPTKIT_CONCURRENCY_TESTS"] != nil {
+  let sources = [
+    "ReceiptVerificationTests": ["Concurrency", "Support"],
+    "StorefrontTests": [
+      "Catalog/Support", "Downloads/Support", "HTTPStore/Support", "LocalStore/StoreFixture.swift",
+      "Products/Support", "PurchasableItems/Support", "Queue/FakeStore.swift", "Queue/QueueStressTests.swift",
+      "Queue/QueueSupport.swift", "Queue/Watchers.swift", "Stress",
+    ],
+  ]
+  package.targets.removeAll { $0.type == .test && sources[$0.name] == nil }
+  for target in package.targets { target.sources = sources[target.name] ?? target.sources }
+}
 
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.

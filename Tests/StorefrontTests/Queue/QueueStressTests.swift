@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Storefront
 import Testing
+
+@testable import Storefront
 
 /// For the thread sanitizer: everything at once.
 @Suite("Payment queue: from many tasks", .timeLimit(.minutes(5)))

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import Storefront
 
 /// What an app and its store read: catalogues in our own format, Xcode's `.storekit` files, lists of product
 /// identifiers. What is read is valid, and a catalogue that is written again says the same; what is refused says where.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
+func fuzzCatalog(_ bytes: [UInt8]) {
   do throws(CatalogError) {
     check(try ProductCatalog(json: bytes))
   } catch {
@@ -27,7 +24,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     require(again.identifiers == list.identifiers, "the list changed")
     require(again.duplicates.isEmpty, "the list has something twice")
   }
-  return 0
 }
 
 private func check(_ catalog: ProductCatalog) {

@@ -2,16 +2,13 @@
 
 import Dispatch
 import FoundationEssentials
-import FuzzSupport
 import ReceiptHTTP
 import Storefront
 
 /// Both halves of the store protocol. The first byte says what the rest is: 0 to 4 a request, 5 to 9 an answer; of
 /// products, purchase, unfinished, finish, restore.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
-  guard let mode = bytes.first, mode < 10 else { return 0 }
+func fuzzStoreProtocol(_ bytes: [UInt8]) {
+  guard let mode = bytes.first, mode < 10 else { return }
   let body = Array(bytes.dropFirst())
   let done = DispatchSemaphore(value: 0)
   Task.detached {
@@ -23,7 +20,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     done.signal()
   }
   done.wait()
-  return 0
 }
 
 private let paths = ["/v1/products", "/v1/purchase", "/v1/unfinished", "/v1/finish", "/v1/restore"]

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuditTrail
-import FuzzSupport
 import ReceiptCrypto
 
 /// The formats of audit trails. The first byte says what the rest is: 0 an entry, 1 an erasable part, 2 changes to a
 /// sample entry, by pairs of position and difference.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
-  guard let mode = bytes.first else { return 0 }
+func fuzzAuditEntry(_ bytes: [UInt8]) {
+  guard let mode = bytes.first else { return }
   var rest = Array(bytes.dropFirst())
   switch mode {
   case 0:
     check(entry: rest)
   case 1:
-    guard let part = try? ErasablePart.parse(rest) else { return 0 }
+    guard let part = try? ErasablePart.parse(rest) else { return }
     require(part.encoded == rest, "the erasable part has another spelling")
     require(part.commitment == SHA256Digest(of: rest), "the commitment is of something else")
   case 2:
@@ -29,7 +26,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   default:
     break
   }
-  return 0
 }
 
 private func check(entry bytes: [UInt8]) {

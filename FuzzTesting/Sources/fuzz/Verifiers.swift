@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
@@ -22,7 +21,7 @@ enum Identities {
 }
 
 enum Verifiers {
-  /// Trusts what `Samples` signs.
+  /// Trusts what `SignedReceipts` signs.
   static let own = ReceiptVerifier(
     trust: TrustAnchors(certificates: [Identities.p256, Identities.rsa].compactMap(\.chain.last)),
     policy: VerificationPolicy(bundleIds: .any, environments: Set(ReceiptEnvironment.Category.allCases)),

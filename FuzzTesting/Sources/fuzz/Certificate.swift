@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import ReceiptCrypto
 
 /// Certificates in DER, in PEM, and everything that is read out of one.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
+func fuzzCertificate(_ bytes: [UInt8]) {
   if let certificate = try? Certificate(der: bytes) {
     require(certificate.der == bytes, "the certificate is not kept as received")
     read(certificate)
@@ -14,7 +11,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   if let certificates = try? Certificate.certificates(in: bytes) {
     for certificate in certificates.prefix(8) { read(certificate) }
   }
-  return 0
 }
 
 private func read(_ certificate: Certificate) {

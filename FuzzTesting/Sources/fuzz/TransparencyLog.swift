@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import ReceiptCrypto
 import TransparencyLog
 
@@ -8,39 +7,38 @@ import TransparencyLog
 ///
 /// 0 note, 1 checkpoint, 2 proof, 3 policy, 4 entry bundle, 5 witness request, 6 witness answer, 7 verifier key,
 /// 8 tile path, 9 changes to signed samples, 10 hashes of a proof.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
-  guard let mode = bytes.first else { return 0 }
+func fuzzTransparencyLog(_ bytes: [UInt8]) {
+  guard let mode = bytes.first else { return }
   let rest = Array(bytes.dropFirst())
   switch mode {
   case 0:
-    guard let note = try? SignedNote(parsing: rest) else { return 0 }
+    guard let note = try? SignedNote(parsing: rest) else { return }
     require(note.encoded == rest, "the note has another spelling")
-    require((try? note.verified(by: [Samples.log.verifierKey])) == nil, "an unsigned note is verified")
+    require((try? note.verified(by: [SignedProofs.log.verifierKey])) == nil, "an unsigned note is verified")
   case 1:
-    guard let checkpoint = try? SignedCheckpoint(parsing: rest) else { return 0 }
+    guard let checkpoint = try? SignedCheckpoint(parsing: rest) else { return }
     require(checkpoint.encoded == rest, "the checkpoint has another spelling")
     require(checkpoint.unverifiedCheckpoint.text == checkpoint.note.text, "the text has another spelling")
-    _ = try? checkpoint.cosignatures(by: [Samples.witness.cosignatureVerifierKey])
+    _ = try? checkpoint.cosignatures(by: [SignedProofs.witness.cosignatureVerifierKey])
   case 2:
-    guard let proof = try? LogProof(parsing: rest) else { return 0 }
+    guard let proof = try? LogProof(parsing: rest) else { return }
     require(proof.encoded == rest, "the proof has another spelling")
-    require((try? proof.verify(entry: [], policy: Samples.policy)) == nil, "an unsigned proof is verified")
+    require(
+      (try? proof.verify(entry: [], policy: SignedProofs.policy)) == nil, "an unsigned proof is verified")
   case 3:
-    guard let policy = try? WitnessPolicy(parsing: rest) else { return 0 }
+    guard let policy = try? WitnessPolicy(parsing: rest) else { return }
     let again = mustSucceed("what was written does not parse") { try WitnessPolicy(parsing: policy.encoded) }
     require(again == policy, "the policy changed")
     require(policy.isSatisfied(by: policy.witnesses.map(\.key)), "all witnesses are not enough")
     require(policy.quorum == nil || !policy.isSatisfied(by: []), "no witness is enough")
   case 4:
-    guard let bundle = try? EntryBundle(parsing: rest) else { return 0 }
+    guard let bundle = try? EntryBundle(parsing: rest) else { return }
     require(bundle.encoded == rest, "the bundle has another spelling")
     require(bundle.leafHashes.count == bundle.entries.count, "hashes are missing")
   case 5:
-    guard let request = try? AddCheckpointRequest(parsing: rest) else { return 0 }
+    guard let request = try? AddCheckpointRequest(parsing: rest) else { return }
     require(request.encoded == rest, "the request has another spelling")
-    let rules = WitnessRules(key: Samples.witness, logs: [Samples.log.verifierKey])
+    let rules = WitnessRules(key: SignedProofs.witness, logs: [SignedProofs.log.verifierKey])
     let decision = mustSucceed("no decision") { try rules.decide(request, latest: nil, at: 1) }
     if case .cosign = decision { require(false, "an unsigned checkpoint is cosigned") }
   case 6:
@@ -50,7 +48,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
   case 7:
     guard let text = String(validating: rest, as: UTF8.self), let key = try? NoteVerifierKey(text) else {
-      return 0
+      return
     }
     require(Array(key.text.utf8) == rest, "the key has another spelling")
   case 8:
@@ -59,10 +57,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if let tile = TileCoordinates(entryBundlePath: text) {
       require(tile.entryBundlePath == text, "the path has another spelling")
     }
-  case 9: Samples.change(rest)
+  case 9: SignedProofs.change(rest)
   default: proofs(rest)
   }
-  return 0
 }
 
 /// Sizes and an index of eight bytes each, then hashes: nothing that the verification must be afraid of.

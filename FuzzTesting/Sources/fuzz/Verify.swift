@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptVerification
@@ -11,24 +10,23 @@ import ReceiptVerification
 ///   which a trusted identity signs, so that what lies behind the signature check is reached too;
 /// - 4, 5, 6: changes to a valid receipt of these three kinds, three bytes each: where (two bytes) and what
 ///   to flip there. Whatever still is valid must say what was signed.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
-  guard let mode = bytes.first else { return 0 }
+func fuzzVerify(_ bytes: [UInt8]) {
+  guard let mode = bytes.first else { return }
   let rest = Array(bytes.dropFirst())
   switch mode {
   case 0:
     for verifier in Verifiers.forAnything { check(verifier.verify(rest)) }
-  case 1: check(Verifiers.own.verify(Samples.jws(payload: rest)))
-  case 2: check(Verifiers.own.verify(Samples.appReceipt(content: rest)))
+  case 1: check(Verifiers.own.verify(SignedReceipts.jws(payload: rest)))
+  case 2: check(Verifiers.own.verify(SignedReceipts.appReceipt(content: rest)))
   case 3:
-    if let receipt = Samples.transactionReceipt(purchaseInfo: rest) { check(Verifiers.own.verify(receipt)) }
-  case 4: checkFlips(rest, of: Samples.validJWS)
-  case 5: checkFlips(rest, of: Samples.validAppReceipt)
-  case 6: checkFlips(rest, of: Samples.validTransactionReceipt)
+    if let receipt = SignedReceipts.transactionReceipt(purchaseInfo: rest) {
+      check(Verifiers.own.verify(receipt))
+    }
+  case 4: checkFlips(rest, of: SignedReceipts.validJWS)
+  case 5: checkFlips(rest, of: SignedReceipts.validAppReceipt)
+  case 6: checkFlips(rest, of: SignedReceipts.validTransactionReceipt)
   default: break
   }
-  return 0
 }
 
 /// A verdict can be read, and what it says of itself agrees.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
 
 /// Receipts around any content, signed by an identity that is trusted.
-enum Samples {
+enum SignedReceipts {
   static func jws(payload: [UInt8]) -> [UInt8] {
     mustSucceed("cannot sign") { try jwsSigner.sign(encodedPayload: payload) }
   }

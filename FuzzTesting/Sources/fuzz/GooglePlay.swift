@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import GooglePlay
 import ReceiptCodec
 
 /// What Google Play and Cloud Pub/Sub send. The first byte says what the rest is: 0 a push request, 1 a set of keys, 2 a
 /// subscription, 3 a one-time purchase, 4 voided purchases, 5 an access token, 6 an error.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
+func fuzzGooglePlay(_ bytes: [UInt8]) {
   let body = Array(bytes.dropFirst())
   switch bytes.first {
   case 0:
-    guard let message = try? DeveloperNotificationReceiver.message(in: body) else { return 0 }
+    guard let message = try? DeveloperNotificationReceiver.message(in: body) else { return }
     require(1...256 ~= message.messageId.utf8.count, "the identifier is too long")
     requireRoundTrip(message.json, DeveloperNotification.self)
   case 1:
-    guard let set = try? JSONWebKeySet(json: body, part: "key set", limits: .standard) else { return 0 }
+    guard let set = try? JSONWebKeySet(json: body, part: "key set", limits: .standard) else { return }
     for key in set.keys.prefix(8) { _ = key.publicKey }
   case 2: requireRoundTrip(body, SubscriptionPurchaseV2.self)
   case 3: requireRoundTrip(body, ProductPurchaseV2.self)
@@ -25,7 +22,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   case 6: requireRoundTrip(body, PlayErrorBody.self)
   default: break
   }
-  return 0
 }
 
 /// What was read and written is read again, and written the same.

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import ReceiptCodec
 
 /// Transaction receipts: the outer property list, the signature's layout, the inner property list.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
+func fuzzTransactionReceipt(_ bytes: [UInt8]) {
   if let list = try? PropertyList(parsing: bytes) {
     let again = mustSucceed("the list that was written does not parse") {
       try PropertyList(parsing: list.encoded())
@@ -18,7 +15,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     require(receipt.encoded == bytes, "the receipt is not kept as received")
     if let info = try? receipt.decodePurchaseInfo() { checkRoundTrip(info) }
   }
-  return 0
 }
 
 private func checkRoundTrip(_ info: TransactionReceiptPurchaseInfo) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import ReceiptCrypto
 import TransparencyLog
 
 /// What is signed here, with keys that are the same in every run.
-enum Samples {
+enum SignedProofs {
   static let log = signer("example.com/log", 1)
   static let witness = signer("example.com/witness", 2)
   static let policy = mustSucceed("the policy cannot be made") {

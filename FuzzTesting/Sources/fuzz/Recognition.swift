@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import ReceiptCodec
 
 /// Recognition: any bytes, in any of the wrappings that receipts come in.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
-  guard let receipt = try? UnverifiedReceipt(parsing: bytes) else { return 0 }
+func fuzzRecognition(_ bytes: [UInt8]) {
+  guard let receipt = try? UnverifiedReceipt(parsing: bytes) else { return }
   _ = try? receipt.kind()
 
   // What was found inside is a receipt by itself, and the same one.
@@ -15,7 +12,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   switch receipt {
   case .jws(let jws):
     // Text that begins with 0 is taken for DER, unless white space is before it. No header begins so.
-    guard (try? jws.header()) != nil else { return 0 }
+    guard (try? jws.header()) != nil else { return }
     inner = jws.compact
   case .appReceipt(let appReceipt): inner = appReceipt.encoded
   case .transactionReceipt(let transactionReceipt): inner = transactionReceipt.encoded
@@ -23,5 +20,4 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   let again = mustSucceed("what was unwrapped is not recognized") { try UnverifiedReceipt(parsing: inner) }
   require(again == receipt, "what was unwrapped is another receipt")
-  return 0
 }

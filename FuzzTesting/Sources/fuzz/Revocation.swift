@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FuzzSupport
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
@@ -8,10 +7,8 @@ import ReceiptTesting
 
 /// OCSP responses and revocation lists. The first byte says what the rest is: 0 a response, 1 a list, 2 and 3
 /// how a genuine response or list is damaged, three bytes each time: two for the place, one to combine with it.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = input(start, count)
-  guard let mode = bytes.first else { return 0 }
+func fuzzRevocation(_ bytes: [UInt8]) {
+  guard let mode = bytes.first else { return }
   let rest = bytes.dropFirst()
   switch mode {
   case 0: _ = Subject.shared.standing(response: Array(rest))
@@ -26,7 +23,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     require(standing == nil || standing == .good, "a damaged list says something else")
   default: break
   }
-  return 0
 }
 
 /// A leaf, its issuer, and what that says of it: that it is good.
