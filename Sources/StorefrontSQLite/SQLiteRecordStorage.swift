@@ -36,13 +36,6 @@ public final class SQLiteRecordStorage: RecordStorage {
   public var path: String { file.path }
 
   /// The records of a collection in the order of their keys, compared byte for byte.
-  ///
-  /// - Parameters:
-  ///   - collection: The collection.
-  ///   - key: The key before the first one; `nil` for the first page.
-  ///   - limit: The greatest number of records.
-  /// - Returns: The records.
-  /// - Throws: `RecordStorageError`.
   public func records(
     in collection: RecordCollection, after key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord] {
@@ -50,13 +43,6 @@ public final class SQLiteRecordStorage: RecordStorage {
   }
 
   /// The records of a collection in the reverse order of their keys.
-  ///
-  /// - Parameters:
-  ///   - collection: The collection.
-  ///   - key: The key after the first one; `nil` for the first page.
-  ///   - limit: The greatest number of records.
-  /// - Returns: The records.
-  /// - Throws: `RecordStorageError`.
   public func records(
     in collection: RecordCollection, before key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord] {
@@ -85,8 +71,6 @@ public final class SQLiteRecordStorage: RecordStorage {
   }
 
   /// The value of a key; `nil` if there is none.
-  ///
-  /// - Throws: `RecordStorageError`.
   public func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]? {
@@ -108,9 +92,6 @@ public final class SQLiteRecordStorage: RecordStorage {
   }
 
   /// Makes all of the changes, in order, or none. They are on disk after the next ``synchronize()``.
-  ///
-  /// - Parameter changes: The changes.
-  /// - Throws: `RecordStorageError`, as ``commit(_:)``.
   public func append(_ changes: [RecordChange]) throws(RecordStorageError) {
     try use { database in
       // A commit to an unlinked file would be acknowledged and lost.

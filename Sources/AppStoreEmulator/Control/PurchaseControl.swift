@@ -57,14 +57,15 @@ struct PurchaseControl {
     switch name {
     case "buy": return try await buy(json)
     case "finish": try await purchases.finish(try one("transactionId", json))
-    case "cancel": try await purchases.setAutoRenew(false, of: one("originalTransactionId", json))
-    case "resume": try await purchases.setAutoRenew(true, of: one("originalTransactionId", json))
-    case "renew": try await purchases.renewNow(one("originalTransactionId", json))
+    case "cancel": try await purchases.perform(.setAutoRenew(false, of: one("originalTransactionId", json)))
+    case "resume": try await purchases.perform(.setAutoRenew(true, of: one("originalTransactionId", json)))
+    case "renew": try await purchases.perform(.renewNow(one("originalTransactionId", json)))
     case "change":
       let members = try ControlMembers(json, ["originalTransactionId", "productId"])
-      try await purchases.changeRenewal(
-        of: members.required("originalTransactionId", members.string),
-        to: members.required("productId", members.string))
+      try await purchases.perform(
+        .changeRenewal(
+          of: members.required("originalTransactionId", members.string),
+          to: members.required("productId", members.string)))
     case "refund": try await refund(json)
     case "reverse-refund": try await purchases.reverseRefund(one("transactionId", json))
     case "decline-refund": try await purchases.declineRefund(one("transactionId", json))
@@ -76,22 +77,26 @@ struct PurchaseControl {
     case "revoke": try await purchases.revoke(one("transactionId", json))
     case "billing":
       let members = try ControlMembers(json, ["account", "fails"])
-      try await purchases.setBillingIssue(
-        members.required("fails", members.flag), of: members.required("account", members.string))
+      try await purchases.perform(
+        .setBillingIssue(
+          members.required("fails", members.flag), of: members.required("account", members.string)))
     case "price":
       let members = try ControlMembers(json, ["productId", "price", "needsConsent"])
-      try await purchases.changePrice(
-        of: members.required("productId", members.string), to: members.required("price", members.decimal),
-        needsConsent: members.flag("needsConsent") ?? true)
+      try await purchases.perform(
+        .changePrice(
+          of: members.required("productId", members.string), to: members.required("price", members.decimal),
+          needsConsent: members.flag("needsConsent") ?? true))
     case "consent":
       let members = try ControlMembers(json, ["originalTransactionId", "consents"])
-      try await purchases.answerPriceIncrease(
-        of: members.required("originalTransactionId", members.string),
-        consents: members.required("consents", members.flag))
+      try await purchases.perform(
+        .answerPriceIncrease(
+          of: members.required("originalTransactionId", members.string),
+          consents: members.required("consents", members.flag)))
     case "sale":
       let members = try ControlMembers(json, ["productId", "isForSale"])
-      try await purchases.setForSale(
-        members.required("isForSale", members.flag), members.required("productId", members.string))
+      try await purchases.perform(
+        .setForSale(
+          members.required("isForSale", members.flag), members.required("productId", members.string)))
     case "family":
       let members = try ControlMembers(json, ["account", "organizer"])
       let account = try members.required("account", members.string)
@@ -175,7 +180,7 @@ struct PurchaseControl {
     guard !sales.isEmpty else { throw Failure("The account \"\(account)\" has no purchases.") }
     for state in try await purchases.subscriptionStates(of: account)
     where state.subscription.autoRenews && !state.subscription.isFamilyShared {
-      try await purchases.setAutoRenew(false, of: state.subscription.id)
+      try await purchases.perform(.setAutoRenew(false, of: state.subscription.id))
     }
     for sale in sales {
       // A repurchase is refunded with the purchase.

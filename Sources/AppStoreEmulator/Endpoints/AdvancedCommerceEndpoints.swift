@@ -46,7 +46,7 @@ enum AdvancedCommerceEndpoints {
     switch name {
     case "cancel" where before?.subscription.autoRenews == true:
       try await call.purchases { (store) async throws(LocalStoreError) in
-        _ = try await store.setAutoRenew(false, of: original)
+        _ = try await store.perform(.setAutoRenew(false, of: original))
       }
     case "revoke":
       guard let status = before?.status, [.active, .gracePeriod, .billingRetry].contains(status) else {

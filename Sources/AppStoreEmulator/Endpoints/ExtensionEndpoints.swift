@@ -49,7 +49,7 @@ enum ExtensionEndpoints {
     }
     if isNew {
       let sent = try await call.purchases { (store) async throws(LocalStoreError) in
-        try await store.extendAll(of: productId, byDays: Int(days), in: storefronts)
+        try await store.perform(.extendAll(of: productId, byDays: Int(days), in: storefronts))
       }
       let failed = Int64(sent.count { $0.type == .renewalExtension })
       let succeeded = Int64(sent.count { $0.type == .renewalExtended })
@@ -106,7 +106,7 @@ enum ExtensionEndpoints {
     guard let subscription = found else { throw .originalTransactionNotFound }
     guard subscription.transaction.inAppOwnershipType != .familyShared else { throw .extensionFamilyShared }
     do throws(LocalStoreError) {
-      try await call.store.purchases.extend(original, byDays: Int(days))
+      try await call.store.purchases.perform(.extend(original, byDays: Int(days)))
     } catch {
       guard error.code == .refused else { throw EmulatorError(error) }
       let yearAgo = call.now.addingSeconds(-year)

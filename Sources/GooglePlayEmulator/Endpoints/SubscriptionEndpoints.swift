@@ -146,13 +146,13 @@ enum SubscriptionEndpoints {
       purchase.canceller = canceller
       purchase.cancellationDate = nil
     }
-    try await call.ledger.store.setAutoRenew(false, of: original)
+    try await call.ledger.store.perform(.setAutoRenew(false, of: original))
   }
 
   private static func postpone(_ view: PlayView, _ call: PlayCall, to end: Timestamp) async throws {
     let original = try original(view)
     guard view.subscriptionState == "ACTIVE" else { throw PlayError.subscriptionNotOwned }
-    try await call.ledger.store.postpone(original, to: end)
+    try await call.ledger.store.perform(.postpone(original, to: end))
   }
 
   private static func revoke(_ view: PlayView, _ call: PlayCall, isProrated: Bool) async throws {

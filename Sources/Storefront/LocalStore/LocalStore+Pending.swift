@@ -1,19 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
-
-/// A payment that is waiting for approval.
-public struct PendingPurchase: Sendable, Hashable {
-  /// The account of the buyer.
-  public let account: String
-  /// The ``PurchaseRequest/id``.
-  public let requestIdentifier: String
-  /// The payment.
-  public let payment: Payment
-  /// The date of the request.
-  public let date: Timestamp
-}
-
 extension LocalStore {
   /// The pending payments, in the order of account and request.
   ///
@@ -27,12 +13,8 @@ extension LocalStore {
   ) throws(LocalStoreError) -> [PendingPurchase] {
     let key = purchase.map { StoreKey.joined($0.account, $0.requestIdentifier) }
     var found: [PendingPurchase] = []
-    for record in try records(in: .storePending, after: key, limit: max(1, limit)) {
-      let pending: StorePendingRecord = try Self.decode(record.value, at: "store-pending/\(record.key)")
-      found.append(
-        PendingPurchase(
-          account: pending.account, requestIdentifier: pending.requestIdentifier,
-          payment: pending.payment, date: pending.date))
+    for record in try durable.records(in: .storePending, after: key, limit: max(1, limit)) {
+      found.append(try StoredRecords.decode(record.value, at: "store-pending/\(record.key)"))
     }
     return found
   }
@@ -72,11 +54,9 @@ extension LocalStore {
     _ requestIdentifier: String, account: String
   ) throws(LocalStoreError) -> PurchaseRequest {
     let key = StoreKey.joined(account, requestIdentifier)
-    guard let bytes = try value(of: key, in: .storePending) else {
+    guard let pending: PendingPurchase = try durable.row(key, in: .storePending) else {
       throw LocalStoreError(.notFound, at: requestIdentifier, "No payment of this request waits.")
     }
-    let pending: StorePendingRecord = try Self.decode(bytes, at: "store-pending/\(key)")
-    return PurchaseRequest(
-      id: requestIdentifier, payment: pending.payment)
+    return PurchaseRequest(id: requestIdentifier, payment: pending.payment)
   }
 }

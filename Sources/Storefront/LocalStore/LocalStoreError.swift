@@ -22,7 +22,4 @@ extension LocalStoreError {
   init(_ error: MalformedReceipt, at place: String) {
     self.init(.corrupt, at: place, "The record is not what a store has written: \(error.description)")
   }
-
-  /// The error as the customer receives it.
-  var unavailable: StoreUnavailable { StoreUnavailable(description) }
 }

@@ -95,31 +95,3 @@ public struct StorePosition: JSONEnumeration, Sendable, Hashable {
   /// Creates a position from a store's text.
   public init(rawValue: String) { self.rawValue = rawValue }
 }
-
-/// A request to restore finished purchases.
-public struct RestoreRequest: Sendable, Hashable {
-  /// Unique for each restoration.
-  public let id: String
-  /// Only purchases with this ``Payment/applicationUsername``; `nil` for all of the customer.
-  public let applicationUsername: String?
-
-  /// Creates a request.
-  public init(id: String, applicationUsername: String? = nil) {
-    self.id = id
-    self.applicationUsername = applicationUsername
-  }
-}
-
-/// A page of restored purchases.
-public struct RestoredTransactionPage: Sendable, Hashable {
-  /// The purchases.
-  public let transactions: [RestoredTransaction]
-  /// Where the next page begins; `nil` after the last one.
-  public let next: StorePosition?
-
-  /// Creates a page.
-  public init(transactions: [RestoredTransaction], next: StorePosition?) {
-    self.transactions = transactions
-    self.next = next
-  }
-}

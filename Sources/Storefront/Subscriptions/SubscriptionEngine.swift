@@ -58,7 +58,7 @@ public struct SubscriptionEngine: Sendable {
   public let options: Options
   /// The state besides the subscriptions.
   package internal(set) var ledger = EngineLedger()
-  var products: [String: CatalogProduct] = [:]
+  let products: [String: CatalogProduct]
   /// The subscriptions, by original transaction.
   var all = EngineTable<Subscription>(.storeSubscriptions)
   /// The original transactions of subscriptions in memory, by account.
@@ -87,20 +87,14 @@ public struct SubscriptionEngine: Sendable {
   }
 
   /// Goes on with a stored engine.
-  package init(catalog: ProductCatalog, options: Options, ledger: EngineLedger, source: EngineSource?) {
+  init(catalog: ProductCatalog, options: Options, ledger: EngineLedger, source: EngineSource?) {
     self.options = options
+    self.products = catalog.productsByIdentifier
     self.ledger = ledger
     self.source = source
     let isStored = source != nil
     (all.isStored, families.isStored, declined.isStored) = (isStored, isStored, isStored)
-    // Only a catalogue built in code can have duplicates; the first one counts.
-    for product in catalog.products where products[product.productIdentifier] == nil {
-      products[product.productIdentifier] = product
-    }
   }
-
-  /// Restores a redeemed nonce, and the date from which it may be forgotten.
-  package mutating func restore(nonce: String, until date: Timestamp) { nonces[nonce] = date }
 
   /// The subscription of an original transaction.
   public subscript(originalTransactionIdentifier: String) -> Subscription? {
@@ -143,7 +137,7 @@ public struct SubscriptionEngine: Sendable {
 
   /// The date of the next due event, if any.
   public var nextDueDate: Timestamp? {
-    [due.first?.date, source?.firstDue(after: dueKey)?.date].compactMap(\.self).min()
+    [due.first?.date, source?.firstDue(after: dueKey)?.entry.date].compactMap(\.self).min()
   }
 
   /// The product with its current price and availability.

@@ -197,7 +197,7 @@ private struct StoreKitReader {
       periodCount: Int(clamping: offer.numberOfPeriods ?? 1), price: mode == .freeTrial ? 0 : price)
     if type == .offerCode, let identifier { result.codes = [identifier] }
     if let eligibility = offer.eligibility {
-      result.eligibility = Set(eligibility.map(SubscriptionOffer.Eligibility.init))
+      result.eligibility = Set(eligibility.map { OfferEligibility(rawValue: $0) })
     }
     return result
   }
