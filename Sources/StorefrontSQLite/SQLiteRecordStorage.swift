@@ -81,11 +81,8 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// Makes all of the changes, in order, or none. When it returns they are on disk.
-  ///
-  /// - Parameter changes: The changes.
-  /// - Throws: `RecordStorageError` with `full` if the disk is full: then nothing was stored; try again later. After
-  ///   `syncFailed` every later call throws the same error until the file is opened again.
+  /// Makes all of the changes, in order, or none. When it returns they are on disk. After `full` nothing was stored; after
+  /// `syncFailed` every later call throws the same error until the file is opened again.
   public func commit(_ changes: [RecordChange]) throws(RecordStorageError) {
     try append(changes)
     try synchronize()
@@ -125,9 +122,7 @@ public final class SQLiteRecordStorage: RecordStorage {
   }
 
   /// Returns when everything that was appended before the call is on disk. Threads that call it at once share a sync.
-  ///
-  /// - Throws: `RecordStorageError` with `syncFailed`; every later call throws the same error until the file is opened
-  ///   again.
+  /// After `syncFailed` every later call throws the same error until the file is opened again.
   public func synchronize() throws(RecordStorageError) {
     try state.requireUse(at: path)
     do throws(SQLiteError) {
@@ -162,9 +157,7 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// Closes the file after copying its log into it.
-  ///
-  /// - Throws: `RecordStorageError` if that failed; committed changes are safe even then.
+  /// Closes the file after copying its log into it. If that fails, committed changes are safe all the same.
   public func close() throws(RecordStorageError) {
     guard state.close() else { return }
     do { try connection.close() } catch { throw RecordStorageError(error, at: path) }

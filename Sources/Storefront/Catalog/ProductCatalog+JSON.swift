@@ -47,7 +47,7 @@ extension ProductCatalog {
   ///
   /// - Throws: ``CatalogError`` with the first fault and its path in our own format.
   public func validate() throws(CatalogError) {
-    try CatalogChecker(catalog: self, paths: CatalogPaths(of: self)).check()
+    try CatalogChecker(catalog: self).check()
   }
 
   private static func check(format: String, version: Int64) throws(CatalogError) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+internal import ReceiptCodec
 
 /// All products of a store. It is read from our own JSON format, or from an Xcode `.storekit` file.
 public struct ProductCatalog: Sendable, Hashable {

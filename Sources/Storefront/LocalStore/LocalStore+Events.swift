@@ -90,13 +90,7 @@ extension LocalStore {
       if let signed { return signed }
       return try sign(transaction)
     }
-    let info = TransactionReceiptPurchaseInfo(
-      transaction: Transaction(
-        transactionId: transaction.transactionId, originalTransactionId: transaction.originalTransactionId,
-        productId: transaction.productId, quantity: transaction.quantity,
-        purchaseDate: transaction.purchaseDate, originalPurchaseDate: transaction.originalPurchaseDate,
-        expiresDate: transaction.expiresDate)
-    ).with {
+    let info = TransactionReceiptPurchaseInfo(transaction: transaction.transaction).with {
       $0.bundleId = options.engine.bundleIdentifier
       $0.webOrderLineItemId = transaction.webOrderLineItemId
     }

@@ -6,7 +6,6 @@ internal import ReceiptCodec
 extension LocalStore {
   struct State {
     var engine: SubscriptionEngine
-    var seed: UInt64
     /// When something is due next.
     var nextDueDate: Timestamp?
   }
@@ -22,7 +21,7 @@ extension LocalStore {
       if engineOptions.seed == 0 { engineOptions.seed = UInt64.random(in: 1 ... .max) }
       let engine = SubscriptionEngine(
         catalog: catalog, options: engineOptions, ledger: EngineLedger(), source: source)
-      return (State(engine: engine, seed: engineOptions.seed), texts, true)
+      return (State(engine: engine), texts, true)
     }
     guard 1...StoreHeader.currentVersion ~= header.version, let seed = UInt64(header.seed) else {
       throw LocalStoreError(
@@ -33,7 +32,7 @@ extension LocalStore {
     engineOptions.seed = seed
     var state = State(
       engine: SubscriptionEngine(
-        catalog: catalog, options: engineOptions, ledger: header.ledger, source: source), seed: seed)
+        catalog: catalog, options: engineOptions, ledger: header.ledger, source: source))
     try stored.forEach(in: .storeNonces) { (record) throws(LocalStoreError) in
       guard let expires = Double(String(decoding: record.value, as: UTF8.self)) else {
         throw LocalStoreError(.corrupt, at: "store-nonces/\(record.key)", "The record is no date.")
@@ -62,69 +61,50 @@ extension LocalStore {
   ) throws(LocalStoreError) {
     guard header.version < StoreHeader.currentVersion else { return }
     var changes: [RecordChange] = []
-    if header.version < 2 { try addHistory(to: stored, &header) }
-    if header.version < 3 {
-      try addIndexes(to: stored)
-      changes = try takeFamilies(from: &header.ledger)
-    }
-    // Version 4 has receipts in the records of sales; earlier ones are read where they are.
-    header.version = StoreHeader.currentVersion
-    changes.append(.put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON()))
-    try stored.commit(changes)
-  }
-
-  /// Version 2: the places of transactions in histories, in the order of their identifiers, and the dates of
-  /// notifications.
-  private static func addHistory(
-    to stored: StoredRecords, _ header: inout StoreHeader
-  ) throws(LocalStoreError) {
-    try addPages(to: stored, from: .storeSales) { (record, changes) throws(LocalStoreError) in
-      var sale: StoreSaleRecord = try StoredRecords.decode(record.value, at: "store-sales/\(record.key)")
-      guard !sale.isRestoration else { return }
-      header.ledger.modificationCount += 1
-      sale.modification = header.ledger.modificationCount
-      changes.append(place(sale))
-      changes.append(.put(.storeSales, key: record.key, value: sale.encodedJSON()))
-    }
-    try addPages(to: stored, from: .storeOutbox) { (record, changes) throws(LocalStoreError) in
-      changes.append(date(try StoredRecords.decode(record.value, at: "store-outbox/\(record.key)")))
-    }
-  }
-
-  /// Version 3: subscriptions by account and by due date.
-  private static func addIndexes(to stored: StoredRecords) throws(LocalStoreError) {
-    try addPages(to: stored, from: .storeSubscriptions) { (record, changes) throws(LocalStoreError) in
-      changes += SubscriptionEngine.index(
-        try StoredRecords.decode(record.value, at: "store-subscriptions/\(record.key)"), dueBefore: nil)
-    }
-  }
-
-  private static func addPages(
-    to stored: StoredRecords, from collection: RecordCollection,
-    _ body: (StoredRecord, inout [RecordChange]) throws(LocalStoreError) -> Void
-  ) throws(LocalStoreError) {
-    var changes: [RecordChange] = []
-    try stored.forEach(in: collection) { (record) throws(LocalStoreError) in
-      try body(record, &changes)
+    func add(_ more: [RecordChange]) throws(LocalStoreError) {
+      changes += more
       guard changes.count >= 1000 else { return }
       try stored.commit(changes)
       changes = []
     }
-    try stored.commit(changes)
+    if header.version < 2 {
+      // The places of transactions in histories, in the order of their identifiers, and the dates of notifications.
+      try stored.forEach(in: .storeSales) { (record) throws(LocalStoreError) in
+        var sale: StoreSaleRecord = try StoredRecords.decode(record.value, at: "store-sales/\(record.key)")
+        guard !sale.isRestoration else { return }
+        header.ledger.modificationCount += 1
+        sale.modification = header.ledger.modificationCount
+        try add([place(sale), .put(.storeSales, key: record.key, value: sale.encodedJSON())])
+      }
+      try stored.forEach(in: .storeOutbox) { (record) throws(LocalStoreError) in
+        try add([date(try StoredRecords.decode(record.value, at: "store-outbox/\(record.key)"))])
+      }
+    }
+    if header.version < 3 {
+      // Subscriptions by account and by due date; families and accounts whose charges fail in records of their own.
+      try stored.forEach(in: .storeSubscriptions) { (record) throws(LocalStoreError) in
+        let place = "store-subscriptions/\(record.key)"
+        try add(
+          SubscriptionEngine.index(try StoredRecords.decode(record.value, at: place), dueBefore: nil))
+      }
+      try add(takeFamilies(from: &header.ledger))
+    }
+    // Version 4 has receipts in the records of sales; earlier ones are read where they are.
+    header.version = StoreHeader.currentVersion
+    try stored.commit(
+      changes + [.put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())])
   }
 
-  /// Version 3: families and accounts whose charges fail have records of their own.
-  private static func takeFamilies(from ledger: inout EngineLedger) throws(LocalStoreError) -> [RecordChange]
-  {
+  private static func takeFamilies(
+    from ledger: inout EngineLedger
+  ) throws(LocalStoreError) -> [RecordChange] {
     var changes: [RecordChange] = []
     for member in ledger.unknownFields {
       switch member.name {
       case "families":
         for family in member.value.array ?? [] {
           let record: FamilyRecord = try StoredRecords.decode(family.encoded(), at: "store-header/families")
-          for account in record.members {
-            changes.append(.put(.storeFamilies, key: account, value: record.encodedJSON()))
-          }
+          changes += record.members.map { .put(.storeFamilies, key: $0, value: record.encodedJSON()) }
         }
       case "declinedAccounts":
         for account in (member.value.array ?? []).compactMap(\.string) {

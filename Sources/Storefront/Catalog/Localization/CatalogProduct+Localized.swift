@@ -33,6 +33,20 @@ extension CatalogProduct {
   }
 }
 
+extension ProductCatalog {
+  /// The response to a products request: the requested products that are for sale, in the catalogue's order, and the
+  /// other identifiers, sorted. No call lists all products of a store.
+  public func response(
+    for identifiers: Set<String>, preferredLocales: [Locale], storefrontLocale: Locale
+  ) -> ProductsResponse {
+    let found = products.filter { $0.isForSale && identifiers.contains($0.id) }
+    return ProductsResponse(
+      products: found.map {
+        $0.localized(preferredLocales: preferredLocales, storefrontLocale: storefrontLocale)
+      }, invalidProductIdentifiers: identifiers.subtracting(found.map(\.id)).sorted())
+  }
+}
+
 extension Locale {
   /// The same locale with this currency.
   func withCurrency(_ code: String) -> Locale {
