@@ -11,8 +11,7 @@ extension LocalStore {
   func operate(
     _ body: (inout SubscriptionEngine, Timestamp) throws(SubscriptionError) -> [StoreEvent]
   ) throws(LocalStoreError) -> [SignedNotification] {
-    let now = clock()
-    try catchUp(to: now)
+    let now = try catchUp()
     return try change { engine, change throws(LocalStoreError) in
       let events: [StoreEvent]
       do throws(SubscriptionError) { events = try body(&engine, now) } catch { throw LocalStoreError(error) }

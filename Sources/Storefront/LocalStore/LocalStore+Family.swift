@@ -49,9 +49,8 @@ extension LocalStore {
     }
   }
 
-  /// Ends the sharing of one purchase with one member.
+  /// Ends the sharing of one purchase with one member, by the member's transaction.
   ///
-  /// - Parameter transactionIdentifier: The member's transaction.
   /// - Returns: `REVOKE`.
   /// - Throws: ``LocalStoreError`` with `not-found`, or `refused` if it is not shared.
   @discardableResult

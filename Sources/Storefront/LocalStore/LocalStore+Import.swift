@@ -33,8 +33,7 @@ extension LocalStore {
   /// Takes over purchases, in one commit. They become the latest in the history; nobody is notified. A transaction without
   /// an identifier is refused, and a subscription whose status contradicts its dates.
   package func add(_ purchases: [ImportedPurchase]) throws(LocalStoreError) {
-    let now = clock()
-    try catchUp(to: now)
+    let now = try catchUp()
     var accounts: [String: String] = [:]
     for purchase in purchases { _ = try account(of: purchase, &accounts) }
     try change { engine, change throws(LocalStoreError) in

@@ -6,13 +6,7 @@ public import ReceiptCodec
 extension LocalStore {
   private static let deliveredKey = "delivered"
 
-  /// The notifications, oldest first. They are never removed.
-  ///
-  /// - Parameters:
-  ///   - number: The number before the first one.
-  ///   - limit: The greatest number of notifications.
-  /// - Returns: At most `limit` notifications.
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  /// The notifications after that of a number, oldest first, at most `limit`. They are never removed.
   public func notifications(
     after number: Int64 = 0, limit: Int = 256
   ) throws(LocalStoreError) -> [SignedNotification] {

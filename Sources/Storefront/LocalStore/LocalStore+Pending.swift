@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LocalStore {
-  /// The pending payments, in the order of account and request.
-  ///
-  /// - Parameters:
-  ///   - purchase: The purchase before the first one.
-  ///   - limit: The greatest number of payments.
-  /// - Returns: At most `limit` payments.
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  /// The pending payments after one, in the order of account and request, at most `limit`.
   public func pendingPurchases(
     after purchase: PendingPurchase? = nil, limit: Int = 256
   ) throws(LocalStoreError) -> [PendingPurchase] {
@@ -27,20 +21,15 @@ extension LocalStore {
   public func approve(
     _ requestIdentifier: String, account: String
   ) throws(LocalStoreError) -> PurchaseOutcome {
-    let now = clock()
-    try catchUp(to: now)
+    let now = try catchUp()
     let request = try pendingRequest(requestIdentifier, account: account)
     defer { signalChange(of: account) }
     if let refusal = refusal(of: request.payment) { return try fail(request, account: account, refusal) }
     return try sell(request, account: account, at: now)
   }
 
-  /// Declines a pending payment.
+  /// Declines a pending payment; the customer receives the error.
   ///
-  /// - Parameters:
-  ///   - requestIdentifier: The request.
-  ///   - account: The account of the buyer.
-  ///   - error: The error that the customer receives.
   /// - Throws: ``LocalStoreError`` with `not-found` where nothing waits.
   public func decline(
     _ requestIdentifier: String, account: String,

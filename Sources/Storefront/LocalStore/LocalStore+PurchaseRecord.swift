@@ -22,14 +22,8 @@ public struct RecordedPurchase: Sendable, Hashable {
 
 /// The purchase history, from which a vendor's server restores what StoreKit does not.
 extension LocalStore {
-  /// All transactions of an account, oldest first, including consumables and subscriptions.
-  ///
-  /// - Parameters:
-  ///   - account: The account.
-  ///   - transactionIdentifier: The transaction before the first one.
-  ///   - limit: The greatest number of transactions, at most 256.
-  /// - Returns: At most `limit` transactions.
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  /// All transactions of an account, oldest first, including consumables and subscriptions: at most `limit`, and at most 256,
+  /// after that of an identifier.
   public func purchaseRecord(
     of account: String, after transactionIdentifier: String? = nil, limit: Int = 256
   ) throws(LocalStoreError) -> [RecordedPurchase] {

@@ -87,16 +87,20 @@ extension LocalStore {
   }
 
   /// Performs all events that are due, in several commits.
-  func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) {
+  ///
+  /// - Returns: The instant until which they are performed, now by default.
+  /// - Throws: ``LocalStoreError``.
+  @discardableResult
+  func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) -> Timestamp {
     let now = instant ?? clock()
     while true {
-      if let state, state.nextDueDate.map({ $0 > now }) ?? true { return }
+      if let state, state.nextDueDate.map({ $0 > now }) ?? true { return now }
       let isDone = try change { engine, change throws(LocalStoreError) in
         let (events, isDone) = engine.advance(to: now, atMost: 64)
         try record(events, in: &change)
         return isDone
       }
-      if isDone { return }
+      if isDone { return now }
     }
   }
 

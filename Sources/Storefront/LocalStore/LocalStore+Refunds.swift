@@ -4,25 +4,28 @@ public import ReceiptCodec
 
 /// Refunds.
 extension LocalStore {
-  /// Refunds a purchase. For a one-time purchase, its restorations and the family's shares are revoked with it.
+  /// Refunds a purchase, by any transaction of it; of a subscription, the period of the transaction. For a one-time purchase,
+  /// its restorations and the family's shares are revoked with it.
   ///
-  /// - Parameters:
-  ///   - transactionIdentifier: Any transaction of the purchase; for a subscription, of the period.
-  ///   - reason: The reason.
-  ///   - amount: The refunded part of the price.
   /// - Returns: `REFUND`, and `REVOKE` for members of the family.
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
   public func refund(
     _ transactionIdentifier: String, reason: RevocationReason = .other, amount: RefundAmount = .full
   ) throws(LocalStoreError) -> [SignedNotification] {
-    try changePurchase(of: transactionIdentifier) { engine, sale, isGiven, now throws(SubscriptionError) in
-      if !isGiven, sale.transaction.revocationDate != nil { return [] }
-      if !isGiven, sale.sharedFrom != nil {
-        return engine.unshare(sale.transaction, account: sale.account, at: now)
+    try changePurchase(of: transactionIdentifier) { engine, purchase throws(SubscriptionError) in
+      var events: [StoreEvent] = []
+      for (sale, date) in purchase {
+        let isGiven = sale.identifier == transactionIdentifier
+        if !isGiven, sale.transaction.revocationDate != nil { continue }
+        if !isGiven, sale.sharedFrom != nil {
+          events += engine.unshare(sale.transaction, account: sale.account, at: date)
+        } else {
+          events += try engine.refund(
+            sale.transaction, account: sale.account, reason: reason, amount: amount, at: date)
+        }
       }
-      return try engine.refund(
-        sale.transaction, account: sale.account, reason: reason, amount: amount, at: now)
+      return events
     }
   }
 
@@ -32,11 +35,15 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `not-found` or `refused`.
   @discardableResult
   public func reverseRefund(_ transactionIdentifier: String) throws(LocalStoreError) -> [SignedNotification] {
-    try changePurchase(of: transactionIdentifier) { engine, sale, isGiven, now throws(SubscriptionError) in
-      if !isGiven, sale.sharedFrom != nil || sale.transaction.revocationDate == nil { return [] }
-      var events = try engine.reverseRefund(of: sale.transaction, account: sale.account, at: now)
-      if sale.identifier == sale.originalIdentifier {
-        events += share(sale.transaction, of: sale.account, &engine, at: now)
+    try changePurchase(of: transactionIdentifier) { engine, purchase throws(SubscriptionError) in
+      var events: [StoreEvent] = []
+      for (sale, date) in purchase {
+        let isGiven = sale.identifier == transactionIdentifier
+        if !isGiven, sale.sharedFrom != nil || sale.transaction.revocationDate == nil { continue }
+        events += try engine.reverseRefund(of: sale.transaction, account: sale.account, at: date)
+      }
+      if let (sale, date) = purchase.first(where: { $0.sale.identifier == $0.sale.originalIdentifier }) {
+        events += share(sale.transaction, of: sale.account, &engine, at: date)
       }
       return events
     }
@@ -71,12 +78,12 @@ extension LocalStore {
     }
   }
 
-  /// Runs an operation on each transaction of a purchase: the given one first and, for a one-time purchase, its
-  /// repurchases, restorations and shares.
+  /// Runs an operation on the transactions of a purchase, each with the date to sign it on: the given one first and, for
+  /// a one-time purchase, its repurchases, restorations and shares.
   private func changePurchase(
     of identifier: String,
     _ body: (
-      inout SubscriptionEngine, StoreSaleRecord, _ isGiven: Bool, Timestamp
+      inout SubscriptionEngine, [(sale: StoreSaleRecord, date: Timestamp)]
     ) throws(SubscriptionError) -> [StoreEvent]
   ) throws(LocalStoreError) -> [SignedNotification] {
     let sale = try knownSale(identifier)
@@ -86,14 +93,14 @@ extension LocalStore {
     }
     return try operate { engine, now throws(SubscriptionError) in
       // Later than every signed transaction of the purchase; no two are signed in the same millisecond.
-      var last = sales.compactMap(\.transaction.signedDate).max()
-      var events: [StoreEvent] = []
-      for (index, sale) in sales.enumerated() {
-        let instant = SubscriptionEngine.later(than: last, now)
-        events += try body(&engine, sale, index == 0, instant)
-        last = instant
+      var date = sales.compactMap(\.transaction.signedDate).max()
+      var purchase: [(sale: StoreSaleRecord, date: Timestamp)] = []
+      for sale in sales {
+        let next = SubscriptionEngine.later(than: date, now)
+        purchase.append((sale, next))
+        date = next
       }
-      return events
+      return try body(&engine, purchase)
     }
   }
 

@@ -7,8 +7,7 @@ extension LocalStore {
   func restore(
     _ request: RestoreRequest, account: String, after position: StorePosition?, limit: Int
   ) throws(LocalStoreError) -> RestoredTransactionPage {
-    let now = clock()
-    try catchUp(to: now)
+    let now = try catchUp()
     let key = StoreKey.joined(account, request.id)
     var restoration = StoreRestorationRecord()
     if let known: StoreRestorationRecord = try durable.row(key, in: .storeRestorations) {

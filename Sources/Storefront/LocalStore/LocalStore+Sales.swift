@@ -66,8 +66,7 @@ extension LocalStore {
     _ request: PurchaseRequest, account: String, _ authorization: AuthorizationPolicy
   ) throws(LocalStoreError) -> PurchaseOutcome {
     if let refusal = options.refusal(of: account) { return .failed(refusal) }
-    let now = clock()
-    try catchUp(to: now)
+    let now = try catchUp()
     let key = StoreKey.joined(account, request.id)
     if let record: StoreRequestRecord = try durable.row(key, in: .storeRequests) {
       return try outcome(record)
@@ -83,9 +82,7 @@ extension LocalStore {
       pending.requestIdentifier = request.id
       pending.payment = request.payment
       pending.date = now
-      try change { _, change throws(LocalStoreError) in
-        change.records.append(.put(.storePending, key: key, value: pending.encodedJSON()))
-      }
+      try commit([.put(.storePending, key: key, value: pending.encodedJSON())])
       return .pending
     }
   }
@@ -128,18 +125,15 @@ extension LocalStore {
   func fail(
     _ request: PurchaseRequest, account: String, _ error: StoreError
   ) throws(LocalStoreError) -> PurchaseOutcome {
-    try change { _, change throws(LocalStoreError) in
-      Self.complete(request, account: account, as: StoreRequestRecord(error), in: &change)
-    }
+    try commit(Self.completion(of: request, account: account, as: StoreRequestRecord(error)))
     return .failed(error)
   }
 
-  private static func complete(
-    _ request: PurchaseRequest, account: String, as record: StoreRequestRecord, in change: inout Change
-  ) {
+  private static func completion(
+    of request: PurchaseRequest, account: String, as record: StoreRequestRecord
+  ) -> [RecordChange] {
     let key = StoreKey.joined(account, request.id)
-    change.records.append(.put(.storeRequests, key: key, value: record.encodedJSON()))
-    change.records.append(.remove(.storePending, key: key))
+    return [.put(.storeRequests, key: key, value: record.encodedJSON()), .remove(.storePending, key: key)]
   }
 
   /// Sells the product: sale, receipt, notification and answer in one commit. All events due before `now` must have
@@ -171,7 +165,7 @@ extension LocalStore {
               value: Array((transaction.transactionId ?? "").utf8)))
         }
       }
-      Self.complete(request, account: account, as: record, in: &change)
+      change.records += Self.completion(of: request, account: account, as: record)
       return record
     }
     return try outcome(record)

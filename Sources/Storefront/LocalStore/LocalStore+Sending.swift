@@ -105,8 +105,7 @@ extension LocalStore {
   /// its UUID, its date and its version.
   @discardableResult
   package func post(_ notification: Notification) throws(LocalStoreError) -> SignedNotification {
-    let now = clock()
-    try catchUp(to: now)
+    let now = try catchUp()
     return try change { engine, change throws(LocalStoreError) in
       var notification = notification
       notification.notificationUUID = engine.nextUUID()

@@ -86,10 +86,7 @@ public actor LocalStore {
     if isNew, let state { try stored.commit([Self.header(of: state)]) }
   }
 
-  /// The store as one signed-in customer sees it.
-  ///
-  /// - Parameter account: The customer, by any name that is not empty.
-  /// - Returns: The store as a queue takes it.
+  /// The store as one signed-in customer sees it, as a queue takes it. The account is any name that is not empty.
   public nonisolated func session(account: String) -> Session { Session(store: self, account: account) }
 
   /// Closes the store and its storage: later calls fail, and ``run()`` ends. Closing again has no effect.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
+internal import ReceiptSigning
 
 /// The records of a store in its storage, with the errors of a store.
 struct StoredRecords: Sendable {
@@ -62,11 +63,11 @@ struct StoredRecords: Sendable {
     in collection: RecordCollection, with part: String,
     _ body: (StoredRecord) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
-    var last: String?
-    while case let page = try records(in: collection, with: part, after: last), let end = page.last {
+    var page: [StoredRecord] = []
+    repeat {
+      page = try records(in: collection, with: part, after: page.last?.key)
       for record in page { try body(record) }
-      last = end.key
-    }
+    } while page.count == Self.pageSize
   }
 
   /// Stores changes, on disk or, with `isDurable` false, after the next ``synchronize()``.
@@ -93,5 +94,26 @@ struct StoredRecords: Sendable {
     } catch {
       throw LocalStoreError(error, at: place)
     }
+  }
+}
+
+extension LocalStoreError {
+  init(_ error: RecordStorageError) {
+    self.init(error.code == .corrupt ? .corrupt : .storage, at: error.place, error.description)
+  }
+
+  init(_ error: SigningError) { self.init(.signing, at: error.place, error.message) }
+
+  init(_ error: SubscriptionError) {
+    switch error.code {
+    case .unknownSubscription, .unknownTransaction, .unknownProduct:
+      self.init(.notFound, at: error.place, error.message)
+    case .notActive, .alreadyRefunded, .notRefunded, .notEligible, .familyShared, .invalidValue:
+      self.init(.refused, at: error.place, error.message)
+    }
+  }
+
+  init(_ error: MalformedReceipt, at place: String) {
+    self.init(.corrupt, at: place, "The record is not what a store has written: \(error.description)")
   }
 }

@@ -74,15 +74,18 @@ final class EngineSource: Sendable {
 /// whose due date came, since the last commit.
 struct EngineTable<Row: JSONObject & Sendable>: Sendable {
   let collection: RecordCollection
+  /// Where the rows are stored; without it nobody asks for changes.
+  let source: EngineSource?
   var rows: [String: Row] = [:]
-  /// Whether the rows are stored; otherwise nobody asks for changes.
-  var isStored = false
   /// What changed since the last commit; `nil` was removed.
   private var changes: [String: Row?] = [:]
 
-  init(_ collection: RecordCollection) { self.collection = collection }
+  init(_ collection: RecordCollection, of source: EngineSource?) {
+    self.collection = collection
+    self.source = source
+  }
 
-  subscript(key: String, source: EngineSource?) -> Row? {
+  subscript(key: String) -> Row? {
     if let row = rows[key] { return row }
     guard let source, changes.index(forKey: key) == nil else { return nil }
     return source.row(key, in: collection)
@@ -90,14 +93,14 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
 
   mutating func set(_ row: Row?, at key: String) {
     rows[key] = row
-    if isStored { changes[key] = .some(row) }
+    if source != nil { changes[key] = .some(row) }
   }
 
-  /// The changes since the last call, to be stored; with a source, no row is in memory then.
-  mutating func takeChanges(forgetting: Bool) -> [RecordChange] {
+  /// The changes since the last call, to be stored. No row is in memory then.
+  mutating func takeChanges() -> [RecordChange] {
     defer {
       changes = [:]
-      if forgetting { rows = [:] }
+      rows = [:]
     }
     return changes.sorted { $0.key < $1.key }.map { key, row in
       row.map { .put(collection, key: key, value: $0.encodedJSON()) } ?? .remove(collection, key: key)
@@ -106,17 +109,14 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
 }
 
 extension SubscriptionEngine {
-  /// The changes since the last call, to be stored in one commit; with a source, only that has the rows then.
+  /// The changes since the last call, to be stored in one commit. Only the source has the rows then.
   mutating func takeChanges() -> [RecordChange] {
     var changes: [RecordChange] = []
     for (id, before) in dueBefore.sorted(by: { $0.key < $1.key }) {
       guard let subscription = all.rows[id] else { continue }
       changes += Self.index(subscription, dueBefore: before)
     }
-    let forgets = source != nil
-    changes += all.takeChanges(forgetting: forgets)
-    changes += families.takeChanges(forgetting: forgets)
-    changes += declined.takeChanges(forgetting: forgets)
+    changes += all.takeChanges() + families.takeChanges() + declined.takeChanges()
     for nonce in changedNonces.sorted() {
       let value = nonces[nonce].map { Array(String($0.millisecondsSince1970).utf8) }
       changes.append(
@@ -125,10 +125,8 @@ extension SubscriptionEngine {
     changedNonces = []
     dueBefore = [:]
     dueKey = nil
-    if forgets {
-      identifiersByAccount = [:]
-      due = DueQueue()
-    }
+    identifiersByAccount = [:]
+    due = DueQueue()
     return changes
   }
 

@@ -9,7 +9,7 @@ extension SubscriptionEngine {
   package func family(of account: String) -> [String] { members(of: account).filter { $0 != account } }
 
   /// All members of an account's family, with the account.
-  private func members(of account: String) -> [String] { families[account, source]?.members ?? [] }
+  private func members(of account: String) -> [String] { families[account]?.members ?? [] }
 
   private mutating func setFamily(_ members: [String]) {
     var family = FamilyRecord()
@@ -132,22 +132,13 @@ extension SubscriptionEngine {
   ) {
     let stamp = Self.stamp(&member, at: now)
     if withTransaction {
-      let identifier = nextTransactionIdentifier()
-      let previous = member.transaction
-      var transaction = owner.transaction
-      transaction.transactionId = identifier
-      transaction.originalTransactionId = previous.originalTransactionId ?? identifier
-      transaction.originalPurchaseDate = previous.originalPurchaseDate ?? stamp
-      transaction.webOrderLineItemId = Self.lineItem(of: identifier)
-      transaction.purchaseDate = stamp
-      transaction.inAppOwnershipType = .familyShared
-      transaction.appAccountToken = nil
-      transaction.appTransactionId = previous.appTransactionId ?? appTransactionIdentifier(of: member.account)
+      var transaction = sharedTransaction(
+        of: owner.transaction, with: member.account, continuing: member.transaction, at: stamp)
+      transaction.webOrderLineItemId = Self.lineItem(of: transaction.transactionId ?? "")
       transaction.offerType = nil
       transaction.offerIdentifier = nil
       transaction.offerDiscountType = nil
       transaction.offerPeriod = nil
-      transaction.price = 0
       member.transaction = transaction
     } else {
       member.transaction.expiresDate = owner.transaction.expiresDate
@@ -159,6 +150,25 @@ extension SubscriptionEngine {
     member.gracePeriodExpiresDate = owner.gracePeriodExpiresDate
     member.renewalPrice = owner.renewalPrice
     member.recentStartDate = owner.recentStartDate
+  }
+
+  /// A family member's own transaction of a purchase that is shared; `previous` is the one that it continues.
+  mutating func sharedTransaction(
+    of purchase: JWSTransaction, with account: String, continuing previous: JWSTransaction? = nil,
+    at now: Timestamp
+  ) -> JWSTransaction {
+    let identifier = nextTransactionIdentifier()
+    var transaction = purchase
+    transaction.transactionId = identifier
+    transaction.originalTransactionId = previous?.originalTransactionId ?? identifier
+    transaction.purchaseDate = now
+    transaction.originalPurchaseDate = previous?.originalPurchaseDate ?? now
+    transaction.signedDate = now
+    transaction.inAppOwnershipType = .familyShared
+    transaction.appAccountToken = nil
+    transaction.appTransactionId = previous?.appTransactionId ?? appTransactionIdentifier(of: account)
+    transaction.price = 0
+    return transaction
   }
 
   /// Revokes the members' subscriptions.

@@ -27,17 +27,7 @@ extension SubscriptionEngine {
     _ shared: JWSTransaction, with account: String, at instant: Timestamp
   ) -> [StoreEvent] {
     let now = begin(at: instant)
-    var transaction = shared
-    let identifier = nextTransactionIdentifier()
-    transaction.originalTransactionId = identifier
-    transaction.transactionId = identifier
-    transaction.purchaseDate = now
-    transaction.originalPurchaseDate = now
-    transaction.signedDate = now
-    transaction.appAccountToken = nil
-    transaction.appTransactionId = appTransactionIdentifier(of: account)
-    transaction.inAppOwnershipType = .familyShared
-    transaction.price = 0
+    var transaction = sharedTransaction(of: shared, with: account, at: now)
     transaction.removeRevocation()
     emitOneTime(
       .oneTimeCharge, transaction, account: account, isNewTransaction: true, sharedFrom: shared.transactionId)

@@ -12,7 +12,8 @@ public struct SubscriptionPurchase: Sendable, Hashable {
 }
 
 extension SubscriptionEngine {
-  /// Processes a payment for a subscription.
+  /// Processes a payment for a subscription. A username that is a UUID becomes the `appAccountToken`. Introductory offers are
+  /// applied without being asked for. After an error nothing was changed.
   ///
   /// | The customer's subscription in the group | What happens |
   /// |---|---|
@@ -22,15 +23,6 @@ extension SubscriptionEngine {
   /// | active, same product | nothing is charged: the answer is the present transaction. A downgrade is taken back; an offer applies from the next renewal on |
   /// | active, higher product, or same level and period | it changes at once |
   /// | active, any other product of the group | it changes at the next renewal; the answer is the present transaction |
-  ///
-  /// - Parameters:
-  ///   - productIdentifier: The product.
-  ///   - account: The account of the buyer.
-  ///   - applicationUsername: The customer's account with the app; a UUID becomes the `appAccountToken`.
-  ///   - offer: The offer to redeem. Introductory offers are applied automatically.
-  ///   - instant: When.
-  /// - Returns: The transaction and the events.
-  /// - Throws: ``StoreError``; then nothing was changed.
   public mutating func subscribe(
     _ productIdentifier: String, account: String, applicationUsername: String? = nil,
     offer: PaymentOffer? = nil, at instant: Timestamp

@@ -98,7 +98,7 @@ extension SubscriptionEngine {
   private func isCharged(_ subscription: Subscription, at now: Timestamp) -> Bool {
     let price = subscription.currentOffer?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
     if price == 0 { return true }
-    if declined[subscription.account, source] != nil { return false }
+    if declined[subscription.account] != nil { return false }
     // Keyed by transaction and attempt, so that other customers do not change the result.
     let chance = KeyedRandomSource(seed: options.seed).chance(
       subscription.transaction.transactionId ?? "", UInt64(bitPattern: subscription.retryCount))

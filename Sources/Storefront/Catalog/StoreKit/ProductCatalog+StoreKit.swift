@@ -5,17 +5,12 @@ public import ReceiptCodec
 public import ReceiptCrypto
 
 extension ProductCatalog {
-  /// Reads the catalogue of an Xcode `.storekit` file.
+  /// Reads the catalogue of an Xcode `.storekit` file. The first fault is thrown, with its place in the file.
   ///
   /// All prices have one currency: that of the settings' storefront. A subscription has one introductory offer: that of
   /// `introductoryOffers` where there is one, else `introductoryOffer`; never both. An offer for monthly billing within
   /// a commitment is left out, since a store here bills a period at once. An offer by code is redeemed by its
   /// identifier, or by its reference name where it has none.
-  ///
-  /// - Parameters:
-  ///   - storeKitConfiguration: The whole file.
-  ///   - limits: Bounds on its size.
-  /// - Throws: ``CatalogError`` with the place of the first fault.
   public init(
     storeKitConfiguration: [UInt8], limits: ReceiptLimits = .standard
   ) throws(CatalogError) {
@@ -25,12 +20,6 @@ extension ProductCatalog {
 
   /// The public key of the promotional offers of an Xcode `.storekit` file, by its identifier, as
   /// ``SubscriptionEngine/Options/offerKeys`` takes it; none where the file has no key.
-  ///
-  /// - Parameters:
-  ///   - storeKitConfiguration: The whole file.
-  ///   - limits: Bounds on its size.
-  /// - Returns: The keys.
-  /// - Throws: ``CatalogError`` with the place of the first fault.
   public static func offerKeys(
     storeKitConfiguration: [UInt8], limits: ReceiptLimits = .standard
   ) throws(CatalogError) -> [String: PublicKey] {
