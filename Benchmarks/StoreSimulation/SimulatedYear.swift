@@ -52,7 +52,7 @@ package struct SimulatedYear: ~Copyable {
         try change(lines[Int.random(in: 0..<lines.count, using: &random)], at: now)
       }
       if day == 180 {
-        try take(all: engine.changePrice(of: "plus", to: 8990, needsConsent: true, at: now))
+        try take(all: engine.perform(.changePrice(of: "plus", to: 899 / 100, needsConsent: true), at: now))
       }
     }
     try advance(to: Self.end)
@@ -73,11 +73,11 @@ package struct SimulatedYear: ~Copyable {
     let events: [StoreEvent]
     do {
       switch choice {
-      case 0, 1: events = try engine.setAutoRenew(!subscription.autoRenews, of: id, at: now)
-      case 2: events = try engine.changeRenewal(of: id, to: "max", at: now)
-      case 3: events = try engine.changeRenewal(of: id, to: "basic", at: now)
-      case 4: events = try engine.answerPriceIncrease(of: id, consents: true, at: now)
-      case 5: events = try engine.extend(id, byDays: 3, at: now)
+      case 0, 1: events = try engine.perform(.setAutoRenew(!subscription.autoRenews, of: id), at: now)
+      case 2: events = try engine.perform(.changeRenewal(of: id, to: "max"), at: now)
+      case 3: events = try engine.perform(.changeRenewal(of: id, to: "basic"), at: now)
+      case 4: events = try engine.perform(.answerPriceIncrease(of: id, consents: true), at: now)
+      case 5: events = try engine.perform(.extend(id, byDays: 3), at: now)
       case 6: events = try engine.refund(subscription.transaction, account: subscription.account, at: now)
       default:
         let product = subscription.productIdentifier

@@ -29,14 +29,8 @@ extension SQLiteRecordStorage {
     try self.init(openingAt: path, busyTimeout: busyTimeout)
   }
 
-  /// Creates an empty file of records, readable and writable only by its owner, and opens it.
-  ///
-  /// The file appears under its name when it is complete, with its directory synced.
-  ///
-  /// - Parameters:
-  ///   - path: A file that does not exist, in a directory that does.
-  ///   - busyTimeout: How long to wait for another process to let go of it.
-  /// - Throws: `RecordStorageError` with `notAStorage` if the path exists, `full`, `inputOutput` or `syncFailed`.
+  /// Creates an empty file of records, readable and writable only by its owner, and opens it. It appears under its name
+  /// when it is complete, with its directory synced. `notAStorage` is thrown if the path exists.
   public convenience init(
     creatingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
   ) throws(RecordStorageError) {
@@ -44,13 +38,8 @@ extension SQLiteRecordStorage {
     try self.init(openingAt: path, busyTimeout: busyTimeout)
   }
 
-  /// Opens a file of records. Everything that a crashed process had committed is there.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - busyTimeout: How long to wait for another process to let go of it.
-  /// - Throws: `RecordStorageError` with `notFound`, `notAStorage`, `unsupported` for a layout of a later version,
-  ///   `corrupt`, `busy`, `inputOutput` or `syncFailed`.
+  /// Opens a file of records; `notFound` is thrown if there is none. Everything that a crashed process had committed is
+  /// there.
   public convenience init(
     openingAt path: String, busyTimeout: Duration = SQLiteRecordStorage.defaultBusyTimeout
   ) throws(RecordStorageError) {

@@ -36,13 +36,6 @@ public final class SQLiteRecordStorage: RecordStorage {
   public var path: String { file.path }
 
   /// The records of a collection in the order of their keys, compared byte for byte.
-  ///
-  /// - Parameters:
-  ///   - collection: The collection.
-  ///   - key: The key before the first one; `nil` for the first page.
-  ///   - limit: The greatest number of records.
-  /// - Returns: The records.
-  /// - Throws: `RecordStorageError`.
   public func records(
     in collection: RecordCollection, after key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord] {
@@ -50,13 +43,6 @@ public final class SQLiteRecordStorage: RecordStorage {
   }
 
   /// The records of a collection in the reverse order of their keys.
-  ///
-  /// - Parameters:
-  ///   - collection: The collection.
-  ///   - key: The key after the first one; `nil` for the first page.
-  ///   - limit: The greatest number of records.
-  /// - Returns: The records.
-  /// - Throws: `RecordStorageError`.
   public func records(
     in collection: RecordCollection, before key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord] {
@@ -85,8 +71,6 @@ public final class SQLiteRecordStorage: RecordStorage {
   }
 
   /// The value of a key; `nil` if there is none.
-  ///
-  /// - Throws: `RecordStorageError`.
   public func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]? {
@@ -97,20 +81,14 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// Makes all of the changes, in order, or none. When it returns they are on disk.
-  ///
-  /// - Parameter changes: The changes.
-  /// - Throws: `RecordStorageError` with `full` if the disk is full: then nothing was stored; try again later. After
-  ///   `syncFailed` every later call throws the same error until the file is opened again.
+  /// Makes all of the changes, in order, or none. When it returns they are on disk. After `full` nothing was stored; after
+  /// `syncFailed` every later call throws the same error until the file is opened again.
   public func commit(_ changes: [RecordChange]) throws(RecordStorageError) {
     try append(changes)
     try synchronize()
   }
 
   /// Makes all of the changes, in order, or none. They are on disk after the next ``synchronize()``.
-  ///
-  /// - Parameter changes: The changes.
-  /// - Throws: `RecordStorageError`, as ``commit(_:)``.
   public func append(_ changes: [RecordChange]) throws(RecordStorageError) {
     try use { database in
       // A commit to an unlinked file would be acknowledged and lost.
@@ -144,9 +122,7 @@ public final class SQLiteRecordStorage: RecordStorage {
   }
 
   /// Returns when everything that was appended before the call is on disk. Threads that call it at once share a sync.
-  ///
-  /// - Throws: `RecordStorageError` with `syncFailed`; every later call throws the same error until the file is opened
-  ///   again.
+  /// After `syncFailed` every later call throws the same error until the file is opened again.
   public func synchronize() throws(RecordStorageError) {
     try state.requireUse(at: path)
     do throws(SQLiteError) {
@@ -181,9 +157,7 @@ public final class SQLiteRecordStorage: RecordStorage {
     }
   }
 
-  /// Closes the file after copying its log into it.
-  ///
-  /// - Throws: `RecordStorageError` if that failed; committed changes are safe even then.
+  /// Closes the file after copying its log into it. If that fails, committed changes are safe all the same.
   public func close() throws(RecordStorageError) {
     guard state.close() else { return }
     do { try connection.close() } catch { throw RecordStorageError(error, at: path) }

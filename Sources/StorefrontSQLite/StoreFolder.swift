@@ -24,27 +24,7 @@ package struct StoreFolder {
   }
 }
 
-/// The settings of a store in its folder: `store.json`.
-package struct StoreSettings: JSONObject {
-  /// The app.
-  package var bundleId = "com.example.app"
-  package var environment = ReceiptEnvironment.sandbox
-  /// The three-letter country code.
-  package var storefront = "USA"
-  /// Whether each purchase needs approval.
-  package var asks = false
-  /// The grace period of failed renewals in days; `nil` for none.
-  package var gracePeriodDays: Int64?
-  /// The seed of identifiers.
-  package var seed: Int64 = 0
-  /// The app's identifier, which notifications of production state.
-  package var appAppleId: Int64?
-  /// The offset of the store's clock from the wall clock, in milliseconds.
-  package var clockOffset: Double = 0
-  package var unknownFields: [JSONMember] = []
-
-  package init() {}
-
+extension StoreSettings {
   package init(decoding json: [UInt8]) throws(MalformedReceipt) {
     try self.init(json: json, part: "store settings", limits: .standard)
   }
@@ -63,21 +43,4 @@ package struct StoreSettings: JSONObject {
   }
 
   package func encoded() -> [UInt8] { encodedJSON() + [UInt8(ascii: "\n")] }
-
-  package enum Field: String, CaseIterable {
-    case bundleId, environment, storefront, asks, gracePeriodDays, seed, appAppleId, clockOffset
-  }
-  package static let fieldNames = JSONFieldNames<Field>(required: [.bundleId, .environment, .seed])
-  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
-    switch field {
-    case .bundleId: try coder.code(&bundleId)
-    case .environment: try coder.code(&environment)
-    case .storefront: try coder.code(&storefront)
-    case .asks: try coder.code(&asks)
-    case .gracePeriodDays: try coder.code(&gracePeriodDays)
-    case .seed: try coder.code(&seed)
-    case .appAppleId: try coder.code(&appAppleId)
-    case .clockOffset: try coder.code(&clockOffset)
-    }
-  }
 }

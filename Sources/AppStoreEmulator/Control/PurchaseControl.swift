@@ -43,12 +43,12 @@ struct PurchaseControl {
     switch name {
     case "buy": return try await buy(read())
     case "finish": try await purchases.finish(transaction())
-    case "cancel": try await purchases.setAutoRenew(false, of: subscription())
-    case "resume": try await purchases.setAutoRenew(true, of: subscription())
-    case "renew": try await purchases.renewNow(subscription())
+    case "cancel": try await purchases.perform(.setAutoRenew(false, of: subscription()))
+    case "resume": try await purchases.perform(.setAutoRenew(true, of: subscription()))
+    case "renew": try await purchases.perform(.renewNow(subscription()))
     case "change":
       let change = try read(ChangeControl.self)
-      try await purchases.changeRenewal(of: change.originalTransactionId, to: change.productId)
+      try await purchases.perform(.changeRenewal(of: change.originalTransactionId, to: change.productId))
     case "refund": try await refund(read())
     case "reverse-refund": try await purchases.reverseRefund(transaction())
     case "decline-refund": try await purchases.declineRefund(transaction())
@@ -58,18 +58,18 @@ struct PurchaseControl {
     case "revoke": try await purchases.revoke(transaction())
     case "billing":
       let billing = try read(BillingControl.self)
-      try await purchases.setBillingIssue(billing.fails, of: billing.account)
+      try await purchases.perform(.setBillingIssue(billing.fails, of: billing.account))
     case "price":
       let price = try read(PriceControl.self)
-      try await purchases.changePrice(
-        of: price.productId, to: price.price, needsConsent: price.needsConsent)
+      try await purchases.perform(
+        .changePrice(of: price.productId, to: price.price, needsConsent: price.needsConsent))
     case "consent":
       let consent = try read(ConsentControl.self)
-      try await purchases.answerPriceIncrease(
-        of: consent.originalTransactionId, consents: consent.consents)
+      try await purchases.perform(
+        .answerPriceIncrease(of: consent.originalTransactionId, consents: consent.consents))
     case "sale":
       let sale = try read(SaleControl.self)
-      try await purchases.setForSale(sale.isForSale, sale.productId)
+      try await purchases.perform(.setForSale(sale.isForSale, sale.productId))
     case "family":
       let family = try read(FamilyControl.self)
       if let organizer = family.organizer {
@@ -134,7 +134,7 @@ struct PurchaseControl {
     guard !sales.isEmpty else { throw Failure("The account \"\(account)\" has no purchases.") }
     for state in try await purchases.subscriptionStates(of: account)
     where state.subscription.autoRenews && !state.subscription.isFamilyShared {
-      try await purchases.setAutoRenew(false, of: state.subscription.id)
+      try await purchases.perform(.setAutoRenew(false, of: state.subscription.id))
     }
     for sale in sales {
       // A repurchase is refunded with the purchase.

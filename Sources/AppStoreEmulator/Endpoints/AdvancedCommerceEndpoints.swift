@@ -41,7 +41,7 @@ enum AdvancedCommerceEndpoints {
     let identifier = latest.transactionId ?? ""
     switch name {
     case "cancel" where before?.subscription.autoRenews == true:
-      try await call.purchases.setAutoRenew(false, of: original)
+      try await call.purchases.perform(.setAutoRenew(false, of: original))
     case "revoke":
       guard let status = before?.status, [.active, .gracePeriod, .billingRetry].contains(status) else {
         throw Refusal.revokeOnInactiveSubscription

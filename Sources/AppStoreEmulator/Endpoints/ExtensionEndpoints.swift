@@ -47,7 +47,8 @@ enum ExtensionEndpoints {
       return true
     }
     if isNew {
-      let sent = try await call.purchases.extendAll(of: productId, byDays: Int(days), in: storefronts)
+      let sent = try await call.purchases.perform(
+        .extendAll(of: productId, byDays: Int(days), in: storefronts))
       let failed = Int64(sent.count { $0.type == .renewalExtension })
       let succeeded = Int64(sent.count { $0.type == .renewalExtended })
       call.store.state.withState {
@@ -101,7 +102,7 @@ enum ExtensionEndpoints {
       throw Refusal.familySharedExtensionIneligible
     }
     do throws(LocalStoreError) {
-      try await call.purchases.extend(original, byDays: Int(days))
+      try await call.purchases.perform(.extend(original, byDays: Int(days)))
     } catch {
       guard error.code == .refused else { throw error }
       let yearAgo = call.now.addingSeconds(-year)

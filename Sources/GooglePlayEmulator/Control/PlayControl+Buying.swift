@@ -76,8 +76,8 @@ extension PlayControl {
       }
       let resumption = end.addingSeconds(Double(days) * 86_400)
       purchase.planPause(from: end, to: resumption)
-      try await store.put(purchase)
-      try await ledger.store.postpone(original, to: resumption)
+      try await store.ledger.put(purchase)
+      try await ledger.store.perform(.postpone(original, to: resumption))
       try await store.follow()
     }
   }
@@ -90,8 +90,8 @@ extension PlayControl {
       else { throw Failure("The purchase \"\(token)\" has no pause.") }
       let end = purchase.isPaused ? store.now : pause
       purchase.planPause(from: pause, to: end)
-      try await store.put(purchase)
-      try await store.ledger.store.postpone(original, to: end)
+      try await store.ledger.put(purchase)
+      try await store.ledger.store.perform(.postpone(original, to: end))
       try await store.follow()
     }
   }

@@ -145,7 +145,7 @@ enum SubscriptionEndpoints {
       purchase.canceller = canceller
       purchase.cancellationDate = nil
     }
-    try await call.ledger.store.setAutoRenew(false, of: original)
+    try await call.ledger.store.perform(.setAutoRenew(false, of: original))
   }
 
   private static func postpone(_ view: PlayView, _ call: PlayCall, to end: Timestamp) async throws {
@@ -153,7 +153,7 @@ enum SubscriptionEndpoints {
     guard view.subscriptionState == "ACTIVE", view.purchase.pauseDate == nil else {
       throw PlayError.subscriptionNotOwned
     }
-    try await call.ledger.store.postpone(original, to: end)
+    try await call.ledger.store.perform(.postpone(original, to: end))
   }
 
   private static func revoke(_ view: PlayView, _ call: PlayCall, isProrated: Bool) async throws {

@@ -4,10 +4,9 @@ internal import FoundationEssentials
 internal import ReceiptCodec
 internal import ReceiptHTTP
 
-/// Validates a catalogue, whichever format it was read from. The first fault is thrown.
+/// Validates a catalogue. The first fault is thrown, with its JSON path in our own format.
 struct CatalogChecker {
   let catalog: ProductCatalog
-  let paths: CatalogPaths
 
   private struct OfferIdentity: Hashable {
     let type: OfferType
@@ -17,16 +16,15 @@ struct CatalogChecker {
   func check() throws(CatalogError) {
     var groups: Set<String> = []
     for (index, group) in catalog.subscriptionGroups.enumerated() {
-      try check(group.id, "group", isNotIn: &groups, at: "\(paths.groups[index]).\(paths.names.groupID)")
+      try check(group.id, "group", isNotIn: &groups, at: "$.subscriptionGroups[\(index)].id")
     }
     var identifiers: Set<String> = []
     for (index, product) in catalog.products.enumerated() {
-      let productPaths = paths.products[index]
+      let path = "$.products[\(index)]"
       try check(
-        product.productIdentifier, "product", isNotIn: &identifiers,
-        at: "\(productPaths.product).\(paths.names.productIdentifier)")
-      try check(product, at: productPaths)
-      try checkTerms(of: product, at: productPaths, groups: groups)
+        product.productIdentifier, "product", isNotIn: &identifiers, at: "\(path).productIdentifier")
+      try check(product, at: path)
+      try checkTerms(of: product, at: "\(path).subscription", groups: groups)
     }
   }
 
@@ -40,17 +38,14 @@ struct CatalogChecker {
     }
   }
 
-  private func check(
-    _ product: CatalogProduct, at productPaths: CatalogPaths.ProductPaths
-  ) throws(CatalogError) {
-    let path = productPaths.product
+  private func check(_ product: CatalogProduct, at path: String) throws(CatalogError) {
     guard ProductType.known.contains(product.type) else {
       throw CatalogError(
         .unknownType, at: "\(path).type",
         "There is no product type \"\(product.type.rawValue)\"; the types are "
           + quoted(ProductType.known.map(\.rawValue)))
     }
-    try checkPrice(product.price, at: "\(path).\(paths.names.price)")
+    try checkPrice(product.price, at: "\(path).price")
     let currency = product.currency
     guard currency.utf8.count == 3, currency.utf8.allSatisfy({ UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 })
     else {
@@ -86,9 +81,8 @@ struct CatalogChecker {
   }
 
   private func checkTerms(
-    of product: CatalogProduct, at productPaths: CatalogPaths.ProductPaths, groups: Set<String>
+    of product: CatalogProduct, at path: String, groups: Set<String>
   ) throws(CatalogError) {
-    let path = productPaths.subscription
     guard let subscription = product.subscription else {
       guard product.type != .autoRenewableSubscription else {
         throw CatalogError(
@@ -104,17 +98,18 @@ struct CatalogChecker {
     }
     guard groups.contains(subscription.groupIdentifier) else {
       throw CatalogError(
-        .unknownGroup, at: "\(path).\(paths.names.groupIdentifier)",
+        .unknownGroup, at: "\(path).groupIdentifier",
         "There is no subscription group \"\(subscription.groupIdentifier)\"; add it to the groups.")
     }
     guard subscription.level >= 1 else {
       throw CatalogError(
-        .invalidLevel, at: "\(path).\(paths.names.level)",
+        .invalidLevel, at: "\(path).level",
         "The level \(subscription.level) is below 1, the highest service.")
     }
     var identities: Set<OfferIdentity> = []
     var codes: Set<String> = []
-    for (offer, path) in zip(subscription.offers, productPaths.offers) {
+    for (index, offer) in subscription.offers.enumerated() {
+      let path = "\(path).offers[\(index)]"
       try checkOfferIdentifier(of: offer, at: path)
       guard identities.insert(OfferIdentity(type: offer.type, identifier: offer.identifier)).inserted else {
         throw CatalogError(
@@ -137,7 +132,7 @@ struct CatalogChecker {
       throw CatalogError(
         .unknownType, at: "\(path).type", "There is no type of offer \(offer.type.rawValue).")
     }
-    let path = "\(path).\(paths.names.offerIdentifier)"
+    let path = "\(path).identifier"
     switch (offer.type, offer.identifier) {
     case (.introductory, nil): break
     case (.introductory, _):
@@ -154,16 +149,16 @@ struct CatalogChecker {
     let modes: [OfferDiscountType] = [.freeTrial, .payAsYouGo, .payUpFront]
     guard modes.contains(offer.paymentMode) else {
       throw CatalogError(
-        .unknownType, at: "\(path).\(paths.names.paymentMode)",
+        .unknownType, at: "\(path).paymentMode",
         "There is no payment mode \"\(offer.paymentMode.rawValue)\"; the modes are "
           + quoted(modes.map(\.rawValue)))
     }
     guard 1...999 ~= offer.periodCount else {
       throw CatalogError(
-        .invalidQuantity, at: "\(path).\(paths.names.periodCount)",
+        .invalidQuantity, at: "\(path).periodCount",
         "An offer lasts for 1 to 999 periods, not \(offer.periodCount).")
     }
-    let pricePath = "\(path).\(paths.names.offerPrice)"
+    let pricePath = "\(path).price"
     try checkPrice(offer.price, at: pricePath)
     switch (offer.paymentMode == .freeTrial, offer.price == 0) {
     case (true, false):

@@ -55,9 +55,3 @@ enum PriceText {
     return decimal(text) ?? 0
   }
 }
-
-extension Decimal {
-  /// The price in thousandths of the currency's unit, as in signed transactions; `nil` for a value that cannot be a
-  /// price: negative, with more than three decimal places, or not a number.
-  package var priceMilliunits: Int64? { try? PriceText.milliunits(description, at: "$") }
-}

@@ -6,14 +6,10 @@ extension ProductCatalog {
   private static let format = "receiptkit-catalog"
   private static let version: Int64 = 1
 
-  /// Reads a catalogue in the format that <doc:Catalog> describes.
+  /// Reads a catalogue, the whole file, in the format that <doc:Catalog> describes.
   ///
-  /// People write this file, so unknown members are errors: with a misspelt `isForSale` the product would be sold.
-  ///
-  /// - Parameters:
-  ///   - json: The whole file.
-  ///   - limits: Bounds on its size.
-  /// - Throws: ``CatalogError`` with the first fault, syntactic or semantic.
+  /// People write this file, so unknown members are errors: with a misspelt `isForSale` the product would be sold. The first
+  /// fault is thrown, syntactic or semantic.
   public init(json: [UInt8], limits: ReceiptLimits = .standard) throws(CatalogError) {
     let document: CatalogDocument
     do throws(MalformedReceipt) {
@@ -47,7 +43,7 @@ extension ProductCatalog {
   ///
   /// - Throws: ``CatalogError`` with the first fault and its path in our own format.
   public func validate() throws(CatalogError) {
-    try CatalogChecker(catalog: self, paths: CatalogPaths(of: self)).check()
+    try CatalogChecker(catalog: self).check()
   }
 
   private static func check(format: String, version: Int64) throws(CatalogError) {

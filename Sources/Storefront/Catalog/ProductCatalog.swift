@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+internal import ReceiptCodec
 
 /// All products of a store. It is read from our own JSON format, or from an Xcode `.storekit` file.
 public struct ProductCatalog: Sendable, Hashable {
@@ -19,6 +19,11 @@ public struct ProductCatalog: Sendable, Hashable {
   public func product(_ productIdentifier: String) -> CatalogProduct? {
     products.first { $0.productIdentifier == productIdentifier }
   }
+
+  /// Only a catalogue built in code can have duplicates; the first one counts.
+  var productsByIdentifier: [String: CatalogProduct] {
+    Dictionary(products.map { ($0.productIdentifier, $0) }, uniquingKeysWith: { first, _ in first })
+  }
 }
 
 extension CatalogProduct {
@@ -29,25 +34,9 @@ extension CatalogProduct {
   }
 }
 
-extension SubscriptionOffer {
-  /// A kind of customer, as `.storekit` files name them.
-  public struct Eligibility: JSONEnumeration, Sendable, Hashable, Comparable {
-    /// The name.
-    public let rawValue: String
-
-    /// Creates a kind from any name.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// Never subscribed in the group.
-    public static let new = Eligibility(rawValue: "new")
-    /// Subscribed now.
-    public static let existing = Eligibility(rawValue: "existing")
-    /// Subscribed before, but not now.
-    public static let expired = Eligibility(rawValue: "expired")
-
-    /// The order of the names.
-    public static func < (left: Eligibility, right: Eligibility) -> Bool { left.rawValue < right.rawValue }
-  }
+extension OfferEligibility: Comparable {
+  /// The order of the names.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension Product {
@@ -72,17 +61,3 @@ extension Product: Identifiable {
 }
 
 extension SubscriptionGroup: Identifiable {}
-
-/// The store's response to a products request (`SKProductsResponse`).
-public struct ProductsResponse: Sendable, Hashable {
-  /// A product for each valid identifier (`products`).
-  public let products: [Product]
-  /// Identifiers that the store does not know (`invalidProductIdentifiers`); normally none.
-  public let invalidProductIdentifiers: [String]
-
-  /// Creates a response.
-  public init(products: [Product], invalidProductIdentifiers: [String] = []) {
-    self.products = products
-    self.invalidProductIdentifiers = invalidProductIdentifiers
-  }
-}

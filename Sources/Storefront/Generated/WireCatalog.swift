@@ -249,13 +249,13 @@ public struct SubscriptionOffer: Sendable, Hashable {
   /// none.
   public var codes: Set<String>
   /// Who may redeem a code.
-  public var eligibility: Set<Eligibility>
+  public var eligibility: Set<OfferEligibility>
 
   /// Creates one from its fields.
   public init(
     type: OfferType, identifier: String? = nil, paymentMode: OfferDiscountType, period: SubscriptionPeriod,
     periodCount: Int = 1, price: Decimal = 0, codes: Set<String> = [],
-    eligibility: Set<Eligibility> = [.new, .existing, .expired]
+    eligibility: Set<OfferEligibility> = [.new, .existing, .expired]
   ) {
     self.type = type
     self.identifier = identifier
@@ -299,6 +299,37 @@ extension SubscriptionOffer: JSONRecord {
     case .price: try coder.code(&price, default: 0)
     case .codes: try coder.code(&codes, default: [])
     case .eligibility: try coder.code(&eligibility, default: [.new, .existing, .expired])
+    }
+  }
+}
+
+/// A kind of customer, as `.storekit` files name them.
+public enum OfferEligibility: Sendable, Hashable {
+  /// `new`: never subscribed in the group.
+  case new
+  /// `existing`: subscribed now.
+  case existing
+  /// `expired`: subscribed before, but not now.
+  case expired
+  /// Any other value, as it came.
+  case unknown(String)
+}
+
+extension OfferEligibility: WireEnumeration {
+  package static let known = WireEnumerationTable<OfferEligibility>([
+    .new, .existing, .expired,
+  ])
+
+  /// Creates one from any value, known or not.
+  public init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+
+  /// The value on the wire.
+  public var rawValue: String {
+    switch self {
+    case .new: "new"
+    case .existing: "existing"
+    case .expired: "expired"
+    case .unknown(let rawValue): rawValue
     }
   }
 }

@@ -81,6 +81,43 @@ extension ProductsAnswer: JSONRecord {
   }
 }
 
+/// The store's response to a products request (`SKProductsResponse`).
+public struct ProductsResponse: Sendable, Hashable {
+  /// A product for each valid identifier (`products`).
+  public var products: [Product]
+  /// Identifiers that the store does not know (`invalidProductIdentifiers`); normally none.
+  public var invalidProductIdentifiers: [String]
+
+  /// Creates one from its fields.
+  public init(products: [Product], invalidProductIdentifiers: [String] = []) {
+    self.products = products
+    self.invalidProductIdentifiers = invalidProductIdentifiers
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(products: [])
+  }
+}
+
+extension ProductsResponse: JSONRecord {
+  package enum Field: String, CaseIterable {
+    case products
+    case invalidProductIdentifiers
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .products
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .products: try coder.code(&products)
+    case .invalidProductIdentifiers: try coder.code(&invalidProductIdentifiers, default: [])
+    }
+  }
+}
+
 /// A payment that is sent to a store.
 public struct PurchaseRequest: Sendable, Hashable {
   /// Unique for each payment that is added to a queue; the same in every retry.
@@ -393,6 +430,80 @@ extension RestoreMessage: JSONRecord {
     case .applicationUsername: try coder.code(&applicationUsername)
     case .after: try coder.code(&after)
     case .limit: try coder.code(&limit)
+    }
+  }
+}
+
+/// A request to restore finished purchases.
+public struct RestoreRequest: Sendable, Hashable {
+  /// Unique for each restoration.
+  public var id: String
+  /// Only purchases with this ``Payment/applicationUsername``; `nil` for all of the customer.
+  public var applicationUsername: String?
+
+  /// Creates one from its fields.
+  public init(id: String, applicationUsername: String? = nil) {
+    self.id = id
+    self.applicationUsername = applicationUsername
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(id: "")
+  }
+}
+
+extension RestoreRequest: JSONRecord {
+  package enum Field: String, CaseIterable {
+    case id = "requestIdentifier"
+    case applicationUsername
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .id
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .id: try coder.code(&id)
+    case .applicationUsername: try coder.code(&applicationUsername)
+    }
+  }
+}
+
+/// A page of restored purchases.
+public struct RestoredTransactionPage: Sendable, Hashable {
+  /// The purchases.
+  public var transactions: [RestoredTransaction]
+  /// Where the next page begins; `nil` after the last one.
+  public var next: StorePosition?
+
+  /// Creates one from its fields.
+  public init(transactions: [RestoredTransaction], next: StorePosition? = nil) {
+    self.transactions = transactions
+    self.next = next
+  }
+
+  /// One to decode into, which sets every required field.
+  package init() {
+    self.init(transactions: [])
+  }
+}
+
+extension RestoredTransactionPage: JSONRecord {
+  package enum Field: String, CaseIterable {
+    case transactions
+    case next
+  }
+
+  package static let fieldNames = JSONFieldNames<Field>(required: [
+    .transactions
+  ])
+
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+    switch field {
+    case .transactions: try coder.code(&transactions)
+    case .next: try coder.code(&next)
     }
   }
 }

@@ -290,32 +290,34 @@ extension StoreRequestRecord: JSONObject {
 }
 
 /// A payment that is waiting for approval.
-struct StorePendingRecord: Sendable, Hashable {
-  /// The buyer.
-  var account: String = ""
-  /// The request.
-  var requestIdentifier: String = ""
-  /// What is to be bought.
-  var payment: Payment = Payment()
-  /// When it was requested.
-  var date: Timestamp = Timestamp(millisecondsSince1970: 0)
+public struct PendingPurchase: Sendable, Hashable {
+  /// The account of the buyer.
+  public internal(set) var account: String = ""
+  /// The ``PurchaseRequest/id``.
+  public internal(set) var requestIdentifier: String = ""
+  /// The payment.
+  public internal(set) var payment: Payment = Payment()
+  /// The date of the request.
+  public internal(set) var date: Timestamp = Timestamp(millisecondsSince1970: 0)
   /// Members that are no field of this type, in the order found; written back after the fields.
-  var unknownFields: [JSONMember] = []
+  package var unknownFields: [JSONMember] = []
+
+  package init() {}
 }
 
-extension StorePendingRecord: JSONObject {
-  enum Field: String, CaseIterable {
+extension PendingPurchase: JSONObject {
+  package enum Field: String, CaseIterable {
     case account
     case requestIdentifier
     case payment
     case date
   }
 
-  static let fieldNames = JSONFieldNames<Field>(required: [
+  package static let fieldNames = JSONFieldNames<Field>(required: [
     .account, .requestIdentifier, .payment, .date,
   ])
 
-  mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
+  package mutating func code(_ field: Field, with coder: inout some JSONFieldCoder) throws(MalformedReceipt) {
     switch field {
     case .account: try coder.code(&account)
     case .requestIdentifier: try coder.code(&requestIdentifier)
@@ -546,7 +548,7 @@ extension Subscription {
     /// How it is paid for.
     public internal(set) var paymentMode: OfferDiscountType = .freeTrial
     /// The length of one renewal with the offer.
-    public internal(set) var period: String = ""
+    public internal(set) var period: SubscriptionPeriod = .unread
     /// The price of one renewal with the offer, in thousandths.
     public internal(set) var price: Int64 = 0
     /// How many renewals are left.
@@ -582,4 +584,92 @@ extension Subscription.RenewalOffer: JSONObject {
     case .remaining: try coder.code(&remaining)
     }
   }
+}
+
+extension RecordCollection {
+  /// State of the whole store: one record, `store`, and the number of delivered notifications.
+  static let storeHeader = RecordCollection(rawValue: "store-header")
+  /// The answers to payments, by account and request.
+  static let storeRequests = RecordCollection(rawValue: "store-requests")
+  /// Payments that are waiting for approval, by account and request.
+  static let storePending = RecordCollection(rawValue: "store-pending")
+  /// Every transaction, by its identifier.
+  static let storeSales = RecordCollection(rawValue: "store-sales")
+  /// Stores of version 3: the receipts as they were issued, packed, by transaction. They are with the
+  /// transactions now.
+  static let storeReceipts = RecordCollection(rawValue: "store-receipts")
+  /// The texts that packed ones have in common, by number.
+  static let storeTexts = RecordCollection(rawValue: "store-texts")
+  /// The transactions of each account.
+  static let storeAccounts = RecordCollection(rawValue: "store-accounts")
+  /// The unfinished transactions of each account.
+  static let storeUnfinished = RecordCollection(rawValue: "store-unfinished")
+  /// The transactions of each one-time purchase besides the first: repurchases, restorations and shares.
+  static let storeLines = RecordCollection(rawValue: "store-lines")
+  /// The non-consumables that each account owns.
+  static let storeOwned = RecordCollection(rawValue: "store-owned")
+  /// Restorations, by account and request.
+  static let storeRestorations = RecordCollection(rawValue: "store-restorations")
+  /// Subscriptions, by original transaction.
+  static let storeSubscriptions = RecordCollection(rawValue: "store-subscriptions")
+  /// The subscriptions of each account.
+  static let storeSubscribers = RecordCollection(rawValue: "store-subscribers")
+  /// The subscriptions that have something due, by date and original transaction.
+  static let storeDue = RecordCollection(rawValue: "store-due")
+  /// The family of each account that has one.
+  static let storeFamilies = RecordCollection(rawValue: "store-families")
+  /// The accounts whose charges fail.
+  static let storeDeclined = RecordCollection(rawValue: "store-declined")
+  /// Redeemed nonces of promotional offers, with the date from which they may be forgotten.
+  static let storeNonces = RecordCollection(rawValue: "store-nonces")
+  /// Notifications, by number, with the signed text packed.
+  static let storeOutbox = RecordCollection(rawValue: "store-outbox")
+  /// The numbers of notifications, by the date of their signature and number.
+  static let storeOutboxDates = RecordCollection(rawValue: "store-outbox-dates")
+  /// The attempts to send notifications, by number.
+  static let storeDeliveries = RecordCollection(rawValue: "store-deliveries")
+  /// The notifications to be sent, by the date of the next attempt and number.
+  static let storeDueDeliveries = RecordCollection(rawValue: "store-due-deliveries")
+  /// The transactions of each account, in the order of their last modification.
+  static let storeHistory = RecordCollection(rawValue: "store-history")
+  /// The accounts by other names: identifiers of app transactions, and those that an import brings.
+  static let storeNames = RecordCollection(rawValue: "store-names")
+  /// The app transaction of each account.
+  static let storeAppTransactions = RecordCollection(rawValue: "store-app-transactions")
+  /// The transactions of imported orders.
+  static let storeOrders = RecordCollection(rawValue: "store-orders")
+  /// The consumption information that the developer sent, by transaction and number.
+  static let storeConsumption = RecordCollection(rawValue: "store-consumption")
+
+  /// The collections of a store.
+  static let ofStore: [RecordCollection] = [
+    .storeHeader, .storeRequests, .storePending, .storeSales, .storeReceipts, .storeTexts, .storeAccounts,
+    .storeUnfinished, .storeLines, .storeOwned, .storeRestorations, .storeSubscriptions, .storeSubscribers,
+    .storeDue, .storeFamilies, .storeDeclined, .storeNonces, .storeOutbox, .storeOutboxDates,
+    .storeDeliveries, .storeDueDeliveries, .storeHistory, .storeNames, .storeAppTransactions, .storeOrders,
+    .storeConsumption,
+  ]
+}
+
+extension RecordCollection {
+  /// Purchases, by purchase token.
+  package static let playPurchases = RecordCollection(rawValue: "play-purchases")
+  /// The purchase tokens of transactions, orders, requests, and of the current purchase of each subscription.
+  package static let playTokens = RecordCollection(rawValue: "play-tokens")
+  /// The purchases that must be acknowledged, by the date until when.
+  package static let playDeadlines = RecordCollection(rawValue: "play-deadlines")
+  /// Voided purchases, by date.
+  package static let playVoided = RecordCollection(rawValue: "play-voided")
+  /// Pub/Sub messages with the attempts to push them, by number.
+  package static let playMessages = RecordCollection(rawValue: "play-messages")
+  /// The messages to be pushed, by the date of the next attempt and number.
+  package static let playDueMessages = RecordCollection(rawValue: "play-due-messages")
+  /// How far the store's events were followed, counts, and the app's key.
+  package static let playHeader = RecordCollection(rawValue: "play-header")
+
+  /// What only Google Play knows about purchases, kept beside them: it is dumped, loaded and removed with
+  /// them.
+  package static let ofPlay: [RecordCollection] = [
+    .playPurchases, .playTokens, .playDeadlines, .playVoided, .playMessages, .playDueMessages, .playHeader,
+  ]
 }

@@ -12,25 +12,17 @@ extension LocalStore {
   public func addToFamily(
     _ account: String, of organizer: String
   ) throws(LocalStoreError) -> [SignedNotification] {
-    let now = clock()
-    try catchUp(to: now)
+    try catchUp()
     let others = try read { $0.family(of: organizer) } + [organizer]
     var shares: [(sale: StoreSaleRecord, members: [String])] = []
     for sale in try shareablePurchases(of: account) { shares.append((sale, others)) }
     for other in others { for sale in try shareablePurchases(of: other) { shares.append((sale, [account])) } }
-    return try change { engine, change throws(LocalStoreError) in
-      let events: [StoreEvent]
-      do throws(SubscriptionError) {
-        events = try engine.addToFamily(account, of: organizer, at: now)
-      } catch {
-        throw LocalStoreError(error)
-      }
-      try record(events, in: &change)
+    return try operate { engine, now throws(SubscriptionError) in
+      var events = try engine.addToFamily(account, of: organizer, at: now)
       for (sale, members) in shares {
-        for member in members { try share(sale.transaction, with: member, &engine, in: &change, at: now) }
+        for member in members { events += engine.share(sale.transaction, with: member, at: now) }
       }
-      if change.records.isEmpty { change.records.append(Self.nothing) }
-      return change.notifications
+      return events
     }
   }
 
@@ -40,32 +32,25 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `refused` if the account is in no family.
   @discardableResult
   public func removeFromFamily(_ account: String) throws(LocalStoreError) -> [SignedNotification] {
-    let now = clock()
-    try catchUp(to: now)
-    let others = try read { $0.family(of: account) }
+    try catchUp()
     var lost: [StoreSaleRecord] = []
-    for other in others {
-      for sale in try shareablePurchases(of: other) {
-        lost += try transactions(ofPurchase: sale.identifier).filter {
-          $0.account == account && $0.sharedFrom != nil
+    for member in try read({ $0.family(of: account) }) + [account] {
+      for purchase in try shareablePurchases(of: member) {
+        lost += try transactions(ofPurchase: purchase.identifier).filter {
+          $0.sharedFrom != nil && (member == account || $0.account == account)
+            && $0.transaction.revocationDate == nil
         }
       }
     }
-    for sale in try shareablePurchases(of: account) {
-      lost += try transactions(ofPurchase: sale.identifier).filter { $0.sharedFrom != nil }
-    }
     return try operate { engine, now throws(SubscriptionError) in
       var events = try engine.removeFromFamily(account, at: now)
-      for sale in lost where sale.transaction.revocationDate == nil {
-        events += engine.unshare(sale.transaction, account: sale.account, at: now)
-      }
+      for sale in lost { events += engine.unshare(sale.transaction, account: sale.account, at: now) }
       return events
     }
   }
 
-  /// Ends the sharing of one purchase with one member.
+  /// Ends the sharing of one purchase with one member, by the member's transaction.
   ///
-  /// - Parameter transactionIdentifier: The member's transaction.
   /// - Returns: `REVOKE`.
   /// - Throws: ``LocalStoreError`` with `not-found`, or `refused` if it is not shared.
   @discardableResult
@@ -82,43 +67,37 @@ extension LocalStore {
     }
   }
 
-  /// Shares a new one-time purchase.
-  func shareWithFamily(
-    _ transaction: JWSTransaction, of account: String, engine: inout SubscriptionEngine,
-    in change: inout Change, at now: Timestamp
-  ) throws(LocalStoreError) {
-    // A repurchase is shared already.
-    guard isShareable(transaction), transaction.transactionId == transaction.originalTransactionId else {
-      return
-    }
-    for member in engine.family(of: account) {
-      try share(transaction, with: member, &engine, in: &change, at: now)
-    }
-  }
-
+  /// Shares a one-time purchase with the family of its buyer, if its product allows it.
   func share(
-    _ transaction: JWSTransaction, with member: String, _ engine: inout SubscriptionEngine,
-    in change: inout Change, at now: Timestamp
-  ) throws(LocalStoreError) {
-    let events = engine.share(transaction, with: member, at: now)
-    try record(events, in: &change, sharedFrom: transaction.transactionId)
-  }
-
-  func isShareable(_ transaction: JWSTransaction) -> Bool {
-    let product = products[transaction.productId ?? ""]
-    return product?.type == .nonConsumable && product?.isFamilyShareable == true
+    _ purchase: JWSTransaction, of account: String, _ engine: inout SubscriptionEngine, at now: Timestamp
+  ) -> [StoreEvent] {
+    guard products[purchase.productId ?? ""]?.isShareable == true else { return [] }
+    var events: [StoreEvent] = []
+    for member in engine.family(of: account) { events += engine.share(purchase, with: member, at: now) }
+    return events
   }
 
   /// The one-time purchases of an account that its family may have: its own, and not revoked.
   private func shareablePurchases(of account: String) throws(LocalStoreError) -> [StoreSaleRecord] {
     var found: [StoreSaleRecord] = []
-    for product in products.values.sorted(by: { $0.id < $1.id })
-    where product.type == .nonConsumable && product.isFamilyShareable {
-      guard let bytes = try value(of: StoreKey.joined(account, product.id), in: .storeOwned),
-        let sale = try sale(String(decoding: bytes, as: UTF8.self)), sale.transaction.revocationDate == nil
-      else { continue }
-      found.append(sale)
+    for product in products.values.sorted(by: { $0.id < $1.id }) where product.isShareable {
+      if let sale = try ownedPurchase(of: product.id, by: account) { found.append(sale) }
     }
     return found
   }
+
+  /// The account's purchase of a non-consumable, if it is not revoked.
+  func ownedPurchase(
+    of productIdentifier: String, by account: String
+  ) throws(LocalStoreError) -> StoreSaleRecord? {
+    let key = StoreKey.joined(account, productIdentifier)
+    guard let identifier = try durable.value(of: key, in: .storeOwned),
+      let sale = try sale(String(decoding: identifier, as: UTF8.self)), sale.transaction.revocationDate == nil
+    else { return nil }
+    return sale
+  }
+}
+
+extension CatalogProduct {
+  fileprivate var isShareable: Bool { type == .nonConsumable && isFamilyShareable }
 }

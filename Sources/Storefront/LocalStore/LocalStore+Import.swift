@@ -30,13 +30,10 @@ extension LocalStore {
     }
   }
 
-  /// Takes over purchases, in one commit. They become the latest in the history; nobody is notified.
-  ///
-  /// - Throws: ``LocalStoreError`` with `refused` for a transaction without an identifier, or a subscription whose
-  ///   status contradicts its dates.
+  /// Takes over purchases, in one commit. They become the latest in the history; nobody is notified. A transaction without
+  /// an identifier is refused, and a subscription whose status contradicts its dates.
   package func add(_ purchases: [ImportedPurchase]) throws(LocalStoreError) {
-    let now = clock()
-    try catchUp(to: now)
+    let now = try catchUp()
     var accounts: [String: String] = [:]
     for purchase in purchases { _ = try account(of: purchase, &accounts) }
     try change { engine, change throws(LocalStoreError) in
@@ -57,8 +54,7 @@ extension LocalStore {
         engine.replace(transaction)
         var sale = try sale(identifier, in: change) ?? StoreSaleRecord()
         sale.account = account
-        sale.payment.productIdentifier = transaction.productId ?? ""
-        sale.payment.quantity = Int(clamping: transaction.quantity ?? 1)
+        sale.payment.setProduct(of: transaction)
         sale.transaction = transaction
         sale.receipt = nil
         sale.isImported = true
@@ -74,13 +70,7 @@ extension LocalStore {
     }
   }
 
-  /// Takes over a purchase and its renewals, a month apart and with consecutive identifiers.
-  ///
-  /// - Parameters:
-  ///   - first: The first transaction; its identifier is a number.
-  ///   - count: How many transactions.
-  ///   - customer: Whose they are.
-  /// - Throws: ``LocalStoreError``.
+  /// Takes over a purchase and its renewals, a month apart and with consecutive numbers as identifiers.
   package func addHistory(
     of first: JWSTransaction, count: Int, customer: String?
   ) throws(LocalStoreError) {
@@ -119,12 +109,7 @@ extension LocalStore {
     }
   }
 
-  /// Takes over an app transaction.
-  ///
-  /// - Parameters:
-  ///   - appTransaction: The app transaction; that of the same customer is replaced.
-  ///   - customer: Whose it is.
-  /// - Throws: ``LocalStoreError`` with `refused` where neither says whose it is.
+  /// Takes over an app transaction; that of the same customer is replaced. It is refused where neither says whose it is.
   package func add(_ appTransaction: AppTransaction, customer: String?) throws(LocalStoreError) {
     let names = [customer, appTransaction.appTransactionId].compactMap(\.self)
     guard let name = names.first else {
@@ -138,16 +123,13 @@ extension LocalStore {
         + [.put(.storeAppTransactions, key: owner, value: appTransaction.encodedJSON())])
   }
 
+  private static let collections = RecordCollection.ofStore + RecordCollection.ofPlay
+
   /// Everything that the store knows.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage`.
   package func allRecords() throws(LocalStoreError) -> [(RecordCollection, StoredRecord)] {
-    try makeDurable()
     var all: [(RecordCollection, StoredRecord)] = []
-    for collection in RecordCollection.ofStore {
-      try storage.forEachRecord(in: collection, wrapping: { LocalStoreError($0) }) {
-        (record) throws(LocalStoreError) in all.append((collection, record))
-      }
+    for collection in Self.collections {
+      try durable.forEach(in: collection) { all.append((collection, $0)) }
     }
     return all
   }
@@ -157,21 +139,19 @@ extension LocalStore {
   /// - Throws: ``LocalStoreError`` with `storage`; with `refused` or `corrupt` for records that are none of a store: then
   ///   nothing was changed.
   package func replaceAll(with records: [RecordChange]) throws(LocalStoreError) {
-    let trial = MemoryRecordStorage()
-    for case .put(let collection, _, _) in records where !RecordCollection.ofStore.contains(collection) {
+    let trial = StoredRecords(storage: MemoryRecordStorage())
+    for case .put(let collection, _, _) in records where !Self.collections.contains(collection) {
       throw LocalStoreError(.refused, at: collection.rawValue, "A store has no such records.")
     }
-    do throws(RecordStorageError) { try trial.commit(records) } catch { throw LocalStoreError(error) }
-    let (loaded, isNew) = try Self.read(catalog: catalog, options: options, storage: trial)
+    try trial.commit(records)
+    let (loaded, _, isNew) = try Self.read(catalog: catalog, options: options, trial)
     let removals: [RecordChange] = try allRecords().map { .remove($0.0, key: $0.1.key) }
     // The next call reads it.
-    state = nil
+    (state, texts) = (nil, nil)
     try commit(removals + records + (isNew ? [Self.header(of: loaded)] : []))
   }
 
   /// Removes everything that the store knows: purchases, customers and notifications.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage`.
   package func removeAll() throws(LocalStoreError) { try replaceAll(with: []) }
 
   private static func names(of purchase: ImportedPurchase) -> [String] {
@@ -200,15 +180,8 @@ extension LocalStore {
 }
 
 extension SubscriptionEngine {
-  /// Takes over a subscription in its present state.
-  ///
-  /// - Parameters:
-  ///   - transaction: Its latest transaction.
-  ///   - renewalInfo: What renews.
-  ///   - status: The status that it must have; `nil` accepts any.
-  ///   - account: The account.
-  ///   - instant: When.
-  /// - Throws: ``SubscriptionError`` with `invalid-value` where the status contradicts the dates.
+  /// Takes over a subscription in its present state. It is refused where the status contradicts the dates; `nil` accepts
+  /// any.
   mutating func adopt(
     _ transaction: JWSTransaction, _ renewalInfo: JWSRenewalInfo, _ status: SubscriptionStatus?,
     account: String, at instant: Timestamp

@@ -6,13 +6,7 @@ public import ReceiptCodec
 extension LocalStore {
   private static let deliveredKey = "delivered"
 
-  /// The notifications, oldest first. They are never removed.
-  ///
-  /// - Parameters:
-  ///   - number: The number before the first one.
-  ///   - limit: The greatest number of notifications.
-  /// - Returns: At most `limit` notifications.
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  /// The notifications after that of a number, oldest first, at most `limit`. They are never removed.
   public func notifications(
     after number: Int64 = 0, limit: Int = 256
   ) throws(LocalStoreError) -> [SignedNotification] {
@@ -22,7 +16,8 @@ extension LocalStore {
 
   private func outbox(after number: Int64, limit: Int) throws(LocalStoreError) -> [SignedNotification] {
     var found: [SignedNotification] = []
-    for record in try records(in: .storeOutbox, after: StoreKey.number(max(0, number)), limit: limit) {
+    for record in try durable.records(in: .storeOutbox, after: StoreKey.number(max(0, number)), limit: limit)
+    {
       found.append(try notification(record.value, at: "store-outbox/\(record.key)"))
     }
     return found
@@ -31,24 +26,18 @@ extension LocalStore {
   /// A notification; `nil` if there is none of this number.
   func notification(_ number: Int64) throws(LocalStoreError) -> SignedNotification? {
     let key = StoreKey.number(number)
-    guard let bytes = try value(of: key, in: .storeOutbox) else { return nil }
-    return try notification(bytes, at: "store-outbox/\(key)")
+    guard let record = try durable.value(of: key, in: .storeOutbox) else { return nil }
+    return try notification(record, at: "store-outbox/\(key)")
   }
 
-  /// Reads a record of the outbox. Stores of versions 1 and 2 have the text in the JSON.
   private func notification(
     _ record: [UInt8], at place: String
   ) throws(LocalStoreError) -> SignedNotification {
-    guard let end = record.firstIndex(of: 0) else { return try Self.decode(record, at: place) }
-    var notification: SignedNotification = try Self.decode(Array(record[..<end]), at: place)
-    let packed = Array(record[(end + 1)...])
-    let texts = try loaded().texts
-    var text = PackedText.unpack(packed, texts)
-    if text == nil, let receipt = try storedReceipt(notification.transactionIdentifier) {
-      text = PackedText.unpack(packed, texts, known: receipt)
-    }
-    guard let text else { throw LocalStoreError(.corrupt, at: place, "Its signed text is damaged.") }
-    notification.signedPayload = String(decoding: text, as: UTF8.self)
+    let (json, packed) = PackedText.split(record)
+    var notification: SignedNotification = try StoredRecords.decode(json, at: place)
+    guard let packed else { return notification }
+    let receipt = try sale(notification.transactionIdentifier)?.receipt
+    notification.signedPayload = try unpack(packed, known: receipt.map { Array($0.utf8) }, at: place)
     return notification
   }
 
@@ -64,7 +53,7 @@ extension LocalStore {
     defer { isDelivering = false }
     while true {
       let delivered =
-        try value(of: Self.deliveredKey, in: .storeHeader)
+        try durable.value(of: Self.deliveredKey, in: .storeHeader)
         .flatMap { Int64(String(decoding: $0, as: UTF8.self)) } ?? 0
       let waiting = try outbox(after: delivered, limit: 64)
       guard let last = waiting.last else { return }
@@ -74,19 +63,13 @@ extension LocalStore {
   }
 
   /// The date of the next due event, such as a renewal or the end of a grace period; `nil` if there is none.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func nextDueDate() throws(LocalStoreError) -> Timestamp? { try loaded().nextDueDate }
 
   /// Performs everything that is due up to an instant, each event at its own time. Every call does so up to the
   /// present; this one is for simulated time. Receipts signed for a future time do not verify before it.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
   public func advance(to instant: Timestamp) throws(LocalStoreError) { try catchUp(to: instant) }
 
   /// Performs events when they are due, until the task is cancelled. Otherwise a store catches up at the next call.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
   public func run() async throws(LocalStoreError) {
     deliver()
     while !Task.isCancelled {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ReceiptCodec
-internal import ReceiptSigning
 
 /// A transaction in the purchase history of an account.
 public struct RecordedPurchase: Sendable, Hashable {
@@ -23,34 +22,24 @@ public struct RecordedPurchase: Sendable, Hashable {
 
 /// The purchase history, from which a vendor's server restores what StoreKit does not.
 extension LocalStore {
-  /// All transactions of an account, oldest first, including consumables and subscriptions.
-  ///
-  /// - Parameters:
-  ///   - account: The account.
-  ///   - transactionIdentifier: The transaction before the first one.
-  ///   - limit: The greatest number of transactions, at most 256.
-  /// - Returns: At most `limit` transactions.
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  /// All transactions of an account, oldest first, including consumables and subscriptions: at most `limit`, and at most 256,
+  /// after that of an identifier.
   public func purchaseRecord(
     of account: String, after transactionIdentifier: String? = nil, limit: Int = 256
   ) throws(LocalStoreError) -> [RecordedPurchase] {
     try catchUp()
-    let limit = min(max(1, limit), Self.greatestPage)
+    let keys = try durable.records(
+      in: .storeAccounts, with: account, after: transactionIdentifier,
+      limit: min(max(1, limit), StoredRecords.pageSize)
+    ).map(\.key)
     var found: [RecordedPurchase] = []
-    for identifier in try keys(in: .storeAccounts, with: account, after: transactionIdentifier, limit: limit)
-    {
-      if let sale = try sale(identifier) { found.append(try recorded(sale)) }
-    }
+    for sale in try sales(keys) { found.append(try recorded(sale)) }
     return found
   }
 
   /// One transaction; `nil` if the store does not know it.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func purchase(_ transactionIdentifier: String) throws(LocalStoreError) -> RecordedPurchase? {
-    try catchUp()
-    guard let sale = try sale(transactionIdentifier) else { return nil }
-    return try recorded(sale)
+    try currentSale(transactionIdentifier).map { (sale) throws(LocalStoreError) in try recorded(sale) }
   }
 
   private func recorded(_ sale: StoreSaleRecord) throws(LocalStoreError) -> RecordedPurchase {
@@ -66,16 +55,10 @@ extension LocalStore {
   public func signedTransaction(_ transactionIdentifier: String) throws(LocalStoreError) -> String {
     var transaction = try knownSale(transactionIdentifier).transaction
     transaction.signedDate = SubscriptionEngine.later(than: transaction.signedDate, clock())
-    do throws(SigningError) {
-      return try signer.sign(transaction)
-    } catch {
-      throw LocalStoreError(error)
-    }
+    return try sign(transaction)
   }
 
   /// The current state of the subscription of an original transaction.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func subscription(
     _ originalTransactionIdentifier: String
   ) throws(LocalStoreError) -> Subscription? {
@@ -84,8 +67,6 @@ extension LocalStore {
   }
 
   /// The subscriptions of an account, its own and shared ones.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   public func subscriptions(of account: String) throws(LocalStoreError) -> [Subscription] {
     try catchUp()
     return try read { $0.subscriptions(of: account) }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-internal import ReceiptSigning
 
 /// Reading and writing records.
 extension LocalStore {
@@ -17,7 +16,7 @@ extension LocalStore {
   static func header(of state: State) -> RecordChange {
     var header = StoreHeader()
     header.version = StoreHeader.currentVersion
-    header.seed = String(state.seed)
+    header.seed = String(state.engine.options.seed)
     header.ledger = state.engine.ledger
     return .put(.storeHeader, key: StoreHeader.key, value: header.encodedJSON())
   }
@@ -46,7 +45,7 @@ extension LocalStore {
     // Moved out, so that it is mutated without a copy, and lost if the operation fails half-way.
     var working = try loaded()
     state = nil
-    var change = Change(texts: working.texts)
+    var change = Change(texts: texts ?? SharedTexts())
     let result: Result
     do throws(LocalStoreError) {
       result = try body(&working.engine, &change)
@@ -66,18 +65,20 @@ extension LocalStore {
         sale.modification = working.engine.nextModification()
         change.records.append(Self.place(sale))
       }
-      change.records.append(.put(.storeSales, key: sale.identifier, value: sale.encodedJSON()))
+      change.records.append(
+        .put(.storeSales, key: sale.identifier, value: sale.record(&change.texts)))
     }
     change.records += working.engine.takeChanges() + change.texts.takeAdded()
-    working.texts = change.texts
     try working.engine.source?.check()
     if !change.records.isEmpty {
       change.records.append(Self.header(of: working))
+      texts = nil
       try commit(change.records)
       working.nextDueDate = working.engine.nextDueDate
       try working.engine.source?.check()
     }
     state = working
+    texts = change.texts
     if !change.notifications.isEmpty { deliver() }
     signalSales(of: change)
     // The next due date may be earlier than before.
@@ -86,16 +87,20 @@ extension LocalStore {
   }
 
   /// Performs all events that are due, in several commits.
-  func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) {
+  ///
+  /// - Returns: The instant until which they are performed, now by default.
+  /// - Throws: ``LocalStoreError``.
+  @discardableResult
+  func catchUp(to instant: Timestamp? = nil) throws(LocalStoreError) -> Timestamp {
     let now = instant ?? clock()
     while true {
-      if let state, state.nextDueDate.map({ $0 > now }) ?? true { return }
+      if let state, state.nextDueDate.map({ $0 > now }) ?? true { return now }
       let isDone = try change { engine, change throws(LocalStoreError) in
         let (events, isDone) = engine.advance(to: now, atMost: 64)
         try record(events, in: &change)
         return isDone
       }
-      if isDone { return }
+      if isDone { return now }
     }
   }
 
@@ -108,70 +113,89 @@ extension LocalStore {
     return result
   }
 
+  /// The transaction with this identifier; `nil` if there is none.
   func sale(_ identifier: String, in change: Change? = nil) throws(LocalStoreError) -> StoreSaleRecord? {
     if let sale = change?.sales[identifier] { return sale }
-    guard let bytes = try value(of: identifier, in: .storeSales) else { return nil }
-    return try Self.decode(bytes, at: "store-sales/\(identifier)")
+    guard let record = try durable.value(of: identifier, in: .storeSales) else { return nil }
+    let place = "store-sales/\(identifier)"
+    let (json, packed) = PackedText.split(record)
+    var sale: StoreSaleRecord = try StoredRecords.decode(json, at: place)
+    if let packed {
+      sale.receipt = try unpack(packed, known: sale.transaction.encodedJSON(), at: place)
+    } else if sale.receipt ?? "" == "" {
+      // Version 3 has it in a record of its own, which stays where an import replaced the sale.
+      let packed = sale.isImported == true ? nil : try durable.value(of: identifier, in: .storeReceipts)
+      sale.receipt = try packed.map { (packed) throws(LocalStoreError) in
+        try unpack(packed, at: "store-receipts/\(identifier)")
+      }
+    }
+    return sale
+  }
+
+  /// A transaction that another record names.
+  func storedSale(_ identifier: String) throws(LocalStoreError) -> StoreSaleRecord {
+    guard let sale = try sale(identifier) else {
+      throw LocalStoreError(.corrupt, at: "store-sales/\(identifier)", "The sale is not stored.")
+    }
+    return sale
+  }
+
+  /// A transaction that a caller names, after everything that is due.
+  func knownSale(_ identifier: String) throws(LocalStoreError) -> StoreSaleRecord {
+    try catchUp()
+    guard let sale = try sale(identifier) else {
+      throw LocalStoreError(.notFound, at: identifier, "The store has sold nothing with this identifier.")
+    }
+    return sale
+  }
+
+  func sales(_ identifiers: [String]) throws(LocalStoreError) -> [StoreSaleRecord] {
+    var found: [StoreSaleRecord] = []
+    for identifier in identifiers { if let sale = try sale(identifier) { found.append(sale) } }
+    return found
+  }
+
+  func unpack(
+    _ packed: [UInt8], known: [UInt8]? = nil, at place: String
+  ) throws(LocalStoreError) -> String {
+    if texts == nil { _ = try loaded() }
+    guard let texts, let text = PackedText.unpack(packed, texts, known: known) else {
+      throw LocalStoreError(.corrupt, at: place, "Its signed text is damaged.")
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   package func value(of key: String, in collection: RecordCollection) throws(LocalStoreError) -> [UInt8]? {
-    try makeDurable()
-    return try Self.value(of: key, in: collection, of: storage)
+    try durable.value(of: key, in: collection)
   }
 
   /// The records of a collection after a key, in the order of their keys.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage`.
   package func records(
     in collection: RecordCollection, after key: String? = nil, limit: Int = 1000
   ) throws(LocalStoreError) -> [StoredRecord] {
-    try makeDurable()
-    return try Self.records(in: collection, after: key, limit: limit, of: storage)
-  }
-
-  /// The keys of an account in a collection, after a position.
-  ///
-  /// - Returns: The part of each key after the account.
-  func keys(
-    in collection: RecordCollection, with part: String, after position: String?, limit: Int
-  ) throws(LocalStoreError) -> [String] {
-    let prefix = StoreKey.prefix(part)
-    let records = try records(in: collection, after: prefix + (position ?? ""), limit: limit)
-    return records.lazy.map(\.key).prefix { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
-  }
-
-  static func value(
-    of key: String, in collection: RecordCollection, of storage: any RecordStorage
-  ) throws(LocalStoreError) -> [UInt8]? {
-    do throws(RecordStorageError) {
-      return try storage.value(of: key, in: collection)
-    } catch {
-      throw LocalStoreError(error)
-    }
-  }
-
-  static func records(
-    in collection: RecordCollection, after key: String?, limit: Int, of storage: any RecordStorage
-  ) throws(LocalStoreError) -> [StoredRecord] {
-    do throws(RecordStorageError) {
-      return try storage.records(in: collection, after: key, limit: limit)
-    } catch {
-      throw LocalStoreError(error)
-    }
-  }
-
-  static func decode<Record: JSONObject>(_ bytes: [UInt8], at place: String) throws(LocalStoreError) -> Record
-  {
-    do throws(MalformedReceipt) {
-      return try Record(json: bytes, part: "record", limits: .standard)
-    } catch {
-      throw LocalStoreError(error, at: place)
-    }
+    try durable.records(in: collection, after: key, limit: limit)
   }
 }
 
 /// Sales of several customers share a sync: each is stored at once, and answered after the sync.
 extension LocalStore {
+  /// The records, after everything that a caller is about to see is on disk; but for grouped operations.
+  var durable: StoredRecords {
+    get throws(LocalStoreError) {
+      try makeDurable()
+      return stored
+    }
+  }
+
+  func makeDurable() throws(LocalStoreError) {
+    guard isUnsynchronized, !isGrouping else { return }
+    do throws(LocalStoreError) { try stored.synchronize() } catch {
+      (state, texts) = (nil, nil)
+      throw error
+    }
+    isUnsynchronized = false
+  }
+
   /// Runs an operation whose changes need not be on disk before ``synchronized()``.
   func grouped<Result>(_ body: () throws(LocalStoreError) -> Result) throws(LocalStoreError) -> Result {
     isGrouping = true
@@ -187,29 +211,11 @@ extension LocalStore {
     try makeDurable()
   }
 
-  /// Has everything on disk that a caller is about to see, but for grouped operations.
-  func makeDurable() throws(LocalStoreError) {
-    guard isUnsynchronized, !isGrouping else { return }
-    do throws(RecordStorageError) { try storage.synchronize() } catch {
-      state = nil
-      throw LocalStoreError(error)
-    }
-    isUnsynchronized = false
-  }
-
   /// Stores changes: on disk unless the operation is grouped.
   package func commit(_ changes: [RecordChange]) throws(LocalStoreError) {
-    do throws(RecordStorageError) {
-      if isGrouping {
-        // Before the call: after an error it is not known what was stored.
-        isUnsynchronized = true
-        try storage.append(changes)
-      } else {
-        try storage.commit(changes)
-        isUnsynchronized = false
-      }
-    } catch {
-      throw LocalStoreError(error)
-    }
+    // Before the call: after an error it is not known what was stored.
+    if isGrouping { isUnsynchronized = true }
+    try stored.commit(changes, isDurable: !isGrouping)
+    if !isGrouping { isUnsynchronized = false }
   }
 }

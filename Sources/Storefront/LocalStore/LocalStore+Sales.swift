@@ -7,15 +7,8 @@ internal import ReceiptCodec
 extension LocalStore {
   func products(
     for identifiers: Set<String>, preferredLocales: [Locale]
-  ) throws(StoreError) -> ProductsResponse {
-    let fault = nextFault(of: .products)
-    switch fault {
-    case .error(let error): throw error
-    case .unavailable: throw StoreError(.unknown, "The store cannot be reached.")
-    case .answerLost: throw StoreError(.unknown, "The store's answer was lost.")
-    case nil: break
-    }
-    do throws(LocalStoreError) { try catchUp() } catch { throw StoreError(.unknown, error.description) }
+  ) throws(LocalStoreError) -> ProductsResponse {
+    try catchUp()
     var found: [Product] = []
     var invalid: [String] = []
     for identifier in identifiers.sorted() {
@@ -38,29 +31,19 @@ extension LocalStore {
   }
 
   func purchase(
-    _ request: PurchaseRequest, account: String
-  ) async throws(StoreUnavailable) -> PurchaseOutcome {
-    let fault = nextFault(of: .purchase)
-    if case .unavailable(let retryAfter) = fault {
-      throw StoreUnavailable("The store cannot be reached.", retryAfter: retryAfter)
-    }
+    _ request: PurchaseRequest, account: String, refusedWith refusal: StoreError?
+  ) async throws(LocalStoreError) -> PurchaseOutcome {
     var authorization = options.authorization
-    let outcome: PurchaseOutcome
-    do throws(LocalStoreError) {
-      if case .error(let error) = fault {
-        authorization = .decline(error)
-      } else if let authorize = options.authorize, let prompt = try prompt(for: request, account: account) {
-        authorization = await authorize(prompt, account)
-      }
-      // No suspension from here on, so that no other call interleaves.
-      outcome = try grouped { () throws(LocalStoreError) in
-        try decide(request, account: account, authorization)
-      }
-      try await synchronized()
-    } catch {
-      throw error.unavailable
+    if let refusal {
+      authorization = .decline(refusal)
+    } else if let authorize = options.authorize, let prompt = try prompt(for: request, account: account) {
+      authorization = await authorize(prompt, account)
     }
-    if case .answerLost = fault { throw StoreUnavailable("The store's answer was lost.") }
+    // No suspension from here on, so that no other call interleaves.
+    let outcome = try grouped { () throws(LocalStoreError) in
+      try decide(request, account: account, authorization)
+    }
+    try await synchronized()
     return outcome
   }
 
@@ -71,7 +54,8 @@ extension LocalStore {
     try catchUp()
     let key = StoreKey.joined(account, request.id)
     guard options.refusal(of: account) == nil, refusal(of: request.payment) == nil,
-      try value(of: key, in: .storeRequests) == nil, try value(of: key, in: .storePending) == nil,
+      try durable.value(of: key, in: .storeRequests) == nil,
+      try durable.value(of: key, in: .storePending) == nil,
       let product = product(request.payment.productIdentifier, preferredLocales: [])
     else { return nil }
     return PurchasePrompt(
@@ -82,26 +66,23 @@ extension LocalStore {
     _ request: PurchaseRequest, account: String, _ authorization: AuthorizationPolicy
   ) throws(LocalStoreError) -> PurchaseOutcome {
     if let refusal = options.refusal(of: account) { return .failed(refusal) }
-    let now = clock()
-    try catchUp(to: now)
+    let now = try catchUp()
     let key = StoreKey.joined(account, request.id)
-    if let bytes = try value(of: key, in: .storeRequests) {
-      return try answer(Self.decode(bytes, at: "store-requests/\(key)"))
+    if let record: StoreRequestRecord = try durable.row(key, in: .storeRequests) {
+      return try outcome(record)
     }
-    if try value(of: key, in: .storePending) != nil { return .pending }
+    if try durable.value(of: key, in: .storePending) != nil { return .pending }
     if let refusal = refusal(of: request.payment) { return try fail(request, account: account, refusal) }
     switch authorization {
     case .approve: return try sell(request, account: account, at: now)
     case .decline(let error): return try fail(request, account: account, error)
     case .ask:
-      var pending = StorePendingRecord()
+      var pending = PendingPurchase()
       pending.account = account
       pending.requestIdentifier = request.id
       pending.payment = request.payment
       pending.date = now
-      try change { _, change throws(LocalStoreError) in
-        change.records.append(.put(.storePending, key: key, value: pending.encodedJSON()))
-      }
+      try commit([.put(.storePending, key: key, value: pending.encodedJSON())])
       return .pending
     }
   }
@@ -131,37 +112,28 @@ extension LocalStore {
     return nil
   }
 
-  /// The stored outcome of a request.
-  private func answer(_ record: StoreRequestRecord) throws(LocalStoreError) -> PurchaseOutcome {
+  /// The outcome of a request.
+  private func outcome(_ record: StoreRequestRecord) throws(LocalStoreError) -> PurchaseOutcome {
     guard let identifier = record.transactionIdentifier else {
       return .failed(
         StoreError(.init(rawValue: Int(record.errorCode ?? 0)), record.errorMessage ?? "The payment failed."))
     }
-    guard let sale = try sale(identifier) else {
-      throw LocalStoreError(.corrupt, at: "store-sales/\(identifier)", "The sale is not stored.")
-    }
-    return .purchased(try storeTransaction(sale))
+    return .purchased(try storeTransaction(storedSale(identifier)))
   }
 
   /// Fails a payment permanently.
   func fail(
     _ request: PurchaseRequest, account: String, _ error: StoreError
   ) throws(LocalStoreError) -> PurchaseOutcome {
-    try change { _, change throws(LocalStoreError) in
-      var record = StoreRequestRecord()
-      record.errorCode = Int64(error.code.rawValue)
-      record.errorMessage = error.message
-      Self.complete(request, account: account, as: record, in: &change)
-    }
+    try commit(Self.completion(of: request, account: account, as: StoreRequestRecord(error)))
     return .failed(error)
   }
 
-  private static func complete(
-    _ request: PurchaseRequest, account: String, as record: StoreRequestRecord, in change: inout Change
-  ) {
+  private static func completion(
+    of request: PurchaseRequest, account: String, as record: StoreRequestRecord
+  ) -> [RecordChange] {
     let key = StoreKey.joined(account, request.id)
-    change.records.append(.put(.storeRequests, key: key, value: record.encodedJSON()))
-    change.records.append(.remove(.storePending, key: key))
+    return [.put(.storeRequests, key: key, value: record.encodedJSON()), .remove(.storePending, key: key)]
   }
 
   /// Sells the product: sale, receipt, notification and answer in one commit. All events due before `now` must have
@@ -169,76 +141,73 @@ extension LocalStore {
   func sell(
     _ request: PurchaseRequest, account: String, at now: Timestamp
   ) throws(LocalStoreError) -> PurchaseOutcome {
-    let payment = request.payment
-    let owned = try ownedPurchase(of: payment.productIdentifier, by: account)
+    let owned = try ownedTransaction(for: request.payment, by: account)
     let record = try change { engine, change throws(LocalStoreError) -> StoreRequestRecord in
       var record = StoreRequestRecord()
-      switch Self.charge(payment, account: account, owned: owned, to: &engine, at: now) {
-      case .success(let charged):
-        try self.record(charged.events, in: &change, payment: payment, request: request.id, of: account)
-        record.transactionIdentifier = charged.transaction.transactionId
-        try shareWithFamily(charged.transaction, of: account, engine: &engine, in: &change, at: now)
-        if charged.transaction.type == .nonConsumable, owned == nil {
+      let purchase: SubscriptionPurchase?
+      do throws(StoreError) {
+        purchase = try engine.charge(request.payment, account: account, owned: owned, at: now)
+      } catch {
+        purchase = nil
+        record = StoreRequestRecord(error)
+      }
+      if let purchase {
+        let transaction = purchase.transaction
+        record.transactionIdentifier = transaction.transactionId
+        var events = purchase.events
+        // A repurchase is shared already.
+        if owned == nil { events += share(transaction, of: account, &engine, at: now) }
+        try self.record(events, in: &change, answering: request, of: account)
+        if transaction.type == .nonConsumable, owned == nil {
           change.records.append(
             .put(
-              .storeOwned, key: StoreKey.joined(account, payment.productIdentifier),
-              value: Array((charged.transaction.transactionId ?? "").utf8)))
+              .storeOwned, key: StoreKey.joined(account, request.payment.productIdentifier),
+              value: Array((transaction.transactionId ?? "").utf8)))
         }
-      case .failure(let error):
-        record.errorCode = Int64(error.code.rawValue)
-        record.errorMessage = error.message
       }
-      Self.complete(request, account: account, as: record, in: &change)
+      change.records += Self.completion(of: request, account: account, as: record)
       return record
     }
-    return try answer(record)
+    return try outcome(record)
   }
 
-  private struct Charged {
-    let transaction: JWSTransaction
-    let events: [StoreEvent]
-  }
-
-  private static func charge(
-    _ payment: Payment, account: String, owned: JWSTransaction?, to engine: inout SubscriptionEngine,
-    at now: Timestamp
-  ) -> Result<Charged, StoreError> {
-    guard let product = engine.product(payment.productIdentifier) else {
-      return .failure(StoreError(.paymentInvalid, "The store has no such product."))
-    }
-    if product.type == .autoRenewableSubscription {
-      do throws(StoreError) {
-        let purchase = try engine.subscribe(
-          payment.productIdentifier, account: account, applicationUsername: payment.applicationUsername,
-          offer: payment.offer, at: now)
-        return .success(Charged(transaction: purchase.transaction, events: purchase.events))
-      } catch {
-        return .failure(error)
-      }
-    }
-    do throws(SubscriptionError) {
-      let events = try engine.charge(
-        for: product, account: account, quantity: payment.quantity,
-        applicationUsername: payment.applicationUsername, original: owned, at: now)
-      guard let event = events.last else { return .failure(StoreError(.unknown, "Nothing was sold.")) }
-      return .success(Charged(transaction: event.transaction, events: events))
-    } catch {
-      return .failure(StoreError(.paymentInvalid, error.message))
-    }
-  }
-
-  /// A purchase of a non-consumable that is not revoked: of the product itself, or of a related product in another app
-  /// of the vendor.
-  private func ownedPurchase(
-    of productIdentifier: String, by account: String
+  /// The purchase that a payment for a non-consumable repeats: of the product itself, or of a related product in another
+  /// app of the vendor.
+  private func ownedTransaction(
+    for payment: Payment, by account: String
   ) throws(LocalStoreError) -> JWSTransaction? {
-    guard let product = products[productIdentifier], product.type == .nonConsumable else { return nil }
-    for identifier in [productIdentifier] + product.relatedProductIdentifiers.sorted() {
-      guard let bytes = try value(of: StoreKey.joined(account, identifier), in: .storeOwned),
-        let sale = try sale(String(decoding: bytes, as: UTF8.self)), sale.transaction.revocationDate == nil
-      else { continue }
-      return sale.transaction
+    guard let product = products[payment.productIdentifier], product.type == .nonConsumable else {
+      return nil
+    }
+    for identifier in [product.id] + product.relatedProductIdentifiers.sorted() {
+      if let sale = try ownedPurchase(of: identifier, by: account) { return sale.transaction }
     }
     return nil
+  }
+}
+
+extension SubscriptionEngine {
+  /// Charges for a payment for any product; `owned` is the purchase that it repeats.
+  fileprivate mutating func charge(
+    _ payment: Payment, account: String, owned: JWSTransaction?, at now: Timestamp
+  ) throws(StoreError) -> SubscriptionPurchase {
+    guard let product = product(payment.productIdentifier) else {
+      throw StoreError(.paymentInvalid, "The store has no such product.")
+    }
+    if product.type == .autoRenewableSubscription {
+      return try subscribe(
+        product.id, account: account, applicationUsername: payment.applicationUsername, offer: payment.offer,
+        at: now)
+    }
+    return try charge(
+      for: product, account: account, quantity: payment.quantity,
+      applicationUsername: payment.applicationUsername, original: owned, at: now)
+  }
+}
+
+extension StoreRequestRecord {
+  fileprivate init(_ error: StoreError) {
+    errorCode = Int64(error.code.rawValue)
+    errorMessage = error.message
   }
 }

@@ -9,8 +9,6 @@ extension LocalStore {
   package func setSendsNotifications(_ sends: Bool) { sendsNotifications = sends }
 
   /// The first notification whose next attempt is due.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func dueNotification(
     at now: Timestamp
   ) throws(LocalStoreError) -> SentNotification? {
@@ -23,12 +21,10 @@ extension LocalStore {
   }
 
   /// The date of the next attempt to send a notification, if there is one.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func nextDeliveryDate() throws(LocalStoreError) -> Timestamp? { try firstDue()?.date }
 
   private func firstDue() throws(LocalStoreError) -> (date: Timestamp, number: Int64)? {
-    guard let key = try records(in: .storeDueDeliveries, after: nil, limit: 1).first?.key
+    guard let key = try durable.records(in: .storeDueDeliveries, after: nil, limit: 1).first?.key
     else { return nil }
     let parts = key.split(separator: "/").compactMap { Int64($0) }
     guard parts.count == 2 else {
@@ -38,22 +34,12 @@ extension LocalStore {
   }
 
   /// The attempts to send a notification so far.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func delivery(of number: Int64) throws(LocalStoreError) -> DeliveryRecord {
-    let key = StoreKey.number(number)
-    guard let bytes = try value(of: key, in: .storeDeliveries) else { return DeliveryRecord() }
-    return try Self.decode(bytes, at: "store-deliveries/\(key)")
+    try durable.row(StoreKey.number(number), in: .storeDeliveries) ?? DeliveryRecord()
   }
 
-  /// Records an attempt to send a notification.
-  ///
-  /// - Parameters:
-  ///   - due: What ``dueNotification(at:)`` returned.
-  ///   - date: When it was sent.
-  ///   - result: Apple's `sendAttemptResult`.
-  ///   - next: When it is sent again; `nil` for never.
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  /// Records an attempt to send a notification. `result` is Apple's `sendAttemptResult`, and `next` the date on which it is
+  /// sent again; `nil` for never.
   package func recordAttempt(
     of due: SentNotification, at date: Timestamp, result: String, next: Timestamp?
   ) throws(LocalStoreError) {
@@ -82,15 +68,8 @@ extension LocalStore {
     package let delivery: DeliveryRecord
   }
 
-  /// Notifications by the date of their signature.
-  ///
-  /// - Parameters:
-  ///   - dates: From the first to before the second.
-  ///   - last: Date and number of the one before the first, for a later page.
-  ///   - limit: The greatest number of notifications.
-  ///   - accepts: Which ones are wanted.
-  /// - Returns: The notifications with the attempts to send them, and whether more follow.
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  /// Notifications by the date of their signature, with the attempts to send them, and whether more follow. `last` is the
+  /// one before the first, for a later page.
   package func notifications(
     signedIn dates: Range<Timestamp>, after last: (date: Timestamp, number: Int64)?, limit: Int,
     where accepts: @Sendable (SignedNotification, DeliveryRecord) -> Bool
@@ -100,7 +79,7 @@ extension LocalStore {
     var key = last.map { StoreKey.dated($0.date, $0.number) } ?? StoreKey.dated(dates.lowerBound, 0)
     var items: [SentNotification] = []
     while true {
-      let page = try records(in: .storeOutboxDates, after: key, limit: Self.greatestPage)
+      let page = try durable.records(in: .storeOutboxDates, after: key)
       for record in page {
         guard record.key < end else { return (items, false) }
         key = record.key
@@ -112,29 +91,21 @@ extension LocalStore {
         guard items.count < limit else { return (items, true) }
         items.append(SentNotification(notification: notification, delivery: delivery))
       }
-      if page.count < Self.greatestPage { return (items, false) }
+      if page.count < StoredRecords.pageSize { return (items, false) }
     }
   }
 
   /// The time of the last thing that happened; the store's time never goes back behind it.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func lastEventDate() throws(LocalStoreError) -> Timestamp { try read { $0.ledger.time } }
 
   /// The number of the last notification.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func eventCount() throws(LocalStoreError) -> Int64 { try read { $0.ledger.eventCount } }
 
   /// Signs a notification that is not about one purchase, such as `TEST`, and puts it into the outbox. The store sets
   /// its UUID, its date and its version.
-  ///
-  /// - Returns: The notification.
-  /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
   @discardableResult
   package func post(_ notification: Notification) throws(LocalStoreError) -> SignedNotification {
-    let now = clock()
-    try catchUp(to: now)
+    let now = try catchUp()
     return try change { engine, change throws(LocalStoreError) in
       var notification = notification
       notification.notificationUUID = engine.nextUUID()
@@ -146,13 +117,7 @@ extension LocalStore {
     }
   }
 
-  /// Takes over a notification that was sent elsewhere.
-  ///
-  /// - Parameters:
-  ///   - notification: The notification.
-  ///   - transactions: What it is about.
-  ///   - attempts: The attempts to send it.
-  /// - Throws: ``LocalStoreError`` with `storage`, `corrupt` or `signing`.
+  /// Takes over a notification that was sent elsewhere, about a transaction and its original transaction.
   package func add(
     _ notification: Notification, about transactions: [String], attempts: [DeliveryRecord.Attempt]
   ) throws(LocalStoreError) {
@@ -166,11 +131,9 @@ extension LocalStore {
         original: transactions.dropFirst().first ?? transactions.first ?? "")
       var delivery = DeliveryRecord()
       delivery.attempts = attempts
-      let key = StoreKey.number(added.number)
-      change.records += [
-        .put(.storeOutbox, key: key, value: added.record(&change.texts)), Self.date(added),
-        .put(.storeDeliveries, key: key, value: delivery.encodedJSON()),
-      ]
+      put(added, in: &change)
+      change.records.append(
+        .put(.storeDeliveries, key: StoreKey.number(added.number), value: delivery.encodedJSON()))
     }
   }
 

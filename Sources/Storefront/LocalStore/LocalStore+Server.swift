@@ -5,16 +5,12 @@ package import ReceiptCodec
 /// What a developer's server asks about customers.
 extension LocalStore {
   /// The account that a transaction, an original transaction, an app transaction or an imported name belongs to.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func account(of identifier: String) throws(LocalStoreError) -> String? {
     if let sale = try sale(identifier) { return sale.account }
-    return try value(of: identifier, in: .storeNames).map { String(decoding: $0, as: UTF8.self) }
+    return try durable.value(of: identifier, in: .storeNames).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The transaction with this identifier, as it is now.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func currentSale(_ identifier: String) throws(LocalStoreError) -> StoreSaleRecord? {
     try catchUp()
     return try sale(identifier)
@@ -30,16 +26,8 @@ extension LocalStore {
     package var hasMore = false
   }
 
-  /// The next page of an account's transactions, in the order of their last modification.
-  ///
-  /// - Parameters:
-  ///   - account: The account.
-  ///   - position: The place before the first one; `nil` for the first page.
-  ///   - isDescending: Whether the latest come first.
-  ///   - limit: The greatest number of transactions.
-  ///   - accepts: Which ones are wanted.
-  /// - Returns: The page.
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
+  /// The next page of an account's transactions, in the order of their last modification. `position` is the place before
+  /// the first one.
   package func history(
     of account: String, after position: Int64? = nil, isDescending: Bool = false, limit: Int = .max,
     where accepts: @Sendable (StoreSaleRecord) -> Bool = { _ in true }
@@ -51,8 +39,11 @@ extension LocalStore {
     var next =
       position.map { Self.historyKey(account, $0) } ?? (isDescending ? prefix.dropLast() + "0" : prefix)
     while true {
-      let size = min(Self.greatestPage, limit == .max ? Self.greatestPage : limit + 1)
-      let records = try historyRecords(isDescending ? .before(next) : .after(next), limit: size)
+      let size = limit < StoredRecords.pageSize ? limit + 1 : StoredRecords.pageSize
+      let records =
+        isDescending
+        ? try durable.records(in: .storeHistory, before: next, limit: size)
+        : try durable.records(in: .storeHistory, after: next, limit: size)
       for record in records {
         guard record.key.hasPrefix(prefix) else { return page }
         next = record.key
@@ -70,25 +61,6 @@ extension LocalStore {
     }
   }
 
-  private enum HistoryBound {
-    case after(String)
-    case before(String)
-  }
-
-  private func historyRecords(
-    _ bound: HistoryBound, limit: Int
-  ) throws(LocalStoreError) -> [StoredRecord] {
-    try makeDurable()
-    do throws(RecordStorageError) {
-      switch bound {
-      case .after(let key): return try storage.records(in: .storeHistory, after: key, limit: limit)
-      case .before(let key): return try storage.records(in: .storeHistory, before: key, limit: limit)
-      }
-    } catch {
-      throw LocalStoreError(error)
-    }
-  }
-
   /// A subscription as a server sees it.
   package struct SubscriptionState: Sendable {
     package let subscription: Subscription
@@ -97,8 +69,6 @@ extension LocalStore {
   }
 
   /// The subscriptions of an account, in the order in which they began.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func subscriptionStates(of account: String) throws(LocalStoreError) -> [SubscriptionState] {
     try catchUp()
     return try read { engine in
@@ -107,8 +77,6 @@ extension LocalStore {
   }
 
   /// The subscription of an original transaction.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func subscriptionState(_ original: String) throws(LocalStoreError) -> SubscriptionState? {
     try catchUp()
     return try read { engine in engine[original].map { Self.state($0, engine, at: clock()) } }
@@ -130,32 +98,22 @@ extension LocalStore {
   }
 
   /// The transactions of an order.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func transactions(ofOrder order: String) throws(LocalStoreError) -> [JWSTransaction] {
     try catchUp()
-    let identifiers = try keys(in: .storeOrders, with: order, after: nil, limit: Self.greatestPage)
+    let identifiers = try durable.records(in: .storeOrders, with: order).map(\.key)
     if identifiers.isEmpty, order.hasPrefix("W"), let sale = try sale(String(order.dropFirst())),
       sale.transaction.inAppOwnershipType != .familyShared
     {
       return [sale.transaction]
     }
-    var found: [JWSTransaction] = []
-    for identifier in identifiers { if let sale = try sale(identifier) { found.append(sale.transaction) } }
-    return found
+    return try sales(identifiers).map(\.transaction)
   }
 
   /// An account's download of the app: an imported one, or that of a customer of this store.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func appTransaction(of account: String) throws(LocalStoreError) -> AppTransaction? {
-    if let bytes = try value(of: account, in: .storeAppTransactions) {
-      do throws(MalformedReceipt) { return try AppTransaction(decoding: bytes) } catch {
-        throw LocalStoreError(error, at: "store-app-transactions/\(account)")
-      }
-    }
+    if let known: AppTransaction = try durable.row(account, in: .storeAppTransactions) { return known }
     let identifier = try read { $0.appTransactionIdentifier(of: account) }
-    guard try value(of: identifier, in: .storeNames) != nil,
+    guard try durable.value(of: identifier, in: .storeNames) != nil,
       let first = try history(of: account, limit: 1).sales.first?.transaction
     else { return nil }
     return AppTransaction().with {
@@ -185,8 +143,6 @@ extension LocalStore {
   }
 
   /// Keeps consumption information that the developer sent about a transaction.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage`.
   package func addConsumption(_ json: JSONValue, of transaction: String) throws(LocalStoreError) {
     let number = try consumption(of: transaction).count + 1
     try commit([
@@ -197,16 +153,11 @@ extension LocalStore {
   }
 
   /// The consumption information about a transaction, in the order in which it was sent.
-  ///
-  /// - Throws: ``LocalStoreError`` with `storage` or `corrupt`.
   package func consumption(of transaction: String) throws(LocalStoreError) -> [JSONValue] {
-    let prefix = StoreKey.prefix(transaction)
     var found: [JSONValue] = []
-    for record in try records(in: .storeConsumption, after: prefix, limit: 1000)
-      .prefix(while: { $0.key.hasPrefix(prefix) })
-    {
+    try durable.forEach(in: .storeConsumption, with: transaction) { (record) throws(LocalStoreError) in
       do throws(MalformedReceipt) { found.append(try JSONValue(parsing: record.value)) } catch {
-        throw LocalStoreError(error, at: "store-consumption/\(record.key)")
+        throw LocalStoreError(error, at: "store-consumption/\(transaction)/\(record.key)")
       }
     }
     return found

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import FoundationEssentials
 public import ReceiptCodec
 public import ReceiptSigning
 
@@ -18,6 +17,8 @@ public import ReceiptSigning
 /// Sale, receipt, notification and subscription are on disk, in one commit, before the answer is sent. Requests are
 /// idempotent: the same identifiers get the same answer, across crashes and relaunches. A storage serves one store.
 ///
+/// Every call that throws ``LocalStoreError`` may throw `storage`, `corrupt` for a damaged record, and `signing`.
+///
 /// The rules of subscriptions are in <doc:Subscriptions>.
 public actor LocalStore {
   /// How it does its business.
@@ -25,13 +26,15 @@ public actor LocalStore {
   /// What it sells.
   public nonisolated let catalog: ProductCatalog
   let products: [String: CatalogProduct]
-  let storage: any RecordStorage
+  let stored: StoredRecords
   let clock: @Sendable () -> Timestamp
   let signer: StoreEventSigner
   let receiptSigner: TransactionReceiptSigner?
   var faults: [Fault]
   /// `nil` after a failed commit: the next call reads the storage again.
   var state: State?
+  /// What the packed texts of the storage have in common; `nil` where that is to be read again.
+  var texts: SharedTexts?
   var sleeper: Task<Void, Never>?
   var isDelivering = false
   /// Whether new notifications are to be sent to the developer's server.
@@ -73,27 +76,17 @@ public actor LocalStore {
     }
     self.options = options
     self.catalog = catalog
-    self.products = Dictionary(
-      catalog.products.map { ($0.productIdentifier, $0) }, uniquingKeysWith: { first, _ in first })
-    self.storage = storage
+    self.products = catalog.productsByIdentifier
+    self.stored = StoredRecords(storage: storage)
     self.clock = clock
     self.faults = options.faults
     let isNew: Bool
-    (state, isNew) = try Self.read(catalog: catalog, options: options, storage: storage)
-    if isNew, let state {
-      // The seed must be stored before the first identifier is derived from it.
-      do throws(RecordStorageError) {
-        try storage.commit([Self.header(of: state)])
-      } catch {
-        throw LocalStoreError(error)
-      }
-    }
+    (state, texts, isNew) = try Self.read(catalog: catalog, options: options, stored)
+    // The seed must be stored before the first identifier is derived from it.
+    if isNew, let state { try stored.commit([Self.header(of: state)]) }
   }
 
-  /// The store as one signed-in customer sees it.
-  ///
-  /// - Parameter account: The customer, by any name that is not empty.
-  /// - Returns: The store as a queue takes it.
+  /// The store as one signed-in customer sees it, as a queue takes it. The account is any name that is not empty.
   public nonisolated func session(account: String) -> Session { Session(store: self, account: account) }
 
   /// Closes the store and its storage: later calls fail, and ``run()`` ends. Closing again has no effect.
@@ -104,77 +97,9 @@ public actor LocalStore {
     sleeper?.cancel()
     for listener in listeners.values.flatMap(\.values) { listener.finish() }
     listeners = [:]
-    do throws(RecordStorageError) { try storage.close() } catch { throw LocalStoreError(error) }
+    try stored.close()
   }
 
   /// Adds a fault, which applies after those added before.
   public func add(_ fault: Fault) { faults.append(fault) }
-
-  /// The next fault of a call, if any.
-  func nextFault(of call: Fault.Call) -> Fault.Failure? {
-    guard let index = faults.firstIndex(where: { $0.call == call && $0.count > 0 }) else { return nil }
-    faults[index].count -= 1
-    let failure = faults[index].failure
-    if faults[index].count == 0 { faults.remove(at: index) }
-    return failure
-  }
-}
-
-extension LocalStore {
-  /// The store as one signed-in customer sees it.
-  public struct Session: Store {
-    let store: LocalStore
-    /// The customer.
-    public let account: String
-
-    private static let cancelled = "Nobody waited for the answer."
-
-    /// Looks products up. Those that are not for sale are among the invalid identifiers.
-    public func products(
-      for identifiers: Set<String>, preferredLocales: [Locale]
-    ) async throws(StoreError) -> ProductsResponse {
-      guard await store.delay(.products) else { throw StoreError(.unknown, Self.cancelled) }
-      return try await store.products(for: identifiers, preferredLocales: preferredLocales)
-    }
-
-    /// Processes a payment.
-    public func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome {
-      guard await store.delay(.purchase) else { throw StoreUnavailable(Self.cancelled) }
-      return try await store.purchase(request, account: account)
-    }
-
-    /// The unfinished sales of this customer, oldest first.
-    public func unfinishedTransactions(
-      after position: StorePosition?, limit: Int
-    ) async throws(StoreUnavailable) -> StoreTransactionPage {
-      guard await store.delay(.unfinished) else { throw StoreUnavailable(Self.cancelled) }
-      return try await store.unfinishedTransactions(of: account, after: position, limit: limit)
-    }
-
-    /// Finishes a transaction. That of another customer is left unchanged.
-    public func finish(transactionIdentifier: String) async throws(StoreUnavailable) {
-      guard await store.delay(.finish) else { throw StoreUnavailable(Self.cancelled) }
-      try await store.finish(transactionIdentifier, of: account)
-    }
-
-    /// Restores finished purchases of restorable products.
-    public func restore(
-      _ request: RestoreRequest, after position: StorePosition?, limit: Int
-    ) async throws(StoreError) -> RestoredTransactionPage {
-      guard await store.delay(.restore) else { throw StoreError(.unknown, Self.cancelled) }
-      if let refusal = store.options.signInRefusal(of: account) { throw refusal }
-      return try await store.restore(request, account: account, after: position, limit: limit)
-    }
-
-    /// Whether the account is not restricted.
-    public var canMakePayments: Bool { !store.options.restrictedAccounts.contains(account) }
-
-    /// Whether the product is in the catalogue, for sale or not.
-    public func isRegistered(_ productIdentifier: String) -> Bool {
-      store.products[productIdentifier] != nil
-    }
-
-    /// A signal for each decision about a pending payment, and for each sale that no payment of the customer caused.
-    public func changes() async -> AsyncStream<Void>? { await store.changes(of: account) }
-  }
 }

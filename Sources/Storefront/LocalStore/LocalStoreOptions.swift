@@ -88,15 +88,6 @@ extension LocalStore {
     }
   }
 
-  /// Waits as long as the options say before a call is processed.
-  ///
-  /// - Returns: Whether somebody still waits for the answer.
-  func delay(_ call: Fault.Call) async -> Bool {
-    guard let delay = options.delays[call], delay > .zero else { return true }
-    do { try await options.sleep(delay) } catch { return false }
-    return true
-  }
-
   /// Whether payments are authorised.
   public enum AuthorizationPolicy: Sendable, Hashable {
     /// All are approved.

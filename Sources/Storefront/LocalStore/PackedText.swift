@@ -45,7 +45,7 @@ struct SharedTexts: Sendable {
 /// JWS, with the header as a number of ``SharedTexts``. It takes an eighth of the text.
 ///
 /// It is a sequence of parts: a byte for the kind, and the content, with its length before it unless the kind says it. A
-/// JWS within the payload may be one that is kept elsewhere, such as the receipt in a notification.
+/// JWS within the payload, or the payload, may be a text that is kept elsewhere, such as the receipt in a notification.
 enum PackedText {
   private enum Part: UInt8 {
     /// Bytes as they are.
@@ -62,6 +62,15 @@ enum PackedText {
 
   /// A notification has the JWS of a transaction in its payload, which has none.
   private static let greatestDepth = 2
+
+  /// A record of JSON and a packed text.
+  static func joined(_ json: [UInt8], _ packed: [UInt8]) -> [UInt8] { json + [0] + packed }
+
+  /// The parts of a record. Earlier versions have the text in the JSON.
+  static func split(_ record: [UInt8]) -> (json: [UInt8], packed: [UInt8]?) {
+    guard let end = record.firstIndex(of: 0) else { return (record, nil) }
+    return (Array(record[..<end]), Array(record[(end + 1)...]))
+  }
 
   static func pack(_ text: String, _ shared: inout SharedTexts, known: String? = nil) -> [UInt8] {
     let bytes = Array(text.utf8)
@@ -82,6 +91,7 @@ enum PackedText {
   private static func pack(
     _ text: ArraySlice<UInt8>, _ shared: inout SharedTexts, _ known: [UInt8]?, depth: Int
   ) -> [UInt8] {
+    if let known, text.elementsEqual(known) { return [Part.known.rawValue] }
     var packed: [UInt8] = []
     if depth < greatestDepth, packJWS(text, &shared, known, depth: depth, into: &packed) { return packed }
     guard depth > 0 else {
@@ -90,7 +100,8 @@ enum PackedText {
     }
     // A payload: the JWS in it are strings.
     var rest = text
-    while let start = firstJWS(in: rest) {
+    while let beginning = rest.firstRange(of: Array("\"eyJ".utf8)) {
+      let start = beginning.lowerBound + 1
       guard let end = rest[start...].firstIndex(of: UInt8(ascii: "\"")) else { break }
       var inner: [UInt8] = []
       if let known, rest[start..<end].elementsEqual(known) {
@@ -106,19 +117,6 @@ enum PackedText {
     }
     append(.literal, Array(rest), to: &packed)
     return packed
-  }
-
-  /// The index after the quotation mark before a string that begins as a JWS does.
-  private static func firstJWS(in text: ArraySlice<UInt8>) -> Int? {
-    let beginning = Array("\"eyJ".utf8)
-    var index = text.startIndex
-    while index + beginning.count <= text.endIndex {
-      if text[index] == beginning[0], text[index..<index + beginning.count].elementsEqual(beginning) {
-        return index + 1
-      }
-      index += 1
-    }
-    return nil
   }
 
   private static func packJWS(

@@ -5,33 +5,17 @@
 /// `StorefrontSQLite` keeps them in a file, ``MemoryRecordStorage`` in memory. One conformance suite runs on all
 /// implementations.
 public protocol RecordStorage: Sendable {
-  /// The records of a collection in the order of their keys, compared byte for byte.
-  ///
-  /// - Parameters:
-  ///   - collection: The collection.
-  ///   - key: The key before the first one; `nil` for the first page.
-  ///   - limit: The greatest number of records.
-  /// - Returns: The records.
-  /// - Throws: ``RecordStorageError``.
+  /// The records of a collection after a key, or from the first on, in the order of their keys, compared byte for byte.
   func records(
     in collection: RecordCollection, after key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord]
 
-  /// The records of a collection in the reverse order of their keys.
-  ///
-  /// - Parameters:
-  ///   - collection: The collection.
-  ///   - key: The key after the first one; `nil` for the first page.
-  ///   - limit: The greatest number of records.
-  /// - Returns: The records.
-  /// - Throws: ``RecordStorageError``.
+  /// The records of a collection before a key, or from the last on, in the reverse order of their keys.
   func records(
     in collection: RecordCollection, before key: String?, limit: Int
   ) throws(RecordStorageError) -> [StoredRecord]
 
   /// The value of a key; `nil` if there is none.
-  ///
-  /// - Throws: ``RecordStorageError``.
   func value(
     of key: String, in collection: RecordCollection
   ) throws(RecordStorageError) -> [UInt8]?

@@ -25,20 +25,13 @@ public protocol Store: Sendable {
   /// - Throws: ``StoreUnavailable`` if it is not known what the store did.
   func purchase(_ request: PurchaseRequest) async throws(StoreUnavailable) -> PurchaseOutcome
 
-  /// The unfinished sales of this customer, oldest first: approved payments, sales whose answer was lost, renewals.
-  ///
-  /// - Parameters:
-  ///   - position: Where the page before ended; `nil` for the first page.
-  ///   - limit: The greatest number of sales; a store may return fewer.
-  /// - Returns: A page of sales, and the position of the next one.
-  /// - Throws: ``StoreUnavailable``.
+  /// A page of the unfinished sales of this customer, oldest first: approved payments, sales whose answer was lost,
+  /// renewals. A store may return fewer than `limit`.
   func unfinishedTransactions(
     after position: StorePosition?, limit: Int
   ) async throws(StoreUnavailable) -> StoreTransactionPage
 
-  /// Finishes a transaction. Finishing it again, or an unknown one, has no effect.
-  ///
-  /// - Throws: ``StoreUnavailable`` if the call must be repeated.
+  /// Finishes a transaction. Finishing it again, or an unknown one, has no effect. After an error the call is repeated.
   func finish(transactionIdentifier: String) async throws(StoreUnavailable)
 
   /// Restores finished purchases, each as a new transaction. The store decides which products are restored. A request

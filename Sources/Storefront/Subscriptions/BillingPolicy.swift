@@ -25,20 +25,13 @@ public struct BillingPolicy: Sendable {
   /// Whether an attempt succeeds.
   public let accepts: @Sendable (BillingAttempt) -> Bool
 
-  /// Creates a policy.
-  ///
-  /// - Parameter accepts: Whether an attempt succeeds. The same attempt must have the same answer.
+  /// Creates a policy. The same attempt must have the same answer.
   public init(accepts: @escaping @Sendable (BillingAttempt) -> Bool) { self.accepts = accepts }
 
   /// Every attempt succeeds.
   public static let always = BillingPolicy { _ in true }
 
-  /// Some renewals fail, and some of the failed ones are recovered.
-  ///
-  /// - Parameters:
-  ///   - failures: The share of renewals that fail, 0 to 1.
-  ///   - recoveries: The share of billing retries that succeed, 0 to 1. There is one retry a day.
-  /// - Returns: The policy.
+  /// A share of renewals fails, 0 to 1, and a share of the billing retries succeeds; there is one retry a day.
   public static func random(failures: Double, recoveries: Double) -> BillingPolicy {
     BillingPolicy { $0.chance >= ($0.number == 0 ? failures : 1 - recoveries) }
   }

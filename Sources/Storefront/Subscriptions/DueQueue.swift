@@ -49,7 +49,6 @@ struct DueQueue: Sendable {
 
   /// Rebuilds the queue without stale entries, which are otherwise removed only when they are due.
   mutating func replace(with entries: [Entry]) {
-    heap = []
-    for entry in entries.sorted(by: { $0.precedes($1) }) { heap.append(entry) }
+    heap = entries.sorted { $0.precedes($1) }
   }
 }

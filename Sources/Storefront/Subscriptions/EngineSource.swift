@@ -7,14 +7,14 @@ internal import Synchronization
 ///
 /// The engine itself cannot fail: an error is kept, and the caller of the engine calls ``check()`` before it relies on a
 /// result.
-package final class EngineSource: Sendable {
-  private let storage: any RecordStorage
+final class EngineSource: Sendable {
+  private let stored: StoredRecords
   private let failure = Mutex<LocalStoreError?>(nil)
 
-  package init(_ storage: any RecordStorage) { self.storage = storage }
+  init(_ stored: StoredRecords) { self.stored = stored }
 
   /// Throws the first error since the last call.
-  package func check() throws(LocalStoreError) {
+  func check() throws(LocalStoreError) {
     let found = failure.withLock { failure in
       defer { failure = nil }
       return failure
@@ -24,80 +24,44 @@ package final class EngineSource: Sendable {
 
   /// The row of a key; `nil` if there is none.
   func row<Row: JSONObject>(_ key: String, in collection: RecordCollection) -> Row? {
-    keeping { () throws(LocalStoreError) in
-      let bytes: [UInt8]?
-      do throws(RecordStorageError) { bytes = try storage.value(of: key, in: collection) } catch {
-        throw LocalStoreError(error)
-      }
-      guard let bytes else { return nil }
-      return try LocalStore.decode(bytes, at: "\(collection.rawValue)/\(key)") as Row
-    } ?? nil
+    keeping { () throws(LocalStoreError) -> Row? in try stored.row(key, in: collection) } ?? nil
   }
 
-  /// The texts of the records whose keys have this first part.
+  /// The texts of the records whose keys begin with a part.
   func texts(in collection: RecordCollection, with part: String) -> [String] {
-    let prefix = StoreKey.prefix(part)
     var found: [String] = []
-    var last = prefix
-    while case let page = records(in: collection, after: last), let end = page.last {
-      for record in page {
-        guard record.key.hasPrefix(prefix) else { return found }
-        found.append(String(decoding: record.value, as: UTF8.self))
+    keeping { () throws(LocalStoreError) in
+      try stored.forEach(in: collection, with: part) {
+        found.append(String(decoding: $0.value, as: UTF8.self))
       }
-      last = end.key
     }
     return found
   }
 
   /// All rows of a collection.
   func forEach<Row: JSONObject>(in collection: RecordCollection, _ body: (Row) -> Void) {
-    var last: String?
-    while case let page = records(in: collection, after: last), let end = page.last {
-      for record in page {
-        let row = keeping { () throws(LocalStoreError) in
-          try LocalStore.decode(record.value, at: "\(collection.rawValue)/\(record.key)") as Row
-        }
-        if let row { body(row) }
+    keeping { () throws(LocalStoreError) in
+      try stored.forEach(in: collection) { (record) throws(LocalStoreError) in
+        body(try StoredRecords.decode(record.value, at: "\(collection.rawValue)/\(record.key)"))
       }
-      last = end.key
     }
-  }
-
-  /// A stored due date.
-  struct Due {
-    let key: String
-    let entry: DueQueue.Entry
-    var date: Timestamp { entry.date }
-    var identifier: String { entry.identifier }
   }
 
   /// The first due date after a key.
-  func firstDue(after key: String?) -> Due? {
-    guard let record = records(in: .storeDue, after: key, limit: 1).first else { return nil }
-    return keeping { () throws(LocalStoreError) in
+  func firstDue(after key: String?) -> (key: String, entry: DueQueue.Entry)? {
+    keeping { () throws(LocalStoreError) -> (key: String, entry: DueQueue.Entry)? in
+      guard let record = try stored.records(in: .storeDue, after: key, limit: 1).first else { return nil }
       guard let date = record.key.split(separator: "/").first.flatMap({ Int64($0) }) else {
         throw LocalStoreError(.corrupt, at: "store-due/\(record.key)", "Its key begins with no date.")
       }
-      return Due(
-        key: record.key,
-        entry: DueQueue.Entry(
-          date: Timestamp(millisecondsSince1970: Double(date)),
-          identifier: String(decoding: record.value, as: UTF8.self)))
-    }
+      let identifier = String(decoding: record.value, as: UTF8.self)
+      let entry = DueQueue.Entry(
+        date: Timestamp(millisecondsSince1970: Double(date)), identifier: identifier)
+      return (record.key, entry)
+    } ?? nil
   }
 
-  private func records(
-    in collection: RecordCollection, after key: String?, limit: Int = 256
-  ) -> [StoredRecord] {
-    keeping { () throws(LocalStoreError) in
-      do throws(RecordStorageError) {
-        return try storage.records(in: collection, after: key, limit: limit)
-      } catch {
-        throw LocalStoreError(error)
-      }
-    } ?? []
-  }
-
+  @discardableResult
   private func keeping<Result>(_ body: () throws(LocalStoreError) -> Result) -> Result? {
     do throws(LocalStoreError) { return try body() } catch {
       failure.withLock { if $0 == nil { $0 = error } }
@@ -110,15 +74,18 @@ package final class EngineSource: Sendable {
 /// whose due date came, since the last commit.
 struct EngineTable<Row: JSONObject & Sendable>: Sendable {
   let collection: RecordCollection
+  /// Where the rows are stored; without it nobody asks for changes.
+  let source: EngineSource?
   var rows: [String: Row] = [:]
-  /// Whether the rows are stored; otherwise nobody asks for changes.
-  var isStored = false
   /// What changed since the last commit; `nil` was removed.
   private var changes: [String: Row?] = [:]
 
-  init(_ collection: RecordCollection) { self.collection = collection }
+  init(_ collection: RecordCollection, of source: EngineSource?) {
+    self.collection = collection
+    self.source = source
+  }
 
-  subscript(key: String, source: EngineSource?) -> Row? {
+  subscript(key: String) -> Row? {
     if let row = rows[key] { return row }
     guard let source, changes.index(forKey: key) == nil else { return nil }
     return source.row(key, in: collection)
@@ -126,14 +93,14 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
 
   mutating func set(_ row: Row?, at key: String) {
     rows[key] = row
-    if isStored { changes[key] = .some(row) }
+    if source != nil { changes[key] = .some(row) }
   }
 
-  /// The changes since the last call, to be stored; with a source, no row is in memory then.
-  mutating func takeChanges(forgetting: Bool) -> [RecordChange] {
+  /// The changes since the last call, to be stored. No row is in memory then.
+  mutating func takeChanges() -> [RecordChange] {
     defer {
       changes = [:]
-      if forgetting { rows = [:] }
+      rows = [:]
     }
     return changes.sorted { $0.key < $1.key }.map { key, row in
       row.map { .put(collection, key: key, value: $0.encodedJSON()) } ?? .remove(collection, key: key)
@@ -142,17 +109,14 @@ struct EngineTable<Row: JSONObject & Sendable>: Sendable {
 }
 
 extension SubscriptionEngine {
-  /// The changes since the last call, to be stored in one commit; with a source, only that has the rows then.
+  /// The changes since the last call, to be stored in one commit. Only the source has the rows then.
   mutating func takeChanges() -> [RecordChange] {
     var changes: [RecordChange] = []
     for (id, before) in dueBefore.sorted(by: { $0.key < $1.key }) {
       guard let subscription = all.rows[id] else { continue }
       changes += Self.index(subscription, dueBefore: before)
     }
-    let forgets = source != nil
-    changes += all.takeChanges(forgetting: forgets)
-    changes += families.takeChanges(forgetting: forgets)
-    changes += declined.takeChanges(forgetting: forgets)
+    changes += all.takeChanges() + families.takeChanges() + declined.takeChanges()
     for nonce in changedNonces.sorted() {
       let value = nonces[nonce].map { Array(String($0.millisecondsSince1970).utf8) }
       changes.append(
@@ -161,10 +125,8 @@ extension SubscriptionEngine {
     changedNonces = []
     dueBefore = [:]
     dueKey = nil
-    if forgets {
-      identifiersByAccount = [:]
-      due = DueQueue()
-    }
+    identifiersByAccount = [:]
+    due = DueQueue()
     return changes
   }
 

@@ -29,7 +29,9 @@ public struct StoreEvent: Sendable, Hashable {
   /// Why the customer asked for a refund.
   package var consumptionRequestReason: ConsumptionRequestReason?
   /// Whether this event created ``transaction``, which must then be delivered to the customer.
-  package var isNewTransaction: Bool
+  package var isNewTransaction = false
+  /// The one-time purchase of a family member that it shares.
+  var sharedFrom: String?
   /// The previous transaction, if the event changed it: an upgrade marks it. There is no notification about it.
   package var replacedTransaction: JWSTransaction?
 

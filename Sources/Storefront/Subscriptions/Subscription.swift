@@ -45,10 +45,7 @@ extension Subscription: Identifiable {
 
   /// Whether it is active, in grace period or in billing retry at an instant.
   func isCurrent(at instant: Timestamp) -> Bool {
-    switch status(at: instant) {
-    case .active, .inGracePeriod, .inBillingRetry: true
-    case .expired, .refunded, .revoked: false
-    }
+    [.active, .inGracePeriod, .inBillingRetry].contains(status(at: instant))
   }
 
   /// The status that notifications state.

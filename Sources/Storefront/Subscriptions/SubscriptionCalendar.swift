@@ -39,15 +39,8 @@ public struct SubscriptionCalendar: Sendable, Hashable {
     Timestamp(millisecondsSince1970: (start.millisecondsSince1970 + days * secondsPerDay * 1000).rounded())
   }
 
-  /// The end of consecutive periods.
-  ///
-  /// - Parameters:
-  ///   - period: The length of one period.
-  ///   - count: The number of periods.
-  ///   - start: The beginning of the first one.
-  ///   - anchorDay: The day of the month on which periods end, 1 to 31, or the last day of a shorter month: a period
-  ///     that began on 31 January ends on 28 February, the next one on 31 March. `nil`: the day of `start`.
-  /// - Returns: The end of the last one.
+  /// The end of consecutive periods. They end on the anchor day of the month, 1 to 31, or the last day of a shorter month: a
+  /// period that began on 31 January ends on 28 February, the next one on 31 March. `nil` is the day of `start`.
   package func end(
     of period: SubscriptionPeriod, count: Int = 1, from start: Timestamp, anchorDay: Int? = nil
   ) -> Timestamp {

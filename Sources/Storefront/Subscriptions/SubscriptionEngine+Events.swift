@@ -33,12 +33,12 @@ extension SubscriptionEngine {
 
   /// The next due date in memory, after the stored ones before it were taken into memory.
   private mutating func nextDue(until target: Timestamp) -> DueQueue.Entry? {
-    while let stored = source?.firstDue(after: dueKey), stored.date <= target,
-      due.first.map({ !$0.precedes(stored.entry) }) ?? true
+    while let (key, entry) = source?.firstDue(after: dueKey), entry.date <= target,
+      due.first.map({ !$0.precedes(entry) }) ?? true
     {
-      dueKey = stored.key
+      dueKey = key
       // One in memory has its due date in memory, too.
-      if all.rows[stored.identifier] == nil, let subscription = self[stored.identifier] {
+      if all.rows[entry.identifier] == nil, let subscription = self[entry.identifier] {
         take(subscription)
       }
     }
@@ -63,13 +63,17 @@ extension SubscriptionEngine {
   /// The identifier of the period (`webOrderLineItemId`) of a transaction.
   static func lineItem(of transactionIdentifier: String) -> String { "3" + transactionIdentifier.dropFirst() }
 
+  /// A date after one that was signed, and not before `now`.
+  static func later(than signedDate: Timestamp?, _ now: Timestamp) -> Timestamp {
+    Timestamp(
+      millisecondsSince1970: max(
+        now.millisecondsSince1970, (signedDate?.millisecondsSince1970 ?? 0) + 1))
+  }
+
   /// An unused signing date of this subscription.
   static func stamp(_ subscription: inout Subscription, at now: Timestamp) -> Timestamp {
-    let next = Timestamp(
-      millisecondsSince1970: max(
-        now.millisecondsSince1970, subscription.lastSignedDate.millisecondsSince1970 + 1))
-    subscription.lastSignedDate = next
-    return next
+    subscription.lastSignedDate = later(than: subscription.lastSignedDate, now)
+    return subscription.lastSignedDate
   }
 
   /// Emits an event with the current state of a subscription, and stores it; `past` is the transaction concerned, if it
@@ -81,15 +85,41 @@ extension SubscriptionEngine {
   ) {
     if past == nil { subscription.transaction.signedDate = stamp }
     let uuid = nextUUID()
-    let event = StoreEvent(
-      number: ledger.eventCount, account: subscription.account,
-      applicationUsername: subscription.applicationUsername, signedDate: stamp, type: type,
-      subtype: subtype, uuid: uuid,
-      transaction: past ?? subscription.transaction, renewalInfo: renewalInfo(of: subscription, at: stamp),
-      status: subscription.statusCode(at: stamp), consumptionRequestReason: reason,
-      isNewTransaction: isNewTransaction, replacedTransaction: replaced)
-    events.append(event)
+    events.append(
+      StoreEvent(
+        number: ledger.eventCount, account: subscription.account,
+        applicationUsername: subscription.applicationUsername, signedDate: stamp, type: type,
+        subtype: subtype, uuid: uuid, transaction: past ?? subscription.transaction,
+        renewalInfo: renewalInfo(of: subscription, at: stamp), status: subscription.statusCode(at: stamp),
+        consumptionRequestReason: reason, isNewTransaction: isNewTransaction, replacedTransaction: replaced))
     store(subscription)
+  }
+
+  /// Emits an event of a subscription now; its family does not follow it.
+  mutating func notify(
+    _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription,
+    at now: Timestamp
+  ) {
+    let stamp = Self.stamp(&subscription, at: now)
+    emit(type, subtype, of: &subscription, at: stamp)
+  }
+
+  /// Emits an event of a subscription now, and has the family follow it.
+  mutating func announce(
+    _ type: NotificationType, _ subtype: NotificationSubtype? = nil, of subscription: inout Subscription,
+    at now: Timestamp
+  ) {
+    notify(type, subtype, of: &subscription, at: now)
+    followFamily(of: &subscription, type, subtype, isNewTransaction: false)
+  }
+
+  /// Emits the event of a new transaction, and has the family follow it.
+  mutating func announceTransaction(
+    _ type: NotificationType, _ subtype: NotificationSubtype?, of subscription: inout Subscription,
+    at stamp: Timestamp, replacing replaced: JWSTransaction? = nil
+  ) {
+    emit(type, subtype, of: &subscription, at: stamp, isNewTransaction: true, replacing: replaced)
+    followFamily(of: &subscription, type, subtype, isNewTransaction: true)
   }
 
   /// The next place in the histories of transactions.
@@ -152,17 +182,15 @@ extension SubscriptionEngine {
       $0.currency = transaction.currency
       $0.appAccountToken = transaction.appAccountToken
       $0.appTransactionId = transaction.appTransactionId
+      $0.expirationIntent = subscription.expirationIntent
+      $0.renewalPrice = subscription.increasedPrice ?? subscription.renewalPrice
     }
-    info.expirationIntent = subscription.expirationIntent
     if subscription.isInBillingRetry { info.gracePeriodExpiresDate = subscription.gracePeriodExpiresDate }
-    info.renewalPrice = subscription.increasedPrice ?? subscription.renewalPrice
-    if let offer = subscription.renewalOffer,
-      offer.productIdentifier == subscription.autoRenewProductIdentifier
-    {
+    if let offer = subscription.currentOffer {
       info.offerType = offer.type
       info.offerIdentifier = offer.identifier
       info.offerDiscountType = offer.paymentMode
-      info.offerPeriod = offer.period
+      info.offerPeriod = offer.period.description
       info.renewalPrice = offer.price
     }
     if subscription.expirationIntent != nil, !subscription.isFamilyShared {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ReceiptCodec
+package import ReceiptCodec
 
 /// Family Sharing: the other members share what one member pays for, if the product allows it, each with their own
 /// original transaction.
 extension SubscriptionEngine {
   /// The other members of an account's family.
-  public func family(of account: String) -> [String] {
-    members(of: account).filter { $0 != account }
-  }
+  package func family(of account: String) -> [String] { members(of: account).filter { $0 != account } }
 
   /// All members of an account's family, with the account.
-  private func members(of account: String) -> [String] { families[account, source]?.members ?? [] }
+  private func members(of account: String) -> [String] { families[account]?.members ?? [] }
 
   private mutating func setFamily(_ members: [String]) {
     var family = FamilyRecord()
@@ -19,11 +17,9 @@ extension SubscriptionEngine {
     for member in members { families.set(members.count > 1 ? family : nil, at: member) }
   }
 
-  /// Adds an account to another one's family. From now on, members share each other's subscriptions.
-  ///
-  /// - Returns: `SUBSCRIBED` for each subscription that is shared.
-  /// - Throws: ``SubscriptionError`` with `not-eligible` if the account is in a family, or the family has six members.
-  public mutating func addToFamily(
+  /// Adds an account to another one's family. From now on, members share each other's subscriptions: `SUBSCRIBED` for each.
+  /// It is refused if the account is in a family, or the family has six members.
+  package mutating func addToFamily(
     _ account: String, of organizer: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)
@@ -43,11 +39,8 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Removes an account from its family, which ends sharing in both directions.
-  ///
-  /// - Returns: `REVOKE` for each subscription that is no longer shared.
-  /// - Throws: ``SubscriptionError`` with `not-eligible` if the account is in no family.
-  public mutating func removeFromFamily(
+  /// Removes an account from its family, which ends sharing in both directions: `REVOKE` for each subscription.
+  package mutating func removeFromFamily(
     _ account: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)
@@ -65,19 +58,12 @@ extension SubscriptionEngine {
     return finish()
   }
 
-  /// Ends the sharing of one subscription with one member.
-  ///
-  /// - Returns: `REVOKE`.
-  /// - Throws: ``SubscriptionError`` with `unknown-subscription`, or `not-eligible` if it is not shared.
-  public mutating func revokeSharing(
+  /// Ends the sharing of one subscription with one member: `REVOKE`.
+  package mutating func revokeSharing(
     _ originalTransactionIdentifier: String, at instant: Timestamp
   ) throws(SubscriptionError) -> [StoreEvent] {
     let now = begin(at: instant)
-    guard let member = self[originalTransactionIdentifier] else {
-      throw SubscriptionError(
-        .unknownSubscription, at: originalTransactionIdentifier,
-        "There is no subscription of this original transaction.")
-    }
+    let member = try known(originalTransactionIdentifier)
     guard let owner = member.sharedFrom, var subscription = self[owner],
       subscription.sharedTo.contains(member.id)
     else {
@@ -93,11 +79,8 @@ extension SubscriptionEngine {
   }
 
   private func isShared(_ subscription: Subscription, at now: Timestamp) -> Bool {
-    guard products[subscription.productIdentifier]?.isFamilyShareable == true else { return false }
-    switch subscription.status(at: now) {
-    case .active, .inGracePeriod: return true
-    case .inBillingRetry, .expired, .refunded, .revoked: return false
-    }
+    products[subscription.productIdentifier]?.isFamilyShareable == true
+      && [.active, .inGracePeriod].contains(subscription.status(at: now))
   }
 
   /// Applies an event of a subscription to the members that share it, or now begin to.
@@ -108,9 +91,7 @@ extension SubscriptionEngine {
     defer { store(subscription) }
     guard !subscription.isFamilyShared,
       !subscription.sharedTo.isEmpty || !members(of: subscription.account).isEmpty
-    else {
-      return
-    }
+    else { return }
     let now = subscription.lastSignedDate
     if products[subscription.productIdentifier]?.isFamilyShareable != true {
       return stopSharing(&subscription, at: now)
@@ -151,22 +132,13 @@ extension SubscriptionEngine {
   ) {
     let stamp = Self.stamp(&member, at: now)
     if withTransaction {
-      let identifier = nextTransactionIdentifier()
-      let previous = member.transaction
-      var transaction = owner.transaction
-      transaction.transactionId = identifier
-      transaction.originalTransactionId = previous.originalTransactionId ?? identifier
-      transaction.originalPurchaseDate = previous.originalPurchaseDate ?? stamp
-      transaction.webOrderLineItemId = Self.lineItem(of: identifier)
-      transaction.purchaseDate = stamp
-      transaction.inAppOwnershipType = .familyShared
-      transaction.appAccountToken = nil
-      transaction.appTransactionId = previous.appTransactionId ?? appTransactionIdentifier(of: member.account)
+      var transaction = sharedTransaction(
+        of: owner.transaction, with: member.account, continuing: member.transaction, at: stamp)
+      transaction.webOrderLineItemId = Self.lineItem(of: transaction.transactionId ?? "")
       transaction.offerType = nil
       transaction.offerIdentifier = nil
       transaction.offerDiscountType = nil
       transaction.offerPeriod = nil
-      transaction.price = 0
       member.transaction = transaction
     } else {
       member.transaction.expiresDate = owner.transaction.expiresDate
@@ -180,6 +152,25 @@ extension SubscriptionEngine {
     member.recentStartDate = owner.recentStartDate
   }
 
+  /// A family member's own transaction of a purchase that is shared; `previous` is the one that it continues.
+  mutating func sharedTransaction(
+    of purchase: JWSTransaction, with account: String, continuing previous: JWSTransaction? = nil,
+    at now: Timestamp
+  ) -> JWSTransaction {
+    let identifier = nextTransactionIdentifier()
+    var transaction = purchase
+    transaction.transactionId = identifier
+    transaction.originalTransactionId = previous?.originalTransactionId ?? identifier
+    transaction.purchaseDate = now
+    transaction.originalPurchaseDate = previous?.originalPurchaseDate ?? now
+    transaction.signedDate = now
+    transaction.inAppOwnershipType = .familyShared
+    transaction.appAccountToken = nil
+    transaction.appTransactionId = previous?.appTransactionId ?? appTransactionIdentifier(of: account)
+    transaction.price = 0
+    return transaction
+  }
+
   /// Revokes the members' subscriptions.
   mutating func stopSharing(
     _ subscription: inout Subscription, at now: Timestamp,
@@ -190,9 +181,7 @@ extension SubscriptionEngine {
       subscription.sharedTo.removeAll { $0 == id }
       // An expired one is not revoked again.
       guard member.transaction.revocationDate == nil else { continue }
-      revoke(
-        member.transaction, account: member.account, at: now, reason: .other, type: .familyRevoke,
-        percentage: nil)
+      stopSharing(member.transaction, account: member.account, at: now)
     }
     store(subscription)
   }

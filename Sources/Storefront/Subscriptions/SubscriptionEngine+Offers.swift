@@ -14,14 +14,17 @@ extension SubscriptionEngine {
   func redeem(
     _ offer: PaymentOffer?, of product: CatalogProduct, _ terms: SubscriptionTerms, price: Int64,
     by current: Subscription?, applicationUsername: String?, at now: Timestamp
-  ) throws(StoreError) -> RedeemedOffer? {
+  ) throws(StoreError) -> Redemption? {
     let found: SubscriptionOffer
     var token: String?
     switch offer {
     case nil:
       // An introductory offer is applied without a request, if the customer is eligible.
       guard current?.isCurrent(at: now) != true, current?.hasHadIntroductoryOffer != true else { return nil }
-      return terms.offers.first { $0.type == .introductory }.flatMap { RedeemedOffer($0) }
+      return terms.offers.first { $0.type == .introductory }
+        .flatMap { Subscription.RenewalOffer($0, of: product.productIdentifier) }.map {
+          Redemption(offer: $0)
+        }
     case .promotional(let redemption):
       found = try promotional(
         redemption, of: product, terms, applicationUsername: applicationUsername, at: now)
@@ -34,7 +37,7 @@ extension SubscriptionEngine {
       }
       found = coded
       token = "code:" + code
-      let kind: SubscriptionOffer.Eligibility =
+      let kind: OfferEligibility =
         current.map { $0.isCurrent(at: now) ? .existing : .expired } ?? .new
       guard found.eligibility.contains(kind), current?.redeemedOffers.contains("code:" + code) != true else {
         throw StoreError(.ineligibleForOffer, "The code was redeemed already, or is not for this customer.")
@@ -48,13 +51,13 @@ extension SubscriptionEngine {
         throw StoreError(.ineligibleForOffer, "Win-back offers are for former subscribers who paid.")
       }
     }
-    guard let redeemed = RedeemedOffer(found, token: token) else {
+    guard let redeemed = Subscription.RenewalOffer(found, of: product.productIdentifier) else {
       throw StoreError(.invalidOfferPrice, "The offer's price or length cannot be stated.")
     }
     guard found.paymentMode != .payAsYouGo || redeemed.price <= price else {
       throw StoreError(.invalidOfferPrice, "The offer costs more than the product.")
     }
-    return redeemed
+    return Redemption(offer: redeemed, token: token)
   }
 
   private func promotional(

@@ -35,9 +35,7 @@ extension SubscriptionEngine {
     guard subscription.isInBillingRetry else { return renewOrExpire(&subscription, at: now) }
     if let end = subscription.gracePeriodExpiresDate, now >= end {
       subscription.gracePeriodExpiresDate = nil
-      let stamp = Self.stamp(&subscription, at: now)
-      emit(.gracePeriodExpired, of: &subscription, at: stamp)
-      followFamily(of: &subscription, .gracePeriodExpired, nil, isNewTransaction: false)
+      announce(.gracePeriodExpired, of: &subscription, at: now)
     }
     if now >= options.calendar.adding(days: Self.billingRetryDays, to: subscription.expiresDate) {
       return expire(&subscription, .billingError, .billingRetry, at: now)
@@ -58,7 +56,7 @@ extension SubscriptionEngine {
     guard product(subscription.autoRenewProductIdentifier)?.isForSale == true else {
       return expire(&subscription, .productUnavailable, .productNotForSale, at: now)
     }
-    if subscription.priceIncreaseStatus == .noResponse, currentOffer(of: subscription) == nil {
+    if subscription.priceIncreaseStatus == .noResponse, subscription.currentOffer == nil {
       return expire(&subscription, .priceIncreaseRefused, .priceIncrease, at: now)
     }
     if isCharged(subscription, at: now) {
@@ -72,9 +70,7 @@ extension SubscriptionEngine {
     }
     subscription.dueDate = nextDueInRetry(subscription)
     let subtype: NotificationSubtype? = subscription.gracePeriodExpiresDate == nil ? nil : .gracePeriod
-    let stamp = Self.stamp(&subscription, at: now)
-    emit(.didFailToRenew, subtype, of: &subscription, at: stamp)
-    followFamily(of: &subscription, .didFailToRenew, subtype, isNewTransaction: false)
+    announce(.didFailToRenew, subtype, of: &subscription, at: now)
   }
 
   /// The App Store has 3, 16 or 28 days, and at most 6 for weekly subscriptions.
@@ -98,20 +94,11 @@ extension SubscriptionEngine {
     ].compactMap(\.self).min() ?? subscription.expiresDate
   }
 
-  /// The offer that applies to the next renewal, if it is for the right product.
-  func currentOffer(of subscription: Subscription) -> Subscription.RenewalOffer? {
-    guard let offer = subscription.renewalOffer,
-      offer.productIdentifier == subscription.autoRenewProductIdentifier
-    else { return nil }
-    return offer
-  }
-
   /// Whether the charge for the next period succeeds.
   private func isCharged(_ subscription: Subscription, at now: Timestamp) -> Bool {
-    let price =
-      currentOffer(of: subscription)?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
+    let price = subscription.currentOffer?.price ?? subscription.increasedPrice ?? subscription.renewalPrice
     if price == 0 { return true }
-    if declined[subscription.account, source] != nil { return false }
+    if declined[subscription.account] != nil { return false }
     // Keyed by transaction and attempt, so that other customers do not change the result.
     let chance = KeyedRandomSource(seed: options.seed).chance(
       subscription.transaction.transactionId ?? "", UInt64(bitPattern: subscription.retryCount))
@@ -137,32 +124,13 @@ extension SubscriptionEngine {
   ) {
     guard let product = product(subscription.autoRenewProductIdentifier), let terms = product.subscription
     else { return expire(&subscription, .productUnavailable, .productNotForSale, at: now) }
-    var period = PeriodTerms(
-      productIdentifier: product.productIdentifier, period: terms.period,
-      price: subscription.increasedPrice ?? subscription.renewalPrice)
-    if let offer = currentOffer(of: subscription), let length = SubscriptionPeriod(offer.period) {
-      period.period = length
-      period.price = offer.price
-      period.offerType = offer.type
-      period.offerIdentifier = offer.identifier
-      period.paymentMode = offer.paymentMode
-      subscription.renewalOffer?.remaining -= 1
-      if offer.remaining <= 1 { subscription.renewalOffer = nil }
-    } else {
-      subscription.renewalOffer = nil
-      subscription.renewalPrice = period.price
-      subscription.productPrice = period.price
-      subscription.increasedPrice = nil
-      subscription.priceIncreaseStatus = nil
+    if subscription.currentOffer == nil {
+      subscription.setRenewalPrice(subscription.increasedPrice ?? subscription.renewalPrice)
+      subscription.productPrice = subscription.renewalPrice
     }
     let stamp = Self.stamp(&subscription, at: now)
-    let end = options.calendar.end(of: period.period, from: start, anchorDay: Int(subscription.anchorDay))
-    // A period must not end before it was paid for.
-    begin(
-      period, of: &subscription, product: product, terms: terms, from: end > stamp ? start : stamp,
-      purchasedAt: stamp, reason: .renewal)
-    emit(.didRenew, subtype, of: &subscription, at: stamp, isNewTransaction: true)
-    followFamily(of: &subscription, .didRenew, subtype, isNewTransaction: true)
+    begin(product, terms, of: &subscription, from: start, purchasedAt: stamp, reason: .renewal)
+    announceTransaction(.didRenew, subtype, of: &subscription, at: stamp)
   }
 
   mutating func expire(
@@ -175,8 +143,6 @@ extension SubscriptionEngine {
     subscription.gracePeriodExpiresDate = nil
     subscription.renewalOffer = nil
     subscription.dueDate = nil
-    let stamp = Self.stamp(&subscription, at: now)
-    emit(.expired, subtype, of: &subscription, at: stamp)
-    followFamily(of: &subscription, .expired, subtype, isNewTransaction: false)
+    announce(.expired, subtype, of: &subscription, at: now)
   }
 }

@@ -58,15 +58,15 @@ public struct SubscriptionEngine: Sendable {
   public let options: Options
   /// The state besides the subscriptions.
   package internal(set) var ledger = EngineLedger()
-  var products: [String: CatalogProduct] = [:]
+  let products: [String: CatalogProduct]
   /// The subscriptions, by original transaction.
-  var all = EngineTable<Subscription>(.storeSubscriptions)
+  var all: EngineTable<Subscription>
   /// The original transactions of subscriptions in memory, by account.
   var identifiersByAccount: [String: [String]] = [:]
   /// The families, by each member.
-  var families = EngineTable<FamilyRecord>(.storeFamilies)
+  var families: EngineTable<FamilyRecord>
   /// Accounts whose charges fail, regardless of the billing policy; each a family of its own.
-  var declined = EngineTable<FamilyRecord>(.storeDeclined)
+  var declined: EngineTable<FamilyRecord>
   /// The due dates of subscriptions in memory.
   var due = DueQueue()
   /// The key of the last stored due date whose subscription was taken into memory.
@@ -87,24 +87,19 @@ public struct SubscriptionEngine: Sendable {
   }
 
   /// Goes on with a stored engine.
-  package init(catalog: ProductCatalog, options: Options, ledger: EngineLedger, source: EngineSource?) {
+  init(catalog: ProductCatalog, options: Options, ledger: EngineLedger, source: EngineSource?) {
     self.options = options
+    self.products = catalog.productsByIdentifier
     self.ledger = ledger
     self.source = source
-    let isStored = source != nil
-    (all.isStored, families.isStored, declined.isStored) = (isStored, isStored, isStored)
-    // Only a catalogue built in code can have duplicates; the first one counts.
-    for product in catalog.products where products[product.productIdentifier] == nil {
-      products[product.productIdentifier] = product
-    }
+    all = EngineTable(.storeSubscriptions, of: source)
+    families = EngineTable(.storeFamilies, of: source)
+    declined = EngineTable(.storeDeclined, of: source)
   }
-
-  /// Restores a redeemed nonce, and the date from which it may be forgotten.
-  package mutating func restore(nonce: String, until date: Timestamp) { nonces[nonce] = date }
 
   /// The subscription of an original transaction.
   public subscript(originalTransactionIdentifier: String) -> Subscription? {
-    all[originalTransactionIdentifier, source]
+    all[originalTransactionIdentifier]
   }
 
   /// All subscriptions, in no particular order. Of a stored engine only those that are in memory.
@@ -120,13 +115,10 @@ public struct SubscriptionEngine: Sendable {
     return Set(stored + (identifiersByAccount[account] ?? [])).sorted()
   }
 
-  /// The account's own subscription in a group, expired or not.
-  public func subscription(of account: String, inGroup group: String) -> Subscription? {
-    subscription(of: account, inGroup: group, sharedFrom: nil)
-  }
-
-  /// The same for one that is shared from another.
-  func subscription(of account: String, inGroup group: String, sharedFrom other: String?) -> Subscription? {
+  /// The account's subscription in a group, expired or not: its own, or one that is shared from another.
+  func subscription(
+    of account: String, inGroup group: String, sharedFrom other: String? = nil
+  ) -> Subscription? {
     // After an import there may be several: the latest counts.
     subscriptions(of: account).last { $0.groupIdentifier == group && $0.sharedFrom == other }
   }
@@ -143,18 +135,18 @@ public struct SubscriptionEngine: Sendable {
 
   /// The date of the next due event, if any.
   public var nextDueDate: Timestamp? {
-    [due.first?.date, source?.firstDue(after: dueKey)?.date].compactMap(\.self).min()
+    [due.first?.date, source?.firstDue(after: dueKey)?.entry.date].compactMap(\.self).min()
   }
 
   /// The product with its current price and availability.
-  public func product(_ productIdentifier: String) -> CatalogProduct? {
+  func product(_ productIdentifier: String) -> CatalogProduct? {
     guard var product = products[productIdentifier] else { return nil }
     if ledger.removedProducts.contains(productIdentifier) { product.isForSale = false }
     return product
   }
 
   /// The price of a product for new customers, in thousandths.
-  public func price(of productIdentifier: String) -> Int64? {
+  func price(of productIdentifier: String) -> Int64? {
     if let increased = ledger.prices.first(where: { $0.productIdentifier == productIdentifier }) {
       return increased.price
     }

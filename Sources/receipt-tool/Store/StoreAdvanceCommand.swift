@@ -50,9 +50,9 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
     }
     let notifications = try await OpenStore.with(options.folder) { open in
       let before = try await Self.lastNumber(open.store)
-      if hasBillingIssue { try await open.store.setBillingIssue(true, of: options.account) }
+      if hasBillingIssue { try await open.store.perform(.setBillingIssue(true, of: options.account)) }
       try await open.store.advance(to: target)
-      if hasBillingIssue { try await open.store.setBillingIssue(false, of: options.account) }
+      if hasBillingIssue { try await open.store.perform(.setBillingIssue(false, of: options.account)) }
       return try await Self.notifications(open.store, after: before)
     }
     settings.clockOffset = target.millisecondsSince1970 - SystemClock.now().millisecondsSince1970

@@ -69,9 +69,9 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
   }
 
   private func changed(_ original: String, _ store: LocalStore) async throws -> [SignedNotification]? {
-    if cancels || resumes { return try await store.setAutoRenew(resumes, of: original) }
-    if let change { return try await store.changeRenewal(of: original, to: change) }
-    if let extensionDays { return try await store.extend(original, byDays: extensionDays) }
+    if cancels || resumes { return try await store.perform(.setAutoRenew(resumes, of: original)) }
+    if let change { return try await store.perform(.changeRenewal(of: original, to: change)) }
+    if let extensionDays { return try await store.perform(.extend(original, byDays: extensionDays)) }
     return nil
   }
 
@@ -124,7 +124,9 @@ struct StoreRenewCommand: AsyncParsableCommand {
   var original: String
 
   func run() async throws {
-    let notifications = try await OpenStore.with(options.folder) { try await $0.store.renewNow(original) }
+    let notifications = try await OpenStore.with(options.folder) {
+      try await $0.store.perform(.renewNow(original))
+    }
     try NotificationReport.write(notifications, json: output.json)
   }
 }

@@ -79,14 +79,14 @@ import Testing
         guard try await store.subscriptions(of: "bob").isEmpty else { return }
         try await store.addToFamily("bob", of: "alice")
       }
-      try await insist { try await $0.setBillingIssue(true, of: "alice") }
+      try await insist { try await $0.perform(.setBillingIssue(true, of: "alice")) }
       fixture.clock.advance(seconds: 32 * day)
       try await insist { store in
         guard try await store.subscription(gold)?.isInBillingRetry == true else { return }
-        try await store.renewNow(gold)
+        try await store.perform(.renewNow(gold))
       }
-      try await insist { try await $0.setBillingIssue(false, of: "alice") }
-      try await insist { try await $0.changeRenewal(of: gold, to: "bronze") }
+      try await insist { try await $0.perform(.setBillingIssue(false, of: "alice")) }
+      try await insist { try await $0.perform(.changeRenewal(of: gold, to: "bronze")) }
       fixture.clock.advance(seconds: 70 * day)
       try await buy("coins", "6", by: "bob")
       var pages: [RestoredTransaction] = []
@@ -101,7 +101,7 @@ import Testing
         guard try await store.purchase(theme)?.current.revocationDate == nil else { return }
         try await store.refund(theme)
       }
-      try await insist { try await $0.setAutoRenew(false, of: gold) }
+      try await insist { try await $0.perform(.setAutoRenew(false, of: gold)) }
       fixture.clock.advance(seconds: 400 * day)
       try await insist { try await $0.advance(to: Timestamp(millisecondsSince1970: 0)) }
       try await buy("gold", "7")

@@ -118,15 +118,19 @@ import Testing
     _ = try await store.session(account: "alice").buy("gold", request: "1")
     let before = try await store.subscriptions(of: "alice")
     let id = try #require(before.first?.id)
-    await #expect(throws: LocalStoreError.self) { try await store.extend(id, byDays: 99) }
-    await #expect(throws: LocalStoreError.self) { try await store.changeRenewal(of: id, to: "news") }
+    await #expect(throws: LocalStoreError.self) { try await store.perform(.extend(id, byDays: 99)) }
     await #expect(throws: LocalStoreError.self) {
-      try await store.answerPriceIncrease(of: id, consents: true)
+      try await store.perform(.changeRenewal(of: id, to: "news"))
     }
-    await #expect(throws: LocalStoreError.self) { try await store.setAutoRenew(false, of: "nonsense") }
-    await #expect(throws: LocalStoreError.self) { try await store.setForSale(false, "nonsense") }
     await #expect(throws: LocalStoreError.self) {
-      try await store.changePrice(of: "gold", to: -1, needsConsent: true)
+      try await store.perform(.answerPriceIncrease(of: id, consents: true))
+    }
+    await #expect(throws: LocalStoreError.self) {
+      try await store.perform(.setAutoRenew(false, of: "nonsense"))
+    }
+    await #expect(throws: LocalStoreError.self) { try await store.perform(.setForSale(false, "nonsense")) }
+    await #expect(throws: LocalStoreError.self) {
+      try await store.perform(.changePrice(of: "gold", to: -1, needsConsent: true))
     }
     #expect(try await store.subscriptions(of: "alice") == before)
     #expect(try await store.notifications().count == 1)

@@ -257,8 +257,8 @@ import Testing
   @Test func productsAreTheCatalogues() async throws {
     let store = try fixture.store()
     let session = store.session(account: "alice")
-    try await store.changePrice(of: "silver", to: 7, needsConsent: false)
-    try await store.setForSale(false, "coins")
+    try await store.perform(.changePrice(of: "silver", to: 7, needsConsent: false))
+    try await store.perform(.setForSale(false, "coins"))
     let response = try await fixture.store().session(account: "alice").products(
       for: ["level", "gone", "coins", "silver", "nonsense"], preferredLocales: [])
     #expect(response.products.map(\.id) == ["level", "silver"])

@@ -125,7 +125,7 @@ import Testing
     await #expect(throws: StoreUnavailable.self) { try await customer.buy("silver.plus", request: "2") }
     if collection == "store-subscriptions" {
       let failure = await #expect(throws: LocalStoreError.self) {
-        try await store.setAutoRenew(false, of: "2000000000000001")
+        try await store.perform(.setAutoRenew(false, of: "2000000000000001"))
       }
       #expect(failure?.code == .storage)
     }
@@ -142,7 +142,7 @@ import Testing
     let fixture = StoreFixture()
     try await filled(fixture, customers: 300)
     let store = try fixture.store(on: fixture.storage.reopened())
-    let notices = try await store.changePrice(of: "silver", to: 7, needsConsent: true)
+    let notices = try await store.perform(.changePrice(of: "silver", to: 7, needsConsent: true))
     #expect(notices.count == 300)
     #expect(Set(notices.map(\.type)) == [.priceIncrease])
   }

@@ -3,8 +3,9 @@
 import FoundationEssentials
 import ReceiptCodec
 import ReceiptTesting
-import Storefront
 import Testing
+
+@testable import Storefront
 
 /// A store that an earlier build wrote.
 @Suite struct LocalStoreUpgradeTests {
@@ -133,6 +134,39 @@ import Testing
     #expect(
       try await Self.store(on: storage.reopened()).subscriptions(of: "bob").map(\.transaction.revocationType)
         == [.familyRevoke])
+  }
+
+  @Test("a receipt of version 3 is in a record of its own")
+  func version3() async throws {
+    let fixture = StoreFixture()
+    let request = PurchaseRequest(id: "1", payment: Payment(productIdentifier: "coins"))
+    guard case .purchased(let sold) = try await fixture.store().session(account: "alice").purchase(request)
+    else {
+      Issue.record("nothing was sold")
+      return
+    }
+    let old = fixture.storage.reopened()
+    var texts = SharedTexts()
+    for text in try old.records(in: .storeTexts, after: nil, limit: 10) { try texts.restore(text) }
+    let header = try #require(try old.value(of: "store", in: .storeHeader))
+    let record = try #require(try old.value(of: sold.transactionIdentifier, in: .storeSales))
+    let version4 = String(decoding: header, as: UTF8.self)
+    #expect(version4.contains("\"version\":4"))
+    let receipt = PackedText.pack(String(decoding: sold.receipt, as: UTF8.self), &texts)
+    try old.commit([
+      .put(
+        .storeHeader, key: "store",
+        value: Array(version4.replacing("\"version\":4", with: "\"version\":3").utf8)),
+      .put(.storeSales, key: sold.transactionIdentifier, value: PackedText.split(record).json),
+      .put(.storeReceipts, key: sold.transactionIdentifier, value: receipt),
+    ])
+    let opened = try fixture.store(on: old)
+    #expect(try await opened.purchase(sold.transactionIdentifier)?.transaction.receipt == sold.receipt)
+    // What is written again is of version 4, and a refund leaves the receipt as it was issued.
+    try await opened.refund(sold.transactionIdentifier)
+    let again = try fixture.store(on: old.reopened())
+    #expect(try await again.purchase(sold.transactionIdentifier)?.transaction.receipt == sold.receipt)
+    #expect(try await again.notifications().count == 2)
   }
 
   @Test("a store of version 2 goes on")

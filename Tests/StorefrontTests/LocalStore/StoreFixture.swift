@@ -68,7 +68,7 @@ struct StoreFixture {
   static func offer(
     _ type: OfferType, _ identifier: String? = nil, _ mode: OfferDiscountType, _ period: String,
     count: Int = 1, price: Decimal = 0, codes: Set<String> = [],
-    eligibility: Set<SubscriptionOffer.Eligibility> = [.new, .existing, .expired]
+    eligibility: Set<OfferEligibility> = [.new, .existing, .expired]
   ) throws -> SubscriptionOffer {
     guard let period = SubscriptionPeriod(period) else { throw FixtureError.notVerified(period) }
     return SubscriptionOffer(

@@ -55,7 +55,7 @@ import Testing
     // The current transaction, or an earlier one.
     let past = fold.events.filter { $0.isNewTransaction && $0.originalTransactionIdentifier == id }
     let transaction = transaction(of: fold, past: past, chosen, &random)
-    let price = Int64.random(in: 1...20, using: &random) * 1000
+    let price = Decimal(Int64.random(in: 1...20, using: &random))
     let chance = Bool.random(using: &random)
     do {
       switch Int.random(in: 0..<18, using: &random) {
@@ -64,12 +64,13 @@ import Testing
         let offers: [PaymentOffer] = [.code("SPRING"), .code("WELCOME"), .winBack("come-back")]
         _ = try fold.subscribe(
           "silver", account, offer: offers[Int.random(in: 0..<3, using: &random)], at: now)
-      case 5: try fold.run { try $0.setAutoRenew(chance, of: id, at: now) }
-      case 6, 7: try fold.run { try $0.changeRenewal(of: id, to: product, at: now) }
-      case 8: try fold.run { try $0.changePrice(of: product, to: price, needsConsent: chance, at: now) }
-      case 9: try fold.run { try $0.answerPriceIncrease(of: id, consents: chance, at: now) }
-      case 10: try fold.run { try $0.extend(id, byDays: 10, at: now) }
-      case 11: try fold.run { try $0.renewNow(id, at: now) }
+      case 5: try fold.run { try $0.perform(.setAutoRenew(chance, of: id), at: now) }
+      case 6, 7: try fold.run { try $0.perform(.changeRenewal(of: id, to: product), at: now) }
+      case 8:
+        try fold.run { try $0.perform(.changePrice(of: product, to: price, needsConsent: chance), at: now) }
+      case 9: try fold.run { try $0.perform(.answerPriceIncrease(of: id, consents: chance), at: now) }
+      case 10: try fold.run { try $0.perform(.extend(id, byDays: 10), at: now) }
+      case 11: try fold.run { try $0.perform(.renewNow(id), at: now) }
       case 12, 13:
         guard let transaction else { return }
         try fold.run {
@@ -81,13 +82,16 @@ import Testing
       case 15:
         guard let transaction else { return }
         try fold.run {
-          chance
-            ? $0.declineRefund(of: transaction, account: account, at: now)
-            : $0.requestConsumption(for: transaction, account: account, reason: .other, at: now)
+          $0.notify(
+            chance ? .refundDeclined : .consumptionRequest, about: transaction, account: account,
+            reason: chance ? nil : .other, at: now)
         }
       case 16:
-        if chance { try fold.engine.setForSale(Bool.random(using: &random), product) }
-        fold.engine.setBillingIssue(chance, of: account)
+        if chance {
+          let isForSale = Bool.random(using: &random)
+          try fold.run { try $0.perform(.setForSale(isForSale, product), at: $0.ledger.time) }
+        }
+        try fold.run { try $0.perform(.setBillingIssue(chance, of: account), at: $0.ledger.time) }
       default:
         if chance {
           try fold.run { try $0.addToFamily(account, of: accounts[0], at: now) }

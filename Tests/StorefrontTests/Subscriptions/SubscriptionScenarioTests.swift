@@ -6,6 +6,7 @@ import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
 import ReceiptTesting
+import StoreSimulation
 import Storefront
 import Testing
 
@@ -43,11 +44,11 @@ import Testing
     #expect(renewal.renewalInfo?.renewalDate == renewal.transaction.expiresDate)
     #expect(renewal.status == .active)
     let cancelled = try date("2025-02-10T00:00:00Z")
-    try fold.run { try $0.setAutoRenew(false, of: id, at: cancelled) }
+    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: cancelled) }
     #expect(fold.last(1) == ["DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED"])
-    try fold.run { try $0.setAutoRenew(true, of: id, at: cancelled) }
-    try fold.run { try $0.setAutoRenew(true, of: id, at: cancelled) }
-    try fold.run { try $0.setAutoRenew(false, of: id, at: cancelled) }
+    try fold.run { try $0.perform(.setAutoRenew(true, of: id), at: cancelled) }
+    try fold.run { try $0.perform(.setAutoRenew(true, of: id), at: cancelled) }
+    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: cancelled) }
     #expect(
       fold.last(3) == [
         "DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED", "DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_ENABLED",
@@ -60,7 +61,9 @@ import Testing
     #expect(fold.events.last?.renewalInfo?.expirationIntent == .cancelled)
     #expect(fold.engine[id]?.status(at: end) == .expired)
     fold.agrees(at: end, shuffled: &random)
-    #expect(throws: SubscriptionError.self) { try fold.run { try $0.setAutoRenew(true, of: id, at: end) } }
+    #expect(throws: SubscriptionError.self) {
+      try fold.run { try $0.perform(.setAutoRenew(true, of: id), at: end) }
+    }
     #expect(try fold.subscribe("gold", "alice", at: end) == id)
     #expect(fold.last(1) == ["SUBSCRIBED RESUBSCRIBE"])
     fold.agrees(at: end, shuffled: &random)
@@ -108,7 +111,7 @@ import Testing
       let id = try fold.subscribe("gold", "alice", at: start)
       let paid = try date("2025-02-01T00:00:00Z").addingSeconds(day * 86_400)
       try fold.advance(to: paid)
-      try fold.run { try $0.renewNow(id, at: paid) }
+      try fold.run { try $0.perform(.renewNow(id), at: paid) }
       #expect(fold.last(1) == ["DID_RENEW BILLING_RECOVERY"])
       #expect(fold.engine[id]?.expiresDate.iso8601 == expected)
       fold.agrees(at: paid, shuffled: &random)
@@ -140,13 +143,13 @@ import Testing
 
     let answer = try fold.engine.subscribe("silver.plus", account: "alice", at: day)
     try fold.add(answer.events)
-    #expect(!answer.isNew)
+    #expect(!answer.events.contains { $0.isNewTransaction })
     #expect(answer.transaction.transactionId == upgrade.transaction.transactionId)
     #expect(fold.last(1) == ["DID_CHANGE_RENEWAL_PREF DOWNGRADE"])
     #expect(fold.events.last?.renewalInfo?.autoRenewProductId == "silver.plus")
-    try fold.run { try $0.changeRenewal(of: id, to: "gold", at: day) }
+    try fold.run { try $0.perform(.changeRenewal(of: id, to: "gold"), at: day) }
     #expect(fold.last(1) == ["DID_CHANGE_RENEWAL_PREF"])
-    try fold.run { try $0.changeRenewal(of: id, to: "bronze", at: day) }
+    try fold.run { try $0.perform(.changeRenewal(of: id, to: "bronze"), at: day) }
     fold.agrees(at: day, shuffled: &random)
     try fold.advance(to: day.addingSeconds(31 * 86_400))
     #expect(fold.last(1) == ["DID_RENEW"])
@@ -154,14 +157,14 @@ import Testing
     #expect(fold.events.last?.transaction.price == 20_000)
     fold.agrees(at: day.addingSeconds(31 * 86_400), shuffled: &random)
     #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.changeRenewal(of: id, to: "news", at: day.addingSeconds(31 * 86_400)) }
+      try fold.run { try $0.perform(.changeRenewal(of: id, to: "news"), at: day.addingSeconds(31 * 86_400)) }
     }
   }
 
   @Test mutating func crossgradesOfTheSameLengthAreAtOnce() throws {
     var fold = try fold()
     let id = try fold.subscribe("silver.plus", "alice", at: start)
-    try fold.run { try $0.changeRenewal(of: id, to: "silver", at: start.addingSeconds(9)) }
+    try fold.run { try $0.perform(.changeRenewal(of: id, to: "silver"), at: start.addingSeconds(9)) }
     #expect(fold.last(1) == ["DID_CHANGE_RENEWAL_PREF UPGRADE"])
     #expect(fold.engine[id]?.productIdentifier == "silver")
     // A change of product gets no introductory offer, which is only for new subscribers.
@@ -173,7 +176,7 @@ import Testing
     var fold = try fold()
     _ = try fold.subscribe("gold", "alice", at: start)
     let again = try fold.engine.subscribe("gold", account: "alice", at: start.addingSeconds(60))
-    #expect(!again.isNew)
+    #expect(!again.events.contains { $0.isNewTransaction })
     #expect(again.events.isEmpty)
     #expect(again.transaction.transactionId == fold.events.last?.transaction.transactionId)
   }
@@ -187,11 +190,13 @@ import Testing
     #expect(trial.price == 0)
     #expect(trial.offerPeriod == "P1W")
     #expect(trial.expiresDate == start.addingSeconds(7 * 86_400))
-    #expect(throws: SubscriptionError.self) { try fold.run { try $0.extend(id, byDays: 5, at: start) } }
+    #expect(throws: SubscriptionError.self) {
+      try fold.run { try $0.perform(.extend(id, byDays: 5), at: start) }
+    }
     try fold.advance(to: start.addingSeconds(7 * 86_400))
     #expect(fold.events.last?.transaction.price == 5000)
     #expect(fold.events.last?.transaction.offerType == nil)
-    try fold.run { try $0.setAutoRenew(false, of: id, at: start.addingSeconds(8 * 86_400)) }
+    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(8 * 86_400)) }
     let later = start.addingSeconds(100 * 86_400)
     try fold.advance(to: later)
     _ = try fold.subscribe("silver", "alice", at: later)
@@ -249,8 +254,8 @@ import Testing
   @Test mutating func formerPayingSubscribersCanRedeemWinBackOffers() throws {
     var fold = try fold()
     let id = try fold.subscribe("silver", "alice", at: start)
-    try fold.run { try $0.renewNow(id, at: start.addingSeconds(60)) }
-    try fold.run { try $0.setAutoRenew(false, of: id, at: start.addingSeconds(90)) }
+    try fold.run { try $0.perform(.renewNow(id), at: start.addingSeconds(60)) }
+    try fold.run { try $0.perform(.setAutoRenew(false, of: id), at: start.addingSeconds(90)) }
     let later = start.addingSeconds(100 * 86_400)
     try fold.advance(to: later)
     #expect(fold.events.last?.renewalInfo?.eligibleWinBackOfferIds == ["come-back"])
@@ -349,10 +354,12 @@ import Testing
     for answer in [nil, true, false] {
       var fold = try fold()
       let id = try fold.subscribe("gold", "alice", at: start)
-      try fold.run { try $0.changePrice(of: "gold", to: 12_000, needsConsent: true, at: day) }
+      try fold.run { try $0.perform(.changePrice(of: "gold", to: 12, needsConsent: true), at: day) }
       #expect(fold.last(1) == ["PRICE_INCREASE PENDING"])
       #expect(fold.events.last?.renewalInfo?.priceIncreaseStatus == .noResponse)
-      if let answer { try fold.run { try $0.answerPriceIncrease(of: id, consents: answer, at: day) } }
+      if let answer {
+        try fold.run { try $0.perform(.answerPriceIncrease(of: id, consents: answer), at: day) }
+      }
       fold.agrees(at: day, shuffled: &random)
       try fold.advance(to: end)
       if answer == true {
@@ -366,9 +373,9 @@ import Testing
     }
     var fold = try fold()
     _ = try fold.subscribe("gold", "alice", at: start)
-    try fold.run { try $0.changePrice(of: "gold", to: 11_000, needsConsent: false, at: day) }
+    try fold.run { try $0.perform(.changePrice(of: "gold", to: 11, needsConsent: false), at: day) }
     #expect(fold.last(1) == ["PRICE_INCREASE ACCEPTED"])
-    try fold.run { try $0.changePrice(of: "gold", to: 9000, needsConsent: true, at: day) }
+    try fold.run { try $0.perform(.changePrice(of: "gold", to: 9, needsConsent: true), at: day) }
     #expect(fold.last(1) == ["PRICE_INCREASE ACCEPTED"])
     try fold.advance(to: end)
     #expect(fold.events.last?.transaction.price == 9000)
@@ -377,7 +384,7 @@ import Testing
   @Test mutating func productsNotForSaleDoNotRenew() throws {
     var fold = try fold()
     _ = try fold.subscribe("gold", "alice", at: start)
-    try fold.engine.setForSale(false, "gold")
+    try fold.run { try $0.perform(.setForSale(false, "gold"), at: $0.ledger.time) }
     try fold.advance(to: date("2025-02-01T00:00:00Z"))
     #expect(fold.last(1) == ["EXPIRED PRODUCT_NOT_FOR_SALE"])
     #expect(fold.events.last?.renewalInfo?.expirationIntent == .productUnavailable)
@@ -389,12 +396,16 @@ import Testing
     var fold = try fold()
     let id = try fold.subscribe("gold", "alice", at: start)
     for days in [0, 91] {
-      #expect(throws: SubscriptionError.self) { try fold.run { try $0.extend(id, byDays: days, at: start) } }
+      #expect(throws: SubscriptionError.self) {
+        try fold.run { try $0.perform(.extend(id, byDays: days), at: start) }
+      }
     }
-    for _ in 0..<2 { try fold.run { try $0.extend(id, byDays: 5, at: start) } }
+    for _ in 0..<2 { try fold.run { try $0.perform(.extend(id, byDays: 5), at: start) } }
     #expect(fold.last(2) == ["RENEWAL_EXTENDED", "RENEWAL_EXTENDED"])
     #expect(fold.engine[id]?.expiresDate.iso8601 == "2025-02-11T00:00:00.000Z")
-    #expect(throws: SubscriptionError.self) { try fold.run { try $0.extend(id, byDays: 5, at: start) } }
+    #expect(throws: SubscriptionError.self) {
+      try fold.run { try $0.perform(.extend(id, byDays: 5), at: start) }
+    }
     fold.agrees(at: start, shuffled: &random)
     try fold.advance(to: date("2025-02-10T23:59:59Z"))
     #expect(fold.last(1) == ["RENEWAL_EXTENDED"])
@@ -408,11 +419,12 @@ import Testing
     let bought = try #require(fold.engine[id]?.transaction)
     let day = start.addingSeconds(86_400)
     try fold.run {
-      $0.requestConsumption(for: bought, account: "alice", reason: .unintendedPurchase, at: day)
+      $0.notify(
+        .consumptionRequest, about: bought, account: "alice", reason: .unintendedPurchase, at: day)
     }
     #expect(fold.last(1) == ["CONSUMPTION_REQUEST"])
     #expect(fold.events.last?.consumptionRequestReason == .unintendedPurchase)
-    try fold.run { $0.declineRefund(of: bought, account: "alice", at: day) }
+    try fold.run { $0.notify(.refundDeclined, about: bought, account: "alice", at: day) }
     #expect(fold.last(1) == ["REFUND_DECLINED"])
     try fold.run {
       try $0.refund(bought, account: "alice", reason: .issue, amount: .prorated(30_000), at: day)
@@ -454,14 +466,14 @@ import Testing
     try fold.advance(to: date("2025-02-01T00:00:00Z"))
     #expect(fold.last(2) == ["DID_RENEW", "DID_RENEW"])
     #expect(throws: SubscriptionError.self) {
-      try fold.run { try $0.setAutoRenew(false, of: member.id, at: day) }
+      try fold.run { try $0.perform(.setAutoRenew(false, of: member.id), at: day) }
     }
-    fold.engine.setBillingIssue(true, of: "alice")
+    try fold.run { try $0.perform(.setBillingIssue(true, of: "alice"), at: $0.ledger.time) }
     try fold.advance(to: date("2025-03-02T00:00:00Z"))
     #expect(fold.last(2) == ["DID_FAIL_TO_RENEW GRACE_PERIOD", "DID_FAIL_TO_RENEW GRACE_PERIOD"])
     fold.agrees(at: try date("2025-03-02T00:00:00Z"), shuffled: &random)
-    try fold.run { try $0.renewNow(id, at: date("2025-03-02T00:00:00Z")) }
-    fold.engine.setBillingIssue(false, of: "alice")
+    try fold.run { try $0.perform(.renewNow(id), at: date("2025-03-02T00:00:00Z")) }
+    try fold.run { try $0.perform(.setBillingIssue(false, of: "alice"), at: $0.ledger.time) }
     let now = try date("2025-03-05T00:00:00Z")
     let paid = try #require(fold.engine[id]?.transaction)
     try fold.run { try $0.refund(paid, account: "alice", at: now) }
@@ -473,10 +485,10 @@ import Testing
     #expect(fold.last(2) == ["REFUND_REVERSED", "SUBSCRIBED RESUBSCRIBE"])
     fold.agrees(at: now, shuffled: &random)
     // To a product that is not shared, and back.
-    try fold.run { try $0.changeRenewal(of: id, to: "silver", at: now) }
+    try fold.run { try $0.perform(.changeRenewal(of: id, to: "silver"), at: now) }
     try fold.advance(to: date("2025-04-02T00:00:00Z"))
     #expect(fold.last(2) == ["DID_RENEW", "REVOKE"])
-    try fold.run { try $0.changeRenewal(of: id, to: "gold", at: date("2025-04-03T00:00:00Z")) }
+    try fold.run { try $0.perform(.changeRenewal(of: id, to: "gold"), at: date("2025-04-03T00:00:00Z")) }
     #expect(fold.last(2) == ["DID_CHANGE_RENEWAL_PREF UPGRADE", "SUBSCRIBED RESUBSCRIBE"])
     try fold.run { try $0.removeFromFamily("bob", at: date("2025-04-04T00:00:00Z")) }
     #expect(fold.last(1) == ["REVOKE"])

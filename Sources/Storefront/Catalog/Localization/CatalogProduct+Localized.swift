@@ -19,18 +19,14 @@ extension CatalogProduct {
   ///   - storefrontLocale: How the customer's store writes prices; see ``StorefrontRegion/locale``.
   /// - Returns: The product.
   public func localized(preferredLocales: [Locale], storefrontLocale: Locale) -> Product {
-    localized(
-      in: preferredLocales.compactMap { LanguageTag($0) },
-      priceLocale: storefrontLocale.withCurrency(currency))
-  }
-
-  func localized(in languages: [LanguageTag], priceLocale: Locale) -> Product {
+    let languages = preferredLocales.compactMap { LanguageTag($0) }
     let best = LanguageMatch.index(of: languages, among: localizations.map { LanguageTag($0.locale) })
       .map { localizations[$0] }
     let name = referenceName.isEmpty ? productIdentifier : referenceName
     return Product(
       productIdentifier: productIdentifier, localizedTitle: best?.title ?? name,
-      localizedDescription: best?.description ?? "", price: price, priceLocale: priceLocale,
+      localizedDescription: best?.description ?? "", price: price,
+      priceLocale: storefrontLocale.withCurrency(currency),
       currency: currency, type: type, isFamilyShareable: isFamilyShareable,
       relatedProductIdentifiers: relatedProductIdentifiers, subscription: subscription
     ).withoutCodes
@@ -39,27 +35,15 @@ extension CatalogProduct {
 
 extension ProductCatalog {
   /// The response to a products request: the requested products that are for sale, in the catalogue's order, and the
-  /// other identifiers, sorted.
-  ///
-  /// - Parameters:
-  ///   - identifiers: The requested products. No call lists all products of a store.
-  ///   - preferredLocales: The languages that the customer reads, best first.
-  ///   - storefrontLocale: How the customer's store writes prices.
-  /// - Returns: The response.
+  /// other identifiers, sorted. No call lists all products of a store.
   public func response(
     for identifiers: Set<String>, preferredLocales: [Locale], storefrontLocale: Locale
   ) -> ProductsResponse {
-    let languages = preferredLocales.compactMap { LanguageTag($0) }
-    var priceLocales: [String: Locale] = [:]
-    var found: [Product] = []
-    var missing = identifiers
-    for product in products where product.isForSale && missing.contains(product.productIdentifier) {
-      missing.remove(product.productIdentifier)
-      let priceLocale = priceLocales[product.currency] ?? storefrontLocale.withCurrency(product.currency)
-      priceLocales[product.currency] = priceLocale
-      found.append(product.localized(in: languages, priceLocale: priceLocale))
-    }
-    return ProductsResponse(products: found, invalidProductIdentifiers: missing.sorted())
+    let found = products.filter { $0.isForSale && identifiers.contains($0.id) }
+    return ProductsResponse(
+      products: found.map {
+        $0.localized(preferredLocales: preferredLocales, storefrontLocale: storefrontLocale)
+      }, invalidProductIdentifiers: identifiers.subtracting(found.map(\.id)).sorted())
   }
 }
 

@@ -16,14 +16,14 @@ public struct StorefrontRegion: Sendable, Hashable, CustomStringConvertible {
 
   /// The storefront of three letters; `nil` if there is no such country or region.
   public init?(countryCode: String) {
-    guard let region = CountryCodes.twoLetters(of: countryCode) else { return nil }
+    guard let region = CountryCodes.twoByThree[countryCode] else { return nil }
     self.countryCode = countryCode
     regionCode = region
   }
 
   /// The storefront of a locale's region; `nil` if the locale has no region, or one that is not a country.
   public init?(_ locale: Locale) {
-    guard let region = locale.region?.identifier, let country = CountryCodes.threeLetters(of: region) else {
+    guard let region = locale.region?.identifier, let country = CountryCodes.threeByTwo[region] else {
       return nil
     }
     countryCode = country
@@ -69,17 +69,14 @@ extension StorefrontRegion {
 
 /// Codes of countries and regions: ISO 3166-1, two letters and three, and Kosovo as app stores have it.
 enum CountryCodes {
-  static func threeLetters(of twoLetters: String) -> String? { threeByTwo[twoLetters] }
-  static func twoLetters(of threeLetters: String) -> String? { twoByThree[threeLetters] }
-
   /// All pairs of codes, sorted by the two letters.
   static let all: [(two: String, three: String)] = table.split { $0 == " " || $0 == "\n" }.map { pair in
     (String(pair.prefix(2)), String(pair.dropFirst(2)))
   }
 
-  private static let threeByTwo = Dictionary(
+  static let threeByTwo = Dictionary(
     all.map { ($0.two, $0.three) }, uniquingKeysWith: { first, _ in first })
-  private static let twoByThree = Dictionary(
+  static let twoByThree = Dictionary(
     all.map { ($0.three, $0.two) }, uniquingKeysWith: { first, _ in first })
 
   private static let table = """

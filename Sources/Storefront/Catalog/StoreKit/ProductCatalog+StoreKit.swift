@@ -5,17 +5,12 @@ public import ReceiptCodec
 public import ReceiptCrypto
 
 extension ProductCatalog {
-  /// Reads the catalogue of an Xcode `.storekit` file.
+  /// Reads the catalogue of an Xcode `.storekit` file. The first fault is thrown, with its place in the file.
   ///
   /// All prices have one currency: that of the settings' storefront. A subscription has one introductory offer: that of
   /// `introductoryOffers` where there is one, else `introductoryOffer`; never both. An offer for monthly billing within
   /// a commitment is left out, since a store here bills a period at once. An offer by code is redeemed by its
   /// identifier, or by its reference name where it has none.
-  ///
-  /// - Parameters:
-  ///   - storeKitConfiguration: The whole file.
-  ///   - limits: Bounds on its size.
-  /// - Throws: ``CatalogError`` with the place of the first fault.
   public init(
     storeKitConfiguration: [UInt8], limits: ReceiptLimits = .standard
   ) throws(CatalogError) {
@@ -25,12 +20,6 @@ extension ProductCatalog {
 
   /// The public key of the promotional offers of an Xcode `.storekit` file, by its identifier, as
   /// ``SubscriptionEngine/Options/offerKeys`` takes it; none where the file has no key.
-  ///
-  /// - Parameters:
-  ///   - storeKitConfiguration: The whole file.
-  ///   - limits: Bounds on its size.
-  /// - Returns: The keys.
-  /// - Throws: ``CatalogError`` with the place of the first fault.
   public static func offerKeys(
     storeKitConfiguration: [UInt8], limits: ReceiptLimits = .standard
   ) throws(CatalogError) -> [String: PublicKey] {
@@ -54,21 +43,23 @@ extension ProductCatalog {
         try reader.add(subscription, group: group.id, at: "\(path).subscriptions[\(index)]")
       }
     }
-    try CatalogChecker(catalog: reader.catalog, paths: reader.paths).check()
+    do throws(CatalogError) { try reader.catalog.validate() } catch { throw reader.located(error) }
     self = reader.catalog
   }
 }
 
-/// Builds a catalogue from an Xcode `.storekit` file, and records the JSON path of each part.
+/// Builds a catalogue from an Xcode `.storekit` file.
 private struct StoreKitReader {
   let currency: String
   private(set) var catalog = ProductCatalog()
-  private(set) var paths = CatalogPaths(
-    names: CatalogPaths.Names(
-      productIdentifier: "productID", price: "displayPrice", level: "groupNumber",
-      groupIdentifier: "subscriptionGroupID", offerIdentifier: "offerID", offerPrice: "displayPrice",
-      periodCount: "numberOfPeriods"))
+  /// The JSON paths of the catalogue's parts in the file, by those in our own format.
+  private var paths: [String: String] = [:]
 
+  /// The names in the file of members that have others in our own format.
+  private static let names = [
+    "productIdentifier": "productID", "price": "displayPrice", "level": "groupNumber",
+    "groupIdentifier": "subscriptionGroupID", "identifier": "offerID", "periodCount": "numberOfPeriods",
+  ]
   private static let types: KeyValuePairs<String, ProductType> = [
     "Consumable": .consumable, "NonConsumable": .nonConsumable,
     "NonRenewingSubscription": .nonRenewingSubscription, "RecurringSubscription": .autoRenewableSubscription,
@@ -79,12 +70,24 @@ private struct StoreKitReader {
 
   init(currency: String) { self.currency = currency }
 
+  /// A fault of the catalogue, at its place in the file.
+  func located(_ error: CatalogError) -> CatalogError {
+    var part = error.place[...]
+    var rest = ""
+    while paths[String(part)] == nil, let point = part.lastIndex(of: ".") {
+      let name = String(part[part.index(after: point)...])
+      rest = ".\(Self.names[name] ?? name)\(rest)"
+      part = part[..<point]
+    }
+    return CatalogError(error.code, at: (paths[String(part)] ?? String(part)) + rest, error.message)
+  }
+
   mutating func add(_ group: StoreKitSubscriptionGroup, at path: String) {
+    paths["$.subscriptionGroups[\(catalog.subscriptionGroups.count)]"] = path
     catalog.subscriptionGroups.append(
       SubscriptionGroup(
         id: group.id, referenceName: group.name ?? "",
         localizations: Self.localizations(group.localizations)))
-    paths.groups.append(path)
   }
 
   mutating func add(_ product: StoreKitProduct, group: String?, at path: String) throws(CatalogError) {
@@ -94,10 +97,14 @@ private struct StoreKitReader {
       price: try PriceText.price(product.displayPrice, at: "\(path).displayPrice"), currency: currency,
       localizations: Self.localizations(product.localizations),
       isFamilyShareable: product.familyShareable ?? false)
-    var productPaths = CatalogPaths.ProductPaths(product: path, subscription: path)
+    let own = "$.products[\(catalog.products.count)]"
+    paths[own] = path
+    paths["\(own).subscription"] = path
     if type == .autoRenewableSubscription {
       let offers = try Self.offers(of: product, at: path)
-      productPaths.offers = offers.map(\.path)
+      for (index, offer) in offers.enumerated() {
+        paths["\(own).subscription.offers[\(index)]"] = offer.path
+      }
       let period = product.recurringSubscriptionPeriod
       result.subscription = SubscriptionTerms(
         groupIdentifier: try Self.groupIdentifier(of: product, in: group, at: path),
@@ -109,7 +116,6 @@ private struct StoreKitReader {
         .unexpectedSubscription, at: "\(path).type", "Only a RecurringSubscription can be in a group.")
     }
     catalog.products.append(result)
-    paths.products.append(productPaths)
   }
 
   private static func known<Value>(
@@ -197,7 +203,7 @@ private struct StoreKitReader {
       periodCount: Int(clamping: offer.numberOfPeriods ?? 1), price: mode == .freeTrial ? 0 : price)
     if type == .offerCode, let identifier { result.codes = [identifier] }
     if let eligibility = offer.eligibility {
-      result.eligibility = Set(eligibility.map(SubscriptionOffer.Eligibility.init))
+      result.eligibility = Set(eligibility.map { OfferEligibility(rawValue: $0) })
     }
     return result
   }

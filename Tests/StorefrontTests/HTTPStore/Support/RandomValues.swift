@@ -119,7 +119,7 @@ struct RandomValues: RandomNumberGenerator {
           type: OfferType(rawValue: Int64(values.integer())), identifier: values.maybe { $0.text() },
           paymentMode: OfferDiscountType(rawValue: values.text()), period: values.period(),
           periodCount: values.integer(), price: values.decimal(),
-          eligibility: Set(values.array { SubscriptionOffer.Eligibility(rawValue: $0.text()) }))
+          eligibility: Set(values.array { OfferEligibility(rawValue: $0.text()) }))
       })
   }
 
