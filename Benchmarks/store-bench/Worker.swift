@@ -58,9 +58,9 @@ enum Worker {
   }
 
   private static func finish(_ id: PaymentTransaction.ID, in queue: PaymentQueue) async throws {
-    guard let receipt = try await queue.receipt(of: id) else { return }
+    guard let receipt = try await queue.transaction(id)?.transactionReceipt else { return }
     say("delivered \(id.rawValue) \(String(decoding: receipt, as: UTF8.self))")
-    try await queue.finish(id)
+    try await queue.finish([id])
     say("finished \(id.rawValue)")
   }
 
