@@ -149,7 +149,7 @@ public struct PushTokenVerifier: Sendable {
     guard let issuer = claims["iss"]?.string, Self.issuers.contains(issuer) else {
       throw PushTokenRejection(.wrongIssuer, "The token is issued by \(claims["iss"]?.string ?? "nobody").")
     }
-    guard claims["aud"]?.string == audience else {
+    guard claims["aud"]?.string.map({ UTF8Text.isIdentical($0, audience) }) == true else {
       throw PushTokenRejection(.wrongAudience, "The token is for \(claims["aud"]?.string ?? "no audience").")
     }
     let issuedAt = try instant("iat")
@@ -162,7 +162,7 @@ public struct PushTokenVerifier: Sendable {
       throw PushTokenRejection(
         .issuedInFuture, "The token was issued at \(issuedAt.iso8601Seconds), in the future.")
     }
-    guard claims["email"]?.string == email else {
+    guard claims["email"]?.string.map({ UTF8Text.isIdentical($0, email) }) == true else {
       throw PushTokenRejection(.wrongEmail, "The token is of \(claims["email"]?.string ?? "no account").")
     }
     guard claims["email_verified"] == .bool(true) else {

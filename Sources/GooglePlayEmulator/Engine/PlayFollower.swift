@@ -110,7 +110,7 @@ struct PlayFollower {
       let end = purchase.pauseDate
       purchase.endPause()
       post(3, of: purchase, at: date, &change)
-      if let end { try await ledger.store.postpone(original, to: end) }
+      if let end { try await ledger.store.perform(.postpone(original, to: end)) }
     case (.expired, let subtype):
       if subtype != .voluntary {
         purchase.canceller = .system
