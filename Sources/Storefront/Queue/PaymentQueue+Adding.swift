@@ -54,11 +54,9 @@ extension PaymentQueue {
 
   private func enqueue(_ payments: [Payment]) throws(PaymentQueueError) -> [SequenceNumber] {
     try requireOpen()
+    for payment in payments { try check(payment) }
     var changes = LedgerChanges()
-    for payment in payments {
-      try check(payment)
-      changes.add(payment, request: options.makeIdentifier())
-    }
+    for payment in payments { changes.add(payment, request: options.makeIdentifier()) }
     let added = try commit(changes)
     synchronization.toSend += added
     if !added.isEmpty { wake() }

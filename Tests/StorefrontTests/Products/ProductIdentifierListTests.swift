@@ -153,9 +153,10 @@ import Testing
     }
   }
 
-  @Test func theLineOfASyntaxErrorIsNamed() {
+  @Test func theCauseOfASyntaxErrorIsNamed() {
     let error = error(propertyList: "<plist>\n<array>\n<string>&nbsp;</string>")
-    #expect(error?.message.contains("line 3") == true)
+    #expect(error?.code == .malformed)
+    #expect(error?.message.contains("ampersand") == true && error?.message.contains("line") == false)
   }
 
   @Test func aTruncatedPropertyListIsRefused() throws {

@@ -27,7 +27,10 @@ struct PropertyListStrings: Decodable {
       throw ProductIdentifierError(wrongTypeAt: path)
     } catch DecodingError.dataCorrupted(let context) {
       let cause = unsafe (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String
-      throw ProductIdentifierError(.malformed, at: "$", cause ?? context.debugDescription)
+      // Foundation's numbers of lines are wrong.
+      let words = cause ?? context.debugDescription
+      let end = words.firstRange(of: " at line ")?.lowerBound ?? words.endIndex
+      throw ProductIdentifierError(.malformed, at: "$", "It is no property list: \(words[..<end]).")
     } catch {
       throw ProductIdentifierError(.malformed, at: "$", "It is no property list: \(error)")
     }
