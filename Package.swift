@@ -268,7 +268,7 @@ if Context.environment["RECEIPTKIT_CONCURRENCY_TESTS"] != nil {
     "StorefrontTests": [
       "Catalog/Support", "Downloads/Support", "HTTPStore/Support", "LocalStore/StoreFixture.swift",
       "Products/Support", "PurchasableItems/Support", "Queue/FakeStore.swift", "Queue/QueueStressTests.swift",
-      "Queue/QueueSupport.swift", "Queue/Watchers.swift", "Stress",
+      "Queue/QueueSupport.swift", "Queue/Watchers.swift", "Storage/FaultyRecordStorage.swift", "Stress",
     ],
   ]
   package.targets.removeAll { $0.type == .test && sources[$0.name] == nil }
