@@ -156,7 +156,7 @@ final class DetachedEvidence: Evidence {
 }
 
 extension PublicKey {
-  /// The length of a signature by this key (RFC 8017 section 8); `nil` for a key that is none of RSA.
+  /// The length of a signature by this key (RFC 8017 section 8); `nil` for other keys than RSA.
   fileprivate var rsaSignatureByteCount: Int? {
     if case .rsa(let bits) = kind { (bits + 7) / 8 } else { nil }
   }

@@ -11,9 +11,7 @@ struct StoredRecords: Sendable {
   let storage: any RecordStorage
 
   func value(of key: String, in collection: RecordCollection) throws(LocalStoreError) -> [UInt8]? {
-    do throws(RecordStorageError) { return try storage.value(of: key, in: collection) } catch {
-      throw LocalStoreError(error)
-    }
+    try wrapping { () throws(RecordStorageError) in try storage.value(of: key, in: collection) }
   }
 
   func row<Row: JSONObject>(_ key: String, in collection: RecordCollection) throws(LocalStoreError) -> Row? {
@@ -24,20 +22,16 @@ struct StoredRecords: Sendable {
   func records(
     in collection: RecordCollection, after key: String?, limit: Int = StoredRecords.pageSize
   ) throws(LocalStoreError) -> [StoredRecord] {
-    do throws(RecordStorageError) {
-      return try storage.records(in: collection, after: key, limit: limit)
-    } catch {
-      throw LocalStoreError(error)
+    try wrapping { () throws(RecordStorageError) in
+      try storage.records(in: collection, after: key, limit: limit)
     }
   }
 
   func records(
     in collection: RecordCollection, before key: String, limit: Int
   ) throws(LocalStoreError) -> [StoredRecord] {
-    do throws(RecordStorageError) {
-      return try storage.records(in: collection, before: key, limit: limit)
-    } catch {
-      throw LocalStoreError(error)
+    try wrapping { () throws(RecordStorageError) in
+      try storage.records(in: collection, before: key, limit: limit)
     }
   }
 
@@ -72,19 +66,23 @@ struct StoredRecords: Sendable {
 
   /// Stores changes, on disk or, with `isDurable` false, after the next ``synchronize()``.
   func commit(_ changes: [RecordChange], isDurable: Bool = true) throws(LocalStoreError) {
-    do throws(RecordStorageError) {
+    try wrapping { () throws(RecordStorageError) in
       if isDurable { try storage.commit(changes) } else { try storage.append(changes) }
-    } catch {
-      throw LocalStoreError(error)
     }
   }
 
   func synchronize() throws(LocalStoreError) {
-    do throws(RecordStorageError) { try storage.synchronize() } catch { throw LocalStoreError(error) }
+    try wrapping { () throws(RecordStorageError) in try storage.synchronize() }
   }
 
   func close() throws(LocalStoreError) {
-    do throws(RecordStorageError) { try storage.close() } catch { throw LocalStoreError(error) }
+    try wrapping { () throws(RecordStorageError) in try storage.close() }
+  }
+
+  private func wrapping<Value>(
+    _ body: () throws(RecordStorageError) -> Value
+  ) throws(LocalStoreError) -> Value {
+    do throws(RecordStorageError) { return try body() } catch { throw LocalStoreError(error) }
   }
 
   static func decode<Record: JSONObject>(_ bytes: [UInt8], at place: String) throws(LocalStoreError) -> Record
