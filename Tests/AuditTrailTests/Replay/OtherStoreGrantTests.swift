@@ -96,6 +96,15 @@ import Testing
     #expect(try await grant(next).isGranted)
   }
 
+  @Test("a test purchase without an order is entered by its purchase token, and granted once")
+  func withoutOrder() async throws {
+    let token = try #require(SampleReceipts.googlePlayPurchase.purchaseToken)
+    #expect(try await grant(playPurchase { $0.orderId = nil }).isGranted)
+    #expect(try log.withView { try $0.entries(transaction: token).map(\.index) } == [0])
+    expectReplay(
+      try await grant(playPurchase { $0.orderId = nil }), "\(token) was granted before, in entry 0")
+  }
+
   @Test("a consumable of Huawei is granted once: its order and its purchase token each tell a replay")
   func huawei() async throws {
     let (order, token) = ("20251001150910000example.100000001", "0000019example.1.100000001")

@@ -118,6 +118,11 @@ import Testing
     #expect(error?.place == .jsonPath(place), "\(json): \(error?.description ?? "accepted")")
   }
 
+  @Test func `Nothing may follow the object`() {
+    #expect(failure(#"{"data":"x","signature":"AAEC"} {}"#)?.code == .trailingData)
+    #expect(failure(#"{"data":"x","signature":"AAEC"}x"#)?.code == .trailingData)
+  }
+
   @Test func `Two stores and a licence are told by their data`() throws {
     func kind(_ data: String) throws -> ReceiptKind {
       try DetachedContent(decoding: Array(data.utf8)).kind

@@ -226,6 +226,16 @@ import Testing
     expectInvalid(verifier.verify(receipt), .chainUntrusted, at: "signerInfo")
   }
 
+  @Test("cache keys are equal where all three parts are, byte for byte")
+  func equalCacheKeys() {
+    let (one, other): ([UInt8], [UInt8]) = ([1, 2, 3], [1, 2, 4])
+    let key = SignerCacheKey(one[...], one[...], one[...])
+    #expect(key == SignerCacheKey(one[...], one[...], one[...]))
+    #expect(key != SignerCacheKey(other[...], one[...], one[...]))
+    #expect(key != SignerCacheKey(one[...], other[...], one[...]))
+    #expect(key != SignerCacheKey(one[...], one[...], other[...]))
+  }
+
   @Test("a known signer does not authenticate another signature, content or algorithm")
   func knownSignerForgery() throws {
     let verifier = try Fixture.verifier()

@@ -74,6 +74,23 @@ import Testing
     #expect(expectValid(try Fixture.verifierOfAllStores().verify(receipt))?.transactions == [])
   }
 
+  @Test("a purchase at Huawei that was not paid for is no transaction", arguments: [1, 2, 3] as [Int64])
+  func unpaidAtHuawei(state: Int64) throws {
+    let receipt = try Fixture.receipts.huaweiPurchase {
+      $0.purchaseState = HuaweiPurchaseState(rawValue: state)
+    }
+    #expect(expectValid(try Fixture.verifierOfAllStores().verify(receipt))?.transactions == [])
+  }
+
+  @Test("an empty order number is none")
+  func emptyOrderNumber() throws {
+    let receipt = try Fixture.receipts.googlePlayPurchase { $0.orderId = "" }
+    let transactions = try #require(
+      expectValid(try Fixture.verifierOfAllStores().verify(receipt))?.transactions)
+    #expect(transactions.count == 1)
+    #expect(transactions.first?.transactionId == nil)
+  }
+
   @Test("without a key of the app the verdict is undetermined", arguments: Fixture.detachedKinds)
   func keyMissing(kind: ReceiptKind) throws {
     let receipt = try Fixture.sample(kind)
@@ -91,6 +108,12 @@ import Testing
     let huawei = try verifier([AppKey(.huawei, package: SampleReceipts.bundleId, publicKey: key())])
     expectInvalid(
       huawei.verify(try Fixture.sample(.googlePlayPurchase)), .signatureMismatch, at: "$.signature")
+    // The key of Google Play does not sign for Huawei, though the policy names both.
+    let both = try verifier([
+      AppKey(.googlePlay, package: SampleReceipts.bundleId, publicKey: key()),
+      AppKey(.huawei, package: SampleReceipts.bundleId, publicKey: otherKey()),
+    ])
+    expectInvalid(both.verify(try Fixture.sample(.huaweiPurchase)), .signatureMismatch, at: "$.signature")
     // A purchase of Google's with a member that until now only Huawei's have.
     let receipt = try Fixture.receipts.googlePlayPurchase {
       $0.unknownFields = [JSONMember(name: "applicationId", value: .integer(1))]
@@ -223,6 +246,11 @@ import Testing
         expectInvalid(verdict, .signatureMismatch, at: "$.signature")
       }
     }
+    let googleData = SampleReceipts.googlePlayPurchase.encodedJSON()
+    expectInvalid(
+      try Fixture.verifierOfAllStores().verify(
+        try signer.sign(data: googleData, with: .sha256WithRSA, stating: "SHA256WithRSA")),
+      .unsupportedAlgorithm, at: "$.signatureAlgorithm")
     for stated in ["SHA256WithRSA", "SHA256withRSA", ""] {
       let receipt = try signer.sign(data: data, with: .sha256WithRSA, stating: stated)
       expectValid(try Fixture.verifierOfAllStores().verify(receipt))
@@ -287,6 +315,8 @@ import Testing
     let order = SampleReceipts.googlePlayPurchase
     let receipt = try #require(expectValid(verifier.verify(try list([order, order]))))
     #expect(receipt.transactions.count == 2)
+    let unpaid = order.with { $0.purchaseState = GooglePlayPurchaseState(rawValue: 1) }
+    #expect(expectValid(verifier.verify(try list([order, unpaid])))?.transactions.count == 1)
     guard case .detached(.googlePlayOrders(let content)) = receipt.content else {
       Issue.record("no order list")
       return

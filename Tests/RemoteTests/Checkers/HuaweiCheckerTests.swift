@@ -113,7 +113,20 @@ import Testing
       let answer = try await Self.answer(Self.signed { $0.purchaseState = state })
       #expect(answer == .response(CheckerResponse(standing, environment: .sandbox)))
     }
+    let cancelled = try await Self.answer(
+      Self.signed {
+        $0.purchaseState = .purchased
+        $0.cancelTime = RemoteFixture.now
+      })
+    #expect(
+      cancelled == .response(CheckerResponse(.revoked(at: RemoteFixture.now), environment: .sandbox)))
     let current = PurchaseRequirements(requiresCurrentSubscription: true)
+    let inGrace = try await Self.answer(
+      Self.signed {
+        $0.expirationDate = RemoteFixture.now.addingSeconds(-1)
+        $0.graceExpirationTime = RemoteFixture.now.addingSeconds(1)
+      }, requirements: current)
+    #expect(inGrace == Self.confirmed)
     for (seconds, isCurrent) in [(1.0, true), (0, false)] {
       let answer = try await Self.answer(
         Self.signed { $0.expirationDate = RemoteFixture.now.addingSeconds(seconds) }, requirements: current)

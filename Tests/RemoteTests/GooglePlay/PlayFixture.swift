@@ -83,20 +83,21 @@ enum PlayFixture {
   // MARK: Push
 
   /// The key set, with the key of `keyId`.
-  static func keySet(_ identifiers: [String] = [keyId]) throws -> String {
-    let numbers = try rsaNumbers(TestKeys.otherRSA().publicKey)
+  static func keySet(_ identifiers: [String] = [keyId], key: PrivateKey? = nil) throws -> String {
+    let numbers = try rsaNumbers((key ?? TestKeys.otherRSA()).publicKey)
     let keys = identifiers.map {
       #"{"kty":"RSA","kid":"\#($0)","alg":"RS256","use":"sig","n":"\#(numbers.n)","e":"\#(numbers.e)"}"#
     }
     return #"{"keys":[\#(keys.joined(separator: ","))]}"#
   }
 
-  /// Modulus and exponent from a SubjectPublicKeyInfo of 2048 bits, in base64url.
+  /// Modulus and exponent from a SubjectPublicKeyInfo, in base64url.
   private static func rsaNumbers(_ key: PublicKey) throws -> (n: String, e: String) {
     let der = key.subjectPublicKeyInfo
-    // … INTEGER (257 bytes, 00 …) INTEGER (3 bytes, 65537) at the end.
+    // … INTEGER (00 …) INTEGER (3 bytes, 65537) at the end.
     try #require(der.suffix(5) == [0x02, 0x03, 0x01, 0x00, 0x01])
-    let modulus = der.dropLast(5).suffix(256)
+    guard case .rsa(let bits) = key.kind else { throw CancellationError() }
+    let modulus = der.dropLast(5).suffix(bits / 8)
     return (Base64URL.encodeToString(Array(modulus)), "AQAB")
   }
 

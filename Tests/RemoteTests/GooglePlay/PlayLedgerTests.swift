@@ -79,6 +79,8 @@ import Testing
     #expect(replaced.orderId == "GPA.1..0")
     #expect(replaced.replacedByPurchaseToken == "t2")
     #expect(replaced.state(at: PlayFixture.now.addingSeconds(2 * 86_400)) == .refunded)
+    #expect(replaced.state(at: PlayFixture.now.addingSeconds(2 * 86_400 - 1)) == .replaced)
+    #expect(replaced.state(at: PlayFixture.now.addingSeconds(-1)) == .active)
     #expect(expected.playEntitlements.map(\.id.purchaseToken) == ["t1", "t2"])
   }
 

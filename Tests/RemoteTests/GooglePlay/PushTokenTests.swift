@@ -243,5 +243,10 @@ import Testing
       let transport = FakeTransport(.json(set.replacing(old, with: new)))
       #expect(try await Self.rejection(token, keys: transport) == .unknownKey)
     }
+    let short = try PrivateKey.generateRSA(bits: 1024)
+    let transport = FakeTransport(.json(try PlayFixture.keySet(key: short)))
+    #expect(
+      try await Self.rejection("Bearer " + (try PlayFixture.pushToken(key: short)), keys: transport)
+        == .unknownKey)
   }
 }
