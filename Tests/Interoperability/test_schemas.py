@@ -60,11 +60,15 @@ def test_schema_and_decoder_refuse_the_same_types(receipt_tool, tmp_path, kind):
     header, _, signature = (VECTORS / entry["file"]).read_text().split(".")
     # A notification is about one thing: a rule that the schema does not have.
     subjects = {"data", "summary", "externalPurchaseToken", "appData"}
-    for member in schema["properties"].keys() - subjects:
-        for value in ({"a": 1}, [1], ["text"], True, "text", 7, 1.5, 1e300, None):
-            changed = genuine | {member: value}
-            file = tmp_path / "changed.jws"
-            file.write_text(".".join([header, encoded(changed), signature]))
-            report = receipt_tool.run("inspect", "--json", file).lines[0]
-            is_decoded = report["format"] == kind
-            assert validator.is_valid(changed) == is_decoded, (member, value, report["format"])
+    changes = [
+        (member, value)
+        for member in sorted(schema["properties"].keys() - subjects)
+        for value in ({"a": 1}, [1], ["text"], True, "text", 7, 1.5, 1e300, None)
+    ]
+    files = [tmp_path / f"{number}.jws" for number in range(len(changes))]
+    for file, (member, value) in zip(files, changes):
+        file.write_text(".".join([header, encoded(genuine | {member: value}), signature]))
+    reports = receipt_tool.run("inspect", "--json", *files).lines
+    for (member, value), report in zip(changes, reports, strict=True):
+        is_decoded = report["format"] == kind
+        assert validator.is_valid(genuine | {member: value}) == is_decoded, (member, value, report["format"])
