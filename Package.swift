@@ -230,8 +230,8 @@ let package = Package(
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "GooglePlay",
         "GooglePlayEmulator", "ReceiptBytes", "ReceiptCrypto", "SQLite",
-        "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "Storefront",
-        "StorefrontSQLite",
+        "ReceiptHTTPCurl", "ReceiptHTTPAsyncHTTPClient", "ReceiptTesting", "RemoteChecks", "StoreSimulation",
+        "Storefront", "StorefrontSQLite",
       ]),
     .testTarget(
       name: "StorefrontTests",

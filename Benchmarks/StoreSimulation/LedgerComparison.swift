@@ -18,30 +18,43 @@ extension EntitlementLedger {
     with engine: SubscriptionEngine, lastSigned: [String: Timestamp], bundleIdentifier: String,
     at instant: Timestamp
   ) -> [String] {
-    var found: [String] = []
-    for subscription in engine.subscriptions {
-      let id = Entitlement.ID(
-        environment: .sandbox, bundleId: bundleIdentifier, originalTransactionId: subscription.id)
-      guard let entitlement = self[id] else {
-        found.append("\(subscription.id): the ledger does not know it")
-        continue
-      }
-      // What was signed a little later than asked, because it came at once with something else, is asked for then.
-      let last = lastSigned[subscription.id] ?? instant
-      let instant = max(instant, last)
-      let status = subscription.status(at: instant)
-      func compare<Value: Equatable>(_ name: String, _ folded: Value, _ known: Value) {
-        if folded != known { found.append("\(subscription.id): \(name) is \(folded), not \(known)") }
-      }
-      compare("state", entitlement.state(at: instant).rawValue, status.rawValue)
-      compare("product", entitlement.transaction.productId, subscription.productIdentifier)
-      compare("expiry", entitlement.expiresDate, subscription.expiresDate)
-      compare("next product", entitlement.autoRenewProductId, subscription.autoRenewProductIdentifier)
-      compare("renewal", entitlement.autoRenewStatus == .on, subscription.autoRenews)
-      compare("expiration intent", entitlement.expirationIntent, subscription.expirationIntent)
-      // Notifications state the status of their own moment.
-      if instant == last { compare("reported status", entitlement.reportedStatus, Self.reported(status)) }
+    engine.subscriptions.flatMap {
+      disagreements(
+        with: $0, lastSigned: lastSigned[$0.id], bundleIdentifier: bundleIdentifier, at: instant)
     }
+  }
+
+  /// What the ledger says otherwise than the engine about one subscription.
+  package func disagreements(
+    with subscription: Subscription, lastSigned: Timestamp?, bundleIdentifier: String, at instant: Timestamp
+  ) -> [String] {
+    let id = Entitlement.ID(
+      environment: .sandbox, bundleId: bundleIdentifier, originalTransactionId: subscription.id)
+    guard let entitlement = self[id] else { return ["\(subscription.id): the ledger does not know it"] }
+    var found: [String] = []
+    // What was signed a little later than asked, because it came at once with something else, is asked for then.
+    let last = lastSigned ?? instant
+    let instant = max(instant, last)
+    let status = subscription.status(at: instant)
+    func compare<Value: Equatable>(_ name: String, _ folded: Value, _ known: Value) {
+      if folded != known { found.append("\(subscription.id): \(name) is \(folded), not \(known)") }
+    }
+    compare("state", entitlement.state(at: instant).rawValue, status.rawValue)
+    compare("product", entitlement.transaction.productId, subscription.productIdentifier)
+    compare("expiry", entitlement.expiresDate, subscription.expiresDate)
+    compare("next product", entitlement.autoRenewProductId, subscription.autoRenewProductIdentifier)
+    compare("renewal", entitlement.autoRenewStatus == .on, subscription.autoRenews)
+    compare("expiration intent", entitlement.expirationIntent, subscription.expirationIntent)
+    compare("price increase", entitlement.priceIncreaseStatus, subscription.priceIncreaseStatus)
+    if subscription.isInBillingRetry {
+      compare("end of grace", entitlement.gracePeriodExpiresDate, subscription.gracePeriodExpiresDate)
+    }
+    // With the offer, the owner and the refund; the engine's own was never signed.
+    compare(
+      "transaction", entitlement.transaction.with { $0.signedDate = nil },
+      subscription.transaction.with { $0.signedDate = nil })
+    // Notifications state the status of their own moment.
+    if instant == last { compare("reported status", entitlement.reportedStatus, Self.reported(status)) }
     return found
   }
 

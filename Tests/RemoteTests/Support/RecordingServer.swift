@@ -23,8 +23,12 @@ final class RecordingServer: Sendable {
   private let socket: Int32
   private let answer = Mutex<[UInt8]>([])
   private let received = Mutex<[Request]>([])
+  private let respond: (@Sendable (Request) -> [UInt8]?)?
 
-  init() throws {
+  /// `respond` answers each request on a thread of its own, with `nil` for a connection that is closed instead; what
+  /// it answers is not kept.
+  init(respond: (@Sendable (Request) -> [UInt8]?)? = nil) throws {
+    self.respond = respond
     socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -54,20 +58,29 @@ final class RecordingServer: Sendable {
 
   /// What came since the last time, after which it answers this.
   func take(answering status: Int, _ body: String) -> [Request] {
-    let head =
-      "HTTP/1.1 \(status) Status\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
-    answer.withLock { $0 = Array((head + body).utf8) }
+    answer.withLock { $0 = Self.answer(status, body) }
     return received.withLock { requests in
       defer { requests = [] }
       return requests
     }
   }
 
+  static func answer(_ status: Int, _ body: String = "") -> [UInt8] {
+    let head =
+      "HTTP/1.1 \(status) Status\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+    return Array((head + body).utf8)
+  }
+
+  private func answer(to request: Request) -> [UInt8]? {
+    if let respond { return respond(request) }
+    received.withLock { $0.append(request) }
+    return answer.withLock { $0 }
+  }
+
   private func serve(_ connection: Int32) {
     var buffer: [UInt8] = []
     while let request = next(connection, &buffer) {
-      received.withLock { $0.append(request) }
-      let bytes = answer.withLock { $0 }
+      guard let bytes = answer(to: request) else { break }
       guard unsafe write(connection, bytes, bytes.count) == bytes.count else { break }
     }
     _ = Glibc.close(connection)

@@ -37,8 +37,13 @@ final class EmulatorProcess: Sendable {
     return false
   }()
 
-  private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appendingPathComponent("store-emulator")
+  private static let executable = builtProgram("store-emulator")
+
+  /// Where a program of this package is: beside the tests.
+  static func builtProgram(_ name: String) -> URL {
+    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+      .appendingPathComponent(name)
+  }
 
   private let ready: JSONValue
   private let running: Mutex<Running>
