@@ -168,8 +168,9 @@ import Testing
     #expect(answer == .terminalFailure(message: "The purchase states no purchase token to ask about."))
     #expect(asked.isEmpty)
     let checker = GooglePlayChecker(client: try PlayFixture.client(PlayFixture.transport([Self.product()])))
+    let foreign = await checker.check(try RemoteFixture.verified(.signedTransaction))
     #expect(
-      await checker.check(try RemoteFixture.verified(.signedTransaction))
+      foreign
         == .terminalFailure(message: "Google Play knows its own purchases, not a signed-transaction."))
   }
 
