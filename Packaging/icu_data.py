@@ -3,7 +3,8 @@
 """usage: Packaging/icu_data.py LIBRARY OBJECT
 
 Writes an object file with the part of ICU's data that receipt-tool uses, for linking in place of the data in Swift's
-static library lib_FoundationICU.a, which are half of a static executable.
+static library lib_FoundationICU.a, which are half of a static executable. Prints the symbol to give to --wrap of the
+linker, so that what refers to the library's data finds the object's.
 
 receipt-tool writes prices in the customary form of each region and knows the language and currency of each: it needs
 the locales, the currencies and what they refer to. The groups in UNUSED serve collation, text boundaries, character
@@ -73,6 +74,7 @@ def main(library: str, output: str) -> None:
         subprocess.run(["clang", "-c", "-x", "assembler", "-", "-o", output], input=assembly, text=True, check=True)
     size, kept_size = (sum(map(len, some.values())) for some in (items, kept))
     print(f"icu_data: {len(kept)} of {len(items)} items, {kept_size:,} of {size:,} bytes", file=sys.stderr)
+    print(symbols[2])
 
 
 if len(sys.argv) != 3:
