@@ -122,6 +122,11 @@ let package = Package(
       cSettings: [.define("RECEIPTKIT_POSTGRESQL", .when(traits: ["PostgreSQL"]))],
       linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
 
+    // What `receipt-tool version` says of its build. scripts/package names the commit; a plain build has none.
+    .target(
+      name: "CBuild",
+      cSettings: [.define("RECEIPTKIT_COMMIT", to: Context.environment["RECEIPTKIT_COMMIT"] ?? "")]),
+
     // The store that receipts come from.
     .target(
       name: "Storefront",
@@ -138,6 +143,7 @@ let package = Package(
         "AuditTrailPostgreSQL",
         "AuditTrailSQLite",
         "AppStoreServer",
+        "CBuild",
         "Entitlements",
         "EntitlementsSQLite",
         "GooglePlay",

@@ -26,6 +26,7 @@ typedef struct {
   int (*easy_setopt)(void *easy, int option, ...);
   int (*easy_getinfo)(void *easy, int information, ...);
   const char *(*easy_strerror)(int result);
+  char *(*version)(void);
   struct curl_slist *(*slist_append)(struct curl_slist *list, const char *text);
   void (*slist_free_all)(struct curl_slist *list);
   void *(*multi_init)(void);

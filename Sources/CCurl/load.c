@@ -28,6 +28,7 @@ static void load(void) {
   FIND(easy_setopt);
   FIND(easy_getinfo);
   FIND(easy_strerror);
+  FIND(version);
   FIND(slist_append);
   FIND(slist_free_all);
   FIND(multi_init);
@@ -48,3 +49,5 @@ int CCurl_load(void) {
   pthread_once(&once, load);
   return is_loaded;
 }
+
+const char *CCurl_version(void) { return CCurl_load() ? libcurl.version() : 0; }

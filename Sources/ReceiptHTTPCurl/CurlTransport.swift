@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CCurl
 public import ReceiptHTTP
 
 /// Sends requests with the system's libcurl, which is loaded when the first is sent: nothing to build, and
@@ -8,6 +9,13 @@ public import ReceiptHTTP
 /// It trusts the system's certificate authorities, or those of a file, and heeds the environment variables
 /// `https_proxy` and `no_proxy`. It keeps no cookies and no caches. The code that makes one calls ``shutdown()``.
 public final class CurlTransport: HTTPTransport {
+  /// The version of the libcurl that is installed, such as `7.88.1`; `nil` without one that is usable. Loads it.
+  package static var libraryVersion: String? {
+    // `libcurl/7.88.1 OpenSSL/3.0.19 zlib/1.2.13 …`
+    unsafe CCurl_version().flatMap { unsafe String(cString: $0).split(separator: " ").first }
+      .map { String($0.drop { $0 != "/" }.dropFirst()) }
+  }
+
   private let loop: CurlLoop?
   private let certificateAuthorities: String?
 

@@ -13,6 +13,9 @@ package final class Database {
     case truncate
   }
 
+  /// The version of SQLite that the process runs with, such as `3.40.1`.
+  package static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
+
   /// The path of the file, at which errors are placed.
   package let path: String
   /// `nil` once it is closed.

@@ -11,6 +11,8 @@
 
 // Loads libcurl, once. Returns 0 where there is none, or one older than 7.68 (January 2020).
 int CCurl_load(void);
+// libcurl's name and version and those of its libraries, static; NULL where it cannot be loaded.
+const char *CCurl_version(void);
 
 typedef struct CCurl_exchange CCurl_exchange;
 typedef struct CCurl_group CCurl_group;
