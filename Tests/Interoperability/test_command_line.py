@@ -109,6 +109,21 @@ class TestExitCodes:
                 assert str(path) in run.err and not run.out
 
 
+    def test_intermediates_come_from_a_folder(self, receipt_tool, receipts, rsa_store, rsa_trust, tmp_path):
+        options = [*rsa_trust, "--intermediate", tmp_path]
+        run = receipt_tool.run("verify", *options, receipts / "undetermined")
+        assert run.code == UNREADABLE and str(tmp_path) in run.err and ".cer" in run.err
+        (tmp_path / "issuer.CER").write_bytes(rsa_store.intermediate.der)
+        (tmp_path / "README").write_text("no certificate")
+        run = receipt_tool.run("verify", "--json", *options, receipts / "undetermined")
+        assert run.code == VALID and run.lines[0]["verdict"] == "valid", run.out + run.err
+
+    @pytest.mark.parametrize("name", ["production", "Production", "PRODUCTION"])
+    def test_environments_in_any_case(self, receipt_tool, receipts, trust, name):
+        run = receipt_tool.run("verify", *trust, "--environment", name, receipts / "valid")
+        assert run.code == VALID, run.out + run.err
+
+
 class TestVerifyOutput:
     def test_the_json_of_a_valid_receipt(self, receipt_tool, receipts, store, trust):
         (line,) = receipt_tool.run("verify", "--json", *trust, receipts / "valid").lines
