@@ -118,6 +118,22 @@ class TestExitCodes:
         run = receipt_tool.run("verify", "--json", *options, receipts / "undetermined")
         assert run.code == VALID and run.lines[0]["verdict"] == "valid", run.out + run.err
 
+    @pytest.mark.parametrize(
+        ("typed", "meant"), [("verfy x", "verify"), ("audit fidn t", "find"), ("Inspect x", "inspect")]
+    )
+    def test_a_misspelt_command(self, receipt_tool, typed, meant):
+        run = receipt_tool.run(*typed.split())
+        assert run.code == USAGE and f"Did you mean '{meant}'?" in run.err and not run.out
+
+    def test_control_characters_of_a_file_name(self, receipt_tool, tmp_path):
+        name = tmp_path / "a\x1b[31m\nVALID"
+        for command in ("verify", "inspect"):
+            run = receipt_tool.run(command, name)
+            assert run.code == UNREADABLE and "\x1b" not in run.err and run.err.count("\n") == 1, run.err
+        name.write_text("hello")
+        run = receipt_tool.run("inspect", name)
+        assert run.code == INVALID and "\x1b" not in run.err and run.err.count("\n") == 1, run.err
+
     @pytest.mark.parametrize("name", ["production", "Production", "PRODUCTION"])
     def test_environments_in_any_case(self, receipt_tool, receipts, trust, name):
         run = receipt_tool.run("verify", *trust, "--environment", name, receipts / "valid")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ReceiptBytes
 import ReceiptCodec
 
 /// `receipt-tool inspect`: shows the contents of receipts without verification.
@@ -50,7 +51,7 @@ struct InspectCommand: ParsableCommand {
           let report = Inspection(source: path).report(of: error)
           try writeAll(report.encoded() + [0x0A])
         }
-        note("receipt-tool: \(path): \(error)")
+        note("receipt-tool: \(ShownText.plain(path)): \(error)")
         exitCode = ToolExit.invalid
       }
     }
