@@ -359,6 +359,15 @@ class TestInspect:
         assert "unverified" in run.out.lower()
         assert samples.TRANSACTION["productId"] in run.out and "Receipt Signing" in run.out
 
+    @pytest.mark.parametrize("name", ["valid", "undetermined"])
+    def test_the_purchase_stands_before_the_certificates(self, receipt_tool, receipts, name):
+        lines = receipt_tool.run("inspect", receipts / name).out.splitlines()
+        assert lines[0].startswith("UNVERIFIED  ") and lines[0].endswith(str(receipts / name))
+        assert lines[-1].startswith("UNVERIFIED: ")
+        certificates = next(i for i, line in enumerate(lines) if line.startswith("certificates:"))
+        purchase = next(i for i, line in enumerate(lines) if line in ("payload:", "purchaseInfo:"))
+        assert purchase < certificates
+
     def test_json(self, receipt_tool, receipts):
         run = receipt_tool.run("inspect", "--json", receipts / "valid", receipts / "undetermined")
         assert run.code == VALID and len(run.lines) == 2

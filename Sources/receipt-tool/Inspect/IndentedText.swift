@@ -5,9 +5,18 @@ import ReceiptCodec
 
 /// Shows a JSON value as indented, human-readable lines. Dates in milliseconds are also shown in ISO 8601.
 enum IndentedText {
-  static func text(of value: JSONValue) -> String {
-    var lines: [String] = []
-    if case .object(let members) = value { append(members, indent: 0, to: &lines) }
+  /// The report of a receipt: what was bought first, then who signed. The first and the last line say that it is not
+  /// verified.
+  static func text(of report: JSONValue) -> String {
+    let members = report.object ?? []
+    let purchase = ["payload", "inAppPurchases", "attributes", "purchaseInfo", "data"]
+    let heading = ["source", "verified", "notice", "format"]
+    var lines = [
+      "UNVERIFIED  " + ShownText.plain("\(report["format"]?.string ?? "")  \(report["source"]?.string ?? "")")
+    ]
+    append(purchase.flatMap { name in members.filter { $0.name == name } }, indent: 0, to: &lines)
+    append(members.filter { !(purchase + heading).contains($0.name) }, indent: 0, to: &lines)
+    lines.append(report["notice"]?.string ?? "UNVERIFIED")
     return lines.joined(separator: "\n") + "\n"
   }
 

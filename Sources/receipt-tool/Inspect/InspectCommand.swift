@@ -10,7 +10,7 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Show everything inside receipts, unverified.",
     discussion: """
-      Shows every field and attribute, including unknown ones, and the certificates. Nothing is verified: use
+      Shows every field and attribute, including unknown ones, then the certificates. Nothing is verified: use
       'receipt-tool verify' to check whether a receipt is genuine.
 
       EXAMPLES:
