@@ -367,6 +367,8 @@ class TestInspect:
         certificates = next(i for i, line in enumerate(lines) if line.startswith("certificates:"))
         purchase = next(i for i, line in enumerate(lines) if line in ("payload:", "purchaseInfo:"))
         assert purchase < certificates
+        assert any("2.5.29.19 (basicConstraints)" in line for line in lines)
+        assert any("(App Store receipt signing)" in line for line in lines)
 
     def test_json(self, receipt_tool, receipts):
         run = receipt_tool.run("inspect", "--json", receipts / "valid", receipts / "undetermined")

@@ -55,7 +55,9 @@ enum IndentedText {
 
   private static func scalar(_ value: JSONValue, named name: String) -> String {
     switch value {
-    case .string(let text): return text.isEmpty ? "(empty)" : ShownText.plain(text)
+    case .string(let text):
+      if let known = ObjectIdentifierNames.name(of: text) { return "\(text) (\(known))" }
+      return text.isEmpty ? "(empty)" : ShownText.plain(text)
     case .number(let number):
       guard name.hasSuffix("Date") || name == "purchaseTime", abs(number.double) < Timestamp.greatestMagnitude
       else {
