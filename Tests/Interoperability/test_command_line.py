@@ -367,6 +367,7 @@ class TestInspect:
         certificates = next(i for i, line in enumerate(lines) if line.startswith("certificates:"))
         purchase = next(i for i, line in enumerate(lines) if line in ("payload:", "purchaseInfo:"))
         assert purchase < certificates
+        assert name != "valid" or "  price: 4990 (4.99 CHF)" in lines
         assert any("2.5.29.19 (basicConstraints)" in line for line in lines)
         assert any("(App Store receipt signing)" in line for line in lines)
 

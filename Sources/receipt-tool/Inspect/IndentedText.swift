@@ -22,6 +22,11 @@ enum IndentedText {
 
   private static func append(_ members: [JSONMember], indent: Int, to lines: inout [String]) {
     for member in members {
+      if let money = Money.text(of: member, in: members) {
+        let amount = "\(member.name): \(scalar(member.value, named: "")) (\(money))"
+        lines.append(ShownText.plain(String(repeating: "  ", count: indent) + amount))
+        continue
+      }
       append(member.value, named: ShownText.plain(member.name), indent: indent, to: &lines)
     }
   }
