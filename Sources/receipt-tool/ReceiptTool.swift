@@ -51,6 +51,9 @@ struct ReceiptTool: AsyncParsableCommand {
   }
 
   private static func runCommand() async throws {
+    if let message = CommandSuggestion.message(for: Array(CommandLine.arguments.dropFirst()), of: Self.self) {
+      throw ToolExit.failure(ToolExit.usage, message)
+    }
     do {
       var command = try parseAsRoot()
       if var asyncCommand = command as? any AsyncParsableCommand {

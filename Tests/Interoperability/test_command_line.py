@@ -109,6 +109,37 @@ class TestExitCodes:
                 assert str(path) in run.err and not run.out
 
 
+    def test_intermediates_come_from_a_folder(self, receipt_tool, receipts, rsa_store, rsa_trust, tmp_path):
+        options = [*rsa_trust, "--intermediate", tmp_path]
+        run = receipt_tool.run("verify", *options, receipts / "undetermined")
+        assert run.code == UNREADABLE and str(tmp_path) in run.err and ".cer" in run.err
+        (tmp_path / "issuer.CER").write_bytes(rsa_store.intermediate.der)
+        (tmp_path / "README").write_text("no certificate")
+        run = receipt_tool.run("verify", "--json", *options, receipts / "undetermined")
+        assert run.code == VALID and run.lines[0]["verdict"] == "valid", run.out + run.err
+
+    @pytest.mark.parametrize(
+        ("typed", "meant"), [("verfy x", "verify"), ("audit fidn t", "find"), ("Inspect x", "inspect")]
+    )
+    def test_a_misspelt_command(self, receipt_tool, typed, meant):
+        run = receipt_tool.run(*typed.split())
+        assert run.code == USAGE and f"Did you mean '{meant}'?" in run.err and not run.out
+
+    def test_control_characters_of_a_file_name(self, receipt_tool, tmp_path):
+        name = tmp_path / "a\x1b[31m\nVALID"
+        for command in ("verify", "inspect"):
+            run = receipt_tool.run(command, name)
+            assert run.code == UNREADABLE and "\x1b" not in run.err and run.err.count("\n") == 1, run.err
+        name.write_text("hello")
+        run = receipt_tool.run("inspect", name)
+        assert run.code == INVALID and "\x1b" not in run.err and run.err.count("\n") == 1, run.err
+
+    @pytest.mark.parametrize("name", ["production", "Production", "PRODUCTION"])
+    def test_environments_in_any_case(self, receipt_tool, receipts, trust, name):
+        run = receipt_tool.run("verify", *trust, "--environment", name, receipts / "valid")
+        assert run.code == VALID, run.out + run.err
+
+
 class TestVerifyOutput:
     def test_the_json_of_a_valid_receipt(self, receipt_tool, receipts, store, trust):
         (line,) = receipt_tool.run("verify", "--json", *trust, receipts / "valid").lines
@@ -327,6 +358,18 @@ class TestInspect:
         assert run.code == VALID
         assert "unverified" in run.out.lower()
         assert samples.TRANSACTION["productId"] in run.out and "Receipt Signing" in run.out
+
+    @pytest.mark.parametrize("name", ["valid", "undetermined"])
+    def test_the_purchase_stands_before_the_certificates(self, receipt_tool, receipts, name):
+        lines = receipt_tool.run("inspect", receipts / name).out.splitlines()
+        assert lines[0].startswith("UNVERIFIED  ") and lines[0].endswith(str(receipts / name))
+        assert lines[-1].startswith("UNVERIFIED: ")
+        certificates = next(i for i, line in enumerate(lines) if line.startswith("certificates:"))
+        purchase = next(i for i, line in enumerate(lines) if line in ("payload:", "purchaseInfo:"))
+        assert purchase < certificates
+        assert name != "valid" or "  price: 4990 (4.99 CHF)" in lines
+        assert any("2.5.29.19 (basicConstraints)" in line for line in lines)
+        assert any("(App Store receipt signing)" in line for line in lines)
 
     def test_json(self, receipt_tool, receipts):
         run = receipt_tool.run("inspect", "--json", receipts / "valid", receipts / "undetermined")

@@ -57,6 +57,13 @@ def transactions_of(expected: dict) -> dict:
     return (expected.get("nested") or {}).get("signedTransactionInfo") or expected
 
 
+@entries("transaction-receipt")
+def test_apples_issuers_of_transaction_receipts_are_built_in(receipt_tool, shared, entry):
+    verdict = verify(receipt_tool, shared, entry)
+    assert verdict["verdict"] == "valid", verdict
+    assert verdict["signer"]["sha256"] == entry["leaf"]["sha256"]
+
+
 @entries("jws", "app-receipt", "transaction-receipt", "transaction-receipt-outer-edited")
 def test_genuine_ones_are_valid_and_say_what_they_must(receipt_tool, shared, intermediates, entry):
     expected = entry["expected"]

@@ -5,14 +5,28 @@ import ReceiptCodec
 
 /// Shows a JSON value as indented, human-readable lines. Dates in milliseconds are also shown in ISO 8601.
 enum IndentedText {
-  static func text(of value: JSONValue) -> String {
-    var lines: [String] = []
-    if case .object(let members) = value { append(members, indent: 0, to: &lines) }
+  /// The report of a receipt: what was bought first, then who signed. The first and the last line say that it is not
+  /// verified.
+  static func text(of report: JSONValue) -> String {
+    let members = report.object ?? []
+    let purchase = ["payload", "inAppPurchases", "attributes", "purchaseInfo", "data"]
+    let heading = ["source", "verified", "notice", "format"]
+    var lines = [
+      "UNVERIFIED  " + ShownText.plain("\(report["format"]?.string ?? "")  \(report["source"]?.string ?? "")")
+    ]
+    append(purchase.flatMap { name in members.filter { $0.name == name } }, indent: 0, to: &lines)
+    append(members.filter { !(purchase + heading).contains($0.name) }, indent: 0, to: &lines)
+    lines.append(report["notice"]?.string ?? "UNVERIFIED")
     return lines.joined(separator: "\n") + "\n"
   }
 
   private static func append(_ members: [JSONMember], indent: Int, to lines: inout [String]) {
     for member in members {
+      if let money = Money.text(of: member, in: members) {
+        let amount = "\(member.name): \(scalar(member.value, named: "")) (\(money))"
+        lines.append(ShownText.plain(String(repeating: "  ", count: indent) + amount))
+        continue
+      }
       append(member.value, named: ShownText.plain(member.name), indent: indent, to: &lines)
     }
   }
@@ -46,7 +60,9 @@ enum IndentedText {
 
   private static func scalar(_ value: JSONValue, named name: String) -> String {
     switch value {
-    case .string(let text): return text.isEmpty ? "(empty)" : ShownText.plain(text)
+    case .string(let text):
+      if let known = ObjectIdentifierNames.name(of: text) { return "\(text) (\(known))" }
+      return text.isEmpty ? "(empty)" : ShownText.plain(text)
     case .number(let number):
       guard name.hasSuffix("Date") || name == "purchaseTime", abs(number.double) < Timestamp.greatestMagnitude
       else {

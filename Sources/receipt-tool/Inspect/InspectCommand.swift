@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ReceiptBytes
 import ReceiptCodec
 
 /// `receipt-tool inspect`: shows the contents of receipts without verification.
@@ -9,7 +10,7 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Show everything inside receipts, unverified.",
     discussion: """
-      Shows every field and attribute, including unknown ones, and the certificates. Nothing is verified: use
+      Shows every field and attribute, including unknown ones, then the certificates. Nothing is verified: use
       'receipt-tool verify' to check whether a receipt is genuine.
 
       EXAMPLES:
@@ -50,7 +51,7 @@ struct InspectCommand: ParsableCommand {
           let report = Inspection(source: path).report(of: error)
           try writeAll(report.encoded() + [0x0A])
         }
-        note("receipt-tool: \(path): \(error)")
+        note("receipt-tool: \(ShownText.plain(path)): \(error)")
         exitCode = ToolExit.invalid
       }
     }

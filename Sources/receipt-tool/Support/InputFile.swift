@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import ReceiptBytes
 
 /// A file named on the command line, or standard input for `-`, read in pieces.
 struct InputFile: ~Copyable {
@@ -31,6 +32,9 @@ struct InputFile: ~Copyable {
     isOwned = !isStandardInput && opened >= 0
     byteCount = status.flatMap { $0.st_mode & S_IFMT == S_IFREG ? Int($0.st_size) : nil }
     if let failure { throw ReadFailure(path: path, message: failure) }
+    if isStandardInput, isatty(STDIN_FILENO) == 1 {
+      note("receipt-tool: reading from standard input; paste the input and press Ctrl-D")
+    }
   }
 
   private static func status(of descriptor: Int32) -> stat? {
@@ -86,7 +90,7 @@ struct InputFile: ~Copyable {
 struct ReadFailure: Error, CustomStringConvertible {
   let path: String
   let message: String
-  var description: String { "cannot read \(path): \(message)" }
+  var description: String { "cannot read \(ShownText.plain(path)): \(message)" }
 }
 
 /// The system's message for an error number.

@@ -5,7 +5,10 @@ public import ReceiptCodec
 import ReceiptSigning
 public import ReceiptVerification
 
-extension ReceiptEnvironment.Category: ExpressibleByArgument {}
+extension ReceiptEnvironment.Category: ExpressibleByArgument {
+  /// Takes a name in any case: Apple writes `Production` in receipts and `PRODUCTION` in its interfaces.
+  public init?(argument: String) { self.init(rawValue: argument.lowercased()) }
+}
 extension ReceiptKind: ExpressibleByArgument {}
 extension ReceiptAlgorithm: ExpressibleByArgument {}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import ReceiptCrypto
 import ReceiptVerification
 
@@ -16,8 +17,9 @@ struct TrustOptions: ParsableArguments {
   @Option(
     name: .customLong("intermediate"),
     help: ArgumentHelp(
-      "A certificate (PEM or DER) of an issuer that receipts do not embed; transaction receipts need it.",
-      valueName: "FILE"))
+      "A certificate (PEM or DER) of an issuer that receipts do not embed, or a folder with such files.",
+      discussion: "May be repeated. Those of Apple's transaction receipts are built in.",
+      valueName: "FILE|FOLDER"))
   var intermediateFiles: [String] = []
 
   @Flag(
@@ -37,8 +39,9 @@ struct TrustOptions: ParsableArguments {
   }
 
   func resolve() throws -> Resolved {
-    var anchors = trusted.isEmpty || trusted.contains("apple") ? TrustAnchors.apple : TrustAnchors()
-    var intermediates: [Certificate] = []
+    let trustsApple = trusted.isEmpty || trusted.contains("apple")
+    var anchors = trustsApple ? TrustAnchors.apple : TrustAnchors()
+    var intermediates = trustsApple ? TrustAnchors.appleIntermediates : []
     var pinned: [Certificate] = []
     for file in trusted where file != "apple" {
       let certificates = try Self.certificates(in: file)
@@ -61,10 +64,30 @@ struct TrustOptions: ParsableArguments {
       if admitsXcode { pinned += roots }
       intermediates += certificates.filter { !$0.isSelfIssued }
     }
-    for file in intermediateFiles { intermediates += try Self.certificates(in: file) }
+    for path in intermediateFiles {
+      for file in try Self.certificateFiles(at: path) { intermediates += try Self.certificates(in: file) }
+    }
     return Resolved(
       anchors: anchors, intermediates: intermediates,
       selfSignedTesting: admitsXcode ? .pinned(certificates: pinned) : .refused)
+  }
+
+  /// The file, or the certificate files of a folder, by their extension, in the order of their names.
+  private static func certificateFiles(at path: String) throws -> [String] {
+    var isFolder = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
+      return [path]
+    }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    let files = names.sorted().filter { name in
+      [".cer", ".crt", ".der", ".pem"].contains { name.lowercased().hasSuffix($0) }
+    }
+    guard !files.isEmpty else {
+      throw ToolExit.failure(
+        ToolExit.unreadableInput,
+        "--intermediate \(path): there is no file in this folder whose name ends in .cer, .crt, .der or .pem")
+    }
+    return files.map { "\(path)/\($0)" }
   }
 
   static func certificates(in file: String) throws -> [Certificate] {
