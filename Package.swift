@@ -295,7 +295,7 @@ where !["COpenSSL", "CCurl", "CPostgreSQL", "CSQLite", "CAllocationCounter", "CA
     .enableUpcomingFeature("MemberImportVisibility"),
     .treatAllWarnings(as: .error),
   ]
-  // The optimizer crashes on these in the build of the full sweeps (scripts/test), and they sweep nothing.
+  // The optimizer crashes on these in the build of the full sweeps (scripts/test).
   if target.name == "RemoteTests", Context.environment["RECEIPTKIT_FULL_SWEEPS"] != nil {
     target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
   }
