@@ -27,8 +27,8 @@
     ///     nor the options name one.
     ///   - name: The trail, such as its origin.
     ///   - options: How the server is used; `maximumConnections` means nothing here.
-    /// - Throws: ``StorageError/Code/unavailable``, ``StorageError/Code/unsupported`` where the URL cannot be read or
-    ///   the server runs without `fsync`, ``StorageError/Code/inputOutput`` where the user may not create the table.
+    /// - Throws: `StorageError.Code.unavailable`, `StorageError.Code.unsupported` where the URL cannot be read or
+    ///   the server runs without `fsync`, `StorageError.Code.inputOutput` where the user may not create the table.
     public init(_ url: String, name: String, options: PostgreSQLOptions = .init()) throws(StorageError) {
       let location = try ServerLocation(
         url, schema: options.schema, defaultSchema: "receiptkit_checkpoints", orThrow: StorageError.self)
@@ -57,7 +57,7 @@
 
     /// The checkpoint, encoded; `nil` if none was stored yet.
     ///
-    /// - Throws: ``StorageError``.
+    /// - Throws: `StorageError`.
     public func load() throws(StorageError) -> [UInt8]? {
       let result = try run(Self.load, [.bytes(name)])
       return result.rowCount == 0 ? nil : result.bytes(0, 0)
@@ -66,7 +66,7 @@
     /// Stores `new` where what is stored is exactly `old`.
     ///
     /// - Returns: Whether it was stored.
-    /// - Throws: ``StorageError``. After ``StorageError/Code/unavailable`` it is not known whether it was stored.
+    /// - Throws: `StorageError`. After `StorageError.Code.unavailable` it is not known whether it was stored.
     public func replace(_ old: [UInt8]?, with new: [UInt8]) throws(StorageError) -> Bool {
       guard new.count <= maximumStoredCheckpointByteCount else {
         throw StorageError(

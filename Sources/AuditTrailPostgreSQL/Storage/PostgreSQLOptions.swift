@@ -10,7 +10,7 @@
     /// The most connections that one storage opens: one for writing, the others for reading. At least 2.
     public var maximumConnections: Int
 
-    /// How long a writer waits for others, and a reader for a free connection, before ``StorageError/Code/busy``.
+    /// How long a writer waits for others, and a reader for a free connection, before `StorageError.Code.busy`.
     public var lockTimeout: Duration
 
     /// How long a writer may be silent within a write before the server ends its connection, so that a process that

@@ -26,9 +26,9 @@
 
     /// Creates the tables of a trail in a schema that has none, or does not exist yet.
     ///
-    /// - Throws: ``StorageError/Code/notATrail`` where the schema is in use, ``StorageError/Code/unavailable`` where
-    ///   there is no connection, ``StorageError/Code/unsupported`` where the URL cannot be read or the server runs
-    ///   without `fsync`, ``StorageError/Code/inputOutput`` where the user may not create tables there.
+    /// - Throws: `StorageError.Code.notATrail` where the schema is in use, `StorageError.Code.unavailable` where
+    ///   there is no connection, `StorageError.Code.unsupported` where the URL cannot be read or the server runs
+    ///   without `fsync`, `StorageError.Code.inputOutput` where the user may not create tables there.
     public convenience init(creatingAt url: String, options: PostgreSQLOptions = .init()) throws(StorageError)
     {
       try self.init(url, options) { pool throws(StorageError) in
@@ -40,9 +40,9 @@
 
     /// Opens the trail in a schema.
     ///
-    /// - Throws: ``StorageError/Code/notFound`` where the schema does not exist or is empty,
-    ///   ``StorageError/Code/notATrail`` where it holds something else, ``StorageError/Code/unavailable`` where there
-    ///   is no connection, ``StorageError/Code/unsupported`` where the URL cannot be read, the server runs without
+    /// - Throws: `StorageError.Code.notFound` where the schema does not exist or is empty,
+    ///   `StorageError.Code.notATrail` where it holds something else, `StorageError.Code.unavailable` where there
+    ///   is no connection, `StorageError.Code.unsupported` where the URL cannot be read, the server runs without
     ///   `fsync`, or the trail needs a newer build.
     public convenience init(openingAt url: String, options: PostgreSQLOptions = .init()) throws(StorageError)
     {
@@ -67,7 +67,7 @@
 
     /// Reads one state.
     ///
-    /// - Throws: ``StorageError``, and the errors of `body`. ``StorageError/Code/busy`` where all connections are in
+    /// - Throws: `StorageError`, and the errors of `body`. `StorageError.Code.busy` where all connections are in
     ///   use by others.
     public func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
       try pool.withConnection(for: .reading) { connection in
@@ -81,8 +81,8 @@
     ///
     /// Changes are sent ahead, so their faults may only show with a later one or at the end.
     ///
-    /// - Throws: ``StorageError``, and the errors of `body`. ``StorageError/Code/busy`` where others wrote for longer
-    ///   than ``PostgreSQLOptions/lockTimeout``. After ``StorageError/Code/unavailable`` it is not known whether the
+    /// - Throws: `StorageError`, and the errors of `body`. `StorageError.Code.busy` where others wrote for longer
+    ///   than ``PostgreSQLOptions/lockTimeout``. After `StorageError.Code.unavailable` it is not known whether the
     ///   write took place, where the message says that the connection was lost during a commit: read again what is
     ///   stored. The next use reconnects.
     public func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
@@ -132,8 +132,8 @@
     /// much free space again. What remains is outside of the trail's tables: the server's log of changes until it is
     /// recycled (a checkpoint is asked for, where the user may), its archive, backups and standbys.
     ///
-    /// - Throws: ``StorageError/Code/busy`` where a transaction that began before the erasure does not end within
-    ///   ``PostgreSQLOptions/lockTimeout``, and ``StorageError/Code/inputOutput`` where the user does not own the
+    /// - Throws: `StorageError.Code.busy` where a transaction that began before the erasure does not end within
+    ///   ``PostgreSQLOptions/lockTimeout``, and `StorageError.Code.inputOutput` where the user does not own the
     ///   tables. The next call makes up for it.
     public func scrub() throws {
       try pool.checkOpen()
