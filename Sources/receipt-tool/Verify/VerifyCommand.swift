@@ -20,7 +20,7 @@ struct VerifyCommand: AsyncParsableCommand {
       EXAMPLES:
         receipt-tool verify --bundle-id com.example.app --environment production receipt.b64
         receipt-tool verify --trust my-store/root.cer --json purchase.jws
-        receipt-tool verify --intermediate AppleWWDRCA.cer old-transaction-receipt.b64
+        receipt-tool verify --trust my-root.cer --intermediate my-intermediates/ receipt.b64
         receipt-tool verify --lines --json receipts.txt > verdicts.jsonl
         receipt-tool verify --time 2024-06-01T00:00:00Z -
         receipt-tool verify --audit verdicts.audit receipt.b64

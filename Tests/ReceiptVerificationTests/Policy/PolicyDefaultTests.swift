@@ -8,6 +8,21 @@ import ReceiptVerification
 import Testing
 
 @Suite struct PolicyDefaultTests {
+  @Test("Apple's intermediates are those of the documentation, each signed by the pinned root")
+  func appleIntermediates() {
+    #expect(
+      TrustAnchors.appleIntermediates.map(\.sha256FingerprintHex) == [
+        "447ad65484610f20fdc33804c8597a1e208fbe4ef9c5653485cc7d3df730c016",
+        "64b302913f11ca1b6806093b76cade7f7b123be0c04924fda87f5f4e8647f051",
+        "ce057691d730f89ca25e916f7335f4c8a15713dcd273a658c024023f8eb809c2",
+        "53fd008278e5a595fe1e908ae9c5e5675f26243264a5a6438c023e3ce2870760",
+      ])
+    for intermediate in TrustAnchors.appleIntermediates {
+      #expect(intermediate.issuer.contains("CN=Apple Root CA"))
+      #expect(TrustAnchors.apple.certificates.contains { intermediate.isSigned(by: $0) })
+    }
+  }
+
   @Test("a policy has the defaults that its documentation states")
   func defaults() {
     let policy = VerificationPolicy(bundleIds: .any, environments: [.production])
