@@ -45,7 +45,15 @@ extension EntitlementLedger {
     compare("next product", entitlement.autoRenewProductId, subscription.autoRenewProductIdentifier)
     compare("renewal", entitlement.autoRenewStatus == .on, subscription.autoRenews)
     compare("expiration intent", entitlement.expirationIntent, subscription.expirationIntent)
-    compare("price increase", entitlement.priceIncreaseStatus, subscription.priceIncreaseStatus)
+    // No notification says that the store took a higher price back; the next one of any type does. Before an offer's
+    // periods the renewal information states the offer's price instead.
+    let isTakenBack =
+      subscription.priceIncreaseStatus == nil
+      && (entitlement.renewalInfo?.offerType != nil
+        || entitlement.renewalInfo?.renewalPrice ?? 0 > subscription.renewalPrice)
+    if !isTakenBack {
+      compare("price increase", entitlement.priceIncreaseStatus, subscription.priceIncreaseStatus)
+    }
     if subscription.isInBillingRetry {
       compare("end of grace", entitlement.gracePeriodExpiresDate, subscription.gracePeriodExpiresDate)
     }
