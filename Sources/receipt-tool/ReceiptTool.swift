@@ -39,6 +39,12 @@ struct ReceiptTool: AsyncParsableCommand {
 
   static func main() async {
     StandardStreams.prepare()
+    // Without /proc Swift finds no arguments; help and success would then answer every question.
+    guard !CommandLine.arguments.isEmpty else {
+      exit(
+        withError: ToolExit.failure(
+          ToolExit.internalFault, "the command line cannot be read; is /proc mounted?"))
+    }
     var failure: (any Error)?
     do { try await runCommand() } catch { failure = error }
     // Lost output has precedence over the command's exit code.

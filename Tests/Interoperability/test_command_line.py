@@ -11,7 +11,7 @@ import pytest
 
 import samples
 from independent import jws, pki, transaction_receipt
-from tool import INVALID, UNDETERMINED, UNREADABLE, USAGE, VALID
+from tool import INTERNAL, INVALID, UNDETERMINED, UNREADABLE, USAGE, VALID
 
 CANNOT_CREATE = 73
 
@@ -138,6 +138,19 @@ class TestExitCodes:
     def test_environments_in_any_case(self, receipt_tool, receipts, trust, name):
         run = receipt_tool.run("verify", *trust, "--environment", name, receipts / "valid")
         assert run.code == VALID, run.out + run.err
+
+    def test_a_command_line_that_cannot_be_read_is_no_success(self, receipt_tool):
+        if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode:
+            pytest.skip("this user may not mount over /proc")
+        script = 'mount --make-rprivate / && mount -t tmpfs none /proc && exec "$@"'
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", script, "sh", receipt_tool.path, "verify", "/dev/null"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout) == (INTERNAL, ""), done
+        assert "/proc" in done.stderr
 
 
 class TestVerifyOutput:
