@@ -3,9 +3,7 @@
 
 import json
 import os
-import pathlib
 import random
-import shlex
 import signal
 import subprocess
 import time
@@ -15,7 +13,6 @@ import pytest
 from tool import INVALID, UNDETERMINED, UNREADABLE, USAGE, VALID
 
 CANNOT_CREATE = 73
-README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 TOKEN = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
 
 
@@ -43,21 +40,6 @@ def call(receipt_tool, shop):
 @pytest.fixture
 def accepts(receipt_tool, shop):
     return lambda receipt: receipt_tool.accepts(receipt, "--trust", shop / "root.cer")
-
-
-def test_the_walk_through_of_the_readme(receipt_tool, tmp_path):
-    text = README.read_text().split("store walk-through", 1)[1]
-    block = text.split("```console\n", 1)[1].split("```", 1)[0]
-    commands = [shlex.split(line[2:]) for line in block.splitlines() if line.startswith("$ ")]
-    assert len(commands) >= 10
-    seen = ""
-    for command in commands:
-        assert command[0] == "receipt-tool"
-        run = receipt_tool.run(*command[1:], cwd=tmp_path)
-        assert run.code == VALID, f"{command}\n{run.out}{run.err}"
-        seen += run.out
-    for word in ["VALID", "purchased  com.example.pro", "restored  com.example.pro", "DID_RENEW", "active"]:
-        assert word in seen, seen
 
 
 class TestBuying:
