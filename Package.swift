@@ -281,6 +281,21 @@ if Context.environment["RECEIPTKIT_CONCURRENCY_TESTS"] != nil {
   for target in package.targets { target.sources = sources[target.name] ?? target.sources }
 }
 
+// Targets that a release build leaves unoptimized.
+var unoptimized: Set<String> = []
+// The optimizer crashes on these in the build of the full sweeps (scripts/test).
+if Context.environment["RECEIPTKIT_FULL_SWEEPS"] != nil { unoptimized = ["RemoteTests"] }
+// scripts/quickstart: these wait for a network or a disk, and would take a third of the build.
+if Context.environment["RECEIPTKIT_QUICKSTART"] != nil {
+  unoptimized = [
+    "AppStoreServer", "Entitlements", "EntitlementsSQLite", "GooglePlay", "ReceiptHTTP", "ReceiptHTTPCurl",
+    "RemoteChecks", "Storefront", "StorefrontSQLite",
+  ]
+  for target in package.targets where target.name == "CBuild" {
+    target.cSettings?.append(.define("RECEIPTKIT_QUICKSTART"))
+  }
+}
+
 // One set of rules for every Swift target of ours: strict memory safety, explicit existentials and
 // imports, and no warning left standing.
 for target in package.targets
@@ -295,8 +310,5 @@ where !["COpenSSL", "CCurl", "CPostgreSQL", "CSQLite", "CAllocationCounter", "CA
     .enableUpcomingFeature("MemberImportVisibility"),
     .treatAllWarnings(as: .error),
   ]
-  // The optimizer crashes on these in the build of the full sweeps (scripts/test).
-  if target.name == "RemoteTests", Context.environment["RECEIPTKIT_FULL_SWEEPS"] != nil {
-    target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
-  }
+  if unoptimized.contains(target.name) { target.swiftSettings?.append(.unsafeFlags(["-Onone"])) }
 }

@@ -7,3 +7,11 @@
 #define TEXT(...) TEXT_OF(__VA_ARGS__)
 
 const char *CBuild_commit(void) { return TEXT(RECEIPTKIT_COMMIT); }
+
+bool CBuild_is_quickstart(void) {
+#ifdef RECEIPTKIT_QUICKSTART
+  return true;
+#else
+  return false;
+#endif
+}

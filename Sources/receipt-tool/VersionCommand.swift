@@ -17,7 +17,8 @@ struct VersionCommand: ParsableCommand {
     commandName: "version",
     abstract: "Show the version, how it was built, and the libraries that it runs with.",
     discussion: """
-      The commit is known in packages that scripts/package made. Traits are options of the build: PostgreSQL is for
+      The commit is known in packages that scripts/package made. The configuration is "release", "debug", or
+      "quickstart": a release whose commands that sell or ask servers are not optimized. Traits are options of the build: PostgreSQL is for
       audit trails in a database. Signatures of a key that is met often are verified faster with tables for that key,
       where libcrypto allows it; the answers are the same. libcurl is only needed to ask a server.
 
@@ -79,7 +80,7 @@ private enum Build {
     #if DEBUG
       "debug"
     #else
-      "release"
+      CBuild_is_quickstart() ? "quickstart" : "release"
     #endif
   }
 
