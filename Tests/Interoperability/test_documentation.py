@@ -127,7 +127,7 @@ class Session:
                 )
             self.background.append(process)
             # Both servers print a line when they are ready.
-            end = time.monotonic() + 30
+            end = time.monotonic() + 120
             while not output.stat().st_size:
                 assert time.monotonic() < end and process.poll() is None, f"it did not start: {text}"
                 time.sleep(0.02)
@@ -135,7 +135,7 @@ class Session:
         after = f"status=$?; pwd > {self.state}/folder; env -0 > {self.state}/environment; exit $status"
         done = subprocess.run(
             ["bash", "-c", f"{text}\n{after}"],
-            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL,
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
         )
         self.folder = pathlib.Path((self.state / "folder").read_text().rstrip("\n"))
         variables = (self.state / "environment").read_text().split("\0")
@@ -204,3 +204,39 @@ def test_what_is_not_run_has_a_known_reason(page):
     for block in blocks(page):
         assert block.reason is None or block.reason in REASONS, f"{page}:{block.line}: {block.reason}"
         assert block.language not in ("sh", "bash", "shell"), f"{page}:{block.line}: write it as a console session"
+
+
+QUESTIONS = ROOT / "Documentation/ReceiptKit.docc/Questions.md"
+
+
+def test_each_of_the_twenty_questions_has_an_answer(clone, tmp_path):
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \|$", QUESTIONS.read_text(), flags=re.MULTILINE)
+    assert [int(number) for number, _, _ in rows] == list(range(1, 21))
+    folder, state = tmp_path / "quickstart", tmp_path / "state"
+    subprocess.run(["cp", "-r", clone / "quickstart", folder], check=True)
+    state.mkdir()
+    session = Session(folder, state, os.environ | {"PATH": f"{folder}/bin:{os.environ['PATH']}"})
+    # What the answers begin from: a notification that was received, and proofs.
+    options = "--state notifications.sqlite --trust my-store/root.cer --bundle-id com.example.app"
+    session.run(Command(f"receipt-tool notifications serve --port 8080 {options} &", 0))
+    for line in [
+        "receipt-tool sign --identity my-store --format signed-notification --output notification.jws notification.json",
+        """printf '{"signedPayload":"%s"}' "$(cat notification.jws)" | curl --fail --data-binary @- http://127.0.0.1:8080/""",
+        "receipt-tool audit prove verdicts.audit 0 -o verdict.tlog-proof",
+        "receipt-tool audit history verdicts.audit 2000000000000001 --proofs proofs",
+        "digest=$(receipt-tool audit show verdicts.audit 0 | awk '$1 == \"policy\" {print $3}'); export digest",
+    ]:
+        done = session.run(Command(line, 0))
+        assert done.returncode == 0, done.stderr
+    session.end()
+    ran = []
+    for number, question, answer in rows:
+        pages = [link.rsplit("/", 1)[-1] for link in re.findall(r"<doc:([^>]+)>", answer)]
+        assert all(any(page.stem == name for page in PAGES) for name in pages), answer
+        found = [each for each in re.findall(r"`(receipt-tool [^`]+)`", answer) if "--credentials" not in each]
+        for line in found:
+            done = session.run(Command(line.replace("DIGEST", '"$digest"'), 0))
+            assert done.returncode == 0 and done.stdout, f"{question}\n{line}\n{done.stderr}"
+            ran.append(int(number))
+        assert pages or found or "--credentials" in answer, question
+    assert ran == [1, 3, 5, 6, 8, 9, 10, 11, 12, 13, 14]
