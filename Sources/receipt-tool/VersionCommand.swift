@@ -3,6 +3,7 @@
 import ArgumentParser
 import CBuild
 import ReceiptCodec
+import ReceiptCrypto
 import ReceiptHTTP
 import ReceiptHTTPCurl
 import ReceiptVerification
@@ -18,12 +19,15 @@ struct VersionCommand: ParsableCommand {
     abstract: "Show the version, how it was built, and the libraries that it runs with.",
     discussion: """
       The commit is known in packages that scripts/package made. The configuration is "release", "debug", or
-      "quickstart": a release whose commands that sell or ask servers are not optimized. Traits are options of the build: PostgreSQL is for
-      audit trails in a database. Signatures of a key that is met often are verified faster with tables for that key,
-      where libcrypto allows it; the answers are the same. libcurl is only needed to ask a server.
+      "quickstart": a release whose commands that sell or ask servers are not optimized. Traits are options of the
+      build: PostgreSQL is for audit trails in a database.
+
+      --self-test takes longer than all else: it loads libcurl, which only asking a server needs, and computes with
+      the tables by which signatures of a key that is met often are verified faster, where libcrypto allows it.
+      Without them the answers are the same.
 
       EXAMPLE:
-        receipt-tool version --json
+        receipt-tool version --json --self-test
 
       EXIT CODES:
         0 shown; 64 wrong command line; 74 the output cannot be written.
@@ -32,9 +36,15 @@ struct VersionCommand: ParsableCommand {
   @Flag(name: .customLong("json"), help: "Print one JSON object.")
   var json = false
 
+  @Flag(
+    name: .customLong("self-test"),
+    help: "Also load libcurl and try the tables for fixed keys, and show whether they can be used.")
+  var testsItself = false
+
   func run() throws {
-    let capabilities = VerificationCapabilities.current
-    let libcurl = CurlTransport.libraryVersion
+    let capabilities = testsItself ? VerificationCapabilities.current : nil
+    let libcurl = testsItself ? CurlTransport.libraryVersion : nil
+    let libcrypto = Libcrypto.version
     if json {
       var object = JSONWriter()
       object.beginObject()
@@ -45,25 +55,30 @@ struct VersionCommand: ParsableCommand {
       object.beginArray()
       for trait in Build.traits { object.string(trait) }
       object.endArray()
-      object.member("libcrypto", capabilities.libcryptoVersion)
-      object.member("fixedKeyTables", capabilities.hasFixedKeyTables)
+      object.member("libcrypto", libcrypto)
       object.member("sqlite", Database.libraryVersion)
+      if let capabilities { object.member("fixedKeyTables", capabilities.hasFixedKeyTables) }
       object.member("libcurl", libcurl)
       object.endObject()
       try writeLine(object)
     } else {
-      let tables = capabilities.hasFixedKeyTables ? "available" : "not available: the ordinary call is used"
-      let text = """
+      var text = """
         receipt-tool      \(toolVersion)
         commit            \(Build.commit ?? "unknown: built by hand")
         configuration     \(Build.configuration)
         traits            \(Build.traits.isEmpty ? "none" : Build.traits.joined(separator: ", "))
-        libcrypto         \(capabilities.libcryptoVersion)
-        fixed-key tables  \(tables)
+        libcrypto         \(libcrypto)
         SQLite            \(Database.libraryVersion)
-        libcurl           \(libcurl ?? "not installed: nobody can be asked")
 
         """
+      if let capabilities {
+        let tables = capabilities.hasFixedKeyTables ? "available" : "not available: the ordinary call is used"
+        text += """
+          fixed-key tables  \(tables)
+          libcurl           \(libcurl ?? "not installed: nobody can be asked")
+
+          """
+      }
       try writeAll(text)
     }
   }

@@ -37,7 +37,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "identity show": [["identity"], ["identity", "--json"]],
     "inspect": [["purchase.jws"], ["--json", "purchase.jws"], ["--json", "purchase.json"]],
     "token": [[*TOKEN_OPTIONS, "--bundle-id", "a"], [*TOKEN_OPTIONS, "--bundle-id", "a", "--json"]],
-    "version": [[], ["--json"]],
+    "version": [[], ["--json"], ["--self-test"], ["--json", "--self-test"]],
     "audit init": [["new"], ["new", "--json"]],
     "audit append": [["trail", "new.jsonl"], ["trail", "new.jsonl", "--json"]],
     "audit find": [["trail", "--product", "p"], ["trail", "--from", "2020-01-01T00:00:00Z", "--json"]],
