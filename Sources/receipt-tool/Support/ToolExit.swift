@@ -7,6 +7,7 @@ enum ToolExit {
   static let invalid = ExitCode(1)
   static let undetermined = ExitCode(2)
   static let usage = ExitCode(64)
+  static let malformedInput = ExitCode(65)
   static let unreadableInput = ExitCode(66)
   static let internalFault = ExitCode(70)
   static let cannotCreate = ExitCode(73)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import AuditTrail
 import Glibc
+import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 
@@ -12,6 +14,8 @@ struct LineVerification: Sendable {
   let recorder: VerdictRecorder?
   let source: String
   let asJSON: Bool
+  /// Whether each line is a key, a tab and a receipt; see ``KeyedLine``.
+  var isKeyed = false
 
   /// The batch size of one task: large enough to make the task switch cheap, small enough to bound memory.
   private static let linesInBatch = 64
@@ -23,8 +27,8 @@ struct LineVerification: Sendable {
   }
 
   /// - Throws: `AuditError` if a verdict could not be recorded, an exit code if one could not be printed: then nothing
-  ///   more is read, recorded or printed, so that the output has no gaps. `ReadFailure`, after printing the results of
-  ///   all lines before it.
+  ///   more is read, recorded or printed, so that the output has no gaps. `ReadFailure`, or an exit code for a line
+  ///   without a key, after printing the results of all lines before it.
   func run(_ input: borrowing InputFile, maximumLineLength: Int, _ tally: inout VerdictTally) async throws {
     var pending: [Task<Outcome, any Error>] = []
     do {
@@ -41,20 +45,23 @@ struct LineVerification: Sendable {
     _ input: borrowing InputFile, maximumLineLength: Int, _ tally: inout VerdictTally,
     _ pending: inout [Task<Outcome, any Error>]
   ) async throws {
-    var splitter = LineSplitter(maximumLineLength: maximumLineLength)
+    var splitter = LineSplitter(
+      maximumLineLength: maximumLineLength + (isKeyed ? KeyedLine.maximumKeyLength + 1 : 0))
     var progress = ProgressBar(total: input.byteCount)
     let inFlight = max(2, 2 * Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     var batch: [[UInt8]] = []
+    var keys: [String] = []
     var batchByteCount = 0
     var nextIndex = 0
 
     func submit() {
       guard !batch.isEmpty else { return }
-      let (lines, firstIndex) = (batch, nextIndex)
+      let (lines, lineKeys, firstIndex) = (batch, keys, nextIndex)
       nextIndex += lines.count
       batch = []
+      keys = []
       batchByteCount = 0
-      pending.append(Task { try await verifyBatch(lines, firstIndex: firstIndex) })
+      pending.append(Task { try await verifyBatch(lines, lineKeys, firstIndex: firstIndex) })
     }
     func writeFirstOutcome() async throws {
       let outcome = try await pending.removeFirst().value
@@ -63,14 +70,24 @@ struct LineVerification: Sendable {
     }
 
     var failure: ReadFailure?
-    while true {
+    var hasLineWithoutKey = false
+    reading: while true {
       var piece: [UInt8] = []
       do throws(ReadFailure) { piece = try input.read(atMost: 1 << 18) } catch { failure = error }
       progress.advance(by: piece.count)
       // Ignore a line that the failure truncated.
       let lines = !piece.isEmpty ? splitter.split(piece) : failure == nil ? splitter.finish() : []
       for line in lines {
-        batch.append(line)
+        if isKeyed {
+          guard let keyed = KeyedLine(line) else {
+            hasLineWithoutKey = true
+            break reading
+          }
+          keys.append(keyed.key)
+          batch.append(keyed.receipt)
+        } else {
+          batch.append(line)
+        }
         batchByteCount += line.count
         if batch.count >= Self.linesInBatch || batchByteCount >= Self.bytesInBatch {
           submit()
@@ -79,13 +96,15 @@ struct LineVerification: Sendable {
       }
       if piece.isEmpty { break }
     }
+    let lineCount = nextIndex + batch.count
     submit()
     while !pending.isEmpty { try await writeFirstOutcome() }
     progress.finish()
+    if hasLineWithoutKey { throw KeyedLine.failure(source: source, index: lineCount) }
     if let failure { throw failure }
   }
 
-  private func verifyBatch(_ lines: [[UInt8]], firstIndex: Int) async throws -> Outcome {
+  private func verifyBatch(_ lines: [[UInt8]], _ keys: [String], firstIndex: Int) async throws -> Outcome {
     var outcome = Outcome()
     let verdicts = checkers.isEmpty ? verifier.verifyTogether(lines[...]) : await verifyAndCheck(lines)
     // The cancellation of the task may have interrupted remote checks.
@@ -95,6 +114,7 @@ struct LineVerification: Sendable {
       let verdict = recorded?[offset].verdict ?? verified
       outcome.tally.count(verdict)
       var report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
+      if isKeyed { report.key = keys[offset] }
       report.recorded = recorded?[offset].acknowledgement
       outcome.output += asJSON ? report.jsonLine() : Array(report.text().utf8)
     }
@@ -111,6 +131,35 @@ struct LineVerification: Sendable {
       for await (index, verdict) in group { verdicts[index] = verdict }
       return verdicts.compactMap { $0 }
     }
+  }
+}
+
+/// A line of `--keyed`: a key, a tab, and a receipt, which ends with the line.
+struct KeyedLine {
+  /// The longest key, in bytes of UTF-8.
+  static let maximumKeyLength = 1024
+
+  let key: String
+  let receipt: [UInt8]
+
+  /// Splits a line; `nil` if it does not begin with a key of 1 to ``maximumKeyLength`` bytes and a tab. A key with
+  /// control characters is none, nor is one that is not UTF-8: two keys must never become the same in the output.
+  init?(_ line: [UInt8]) {
+    guard let tab = line.prefix(Self.maximumKeyLength + 1).firstIndex(of: UInt8(ascii: "\t")), tab > 0,
+      !line[..<tab].contains(where: { $0 < 0x20 || $0 == 0x7F }),
+      let key = String(validating: line[..<tab], as: UTF8.self)
+    else { return nil }
+    self.key = key
+    receipt = Array(line[(tab + 1)...])
+  }
+
+  /// What ends the command: nothing says where in such an input a receipt begins and ends.
+  static func failure(source: String, index: Int) -> ExitCode {
+    ToolExit.failure(
+      ToolExit.malformedInput,
+      "\(ShownText.plain(source)):\(index): the line does not begin with a key and a tab, as --keyed requires: a key is "
+        + "1 to \(maximumKeyLength) bytes of UTF-8 without control characters, and a receipt has no line feed"
+    )
   }
 }
 

@@ -10,6 +10,8 @@ struct VerdictReport {
   let source: String
   let index: Int?
   let verdict: Verdict
+  /// The key of the line, which stands in place of `source` and `index`: what is printed then depends on the line alone.
+  var key: String?
   /// The entry that records it.
   var recorded: AuditAcknowledgement?
 
@@ -23,7 +25,7 @@ struct VerdictReport {
 
   /// A few lines for a person.
   func text() -> String {
-    let place = index.map { "\(source):\($0)" } ?? source
+    let place = key ?? index.map { "\(source):\($0)" } ?? source
     var lines = ["\(word.uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"]
     func add(_ name: String, _ value: String?) {
       guard let value else { return }
@@ -84,8 +86,12 @@ struct VerdictReport {
   func jsonLine() -> [UInt8] {
     var object = JSONWriter()
     object.beginObject()
-    object.member("source", source)
-    if let index { object.member("index", Int64(index)) }
+    if let key {
+      object.member("key", key)
+    } else {
+      object.member("source", source)
+      if let index { object.member("index", Int64(index)) }
+    }
     object.member("verdict", word)
     object.member("format", verdict.kind?.rawValue)
     if let reason = verdict.reason {

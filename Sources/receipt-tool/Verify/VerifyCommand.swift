@@ -22,6 +22,7 @@ struct VerifyCommand: AsyncParsableCommand {
         receipt-tool verify --trust my-store/root.cer --json purchase.jws
         receipt-tool verify --trust my-root.cer --intermediate my-intermediates/ receipt.b64
         receipt-tool verify --lines --json receipts.txt > verdicts.jsonl
+        receipt-tool verify --lines --keyed --exit-zero --json - < receipts.tsv
         receipt-tool verify --time 2024-06-01T00:00:00Z -
         receipt-tool verify --audit verdicts.audit receipt.b64
         receipt-tool verify --play-key com.example.app=play-key.txt purchase.json
@@ -29,8 +30,8 @@ struct VerifyCommand: AsyncParsableCommand {
         receipt-tool verify --check app-store --credentials app-store.json --bundle-id com.example.app purchase.jws
 
       EXIT CODES:
-        0 all valid; 1 at least one invalid; 2 none invalid, at least one undetermined; 64 wrong command line;
-        66 an input cannot be read (1 goes before 66, and 66 before 2); 70 internal fault; 74 a verdict could
+        0 all valid; 1 at least one invalid; 2 none invalid, at least one undetermined (with --exit-zero, 0 for
+        these two); 64 wrong command line; 65 a line has no key (--keyed), and its input is not read on; 66 an input cannot be read (1 goes before 66, and 66 before 2); 70 internal fault; 74 a verdict could
         not be recorded (--audit), and was not printed; or what was recorded and printed could not be covered by
         a signed checkpoint; or the output could not be written, and ends early. The message says which.
       """)
@@ -48,6 +49,20 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @Flag(name: .customLong("lines"), help: "Each line of the input is a receipt; results come in input order.")
   var readsLines = false
+
+  @Flag(
+    name: .customLong("keyed"),
+    help:
+      "With --lines: each line is a key, a tab and a receipt; the result has the key in place of source and index."
+  )
+  var isKeyed = false
+
+  @Flag(
+    name: .customLong("exit-zero"),
+    help:
+      "With --lines: exit with 0 also if receipts are invalid or undetermined, for callers that read each verdict."
+  )
+  var exitsZero = false
 
   @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
   var json = false
@@ -68,6 +83,7 @@ struct VerifyCommand: AsyncParsableCommand {
   func validate() throws {
     try detached.validate(paths: paths, ["--lines": readsLines])
     try checks.requireAccountToken(isText: appKeys.isGiven && !checks.asks("app-store"))
+    try refuse(["--keyed": isKeyed, "--exit-zero": exitsZero], unless: readsLines, "needs --lines")
     guard 1...Self.longestReceipt ~= maximumByteCount else {
       throw ValidationError("--max-bytes takes a positive number, at most \(Self.longestReceipt).")
     }
@@ -110,6 +126,7 @@ struct VerifyCommand: AsyncParsableCommand {
       throw failure
     }
     try recorder?.close()
+    if exitsZero { (tally.invalid, tally.undetermined) = (0, 0) }
     if let code = tally.exitCode { throw code }
   }
 
@@ -120,7 +137,8 @@ struct VerifyCommand: AsyncParsableCommand {
     let input = try InputFile(path)
     if readsLines {
       let lines = LineVerification(
-        verifier: verifier, checkers: checkers, recorder: recorder, source: path, asJSON: json)
+        verifier: verifier, checkers: checkers, recorder: recorder, source: path, asJSON: json,
+        isKeyed: isKeyed)
       return try await lines.run(input, maximumLineLength: maximumByteCount, &tally)
     }
     let bytes = try input.readAll(limit: maximumByteCount)
