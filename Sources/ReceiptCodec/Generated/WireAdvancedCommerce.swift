@@ -369,6 +369,26 @@ extension AdvancedCommercePeriod: WireEnumeration {
   }
 }
 
+extension AdvancedCommercePeriod {
+  /// Every documented value.
+  package static let documented: [AdvancedCommercePeriod] = [
+    .oneWeek, .oneMonth, .twoMonths, .threeMonths, .sixMonths, .oneYear,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .oneWeek: "one week."
+    case .oneMonth: "one month."
+    case .twoMonths: "two months."
+    case .threeMonths: "three months."
+    case .sixMonths: "six months."
+    case .oneYear: "one year."
+    case .unknown: nil
+    }
+  }
+}
+
 /// Length of a period of an offer (`period`).
 public enum AdvancedCommerceOfferPeriod: Sendable, Hashable {
   /// `P3D`: three days.
@@ -418,6 +438,29 @@ extension AdvancedCommerceOfferPeriod: WireEnumeration {
   }
 }
 
+extension AdvancedCommerceOfferPeriod {
+  /// Every documented value.
+  package static let documented: [AdvancedCommerceOfferPeriod] = [
+    .threeDays, .oneWeek, .twoWeeks, .oneMonth, .twoMonths, .threeMonths, .sixMonths, .nineMonths, .oneYear,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .threeDays: "three days."
+    case .oneWeek: "one week."
+    case .twoWeeks: "two weeks."
+    case .oneMonth: "one month."
+    case .twoMonths: "two months."
+    case .threeMonths: "three months."
+    case .sixMonths: "six months."
+    case .nineMonths: "nine months."
+    case .oneYear: "one year."
+    case .unknown: nil
+    }
+  }
+}
+
 /// What an offer is for (`reason`).
 public enum AdvancedCommerceOfferReason: Sendable, Hashable {
   /// `ACQUISITION`: winning a customer.
@@ -449,6 +492,23 @@ extension AdvancedCommerceOfferReason: WireEnumeration {
   }
 }
 
+extension AdvancedCommerceOfferReason {
+  /// Every documented value.
+  package static let documented: [AdvancedCommerceOfferReason] = [
+    .acquisition, .winBack, .retention,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .acquisition: "winning a customer."
+    case .winBack: "winning a customer back."
+    case .retention: "keeping a customer."
+    case .unknown: nil
+    }
+  }
+}
+
 /// How much of the price a refund covers (`refundType`).
 public enum AdvancedCommerceRefundType: Sendable, Hashable {
   /// `FULL`: all.
@@ -476,6 +536,23 @@ extension AdvancedCommerceRefundType: WireEnumeration {
     case .prorated: "PRORATED"
     case .custom: "CUSTOM"
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension AdvancedCommerceRefundType {
+  /// Every documented value.
+  package static let documented: [AdvancedCommerceRefundType] = [
+    .full, .prorated, .custom,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .full: "all."
+    case .prorated: "the unused part."
+    case .custom: "a chosen amount."
+    case .unknown: nil
     }
   }
 }
@@ -524,6 +601,28 @@ extension AdvancedCommerceRefundReason: WireEnumeration {
   }
 }
 
+extension AdvancedCommerceRefundReason {
+  /// Every documented value.
+  package static let documented: [AdvancedCommerceRefundReason] = [
+    .unintendedPurchase, .fulfillmentIssue, .unsatisfiedWithPurchase, .legal, .other, .modifyItemsRefund,
+    .simulateRefundDecline,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .unintendedPurchase: "the customer did not mean to buy."
+    case .fulfillmentIssue: "the customer had trouble receiving it."
+    case .unsatisfiedWithPurchase: "the customer was not satisfied."
+    case .legal: "for legal reasons."
+    case .other: "for some other reason."
+    case .modifyItemsRefund: "the items of the subscription changed."
+    case .simulateRefundDecline: "asks the sandbox to decline the refund."
+    case .unknown: nil
+    }
+  }
+}
+
 /// How far a price increase has come (`status`).
 public enum AdvancedCommercePriceIncreaseStatus: Sendable, Hashable {
   /// `SCHEDULED`: it is scheduled.
@@ -551,6 +650,23 @@ extension AdvancedCommercePriceIncreaseStatus: WireEnumeration {
     case .pending: "PENDING"
     case .accepted: "ACCEPTED"
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension AdvancedCommercePriceIncreaseStatus {
+  /// Every documented value.
+  package static let documented: [AdvancedCommercePriceIncreaseStatus] = [
+    .scheduled, .pending, .accepted,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .scheduled: "it is scheduled."
+    case .pending: "the customer has not answered."
+    case .accepted: "the customer agreed."
+    case .unknown: nil
     }
   }
 }

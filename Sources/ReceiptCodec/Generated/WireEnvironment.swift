@@ -45,3 +45,24 @@ extension ReceiptEnvironment: WireEnumeration {
     }
   }
 }
+
+extension ReceiptEnvironment {
+  /// Every documented value.
+  package static let documented: [ReceiptEnvironment] = [
+    .production, .sandbox, .xcode, .localTesting, .productionSandbox, .productionVPP, .productionVPPSandbox,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .production: "real purchases."
+    case .sandbox: "test purchases through the App Store."
+    case .xcode: "StoreKit testing in Xcode."
+    case .localTesting: "unit tests."
+    case .productionSandbox: "the spelling of sandbox in an app receipt."
+    case .productionVPP: "bought through the volume purchase programme."
+    case .productionVPPSandbox: "the same, in the sandbox."
+    case .unknown: nil
+    }
+  }
+}

@@ -156,3 +156,21 @@ extension GooglePlayPurchaseState: JSONEnumeration {
     }
   }
 }
+
+extension GooglePlayPurchaseState {
+  /// Every documented value.
+  package static let documented: [GooglePlayPurchaseState] = [
+    .purchased, .cancelled, .refunded, .pending,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .purchased: "paid for."
+    case .cancelled: "cancelled."
+    case .refunded: "refunded."
+    case .pending: "not paid for yet."
+    case .unknown: nil
+    }
+  }
+}

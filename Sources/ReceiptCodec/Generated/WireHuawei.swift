@@ -269,6 +269,23 @@ extension HuaweiProductKind: JSONEnumeration {
   }
 }
 
+extension HuaweiProductKind {
+  /// Every documented value.
+  package static let documented: [HuaweiProductKind] = [
+    .consumable, .nonConsumable, .subscription,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .consumable: "used up."
+    case .nonConsumable: "bought once, kept for ever."
+    case .subscription: "renews until cancelled."
+    case .unknown: nil
+    }
+  }
+}
+
 /// Whether a purchase was paid for (`purchaseState`).
 public enum HuaweiPurchaseState: Sendable, Hashable {
   /// `0`: paid for.
@@ -311,6 +328,25 @@ extension HuaweiPurchaseState: JSONEnumeration {
   }
 }
 
+extension HuaweiPurchaseState {
+  /// Every documented value.
+  package static let documented: [HuaweiPurchaseState] = [
+    .purchased, .cancelled, .refunded, .pending, .initialized,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .purchased: "paid for."
+    case .cancelled: "cancelled."
+    case .refunded: "refunded."
+    case .pending: "not paid for yet."
+    case .initialized: "no state yet."
+    case .unknown: nil
+    }
+  }
+}
+
 /// What kind of purchase it is (`purchaseType`).
 public enum HuaweiPurchaseType: Sendable, Hashable {
   /// `0`: made in the sandbox.
@@ -337,6 +373,22 @@ extension HuaweiPurchaseType: JSONEnumeration {
     case .sandbox: 0
     case .promotional: 1
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension HuaweiPurchaseType {
+  /// Every documented value.
+  package static let documented: [HuaweiPurchaseType] = [
+    .sandbox, .promotional,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .sandbox: "made in the sandbox."
+    case .promotional: "for a promotional code."
+    case .unknown: nil
     }
   }
 }

@@ -343,6 +343,46 @@ extension NotificationType: WireEnumeration {
   }
 }
 
+extension NotificationType {
+  /// Every documented value.
+  package static let documented: [NotificationType] = [
+    .subscribed, .didChangeRenewalPref, .didChangeRenewalStatus, .offerRedeemed, .didRenew, .expired,
+    .didFailToRenew, .gracePeriodExpired, .priceIncrease, .refund, .refundDeclined, .refundReversed,
+    .consumptionRequest, .renewalExtended, .renewalExtension, .revoke, .oneTimeCharge, .externalPurchaseToken,
+    .test, .rescindConsent, .metadataUpdate, .migration, .priceChange,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .subscribed: "a subscription began, or began again."
+    case .didChangeRenewalPref: "the customer chose another product of the group."
+    case .didChangeRenewalStatus: "renewal was switched on or off."
+    case .offerRedeemed: "an active subscriber redeemed an offer."
+    case .didRenew: "a subscription renewed."
+    case .expired: "a subscription expired."
+    case .didFailToRenew: "the charge failed."
+    case .gracePeriodExpired: "the grace period ended; the App Store still tries to charge."
+    case .priceIncrease: "the customer was told of a higher price, or answered."
+    case .refund: "a refund was granted."
+    case .refundDeclined: "a refund was declined."
+    case .refundReversed: "a refund was undone."
+    case .consumptionRequest: "the customer asked for a refund, and consumption data is wanted."
+    case .renewalExtended: "the renewal date of one subscription was extended."
+    case .renewalExtension: "a mass extension of renewal dates finished, or failed for one."
+    case .revoke: "a purchase is no longer shared with the family."
+    case .oneTimeCharge: "something other than an auto-renewable subscription was bought."
+    case .externalPurchaseToken: "a token of an external purchase."
+    case .test: "the test that the app asked for."
+    case .rescindConsent: "a guardian withdrew consent to the app."
+    case .metadataUpdate: "an Advanced Commerce subscription got new texts."
+    case .migration: "a subscription moved to the Advanced Commerce API."
+    case .priceChange: "an Advanced Commerce subscription got a new price."
+    case .unknown: nil
+    }
+  }
+}
+
 /// More about the event that a notification reports (`subtype`).
 public enum NotificationSubtype: Sendable, Hashable {
   /// `INITIAL_BUY`: first subscription of the group.
@@ -424,6 +464,41 @@ extension NotificationSubtype: WireEnumeration {
   }
 }
 
+extension NotificationSubtype {
+  /// Every documented value.
+  package static let documented: [NotificationSubtype] = [
+    .initialBuy, .resubscribe, .upgrade, .downgrade, .autoRenewEnabled, .autoRenewDisabled, .billingRecovery,
+    .voluntary, .billingRetry, .priceIncrease, .productNotForSale, .gracePeriod, .pending, .accepted,
+    .summary, .failure, .unreported, .created, .activeTokenReminder,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .initialBuy: "first subscription of the group."
+    case .resubscribe: "subscribed again after expiry."
+    case .upgrade: "to a higher level, at once."
+    case .downgrade: "to a lower level, at the next renewal."
+    case .autoRenewEnabled: "renewal was switched on."
+    case .autoRenewDisabled: "renewal was switched off."
+    case .billingRecovery: "renewed after the charge had failed."
+    case .voluntary: "the customer had cancelled."
+    case .billingRetry: "the App Store gave up trying to charge."
+    case .priceIncrease: "the customer did not agree to a higher price."
+    case .productNotForSale: "the product was not for sale."
+    case .gracePeriod: "service goes on while the App Store tries to charge."
+    case .pending: "the customer has not answered."
+    case .accepted: "the customer agreed, or did not need to."
+    case .summary: "the mass extension finished."
+    case .failure: "the extension failed for one subscription."
+    case .unreported: "the token has not been reported on."
+    case .created: "the token was made."
+    case .activeTokenReminder: "the token is still active."
+    case .unknown: nil
+    }
+  }
+}
+
 /// Why the customer asked for a refund (`consumptionRequestReason`).
 public enum ConsumptionRequestReason: Sendable, Hashable {
   /// `UNINTENDED_PURCHASE`: did not mean to buy.
@@ -461,6 +536,25 @@ extension ConsumptionRequestReason: WireEnumeration {
   }
 }
 
+extension ConsumptionRequestReason {
+  /// Every documented value.
+  package static let documented: [ConsumptionRequestReason] = [
+    .unintendedPurchase, .fulfillmentIssue, .unsatisfiedWithPurchase, .legal, .other,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .unintendedPurchase: "did not mean to buy."
+    case .fulfillmentIssue: "had trouble receiving it."
+    case .unsatisfiedWithPurchase: "was not satisfied."
+    case .legal: "for legal reasons."
+    case .other: "for some other reason."
+    case .unknown: nil
+    }
+  }
+}
+
 /// What a token of an external purchase is for (`tokenType`).
 public enum ExternalPurchaseTokenType: Sendable, Hashable {
   /// `SERVICES`: services.
@@ -488,6 +582,23 @@ extension ExternalPurchaseTokenType: WireEnumeration {
     case .acquisition: "ACQUISITION"
     case .coreTechnology: "CORE_TECHNOLOGY"
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension ExternalPurchaseTokenType {
+  /// Every documented value.
+  package static let documented: [ExternalPurchaseTokenType] = [
+    .services, .acquisition, .coreTechnology,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .services: "services."
+    case .acquisition: "acquisition."
+    case .coreTechnology: "core technology."
+    case .unknown: nil
     }
   }
 }

@@ -35,6 +35,24 @@ extension ProductType: WireEnumeration {
   }
 }
 
+extension ProductType {
+  /// Every documented value.
+  package static let documented: [ProductType] = [
+    .autoRenewableSubscription, .nonConsumable, .consumable, .nonRenewingSubscription,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .autoRenewableSubscription: "renews until cancelled."
+    case .nonConsumable: "bought once, kept for ever."
+    case .consumable: "used up."
+    case .nonRenewingSubscription: "lasts for a time that the app keeps."
+    case .unknown: nil
+    }
+  }
+}
+
 /// How the customer came by a purchase (`inAppOwnershipType`).
 public enum InAppOwnershipType: Sendable, Hashable {
   /// `PURCHASED`: bought by the customer.
@@ -62,6 +80,23 @@ extension InAppOwnershipType: WireEnumeration {
     case .familyShared: "FAMILY_SHARED"
     case .assigned: "ASSIGNED"
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension InAppOwnershipType {
+  /// Every documented value.
+  package static let documented: [InAppOwnershipType] = [
+    .purchased, .familyShared, .assigned,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .purchased: "bought by the customer."
+    case .familyShared: "shared by a family member."
+    case .assigned: "assigned by an organization."
+    case .unknown: nil
     }
   }
 }
@@ -108,6 +143,25 @@ extension OfferType: JSONEnumeration {
   }
 }
 
+extension OfferType {
+  /// Every documented value.
+  package static let documented: [OfferType] = [
+    .introductory, .promotional, .offerCode, .winBack, .retention,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .introductory: "introductory offer."
+    case .promotional: "promotional offer."
+    case .offerCode: "offer code."
+    case .winBack: "win-back offer."
+    case .retention: "retention offer."
+    case .unknown: nil
+    }
+  }
+}
+
 /// How an offer is paid (`offerDiscountType`).
 public enum OfferDiscountType: Sendable, Hashable {
   /// `FREE_TRIAL`: for nothing.
@@ -142,6 +196,24 @@ extension OfferDiscountType: WireEnumeration {
   }
 }
 
+extension OfferDiscountType {
+  /// Every documented value.
+  package static let documented: [OfferDiscountType] = [
+    .freeTrial, .payAsYouGo, .payUpFront, .oneTime,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .freeTrial: "for nothing."
+    case .payAsYouGo: "each period."
+    case .payUpFront: "at once for all periods."
+    case .oneTime: "one payment for something other than a subscription."
+    case .unknown: nil
+    }
+  }
+}
+
 /// How a subscription is billed (`billingPlanType`, `renewalBillingPlanType`).
 public enum BillingPlanType: Sendable, Hashable {
   /// `BILLED_UPFRONT`: at once for the period.
@@ -166,6 +238,22 @@ extension BillingPlanType: WireEnumeration {
     case .billedUpfront: "BILLED_UPFRONT"
     case .monthly: "MONTHLY"
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension BillingPlanType {
+  /// Every documented value.
+  package static let documented: [BillingPlanType] = [
+    .billedUpfront, .monthly,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .billedUpfront: "at once for the period."
+    case .monthly: "month by month."
+    case .unknown: nil
     }
   }
 }
@@ -204,6 +292,24 @@ extension PurchasePlatform: WireEnumeration {
   }
 }
 
+extension PurchasePlatform {
+  /// Every documented value.
+  package static let documented: [PurchasePlatform] = [
+    .iOS, .macOS, .tvOS, .visionOS,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .iOS: "iOS or iPadOS."
+    case .macOS: "macOS."
+    case .tvOS: "tvOS."
+    case .visionOS: "visionOS."
+    case .unknown: nil
+    }
+  }
+}
+
 /// The type of a product, as attribute 1707 of an app receipt counts it. Apple does not document it.
 public enum AppReceiptProductType: Sendable, Hashable {
   /// `0`: bought once, kept for ever.
@@ -238,6 +344,24 @@ extension AppReceiptProductType: JSONEnumeration {
     case .nonRenewingSubscription: 2
     case .autoRenewableSubscription: 3
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension AppReceiptProductType {
+  /// Every documented value.
+  package static let documented: [AppReceiptProductType] = [
+    .nonConsumable, .consumable, .nonRenewingSubscription, .autoRenewableSubscription,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .nonConsumable: "bought once, kept for ever."
+    case .consumable: "used up."
+    case .nonRenewingSubscription: "a subscription that does not renew by itself."
+    case .autoRenewableSubscription: "renews until cancelled."
+    case .unknown: nil
     }
   }
 }

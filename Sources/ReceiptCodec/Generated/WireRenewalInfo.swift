@@ -210,6 +210,25 @@ extension ExpirationIntent: JSONEnumeration {
   }
 }
 
+extension ExpirationIntent {
+  /// Every documented value.
+  package static let documented: [ExpirationIntent] = [
+    .cancelled, .billingError, .priceIncreaseRefused, .productUnavailable, .other,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .cancelled: "the customer cancelled."
+    case .billingError: "the charge failed."
+    case .priceIncreaseRefused: "the customer did not agree to a higher price."
+    case .productUnavailable: "the product was not for sale."
+    case .other: "some other reason."
+    case .unknown: nil
+    }
+  }
+}
+
 /// Whether a subscription renews (`autoRenewStatus`).
 public enum AutoRenewStatus: Sendable, Hashable {
   /// `0`: it will not renew.
@@ -240,6 +259,22 @@ extension AutoRenewStatus: JSONEnumeration {
   }
 }
 
+extension AutoRenewStatus {
+  /// Every documented value.
+  package static let documented: [AutoRenewStatus] = [
+    .off, .on,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .off: "it will not renew."
+    case .on: "it renews at the end of the period."
+    case .unknown: nil
+    }
+  }
+}
+
 /// Whether the customer agreed to a higher price (`priceIncreaseStatus`).
 public enum PriceIncreaseStatus: Sendable, Hashable {
   /// `0`: no answer yet.
@@ -266,6 +301,22 @@ extension PriceIncreaseStatus: JSONEnumeration {
     case .noResponse: 0
     case .consented: 1
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension PriceIncreaseStatus {
+  /// Every documented value.
+  package static let documented: [PriceIncreaseStatus] = [
+    .noResponse, .consented,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .noResponse: "no answer yet."
+    case .consented: "agreed, or informed of an increase that needs no consent."
+    case .unknown: nil
     }
   }
 }
@@ -308,6 +359,25 @@ extension SubscriptionStatus: JSONEnumeration {
     case .gracePeriod: 4
     case .revoked: 5
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension SubscriptionStatus {
+  /// Every documented value.
+  package static let documented: [SubscriptionStatus] = [
+    .active, .expired, .billingRetry, .gracePeriod, .revoked,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .active: "active."
+    case .expired: "expired."
+    case .billingRetry: "the App Store is trying to charge."
+    case .gracePeriod: "as billing retry, and service goes on."
+    case .revoked: "refunded, or no longer shared."
+    case .unknown: nil
     }
   }
 }

@@ -232,6 +232,22 @@ extension TransactionReason: WireEnumeration {
   }
 }
 
+extension TransactionReason {
+  /// Every documented value.
+  package static let documented: [TransactionReason] = [
+    .purchase, .renewal,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .purchase: "the customer bought it."
+    case .renewal: "the subscription renewed."
+    case .unknown: nil
+    }
+  }
+}
+
 /// Why a transaction was refunded (`revocationReason`).
 public enum RevocationReason: Sendable, Hashable {
   /// `0`: some other reason.
@@ -258,6 +274,22 @@ extension RevocationReason: JSONEnumeration {
     case .other: 0
     case .issue: 1
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension RevocationReason {
+  /// Every documented value.
+  package static let documented: [RevocationReason] = [
+    .other, .issue,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .other: "some other reason."
+    case .issue: "an actual or perceived issue within the app."
+    case .unknown: nil
     }
   }
 }
@@ -292,6 +324,24 @@ extension RevocationType: WireEnumeration {
     case .familyRevoke: "FAMILY_REVOKE"
     case .assignmentRevoke: "ASSIGNMENT_REVOKE"
     case .unknown(let rawValue): rawValue
+    }
+  }
+}
+
+extension RevocationType {
+  /// Every documented value.
+  package static let documented: [RevocationType] = [
+    .refundFull, .refundProrated, .familyRevoke, .assignmentRevoke,
+  ]
+
+  /// What a documented value means, in a sentence; `nil` for any other.
+  public var meaning: String? {
+    switch self {
+    case .refundFull: "the whole price was refunded."
+    case .refundProrated: "part of the price was refunded."
+    case .familyRevoke: "family sharing ended."
+    case .assignmentRevoke: "the assignment by an organization ended."
+    case .unknown: nil
     }
   }
 }
