@@ -56,7 +56,7 @@ struct IdentityReport {
     return object.bytes + [UInt8(ascii: "\n")]
   }
 
-  private static func name(of kind: PublicKey.Kind) -> String {
+  static func name(of kind: PublicKey.Kind) -> String {
     switch kind {
     case .p256: "P-256"
     case .p384: "P-384"

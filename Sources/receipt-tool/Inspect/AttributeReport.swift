@@ -7,6 +7,11 @@ import ReceiptCrypto
 /// Shows an attribute of an app receipt: its number, its name if known, and its value as text or number, otherwise in
 /// hexadecimal.
 enum AttributeReport {
+  /// Whether a report is one of an attribute, a signed attribute or an extension: they have a type and a name.
+  static func isAttribute(_ members: [JSONMember]) -> Bool {
+    members.first?.name == "type" && members.dropFirst().first?.name == "name"
+  }
+
   static func value(_ attribute: AppReceiptAttribute) -> JSONValue {
     var members = [JSONMember(name: "type", value: .integer(Int64(attribute.type)))]
     members.append(JSONMember(name: "name", value: .string(names[attribute.type] ?? "unknown")))

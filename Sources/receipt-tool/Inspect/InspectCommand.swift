@@ -3,25 +3,47 @@
 import ArgumentParser
 import ReceiptBytes
 import ReceiptCodec
+import ReceiptVerification
 
 /// `receipt-tool inspect`: shows the contents of receipts without verification.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show everything inside receipts, unverified.",
+    abstract: "Show what is inside receipts, unverified.",
     discussion: """
-      Shows every field and attribute, including unknown ones, then the certificates. Nothing is verified: use
-      'receipt-tool verify' to check whether a receipt is genuine.
+      Shows what was bought and what became of it, then who claims to have
+      signed, then the certificates. --full shows everything. Nothing is
+      verified: 'receipt-tool verify' checks whether a receipt is genuine.
 
       EXAMPLES:
         receipt-tool inspect receipt.b64
+        receipt-tool inspect --time 2025-03-01T00:00:00Z receipt.b64
+        receipt-tool inspect --full notification.json
+        receipt-tool inspect --certificates receipt.b64
         receipt-tool inspect --json notification.json
         receipt-tool inspect --data purchase.txt --signature signature.txt
 
       EXIT CODES:
-        0 shown; 1 at least one is not a receipt; 64 wrong command line; 66 an input cannot be read; 74 the
-        output cannot be written.
+        0 shown; 1 at least one is not a receipt; 64 wrong command line;
+        66 an input cannot be read; 74 the output cannot be written.
       """)
+
+  @Flag(
+    name: .customLong("full"),
+    help: "Show everything, also what is not known, with names for numbers and object identifiers.")
+  var isFull = false
+
+  @Flag(name: .customLong("certificates"), help: "Show who issued whom, from the root to the signer.")
+  var showsCertificates = false
+
+  @Option(
+    name: .customLong("time"),
+    help: ArgumentHelp(
+      "When to look: subscriptions have expired, or will, at that instant. Default: now.",
+      valueName: "now|ISO8601"))
+  var time = "now"
+
+  @OptionGroup var color: ColorOptions
 
   @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
   var json = false
@@ -31,18 +53,36 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup(title: "Data and signature apart") var detached: DetachedFilesOptions
 
-  func validate() throws { try detached.validate(paths: paths) }
+  func validate() throws {
+    try detached.validate(paths: paths)
+    try refuse(
+      ["--full": isFull, "--certificates": showsCertificates], unless: !json, "makes no sense with --json")
+    try refuse(["--full": isFull], unless: !showsCertificates, "makes no sense with --certificates")
+    try refuse(
+      ["--time": time != "now"], unless: !json && !isFull && !showsCertificates,
+      "makes no sense with --json, --full and --certificates, which do not evaluate dates")
+    _ = try instant()
+  }
+
+  private func instant() throws -> Timestamp {
+    guard time != "now" else { return SystemClock.now() }
+    do throws(MalformedReceipt) {
+      return try Timestamp(iso8601: time)
+    } catch {
+      throw ValidationError(
+        "--time takes \"now\" or an instant such as 2025-10-01T07:09:12Z: \(error.message)")
+    }
+  }
 
   func run() throws {
     let limit = ReceiptLimits.standard.maximumByteCount
+    let now = try instant()
     var exitCode: ExitCode?
     let apart = try detached.receipt(limit: limit)
     for path in apart.map({ [$0.name] }) ?? paths {
       do {
         let bytes = try apart?.bytes ?? InputFile(path).readAll(limit: limit)
-        let report = Inspection(source: path).report(of: try UnverifiedReceipt(parsing: bytes))
-        let output = json ? report.encoded() + [0x0A] : Array(IndentedText.text(of: report).utf8)
-        try writeAll(output)
+        try writeAll(output(of: try UnverifiedReceipt(parsing: bytes), from: path, at: now))
       } catch let failure as ReadFailure {
         note("receipt-tool: \(failure)")
         exitCode = exitCode ?? ToolExit.unreadableInput
@@ -56,5 +96,18 @@ struct InspectCommand: ParsableCommand {
       }
     }
     if let exitCode { throw exitCode }
+  }
+
+  private func output(of receipt: UnverifiedReceipt, from path: String, at now: Timestamp) -> [UInt8] {
+    if json { return Inspection(source: path).report(of: receipt).encoded() + [0x0A] }
+    let text =
+      if isFull {
+        FullText.text(of: Inspection(source: path).report(of: receipt), color.colors)
+      } else if showsCertificates {
+        InspectionSummary.certificates(of: receipt, source: path, color.colors)
+      } else {
+        InspectionSummary.text(of: receipt, source: path, now: now, color.colors)
+      }
+    return Array(text.utf8)
   }
 }

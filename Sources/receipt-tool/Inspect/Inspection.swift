@@ -6,14 +6,39 @@ import ReceiptCrypto
 
 /// The contents of a receipt as one JSON value, which is printed as JSON or as indented text.
 struct Inspection {
+  /// What follows the word UNVERIFIED.
+  static let notice = ": nothing here was checked; see 'receipt-tool verify'"
+
   let source: String
+
+  /// The kind of a receipt, as its content claims it.
+  static func format(of receipt: UnverifiedReceipt) -> String {
+    switch receipt {
+    case .appReceipt: ReceiptKind.appReceipt.rawValue
+    case .transactionReceipt: ReceiptKind.transactionReceipt.rawValue
+    case .detached(let receipt): format(of: receipt).rawValue
+    case .jws(let jws): format(of: jws)
+    }
+  }
+
+  private static func format(of receipt: UnverifiedDetachedReceipt) -> ReceiptKind {
+    let content = try? receipt.decoded().unsafelyAssumeAuthentic()
+    return content?.kind ?? DetachedContent.claimedKind(of: receipt.signedBytes)
+  }
+
+  private static func format(of jws: UnverifiedJWS) -> String {
+    do throws(MalformedReceipt) {
+      return try jws.decodePayload().kind.rawValue
+    } catch {
+      return "unknown: \(error)"
+    }
+  }
 
   func report(of receipt: UnverifiedReceipt) -> JSONValue {
     var members = [
       JSONMember(name: "source", value: .string(source)),
       JSONMember(name: "verified", value: .bool(false)),
-      JSONMember(
-        name: "notice", value: .string("UNVERIFIED: nothing here was checked; see 'receipt-tool verify'")),
+      JSONMember(name: "notice", value: .string("UNVERIFIED" + Self.notice)),
     ]
     switch receipt {
     case .jws(let jws): members += self.members(of: jws, depth: 0)
@@ -42,13 +67,7 @@ struct Inspection {
 
   /// Also decodes the signed parts of a notification, which have no signed parts themselves.
   private func members(of jws: UnverifiedJWS, depth: Int) -> [JSONMember] {
-    var members: [JSONMember] = []
-    do throws(MalformedReceipt) {
-      members.append(
-        JSONMember(name: "format", value: .string(try jws.decodePayload().kind.rawValue)))
-    } catch {
-      members.append(JSONMember(name: "format", value: .string("unknown: \(error)")))
-    }
+    var members = [JSONMember(name: "format", value: .string(Self.format(of: jws)))]
     do throws(MalformedReceipt) {
       let header = try jws.header()
       members.append(
@@ -123,7 +142,18 @@ struct Inspection {
     if let attributes = info.signedAttributes {
       members.append(
         JSONMember(
-          name: "signedAttributes", value: .array(attributes.attributes.map { .string($0.type) })))
+          name: "signedAttributes",
+          value: .array(
+            attributes.attributes.map { attribute in
+              .object([
+                JSONMember(name: "type", value: .string(attribute.type)),
+                JSONMember(
+                  name: "name", value: .string(ObjectIdentifierNames.name(of: attribute.type) ?? "unknown")),
+                JSONMember(
+                  name: "hex",
+                  value: .string(attribute.values.map { Hexadecimal.encode($0) }.joined(separator: " "))),
+              ])
+            })))
     }
     members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(info.signature))))
     return .object(members)
@@ -165,15 +195,11 @@ struct Inspection {
   // MARK: - Data with a signature beside it
 
   private func members(of receipt: UnverifiedDetachedReceipt) -> [JSONMember] {
-    var members: [JSONMember] = []
+    var members = [JSONMember(name: "format", value: .string(Self.format(of: receipt).rawValue))]
     do throws(MalformedReceipt) {
       let content = try receipt.decoded().unsafelyAssumeAuthentic()
-      members.append(JSONMember(name: "format", value: .string(content.kind.rawValue)))
       members.append(JSONMember(name: "data", value: Self.value(of: content, receipt.signedBytes)))
     } catch {
-      members.append(
-        JSONMember(
-          name: "format", value: .string(DetachedContent.claimedKind(of: receipt.signedBytes).rawValue)))
       members.append(JSONMember(name: "data", value: .string("malformed: \(error)")))
     }
     if let algorithm = receipt.statedAlgorithm {
@@ -214,8 +240,11 @@ struct Inspection {
               name: "notAfter",
               value: .string(Timestamp(secondsSince1970: certificate.notAfter).iso8601Seconds)),
             JSONMember(name: "sha256", value: .string(certificate.sha256FingerprintHex)),
+            JSONMember(name: "key", value: .string(IdentityReport.name(of: certificate.publicKey.kind))),
+            JSONMember(name: "signatureAlgorithm", value: .string(certificate.signatureAlgorithmOID)),
             JSONMember(
-              name: "extensions", value: .array(certificate.extensions.map { .string($0.oid) })),
+              name: "extensions",
+              value: .array(certificate.extensions.map { ExtensionReport.value($0, of: certificate) })),
           ])
         } catch {
           return .string("malformed: \(error)")

@@ -11,11 +11,17 @@ enum Money {
 
   /// The amount of a member with its currency, such as `9.99 EUR`; `nil` for other members, or without a currency.
   static func text(of member: JSONMember, in members: [JSONMember]) -> String? {
-    guard names.contains(member.name), let amount = member.value.int64, amount >= 0,
-      let currency = members.first(where: { $0.name == "currency" })?.value.string
-    else { return nil }
+    guard names.contains(member.name) else { return nil }
     let isHuawei = members.contains { $0.name == "applicationId" }
-    let (unit, digits): (Int64, Int) = isHuawei ? (100, 2) : (1000, 3)
+    return text(
+      member.value.int64, members.first { $0.name == "currency" }?.value.string,
+      decimalDigits: isHuawei ? 2 : 3)
+  }
+
+  /// The amount, of which the last digits are decimals, with its currency.
+  static func text(_ amount: Int64?, _ currency: String?, decimalDigits digits: Int = 3) -> String? {
+    guard let amount, amount >= 0, let currency else { return nil }
+    let unit: Int64 = digits == 2 ? 100 : 1000
     var decimals = String(unit + amount % unit).suffix(digits)
     let least = withoutDecimals.contains(currency) ? 0 : 2
     while decimals.count > least, decimals.last == "0" { decimals.removeLast() }

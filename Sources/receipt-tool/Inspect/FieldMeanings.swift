@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+
+/// What the fields of signed JSON mean: the names that are known, and what values that are numbers or words stand for.
+struct FieldMeanings {
+  /// The known names at the top of the payload; `nil` where no names are told apart.
+  private let top: Set<String>?
+  private let texts: [String: @Sendable (String) -> String?]
+  private let numbers: [String: @Sendable (Int64) -> String?]
+
+  init(of kind: ReceiptKind?) {
+    switch kind {
+    case .signedTransaction: top = Self.names(of: JWSTransaction.self)
+    case .signedRenewalInfo: top = Self.names(of: JWSRenewalInfo.self)
+    case .signedAppTransaction: top = Self.names(of: AppTransaction.self)
+    case .signedNotification: top = Self.names(of: Notification.self)
+    case .signedRealtimeRequest: top = Self.names(of: RealtimeRequest.self)
+    case .googlePlayPurchase:
+      top = Self.names(of: GooglePlayPurchase.self).union(Self.names(of: GooglePlayOrderList.self))
+    case .huaweiPurchase: top = Self.names(of: HuaweiPurchase.self)
+    case .appReceipt, .transactionReceipt, .googlePlayLicense, nil: top = nil
+    }
+    let isOfAppStore = kind.map { !$0.isDetached } ?? false
+    texts = isOfAppStore ? Self.appStoreTexts : [:]
+    numbers =
+      isOfAppStore
+      ? Self.appStoreNumbers : kind == .huaweiPurchase ? Self.huaweiNumbers : Self.googlePlayNumbers
+  }
+
+  /// What the member's value stands for; `nil` for one that speaks for itself.
+  func meaning(of member: JSONMember) -> String? {
+    let found: String?? =
+      if let text = member.value.string {
+        texts[member.name].map { $0(text) }
+      } else if let number = member.value.int64 {
+        numbers[member.name].map { $0(number) }
+      } else {
+        nil
+      }
+    return found.map { $0.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 } ?? "unknown value" }
+  }
+
+  /// The known names of the members of an object or of the objects in an array, by its name and that of the object around
+  /// it (`nil` at the top of a report); `nil` where any may stand.
+  func knownNames(in name: String, of parent: String?) -> Set<String>? {
+    guard let top else { return nil }
+    switch (name, parent) {
+    case ("payload", nil), ("data", nil), ("orders", _): return top
+    case ("payload", let part?): return Self.signedParts[part]
+    case (_, nil): return nil
+    default: return Self.nested[name]
+    }
+  }
+
+  /// Whether the number is an instant, in milliseconds since 1970.
+  static func isInstant(_ name: String) -> Bool {
+    name.hasSuffix("Date") || name.hasSuffix("Time") || name == "purchaseTimeMillis"
+  }
+
+  private static func names<Object: JSONObject>(of type: Object.Type) -> Set<String> {
+    Set(Object.Field.allCases.map(\.rawValue))
+  }
+
+  private static let signedParts: [String: Set<String>] = [
+    "signedTransactionInfo": names(of: JWSTransaction.self),
+    "signedRenewalInfo": names(of: JWSRenewalInfo.self),
+    "signedAppTransactionInfo": names(of: AppTransaction.self),
+  ]
+
+  private static let nested: [String: Set<String>] = [
+    "data": names(of: NotificationData.self), "summary": names(of: NotificationSummary.self),
+    "appData": names(of: NotificationAppData.self),
+    "externalPurchaseToken": names(of: ExternalPurchaseToken.self),
+    "commitmentInfo": names(of: TransactionCommitmentInfo.self).union(names(of: RenewalCommitmentInfo.self)),
+    "advancedCommerceInfo": names(of: AdvancedCommerceTransactionInfo.self)
+      .union(names(of: AdvancedCommerceRenewalInfo.self)),
+    "items": names(of: AdvancedCommerceTransactionItem.self).union(
+      names(of: AdvancedCommerceRenewalItem.self)),
+    "refunds": names(of: AdvancedCommerceRefund.self),
+    "priceIncreaseInfo": names(of: AdvancedCommercePriceIncreaseInfo.self),
+    "descriptors": names(of: AdvancedCommerceDescriptors.self),
+    "offer": names(of: AdvancedCommerceOffer.self),
+  ]
+
+  private static let appStoreTexts: [String: @Sendable (String) -> String?] = [
+    "type": { ProductType(rawValue: $0).meaning },
+    "inAppOwnershipType": { InAppOwnershipType(rawValue: $0).meaning },
+    "environment": { ReceiptEnvironment(rawValue: $0).meaning },
+    "receiptType": { ReceiptEnvironment(rawValue: $0).meaning },
+    "transactionReason": { TransactionReason(rawValue: $0).meaning },
+    "offerDiscountType": { OfferDiscountType(rawValue: $0).meaning },
+    "revocationType": { RevocationType(rawValue: $0).meaning },
+    "billingPlanType": { BillingPlanType(rawValue: $0).meaning },
+    "renewalBillingPlanType": { BillingPlanType(rawValue: $0).meaning },
+    "commitmentRenewalBillingPlanType": { BillingPlanType(rawValue: $0).meaning },
+    "originalPlatform": { PurchasePlatform(rawValue: $0).meaning },
+    "notificationType": { NotificationType(rawValue: $0).meaning },
+    "subtype": { NotificationSubtype(rawValue: $0).meaning },
+    "consumptionRequestReason": { ConsumptionRequestReason(rawValue: $0).meaning },
+    "tokenType": { ExternalPurchaseTokenType(rawValue: $0).meaning },
+    "status": { AdvancedCommercePriceIncreaseStatus(rawValue: $0).meaning },
+    "period": { AdvancedCommerceOfferPeriod(rawValue: $0).meaning },
+    "reason": { AdvancedCommerceOfferReason(rawValue: $0).meaning },
+    "refundType": { AdvancedCommerceRefundType(rawValue: $0).meaning },
+    "refundReason": { AdvancedCommerceRefundReason(rawValue: $0).meaning },
+  ]
+
+  private static let appStoreNumbers: [String: @Sendable (Int64) -> String?] = [
+    "offerType": { OfferType(rawValue: $0).meaning },
+    "revocationReason": { RevocationReason(rawValue: $0).meaning },
+    "expirationIntent": { ExpirationIntent(rawValue: $0).meaning },
+    "autoRenewStatus": { AutoRenewStatus(rawValue: $0).meaning },
+    "commitmentAutoRenewStatus": { AutoRenewStatus(rawValue: $0).meaning },
+    "priceIncreaseStatus": { PriceIncreaseStatus(rawValue: $0).meaning },
+    "status": { SubscriptionStatus(rawValue: $0).meaning },
+  ]
+
+  private static let googlePlayNumbers: [String: @Sendable (Int64) -> String?] = [
+    "purchaseState": { GooglePlayPurchaseState(rawValue: $0).meaning }
+  ]
+
+  private static let huaweiNumbers: [String: @Sendable (Int64) -> String?] = [
+    "kind": { HuaweiProductKind(rawValue: $0).meaning },
+    "purchaseState": { HuaweiPurchaseState(rawValue: $0).meaning },
+    "purchaseType": { HuaweiPurchaseType(rawValue: $0).meaning },
+  ]
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+
+/// The signed payloads of the App Store.
+extension InspectionSummary {
+  mutating func add(_ payload: JWSPayload) {
+    switch payload {
+    case .transaction(let transaction): add(transaction)
+    case .renewalInfo(let renewal): add(renewal)
+    case .appTransaction(let app): add(app)
+    case .notification(let notification): add(notification)
+    case .realtimeRequest(let request): add(request)
+    }
+  }
+
+  private mutating func add(_ transaction: JWSTransaction) {
+    text.add("product", product(transaction.productId, transaction.type?.rawValue, transaction.quantity))
+    text.add("price", Money.text(transaction.price, transaction.currency))
+    addBought(
+      transaction.purchaseDate, first: transaction.originalPurchaseDate,
+      isRenewal: transaction.transactionReason == .renewal)
+    addState(transaction)
+    if let ownership = transaction.inAppOwnershipType, ownership != .purchased {
+      text.add("ownership", meaning(ownership.meaning, of: ownership.rawValue))
+    }
+    addOffer(
+      transaction.offerType, transaction.offerDiscountType, transaction.offerPeriod,
+      transaction.offerIdentifier)
+    text.add(
+      "items",
+      transaction.advancedCommerceInfo?.items.flatMap { items in
+        items.compactMap { $0.displayName ?? $0.sku }.joined(separator: ", ")
+      })
+    if let commitment = transaction.commitmentInfo, let number = commitment.billingPeriodNumber {
+      text.add(
+        "commitment", "month \(number) of \(commitment.totalBillingPeriods.map { "\($0)" } ?? "unknown")")
+    }
+    addApp(transaction.bundleId, nil, transaction.environment, transaction.storefront)
+    addTransaction(transaction.transactionId, transaction.originalTransactionId)
+    text.add("account", transaction.appAccountToken?.rawValue)
+  }
+
+  private mutating func addState(_ transaction: JWSTransaction) {
+    if let date = transaction.revocationDate {
+      let share = transaction.revocationPercentage.map {
+        "\($0 % 1000 == 0 ? "\($0 / 1000)" : "\(Double($0) / 1000)") %"
+      }
+      let why = listed(
+        transaction.revocationType.map { meaning($0.meaning, of: $0.rawValue) },
+        transaction.revocationType == .refundProrated ? share : nil,
+        transaction.revocationReason.map { meaning($0.meaning, of: $0.rawValue) }, separator: "; ")
+      addRevoked(date, why)
+    }
+    if transaction.isUpgraded == true { text.add("state", "UPGRADED", .caution, " to another subscription") }
+    addExpiry(transaction.expiresDate)
+  }
+
+  private mutating func add(_ renewal: JWSRenewalInfo) {
+    text.add("product", renewal.productId)
+    switch renewal.autoRenewStatus {
+    case .on:
+      let product = renewal.autoRenewProductId.flatMap { $0 == renewal.productId ? nil : "as \($0)" }
+      let price = Money.text(renewal.renewalPrice, renewal.currency).map { "for \($0)" }
+      let when = renewal.renewalDate.map { TimeText.relative($0, to: now) }
+      text.add("renewal", "ON", .good, listed(when, product, price).map { ": renews \($0)" } ?? "")
+    case .off:
+      text.add(
+        "renewal", "OFF", .caution,
+        renewal.renewalDate.map { ": ends \(TimeText.relative($0, to: now))" } ?? "")
+    case .unknown(let status): text.add("renewal", "\(status) (unknown)")
+    case nil: break
+    }
+    if let intent = renewal.expirationIntent {
+      text.add("state", "EXPIRED", .bad, ": \(meaning(intent.meaning, of: intent.rawValue))")
+    }
+    if renewal.isInBillingRetryPeriod == true {
+      text.add("state", "BILLING RETRY", .bad, ": the charge failed, and the App Store tries again")
+    }
+    if let date = renewal.gracePeriodExpiresDate {
+      let isOver = date <= now
+      text.add(
+        "state", "GRACE PERIOD", .caution,
+        ", \(isOver ? "ended" : "ends") \(TimeText.relative(date, to: now))")
+    }
+    text.add(
+      "higher price", renewal.priceIncreaseStatus.map { meaning($0.meaning, of: $0.rawValue) })
+    addOffer(renewal.offerType, renewal.offerDiscountType, renewal.offerPeriod, renewal.offerIdentifier)
+    text.add("win-back", renewal.eligibleWinBackOfferIds.map { $0.joined(separator: ", ") })
+    text.add("subscribed", renewal.recentSubscriptionStartDate.map { TimeText.relative($0, to: now) })
+    addApp(nil, nil, renewal.environment, nil)
+    addTransaction(nil, renewal.originalTransactionId)
+    text.add("account", renewal.appAccountToken?.rawValue)
+  }
+
+  private mutating func add(_ app: AppTransaction) {
+    addApp(app.bundleId, app.applicationVersion, app.receiptType, nil)
+    text.add("store number", app.appAppleId.map { "\($0)" })
+    text.add("first got", app.originalPurchaseDate.map { TimeText.relative($0, to: now) })
+    text.add(
+      "",
+      listed(
+        app.originalApplicationVersion.map { "version \($0)" },
+        app.originalPlatform.map { "on \($0.rawValue)" }))
+    text.add("ordered", app.preorderDate.map { "before its release, \(TimeText.relative($0, to: now))" })
+    text.add("download", app.appTransactionId)
+    text.add("device", app.deviceVerification.map { _ in "bound to one device" })
+  }
+
+  private mutating func add(_ request: RealtimeRequest) {
+    text.add("announces", "A customer may leave: the App Store asks for a message to keep them.")
+    text.add("product", request.productId)
+    text.add("language", request.userLocale)
+    addApp("App Store number \(request.appAppleId)", nil, request.environment, nil)
+    addTransaction(nil, request.originalTransactionId)
+    text.add("request", request.requestIdentifier.rawValue)
+  }
+
+  // MARK: - Notifications
+
+  private mutating func add(_ notification: Notification) {
+    text.add("announces", Self.sentence(notification))
+    text.add("event", listed(notification.notificationType?.rawValue, notification.subtype?.rawValue))
+    if let data = notification.data {
+      text.add("status", data.status.map { meaning($0.meaning, of: $0.rawValue) })
+      text.add("asked because", data.consumptionRequestReason.map { meaning($0.meaning, of: $0.rawValue) })
+    }
+    if let summary = notification.summary {
+      text.add("product", summary.productId)
+      text.add("extended", summary.succeededCount.map { "\($0)" })
+      text.add("not extended", summary.failedCount.map { "\($0)" })
+      text.add("storefronts", summary.storefrontCountryCodes.map { $0.joined(separator: ", ") })
+      text.add("request", summary.requestIdentifier?.rawValue)
+    }
+    if let token = notification.externalPurchaseToken {
+      text.add("token", token.externalPurchaseId)
+      text.add("", token.tokenType.map { "for \(meaning($0.meaning, of: $0.rawValue))" })
+      text.add("made", token.tokenCreationDate.map { TimeText.relative($0, to: now) })
+      addExpiry(token.tokenExpirationDate)
+    }
+    addApp(notification.bundleId, notification.data?.bundleVersion, notification.environment, nil)
+    text.add("notification", notification.notificationUUID?.rawValue)
+    addPart("transaction", notification.data?.signedTransactionInfo)
+    addPart("renewal info", notification.data?.signedRenewalInfo)
+    addPart("app transaction", notification.appData?.signedAppTransactionInfo)
+  }
+
+  private static func sentence(_ notification: Notification) -> String? {
+    let type = notification.notificationType.map { meaning($0.meaning, of: $0.rawValue) }
+    let subtype = notification.subtype.map { meaning($0.meaning, of: $0.rawValue) }
+    guard let sentence = listed(type, subtype, separator: ": ") else { return nil }
+    return sentence.prefix(1).uppercased() + sentence.dropFirst() + "."
+  }
+
+  // MARK: - What several kinds state
+
+  func product(_ product: String?, _ type: String?, _ quantity: Int64?) -> String? {
+    let count = quantity.flatMap { $0 == 1 ? nil : "× \($0)" }
+    return listed(product, count, type.map { "(\($0))" }, separator: " ")
+  }
+
+  mutating func addBought(_ date: Timestamp?, first: Timestamp?, isRenewal: Bool = false) {
+    text.add("bought", date.map { TimeText.relative($0, to: now) + (isRenewal ? ", as a renewal" : "") })
+    text.add("first bought", first.flatMap { $0 == date ? nil : TimeText.relative($0, to: now) })
+  }
+
+  mutating func addRevoked(_ date: Timestamp, _ why: String?) {
+    text.add(
+      "state", "REVOKED", .bad, " \(TimeText.relative(date, to: now))" + (why.map { ": \($0)" } ?? ""))
+  }
+
+  mutating func addExpiry(_ date: Timestamp?) {
+    guard let date else { return }
+    guard date > now else {
+      return text.add("state", "EXPIRED", .bad, " \(TimeText.relative(date, to: now))")
+    }
+    text.add("state", "active", .good, ", expires or renews \(TimeText.relative(date, to: now))")
+  }
+
+  private mutating func addOffer(
+    _ type: OfferType?, _ discount: OfferDiscountType?, _ period: String?, _ identifier: String?
+  ) {
+    let payment: String? = discount.map { discount in
+      switch discount {
+      case .freeTrial: "free trial"
+      case .payAsYouGo: "paid each period"
+      case .payUpFront: "paid at once"
+      case .oneTime: "one payment"
+      case .unknown(let value): "\(value) (unknown)"
+      }
+    }
+    text.add(
+      "offer",
+      listed(
+        type.map { meaning($0.meaning, of: $0.rawValue) }, payment,
+        period.map { "for \(TimeText.period($0))" },
+        identifier))
+  }
+
+  mutating func addApp(
+    _ app: String?, _ version: String?, _ environment: ReceiptEnvironment?, _ storefront: String?
+  ) {
+    let name = listed(app, version.map { "version \($0)" }, separator: " ")
+    text.add("app", listed(name, environment?.rawValue, storefront.map { "storefront \($0)" }))
+  }
+
+  mutating func addTransaction(_ identifier: String?, _ original: String?) {
+    text.add(
+      "transaction", listed(identifier, original.flatMap { $0 == identifier ? nil : "original \($0)" }))
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptBytes
+import ReceiptCodec
+import ReceiptCrypto
+
+/// Who claims to have signed a receipt, or a part of it.
+struct SignerSummary {
+  /// The signed part; `nil` for the receipt itself.
+  let part: String?
+  /// The signer's name, or whose key it is.
+  let name: String?
+  let algorithm: String?
+  let signedDate: Timestamp?
+  /// The certificates that come along, in DER.
+  let certificates: [[UInt8]]
+  /// Why there is no signer.
+  var problem: (word: String, explanation: String)?
+  /// The certificates from the signer's to the last issuer that came along.
+  let chain: CertificateChain
+
+  /// Whether both came with the same certificates, which is worth no second look.
+  func isSame(as other: SignerSummary) -> Bool {
+    certificates == other.certificates && algorithm == other.algorithm && problem == nil
+      && other.problem == nil
+  }
+
+  init(_ jws: UnverifiedJWS, part: String? = nil) {
+    self.part = part
+    signedDate = (try? jws.decodePayload())?.signedDate
+    var header: JWSHeader?
+    do throws(MalformedReceipt) {
+      header = try jws.header()
+    } catch {
+      problem = ("MALFORMED", " header: \(error)")
+    }
+    certificates = header?.x5c ?? []
+    algorithm = header?.alg
+    let chain = CertificateChain(certificates, signer: certificates.isEmpty ? nil : 0)
+    self.chain = chain
+    name = chain.signer?.subject ?? header?.kid.map { "the key \($0)" } ?? "nobody: there is no certificate"
+    if jws.signature.isEmpty { problem = ("NOT SIGNED", ": the signature is empty") }
+  }
+
+  /// The signers of an app receipt, of which the App Store writes one.
+  static func all(of receipt: UnverifiedAppReceipt) -> [SignerSummary] {
+    let signedData = receipt.signedData
+    let date = (try? receipt.decodePayload())?.receiptCreationDate
+    let all = signedData.signerInfos.map { SignerSummary($0, signedData, date) }
+    return all.isEmpty ? [SignerSummary(nil, signedData, date)] : all
+  }
+
+  private init(_ info: CMSSignerInfo?, _ signedData: CMSSignedData, _ date: Timestamp?) {
+    part = nil
+    signedDate = date
+    let encoded = signedData.certificates.map { Array($0) }
+    let index = info.flatMap { info in
+      encoded.firstIndex { der in
+        guard let certificate = try? Certificate(der: der) else { return false }
+        if let identifier = info.subjectKeyIdentifier {
+          return certificate.subjectKeyIdentifier == Array(identifier)
+        }
+        return certificate.issuerDER == Array(info.issuer)
+          && certificate.serialNumber == Array(info.serialNumber)
+      }
+    }
+    certificates = encoded
+    let chain = CertificateChain(encoded, signer: index)
+    self.chain = chain
+    name = chain.signer?.subject ?? info.map { _ in "a certificate that does not come along" }
+    algorithm = info.map { info in
+      [info.signatureAlgorithm, info.digestAlgorithm].map { ObjectIdentifierNames.name(of: $0) ?? $0 }
+        .joined(separator: " with ")
+    }
+    problem = info == nil ? ("NOT SIGNED", ": there is no signature") : nil
+  }
+
+  init(_ receipt: UnverifiedTransactionReceipt) {
+    part = nil
+    certificates = [receipt.leafCertificate]
+    chain = CertificateChain(certificates, signer: 0)
+    name = chain.signer?.subject
+    algorithm =
+      "\(receipt.signatureVersion == 4 ? "SHA-256" : "SHA-1") with RSA (version \(receipt.signatureVersion))"
+    signedDate = nil
+  }
+
+  init(_ receipt: UnverifiedDetachedReceipt) {
+    part = nil
+    certificates = []
+    chain = CertificateChain([], signer: nil)
+    let content = try? receipt.decoded().unsafelyAssumeAuthentic()
+    let store =
+      content?.store
+      ?? (DetachedContent.claimedKind(of: receipt.signedBytes) == .huaweiPurchase ? .huawei : .googlePlay)
+    name = "\(store.displayName), with its key of the app, which does not come along"
+    algorithm = receipt.statedAlgorithm ?? "\(store.defaultAlgorithm.rawValue) (not stated)"
+    signedDate = nil
+    if receipt.signature.isEmpty { problem = ("NOT SIGNED", ": the signature is empty") }
+  }
+}

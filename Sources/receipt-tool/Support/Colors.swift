@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ReceiptBytes
+
+/// Colours words in text for a person.
+struct Colors: Sendable {
+  /// What a word means to its reader, by the colour's parameter of ECMA-48 (SGR).
+  enum Emphasis: String {
+    case good = "32"
+    case bad = "31"
+    case caution = "33"
+  }
+
+  static let off = Colors(isOn: false)
+
+  let isOn: Bool
+
+  /// The word, coloured. It must not have control characters of its own.
+  func callAsFunction(_ word: String, _ emphasis: Emphasis) -> String {
+    isOn ? "\u{1B}[1;\(emphasis.rawValue)m\(word)\u{1B}[0m" : word
+  }
+}
+
+extension Colors {
+  private static let verdicts: [Substring: Emphasis] = [
+    "VALID": .good, "INTACT": .good, "PROVEN": .good, "COMPLETE": .good, "purchased": .good,
+    "restored": .good,
+    "INVALID": .bad, "NOT": .bad, "failed": .bad, "UNDETERMINED": .caution, "purchasing": .caution,
+  ]
+  private static let states: [Substring: Emphasis] = [
+    "EXPIRED": .bad, "REVOKED": .bad, "UPGRADED": .caution, "NOTE": .caution,
+  ]
+
+  /// A report with the word coloured that begins a line at the margin, and those that state what became of a purchase.
+  /// Control characters must be escaped already.
+  func painted(_ report: String) -> String {
+    guard isOn else { return report }
+    return report.split(separator: "\n", omittingEmptySubsequences: false).map(painted(line:)).joined(
+      separator: "\n")
+  }
+
+  /// Writes a line with control characters escaped, and painted.
+  func writeLine(_ line: String) throws(ExitCode) { try writeAll(painted(ShownText.plain(line)) + "\n") }
+
+  private func painted(line: Substring) -> String {
+    var words = line.split(separator: " ", omittingEmptySubsequences: false)
+    if let first = words.first, let emphasis = Self.verdicts[first] {
+      // NOT PROVEN and NOT INTACT are one.
+      let count = first == "NOT" && words.count > 1 ? 2 : 1
+      words.replaceSubrange(..<count, with: [self(words[..<count].joined(separator: " "), emphasis)[...]])
+    }
+    return words.map { word in Self.states[word].map { self(String(word), $0) } ?? String(word) }.joined(
+      separator: " ")
+  }
+}
+
+/// `--color`.
+struct ColorOptions: ParsableArguments {
+  enum When: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
+
+  @Option(
+    name: .customLong("color"),
+    help: ArgumentHelp(
+      "Colour the words that matter.",
+      discussion:
+        "auto: where standard output is a terminal, TERM is not dumb and NO_COLOR is not set. JSON never is.")
+  )
+  var when = When.auto
+
+  var colors: Colors {
+    switch when {
+    case .always: Colors(isOn: true)
+    case .never: .off
+    case .auto:
+      Colors(
+        isOn: isatty(STDOUT_FILENO) == 1 && Self.variable("NO_COLOR").isEmpty
+          && Self.variable("TERM") != "dumb")
+    }
+  }
+
+  private static func variable(_ name: String) -> String {
+    guard let value = unsafe getenv(name) else { return "" }
+    return unsafe String(cString: value)
+  }
+}
