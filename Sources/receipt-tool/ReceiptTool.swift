@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ReceiptBytes
 
 @main
 struct ReceiptTool: AsyncParsableCommand {
@@ -11,22 +12,25 @@ struct ReceiptTool: AsyncParsableCommand {
       EXAMPLES:
         receipt-tool verify receipt.b64
         receipt-tool identity create my-store
-        receipt-tool sign --identity my-store --format signed-transaction purchase.json > purchase.jws
+        receipt-tool sign --identity my-store \\
+          --format signed-transaction purchase.json > purchase.jws
         receipt-tool verify --trust my-store/root.cer purchase.jws
         receipt-tool inspect purchase.jws
-        receipt-tool verify --audit verdicts.audit receipt.b64      (after: receipt-tool audit init verdicts.audit)
-        receipt-tool store buy --store shop com.example.pro -o pro.jws      (after: receipt-tool store init --store shop)
+        # after: receipt-tool audit init verdicts.audit
+        receipt-tool verify --audit verdicts.audit receipt.b64
+        # after: receipt-tool store init --store shop
+        receipt-tool store buy --store shop com.example.pro -o pro.jws
 
       EXIT CODES:
         0   success; for verify: every receipt is valid
         1   verify: at least one receipt is invalid; api: refused
-        2   verify: none is invalid, at least one is undetermined; api: no answer now
+        2   verify: none is invalid, at least one is undetermined; api: no answer
         64  the command line is wrong
         66  an input cannot be read
         70  an internal fault
         73  an output cannot be created
-        74  output could not be printed, written or stored: the disk is full, the pipe is closed. The command's output
-        is then incomplete, whatever the verdicts
+        74  output could not be printed, written or stored: the disk is full, the
+            pipe is closed. It is then incomplete, whatever the verdicts
 
       Shell completions: receipt-tool --generate-completion-script bash|zsh|fish
       """,
@@ -53,7 +57,21 @@ struct ReceiptTool: AsyncParsableCommand {
     if let error = failure, !(error is ExitCode), exitCode(for: error) == .failure {
       failure = ToolExit.failure(ToolExit.internalFault, "internal fault: \(error)")
     }
-    exit(withError: failure)
+    end(with: failure)
+  }
+
+  /// Ends the process. Values of the command line are shown without control characters.
+  private static func end(with error: (any Error)?) -> Never {
+    guard let error, !(error is ExitCode) else { exit(withError: error) }
+    var message = fullMessage(for: error)
+    for argument in CommandLine.arguments {
+      for value in [argument[...], argument.drop { $0 != "=" }.dropFirst()] where !value.isEmpty {
+        let shown = ShownText.plain(String(value))
+        if shown != value { message.replace(value, with: shown) }
+      }
+    }
+    for line in message.split(separator: "\n", omittingEmptySubsequences: false) { note(String(line)) }
+    exit(withError: exitCode(for: error))
   }
 
   private static func runCommand() async throws {
@@ -69,7 +87,7 @@ struct ReceiptTool: AsyncParsableCommand {
       }
     } catch  where !(error is ExitCode) && exitCode(for: error) == .success {
       // The output of --help, --version and the like.
-      try writeAll(fullMessage(for: error, columns: nil) + "\n")
+      try writeAll(HelpText.wrapped(fullMessage(for: error, columns: HelpText.columnCount)) + "\n")
     }
   }
 }

@@ -18,13 +18,15 @@ struct VersionCommand: ParsableCommand {
     commandName: "version",
     abstract: "Show the version, how it was built, and the libraries that it runs with.",
     discussion: """
-      The commit is known in packages that scripts/package made. The configuration is "release", "debug", or
-      "quickstart": a release whose commands that sell or ask servers are not optimized. Traits are options of the
-      build: PostgreSQL is for audit trails in a database.
+      The commit is known in packages that scripts/package made. The configuration
+      is "release", "debug", or "quickstart": a release whose commands that sell or
+      ask servers are not optimized. Traits are options of the build: PostgreSQL is
+      for audit trails in a database.
 
-      --self-test takes longer than all else: it loads libcurl, which only asking a server needs, and computes with
-      the tables by which signatures of a key that is met often are verified faster, where libcrypto allows it.
-      Without them the answers are the same.
+      --self-test takes longer than all else: it loads libcurl, which only asking a
+      server needs, and computes with the tables by which signatures of a key that
+      is met often are verified faster, where libcrypto allows it. Without them the
+      answers are the same.
 
       EXAMPLE:
         receipt-tool version --json --self-test

@@ -11,13 +11,15 @@ struct StoreEmulatorTool: AsyncParsableCommand {
     abstract:
       "Serves the App Store's and Google Play's endpoints on this machine, for tests, and fails on demand.",
     discussion: """
-      When it is ready it prints one line of JSON: the ports, and the files that it wrote into the state
-      directory. It ends on SIGTERM, on POST /_emulator/shutdown, or when its standard input is closed, so that
-      it does not outlive the test that started it.
+      When it is ready it prints one line of JSON: the ports, and the files that it
+      wrote into the state directory. It ends on SIGTERM, on POST
+      /_emulator/shutdown, or when its standard input is closed, so that it does not
+      outlive the test that started it.
 
       EXAMPLES:
         store-emulator --state /tmp/emulator
-        store-emulator --state /tmp/emulator --no-token-checks --sample --keep-running --port 8080 --log &
+        store-emulator --state /tmp/emulator --no-token-checks --sample \\
+          --keep-running --port 8080 --log &
         curl -X POST http://127.0.0.1:8080/_emulator/faults \\
           -d '[{"faults": [{"kind": "cut", "afterBytes": 20}], "requests": 3}]'
         store-emulator --state /tmp/emulator --store shop --clock-rate 0 \\

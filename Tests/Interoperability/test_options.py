@@ -7,7 +7,7 @@ import pytest
 
 import samples
 from independent import app_receipt, jws
-from tool import INTERNAL, INVALID, USAGE, VALID
+from tool import INTERNAL, INVALID, UNREADABLE, USAGE, VALID
 from world import TOKEN_OPTIONS, World
 
 OWNER = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
@@ -269,3 +269,93 @@ class TestDemandsOfSignedContent:
         assert verdict["verdict"] == "invalid"
         (entry,) = receipt_tool.run("audit", "show", trail, str(verdict["entry"]), "--json").lines
         assert entry["verdict"] == "invalid" and entry["reason"] == "checker-refused"
+
+
+# What takes a value of some form, with a value of another form; {n} is a new name. The options are told by the message.
+MISTYPED = [
+    ("verify --time tomorrow purchase.jws", "--time"),
+    ("verify --max-age soon purchase.jws", "--max-age"),
+    ("verify --max-age=-1 purchase.jws", "--max-age"),
+    ("verify --clock-skew x purchase.jws", "--clock-skew"),
+    ("verify --app-apple-id 1e3 purchase.jws", "--app-apple-id"),
+    ("verify --environment mars purchase.jws", "--environment"),
+    ("verify --kind receipt purchase.jws", "--kind"),
+    ("verify --algorithm md5 purchase.jws", "--algorithm"),
+    ("verify --device-id xyz purchase.jws", "--device-id"),
+    ("verify --marker 1 purchase.jws", "--marker"),
+    ("verify --play-key play-key.txt purchase.jws", "--play-key"),
+    ("verify --huawei-key play-key.txt purchase.jws", "--huawei-key"),
+    ("verify --max-bytes many purchase.jws", "--max-bytes"),
+    ("verify --color blue purchase.jws", "--color"),
+    ("verify --check elsewhere purchase.jws", "--check"),
+    ("verify --check receiptkit=nowhere purchase.jws", "--check"),
+    ("verify --check ocsp --deadline soon purchase.jws", "--deadline"),
+    ("verify --check ocsp --deadline 0 purchase.jws", "--deadline"),
+    ("verify --check ocsp --base-url nowhere purchase.jws", "--base-url"),
+    ("verify --check ocsp --base-url http://example.com purchase.jws", "--base-url"),
+    ("inspect --time tomorrow purchase.jws", "--time"),
+    ("identity create {n} --algorithm md5", "--algorithm"),
+    ("identity create {n} --days many", "--days"),
+    ("identity create {n} --valid-from yesterday", "--valid-from"),
+    ("identity create {n} --marker 1", "--marker"),
+    ("sign --identity my-store --format no-such-format purchase.json", "--format"),
+    ("audit init {n} --once soon", "--once"),
+    ("audit find trail --from yesterday", "--from"),
+    ("audit find trail --to yesterday", "--to"),
+    ("audit find trail --product p --limit few", "--limit"),
+    ("audit find trail --product p --before x", "--before"),
+    ("audit find trail --receipt xyz", "--receipt"),
+    ("store init --store {n} --clock yesterday", "--clock"),
+    ("store init --store {n} --seed x", "--seed"),
+    ("store init --store {n} --grace-period 99", "--grace-period"),
+    ("store buy --store plain com.example.coins --quantity x", "--quantity"),
+    ("store advance --store plain --by month", "--by"),
+    ("store advance --store plain --to tomorrow", "--to"),
+    ("notifications serve --state {n} --bundle-id a --port http", "--port"),
+    ("api notifications history --from yesterday", "--from"),
+    ("api transactions info 1 --environment xcode", "--environment"),
+]
+
+# What takes a file, which is absent.
+ABSENT = [
+    ("verify --trust {a} purchase.jws", "--trust"),
+    ("verify --trust={a} purchase.jws", "--trust"),
+    ("verify --intermediate {a} purchase.jws", "--intermediate"),
+    ("verify --play-key com.example.app={a} purchase.jws", "--play-key"),
+    ("verify --data {a} --signature purchase.jws", "--data"),
+    ("verify --data purchase.jws --signature {a}", "--signature"),
+    ("verify --check app-store --credentials {a} purchase.jws", "--credentials"),
+    ("verify --audit {a} purchase.jws", "--audit"),
+    ("sign --key {a} --chain root.cer --format signed-transaction purchase.json", "--key"),
+    ("sign --identity {a} --format signed-transaction purchase.json", "--identity"),
+    ("audit check {p} --key {a}", "--key"),
+    ("audit check {p} --policy {a}", "--policy"),
+    ("audit check {p} --key trail.pub --receipt {a}", "--receipt"),
+    ("audit fsck exported --key trail.pub --since {a}", "--since"),
+    ("store init --store {n} --catalog {a}", "--catalog"),
+    ("store products --store {a}", "--store"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "option"), MISTYPED, ids=[line for line, _ in MISTYPED])
+def test_the_message_names_the_option_of_a_wrong_value(receipt_tool, world, tmp_path, line, option):
+    run = receipt_tool.run(*line.replace("{n}", str(tmp_path / "new")).split(), cwd=world.folder)
+    assert run.code == USAGE and not run.out, run
+    assert option in run.err.splitlines()[0], run.err
+
+
+@pytest.mark.parametrize(("line", "option"), ABSENT, ids=[line for line, _ in ABSENT])
+def test_the_message_names_the_option_of_a_file(receipt_tool, world, tmp_path, line, option):
+    values = {"{a}": "absent\x1b[31m\x07", "{p}": "proof", "{n}": str(tmp_path / "new")}
+    arguments = line.split()
+    for name, value in values.items():
+        arguments = [argument.replace(name, value) for argument in arguments]
+    run = receipt_tool.run(*arguments, cwd=world.folder)
+    assert run.code == UNREADABLE and not run.out, run
+    assert option in run.err and "absent\ufffd[31m\ufffd" in run.err, run.err
+
+
+def test_control_characters_of_a_wrong_value(receipt_tool, world):
+    for arguments in (["verify", "--environment", "a\x1b[31m\nb", "-"], ["verify", "--environment=a\x1b[31m\nb", "-"]):
+        run = receipt_tool.run(*arguments, cwd=world.folder)
+        assert run.code == USAGE and "a\ufffd[31m\ufffdb" in run.err and "\x1b" not in run.err, run.err

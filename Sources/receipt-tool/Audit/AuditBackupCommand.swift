@@ -11,26 +11,33 @@ struct AuditBackupCommand: ParsableCommand {
     commandName: "backup",
     abstract: "Copy a trail that is in use, without the keys of its erasable parts.",
     discussion: """
-      The copy is the current state of the trail, complete and on disk when the command ends. It holds no keys of
-      erasable parts: receipts and customers cannot be read from it, and a later erasure in the trail also applies to
-      it. Entries, proofs and searches by transaction work in it; nothing can be appended. TRAIL.key and
-      TRAIL.checkpoint are not copied: store them separately.
+      The copy is the current state of the trail, complete and on disk when the
+      command ends. It holds no keys of erasable parts: receipts and customers
+      cannot be read from it, and a later erasure in the trail also applies to it.
+      Entries, proofs and searches by transaction work in it; nothing can be
+      appended. TRAIL.key and TRAIL.checkpoint are not copied: store them
+      separately.
 
-      With --keys FILE the keys are written to a separate file, for audit restore-keys. Copy and keys together restore
-      parts that are erased later: store the file separately from the copy, and only for as long as that is allowed.
+      With --keys FILE the keys are written to a separate file, for audit
+      restore-keys. Copy and keys together restore parts that are erased later:
+      store the file separately from the copy, and only for as long as that is
+      allowed.
 
-      Copy a trail on a PostgreSQL server with the server's own tools, without the rows of the table keys:
+      Copy a trail on a PostgreSQL server with the server's own tools, without the
+      rows of the table keys:
         pg_dump --schema=SCHEMA --exclude-table-data=SCHEMA.keys DATABASE
 
       EXAMPLES:
         receipt-tool audit backup verdicts.audit /backup/2026-01-31.audit
-        receipt-tool audit backup verdicts.audit /backup/today.audit --keys /vault/today.keys
-        receipt-tool audit fsck /backup/today.audit --without-keys --key verdicts.audit.pub \
-          --checkpoint verdicts.audit.checkpoint
+        receipt-tool audit backup verdicts.audit /backup/today.audit \\
+          --keys /vault/today.keys
+        receipt-tool audit fsck /backup/today.audit --without-keys \\
+          --key verdicts.audit.pub --checkpoint verdicts.audit.checkpoint
 
       EXIT CODES:
-        0 copied; 1 the trail is damaged; 2 not now, try again; 64 wrong command line, or a trail on a server; 66 the
-        trail cannot be opened; 73 a file is there already; 74 it could not be stored.
+        0 copied; 1 the trail is damaged; 2 not now, try again; 64 wrong command
+        line, or a trail on a server; 66 the trail cannot be opened; 73 a file is
+        there already; 74 it could not be stored.
       """)
 
   @Argument(help: ArgumentHelp("The trail: a path.", valueName: "trail"))

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuditTrail
-import ReceiptBytes
 import ReceiptCodec
 import TransparencyLog
 
@@ -12,19 +11,23 @@ struct AuditCheckCommand: ParsableCommand {
     commandName: "check",
     abstract: "Check proofs offline, with only the trail's public key.",
     discussion: """
-      Shows the entry of each proof. With --receipt the entry must be about that receipt, in any encoding; the
-      receipt's own signature is not checked. The proofs of all entries of an original transaction, with an anchor,
-      also prove that no entry is missing (see audit history --proofs).
+      Shows the entry of each proof. With --receipt the entry must be about that
+      receipt, in any encoding; the receipt's own signature is not checked. The
+      proofs of all entries of an original transaction, with an anchor, also prove
+      that no entry is missing (see audit history --proofs).
 
       EXAMPLES:
         receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub --receipt receipt.b64
-        receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub --complete
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub --keys verdicts.keys
+        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub \\
+          --receipt receipt.b64
+        receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub \\
+          --complete
+        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub \\
+          --keys verdicts.keys
 
       EXIT CODES:
-        0 proven; 1 not proven; 64 wrong command line; 66 a file cannot be read; 74 the output cannot be
-        written.
+        0 proven; 1 not proven; 64 wrong command line; 66 a file cannot be read; 74
+        the output cannot be written.
       """)
 
   @Argument(help: ArgumentHelp("Proofs (.tlog-proof); - is standard input.", valueName: "path"))
@@ -55,6 +58,7 @@ struct AuditCheckCommand: ParsableCommand {
   var complete = false
 
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
 
   func validate() throws {
     guard !paths.isEmpty else { throw ValidationError("Name at least one proof.") }
@@ -105,7 +109,7 @@ struct AuditCheckCommand: ParsableCommand {
       let policy = try WitnessPolicy(parsing: text)
       return { proof, entry in try proof.verify(entry: entry, policy: policy) }
     } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(file) is no policy: \(error)")
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(file)) is no policy: \(error)")
     }
   }
 
@@ -114,7 +118,8 @@ struct AuditCheckCommand: ParsableCommand {
     do {
       return try KeyChain(first, parsing: InputFile.contents(of: keys))
     } catch let error as LogFormatError {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(keys) is no file of replaced keys: \(error)")
+      throw ToolExit.failure(
+        ToolExit.unreadableInput, "\(GivenValue.described(keys)) is no file of replaced keys: \(error)")
     }
   }
 
@@ -133,7 +138,7 @@ struct AuditCheckCommand: ParsableCommand {
       object.endObject()
       try writeLine(object)
     } else {
-      try writeLine(
+      try color.colors.writeLine(
         "COMPLETE  the \(history.entries.count) entries of original transaction \(history.original) among the first "
           + "\(history.size) of the trail")
     }
@@ -157,9 +162,9 @@ struct AuditCheckCommand: ParsableCommand {
       object.endObject()
       try writeLine(object)
     } else {
-      let head = ShownText.plain(
+      try color.colors.writeLine(
         "PROVEN  \(path)  in \(checkpoint.origin), which had \(checkpoint.size) entries")
-      try writeAll("\(head)\n\(report.text())")
+      try writeAll(color.colors.painted(report.text()))
     }
   }
 
@@ -174,7 +179,7 @@ struct AuditCheckCommand: ParsableCommand {
       object.endObject()
       try writeLine(object)
     } else {
-      try writeLine("NOT PROVEN  \(path)  \(message)")
+      try color.colors.writeLine("NOT PROVEN  \(path)  \(message)")
     }
   }
 

@@ -10,21 +10,24 @@ struct AuditEraseCommand: AsyncParsableCommand {
     commandName: "erase",
     abstract: "Erase the receipt and the customer of entries permanently; every proof stays valid.",
     discussion: """
-      The entries themselves stay: they contain neither the customer nor the receipt. The erasure is recorded as an
-      entry. An erasable part is encrypted under its own key, and erasing destroys that key: copies of the trail \
-      that hold no keys (see audit backup) need not be erased.
+      The entries themselves stay: they contain neither the customer nor the
+      receipt. The erasure is recorded as an entry. An erasable part is encrypted
+      under its own key, and erasing destroys that key: copies of the trail that
+      hold no keys (see audit backup) need not be erased.
 
-      An entry that was erased before is reported again. Other entries of the same receipt or customer are listed on
-      standard error.
+      An entry that was erased before is reported again. Other entries of the same
+      receipt or customer are listed on standard error.
 
       EXAMPLES:
         receipt-tool audit erase verdicts.audit 17 18
-        receipt-tool audit erase verdicts.audit --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
+        receipt-tool audit erase verdicts.audit \\
+          --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
         receipt-tool audit erase verdicts.audit --original 2000000001
 
       EXIT CODES:
-        0 erased; 1 there is no such entry, or nothing to erase; 64 wrong command line; 66 the trail or key
-        cannot be used; 74 it could not be stored, or the output not written.
+        0 erased; 1 there is no such entry, or nothing to erase; 64 wrong command
+        line; 66 the trail or key cannot be used; 74 it could not be stored, or the
+        output not written.
       """)
 
   @OptionGroup var options: TrailOptions

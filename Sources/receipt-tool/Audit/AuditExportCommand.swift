@@ -12,19 +12,23 @@ struct AuditExportCommand: ParsableCommand {
     commandName: "export",
     abstract: "Write a trail as static files for any web server (C2SP tlog-tiles), or as a table.",
     discussion: """
-      Writes everything that the newest checkpoint covers: checkpoint, tile/… and tile/entries/…. Complete files of an
-      earlier export are not written again, so that a repeated export costs only the new entries.
+      Writes everything that the newest checkpoint covers: checkpoint, tile/… and
+      tile/entries/…. Complete files of an earlier export are not written again, so
+      that a repeated export costs only the new entries.
 
-      Receipts and customers are only written with --with-erasable: to erasable/…, for audit import. Never put that
-      folder on a web server. An export removes obsolete files of earlier ones: without --with-erasable the folder
-      erasable, with it the parts that were erased since. Export again after audit erase. Partial tiles are removed
-      when the full one exists.
+      Receipts and customers are only written with --with-erasable: to erasable/…,
+      for audit import. Never put that folder on a web server. An export removes
+      obsolete files of earlier ones: without --with-erasable the folder erasable,
+      with it the parts that were erased since. Export again after audit erase.
+      Partial tiles are removed when the full one exists.
 
-      A folder with the export of another log, or with foreign files in tile or erasable, is refused and not changed.
-      Other files in the folder are not touched.
+      A folder with the export of another log, or with foreign files in tile or
+      erasable, is refused and not changed. Other files in the folder are not
+      touched.
 
-      With --table all entries are written to one file instead, one row each, with the names of audit show --json: CSV
-      (RFC 4180), JSON Lines, or a SQLite database with the table entries. Each entry is verified. The file is written
+      With --table all entries are written to one file instead, one row each, with
+      the names of audit show --json: CSV (RFC 4180), JSON Lines, or a SQLite
+      database with the table entries. Each entry is verified. The file is written
       atomically.
 
       EXAMPLES:
@@ -33,9 +37,10 @@ struct AuditExportCommand: ParsableCommand {
         receipt-tool audit export verdicts.audit --table verdicts.sqlite
 
       EXIT CODES:
-        0 written; 1 the trail is not intact, or older than the export in the folder; 2 another export is writing
-        into the folder; 64 wrong command line; 66 the trail cannot be opened; 73 the folder has something else, or the file is there; 74 a file or the output cannot
-        be written.
+        0 written; 1 the trail is not intact, or older than the export in the
+        folder; 2 another export is writing into the folder; 64 wrong command line;
+        66 the trail cannot be opened; 73 the folder has something else, or the file
+        is there; 74 a file or the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions

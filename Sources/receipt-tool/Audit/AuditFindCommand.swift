@@ -10,22 +10,25 @@ struct AuditFindCommand: ParsableCommand {
     commandName: "find",
     abstract: "Find entries by identifier, transaction, receipt, product, customer or time.",
     discussion: """
-      The newest entries come first; for a range of time, the oldest. For more than --limit entries continue with
-      --before, for a range of time with --after.
+      The newest entries come first; for a range of time, the oldest. For more than
+      --limit entries continue with --before, for a range of time with --after.
 
       EXAMPLES:
         receipt-tool audit find verdicts.audit --transaction 2000000001
         receipt-tool audit find verdicts.audit --receipt-file receipt.b64
-        receipt-tool audit find verdicts.audit --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f --json
-        receipt-tool audit find verdicts.audit --from 2025-10-01T00:00:00Z --to 2025-10-02T00:00:00Z
+        receipt-tool audit find verdicts.audit \\
+          --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f --json
+        receipt-tool audit find verdicts.audit --from 2025-10-01T00:00:00Z \\
+          --to 2025-10-02T00:00:00Z
 
       EXIT CODES:
-        0 found; 1 nothing found; 64 wrong command line; 66 the trail cannot be opened; 74 the output cannot be
-        written.
+        0 found; 1 nothing found; 64 wrong command line; 66 the trail cannot be
+        opened; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
 
   @Option(help: ArgumentHelp("The record's own identifier.", valueName: "ID")) var id: String?
   @Option(help: ArgumentHelp("The purchase event.", valueName: "ID")) var transaction: String?
@@ -83,7 +86,7 @@ struct AuditFindCommand: ParsableCommand {
           try view.prefetch(found[position...].prefix(Self.pageCount).map(\.index))
         }
         let report = try EntryReport(recorded, in: view)
-        return output.json ? report.jsonLine() : Array(report.text().utf8)
+        return output.json ? report.jsonLine() : Array(color.colors.painted(report.text()).utf8)
       }
     }
     for bytes in found { try writeAll(bytes) }

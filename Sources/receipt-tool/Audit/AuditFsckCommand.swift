@@ -13,28 +13,33 @@ struct AuditFsckCommand: ParsableCommand {
     commandName: "fsck",
     abstract: "Check a whole trail, starting from its entries; or an export, without access to the trail.",
     discussion: """
-      Recomputes everything from the entries: each hash, the tree, the history of each original transaction, the
-      erasures, the index and the checkpoints. Altered, missing, reordered or forked entries are reported with their
-      index. It changes nothing and needs no private key.
+      Recomputes everything from the entries: each hash, the tree, the history of
+      each original transaction, the erasures, the index and the checkpoints.
+      Altered, missing, reordered or forked entries are reported with their index.
+      It changes nothing and needs no private key.
 
-      For a folder that audit export wrote, it needs only the files, the public key and, with --since, an earlier
-      checkpoint.
+      For a folder that audit export wrote, it needs only the files, the public key
+      and, with --since, an earlier checkpoint.
 
-      A backup has no keys of erasable parts (audit backup): with --without-keys that is not a fault, and everything
-      except those parts and the index of customers is checked.
+      A backup has no keys of erasable parts (audit backup): with --without-keys
+      that is not a fault, and everything except those parts and the index of
+      customers is checked.
 
       EXAMPLES:
         receipt-tool audit fsck verdicts.audit
-        receipt-tool audit fsck backup.audit --without-keys --key verdicts.audit.pub --checkpoint backup.checkpoint
-        receipt-tool audit fsck exported/ --key verdicts.pub --since 2025-10-01.checkpoint
+        receipt-tool audit fsck backup.audit --without-keys \\
+          --key verdicts.audit.pub --checkpoint backup.checkpoint
+        receipt-tool audit fsck exported/ --key verdicts.pub \\
+          --since 2025-10-01.checkpoint
 
       EXIT CODES:
-        0 nothing is wrong; 1 something is; 2 not now, try again; 64 wrong command line; 66 the trail cannot be
-        opened; 74 the output cannot be written.
+        0 nothing is wrong; 1 something is; 2 not now, try again; 64 wrong command
+        line; 66 the trail cannot be opened; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
 
   @Option(
     help: ArgumentHelp(
@@ -91,7 +96,7 @@ struct AuditFsckCommand: ParsableCommand {
     } else {
       lines.append("NOT INTACT  \(options.location.name)  \(report.faults.count) faults")
     }
-    return Array((lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n").utf8)
+    return Array(color.colors.painted(lines.map { ShownText.plain($0) + "\n" }.joined()).utf8)
   }
 
   private func json(_ report: TrailCheckReport) -> [UInt8] {
@@ -128,7 +133,8 @@ struct AuditFsckCommand: ParsableCommand {
     do {
       return try SignedCheckpoint(parsing: bytes).verified(by: verifier)
     } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(file) is no checkpoint of this trail: \(error)")
+      throw ToolExit.failure(
+        ToolExit.unreadableInput, "\(GivenValue.described(file)) is no checkpoint of this trail: \(error)")
     }
   }
 }

@@ -14,23 +14,27 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     abstract:
       "Show everything that was recorded of an original transaction, and prove that it is everything.",
     discussion: """
-      Prints one line per entry, the newest first. With --proofs an anchor is appended: an entry that states the
-      newest entry and the number of entries. The proofs of the entries and of the anchor are written to a folder.
-      Together they prove to anyone with the public key that no entry is missing.
+      Prints one line per entry, the newest first. With --proofs an anchor is
+      appended: an entry that states the newest entry and the number of entries. The
+      proofs of the entries and of the anchor are written to a folder. Together they
+      prove to anyone with the public key that no entry is missing.
 
       EXAMPLES:
         receipt-tool audit history verdicts.audit 2000000001
-        receipt-tool audit history verdicts.audit --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
+        receipt-tool audit history verdicts.audit \\
+          --customer 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
         receipt-tool audit history verdicts.audit 2000000001 --proofs proofs
-        receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub --complete
+        receipt-tool audit check proofs/*.tlog-proof --key verdicts.audit.pub \\
+          --complete
 
       EXIT CODES:
-        0 shown; 1 there is none; 64 wrong command line; 66 the trail cannot be opened; 73 a proof cannot be
-        made; 74 the output cannot be written.
+        0 shown; 1 there is none; 64 wrong command line; 66 the trail cannot be
+        opened; 73 a proof cannot be made; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
 
   @Argument(
     help: ArgumentHelp("The original transaction's identifier.", valueName: "original-transaction-id"))
@@ -101,7 +105,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
 
   private func line(_ recorded: RecordedEntry, _ view: TrailView) throws -> [UInt8] {
     let report = try EntryReport(recorded, in: view)
-    return output.json ? report.jsonLine() : Array(report.summary().utf8)
+    return output.json ? report.jsonLine() : Array(color.colors.painted(report.summary()).utf8)
   }
 
   private func show(_ lines: [[UInt8]]) throws {

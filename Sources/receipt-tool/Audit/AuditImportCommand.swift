@@ -11,18 +11,20 @@ struct AuditImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Create a trail from an export with erasable parts.",
     discussion: """
-      Every entry is checked first, and the new trail has the root of the export's checkpoint. The private key of the
-      exported trail is needed. If the store of the last checkpoint has one, the export must not be older: it would
-      make a second history.
+      Every entry is checked first, and the new trail has the root of the export's
+      checkpoint. The private key of the exported trail is needed. If the store of
+      the last checkpoint has one, the export must not be older: it would make a
+      second history.
 
       EXAMPLES:
         receipt-tool audit export verdicts.audit folder --with-erasable
-        receipt-tool audit import restored.audit folder --private-key verdicts.audit.key
+        receipt-tool audit import restored.audit folder \\
+          --private-key verdicts.audit.key
 
       EXIT CODES:
-        0 imported; 1 the export is not intact, lacks erasable parts or is too old; 64 wrong command line; 66
-        the key or folder cannot be used; 73 there is a trail already; 74 it could not be stored, or the output
-        not written.
+        0 imported; 1 the export is not intact, lacks erasable parts or is too old;
+        64 wrong command line; 66 the key or folder cannot be used; 73 there is a
+        trail already; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: TrailOptions

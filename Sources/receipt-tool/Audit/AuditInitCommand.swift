@@ -12,17 +12,21 @@ struct AuditInitCommand: ParsableCommand {
     commandName: "init",
     abstract: "Create a trail, and the keys that sign and verify it.",
     discussion: """
-      Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last TRAIL.pub (one line). An existing
-      private key is used; otherwise one is created. The same command finishes an interrupted creation.
+      Writes TRAIL, TRAIL.key (PKCS#8 in PEM, mode 0600), TRAIL.checkpoint, and last
+      TRAIL.pub (one line). An existing private key is used; otherwise one is
+      created. The same command finishes an interrupted creation.
 
       EXAMPLES:
         receipt-tool audit init verdicts.audit
-        receipt-tool audit init verdicts.audit --origin example.com/verdicts --checkpoint /mnt/other/verdicts.checkpoint
-        receipt-tool audit init "postgresql://auditor@db.example.com/receipts?schema=verdicts"
+        receipt-tool audit init verdicts.audit --origin example.com/verdicts \\
+          --checkpoint /mnt/other/verdicts.checkpoint
+        receipt-tool audit init \\
+          "postgresql://auditor@db.example.com/receipts?schema=verdicts"
 
       EXIT CODES:
-        0 created; 64 wrong command line; 66 the key cannot be used; 73 a file or trail is there already, or
-        cannot be made; 74 it could not be stored, or the output not written.
+        0 created; 64 wrong command line; 66 the key cannot be used; 73 a file or
+        trail is there already, or cannot be made; 74 it could not be stored, or the
+        output not written.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -11,15 +11,16 @@ struct AuditKeysCommand: ParsableCommand {
     commandName: "keys",
     abstract: "Show the public keys of a trail, from the trusted one to the current one.",
     discussion: """
-      With -o the entries that replaced keys are written to a file with their proofs, for audit check --keys.
+      With -o the entries that replaced keys are written to a file with their
+      proofs, for audit check --keys.
 
       EXAMPLES:
         receipt-tool audit keys verdicts.audit
         receipt-tool audit keys verdicts.audit -o verdicts.keys
 
       EXIT CODES:
-        0 shown; 1 the trail is damaged; 64 wrong command line; 66 the trail cannot be opened; 73 the file is there
-        already; 74 it could not be written.
+        0 shown; 1 the trail is damaged; 64 wrong command line; 66 the trail cannot
+        be opened; 73 the file is there already; 74 it could not be written.
       """)
 
   @OptionGroup var options: TrailOptions

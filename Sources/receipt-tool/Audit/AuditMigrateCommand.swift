@@ -11,19 +11,24 @@ struct AuditMigrateCommand: ParsableCommand {
     commandName: "migrate",
     abstract: "Move a trail to another storage: from a file to PostgreSQL, or back.",
     discussion: """
-      Copies entries, erasable parts and configuration, and compares the copy with the original: it has the same root.
-      Writes are blocked meanwhile. Private and public key are also copied if they are files beside the trail, unless
-      the target has its own. An interrupted migration is resumed when it is started again.
+      Copies entries, erasable parts and configuration, and compares the copy with
+      the original: it has the same root. Writes are blocked meanwhile. Private and
+      public key are also copied if they are files beside the trail, unless the
+      target has its own. An interrupted migration is resumed when it is started
+      again.
 
-      Afterwards only the target may be written to; remove the original, or make sure that nothing writes to it.
+      Afterwards only the target may be written to; remove the original, or make
+      sure that nothing writes to it.
 
       EXAMPLES:
-        receipt-tool audit migrate verdicts.audit "postgresql://auditor@db.example.com/receipts?schema=verdicts"
+        receipt-tool audit migrate verdicts.audit \\
+          "postgresql://auditor@db.example.com/receipts?schema=verdicts"
         receipt-tool audit migrate verdicts.audit /mnt/larger/verdicts.audit
 
       EXIT CODES:
-        0 moved; 1 the trail is not intact; 2 not now, try again; 64 wrong command line; 66 the trail cannot be
-        opened; 73 the target is taken; 74 it could not be stored, or the output not written.
+        0 moved; 1 the trail is not intact; 2 not now, try again; 64 wrong command
+        line; 66 the trail cannot be opened; 73 the target is taken; 74 it could not
+        be stored, or the output not written.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -11,16 +11,17 @@ struct AuditPolicyCommand: ParsableCommand {
     commandName: "policy",
     abstract: "Show the policy whose digest entries state.",
     discussion: """
-      receipt-tool verify --audit keeps the text of its policy in the trail, once. The digest in an entry is SHA-256 of the
-      text.
+      receipt-tool verify --audit keeps the text of its policy in the trail, once.
+      The digest in an entry is SHA-256 of the text.
 
       EXAMPLES:
         receipt-tool audit show verdicts.audit 0
-        receipt-tool audit policy verdicts.audit 5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03
+        receipt-tool audit policy verdicts.audit \\
+          5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03
 
       EXIT CODES:
-        0 shown; 1 the trail does not have it; 64 wrong command line; 66 the trail cannot be opened; 74 the output
-        cannot be written.
+        0 shown; 1 the trail does not have it; 64 wrong command line; 66 the trail
+        cannot be opened; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -12,16 +12,18 @@ struct AuditProveCommand: ParsableCommand {
     commandName: "prove",
     abstract: "Write a proof that an entry is in the trail, for offline checks.",
     discussion: """
-      The proof (C2SP tlog-proof) contains the entry, its inclusion proof and the signed checkpoint. If the entry is
-      newer than the last checkpoint, a new one is signed first, which needs the private key.
+      The proof (C2SP tlog-proof) contains the entry, its inclusion proof and the
+      signed checkpoint. If the entry is newer than the last checkpoint, a new one
+      is signed first, which needs the private key.
 
       EXAMPLES:
         receipt-tool audit prove verdicts.audit 17 -o verdict.tlog-proof
         receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub
 
       EXIT CODES:
-        0 written; 1 there is no such entry; 64 wrong command line; 66 the trail cannot be opened; 73 the file
-        is there already or cannot be made; 74 the output cannot be written.
+        0 written; 1 there is no such entry; 64 wrong command line; 66 the trail
+        cannot be opened; 73 the file is there already or cannot be made; 74 the
+        output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -11,17 +11,20 @@ struct AuditReindexCommand: ParsableCommand {
     abstract:
       "Rebuild the index of a trail from its entries, even if a damaged index prevents opening it.",
     discussion: """
-      Each entry is verified against the signed tree before it is indexed. Reads and writes are possible meanwhile:
-      the new index replaces the old one atomically at the end. An interrupted command changes nothing; start it
-      again, which also removes the unfinished index. It needs the private key, and free space for a second index.
+      Each entry is verified against the signed tree before it is indexed. Reads and
+      writes are possible meanwhile: the new index replaces the old one atomically
+      at the end. An interrupted command changes nothing; start it again, which also
+      removes the unfinished index. It needs the private key, and free space for a
+      second index.
 
       EXAMPLES:
         receipt-tool audit reindex verdicts.audit
         receipt-tool audit fsck verdicts.audit
 
       EXIT CODES:
-        0 done; 1 an entry is not what was recorded; 2 not now, try again; 64 wrong command line; 66 the trail or key
-        cannot be used, or it holds no keys of erasable parts; 74 it could not be stored.
+        0 done; 1 an entry is not what was recorded; 2 not now, try again; 64 wrong
+        command line; 66 the trail or key cannot be used, or it holds no keys of
+        erasable parts; 74 it could not be stored.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -10,17 +10,19 @@ struct AuditRestoreKeysCommand: ParsableCommand {
     commandName: "restore-keys",
     abstract: "Put the keys of erasable parts into a copy that was made without them.",
     discussion: """
-      For a copy by audit backup, or by pg_dump without the rows of the table keys: its receipts and customers can
-      then be read again, including those that were erased in the trail since, and it can be written to. A copy that
-      is older than the last checkpoint still refuses to open. If the copy has keys already, or the file has those of
-      another trail, nothing is changed.
+      For a copy by audit backup, or by pg_dump without the rows of the table keys:
+      its receipts and customers can then be read again, including those that were
+      erased in the trail since, and it can be written to. A copy that is older than
+      the last checkpoint still refuses to open. If the copy has keys already, or
+      the file has those of another trail, nothing is changed.
 
       EXAMPLES:
         receipt-tool audit restore-keys restored.audit /vault/today.keys
 
       EXIT CODES:
-        0 restored; 64 wrong command line; 66 the trail or the file cannot be used, or they do not belong together;
-        73 the trail has keys; 74 it could not be stored.
+        0 restored; 64 wrong command line; 66 the trail or the file cannot be used,
+        or they do not belong together; 73 the trail has keys; 74 it could not be
+        stored.
       """)
 
   @Argument(help: ArgumentHelp("The copy: a path, or postgresql://….", valueName: "trail"))

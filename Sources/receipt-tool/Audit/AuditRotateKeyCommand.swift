@@ -12,25 +12,28 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
     commandName: "rotate-key",
     abstract: "Replace the private key by a new one, in an entry that the old one signs.",
     discussion: """
-      TRAIL.pub stays valid: verifiers that trust the first key follow the entries to the new one. Later signatures by
-      a replaced key are refused. The new key replaces TRAIL.key; the old one is kept as TRAIL.key.replaced-INDEX, for
-      older backups, until you destroy it. To use your own key, put it at TRAIL.key.new. An interrupted command is
-      resumed when it is started again.
+      TRAIL.pub stays valid: verifiers that trust the first key follow the entries
+      to the new one. Later signatures by a replaced key are refused. The new key
+      replaces TRAIL.key; the old one is kept as TRAIL.key.replaced-INDEX, for older
+      backups, until you destroy it. To use your own key, put it at TRAIL.key.new.
+      An interrupted command is resumed when it is started again.
 
-      Restart other processes that write to the trail. Witnesses, and verifiers of single proofs, need the new key:
-      audit keys writes the entries that lead to it.
+      Restart other processes that write to the trail. Witnesses, and verifiers of
+      single proofs, need the new key: audit keys writes the entries that lead to
+      it.
 
-      A lost private key cannot be replaced: the trail can still be read and checked with the public key, but new
-      entries need a new trail.
+      A lost private key cannot be replaced: the trail can still be read and checked
+      with the public key, but new entries need a new trail.
 
       EXAMPLES:
         receipt-tool audit rotate-key verdicts.audit
         receipt-tool audit keys verdicts.audit -o verdicts.keys
-        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub --keys verdicts.keys
+        receipt-tool audit check verdict.tlog-proof --key verdicts.audit.pub \\
+          --keys verdicts.keys
 
       EXIT CODES:
-        0 done; 1 the trail is damaged; 2 not now, try again; 64 wrong command line; 66 the trail or key cannot be
-        used; 73 or 74 it could not be stored.
+        0 done; 1 the trail is damaged; 2 not now, try again; 64 wrong command line;
+        66 the trail or key cannot be used; 73 or 74 it could not be stored.
       """)
 
   @OptionGroup var options: TrailOptions

@@ -12,16 +12,19 @@ struct AuditShowCommand: ParsableCommand {
       EXAMPLES:
         receipt-tool audit show verdicts.audit 17
         receipt-tool audit show verdicts.audit 17 18 19 --json
-        receipt-tool audit show verdicts.audit 17 --raw | sha256sum        (the entry byte for byte)
+        # the entry byte for byte
+        receipt-tool audit show verdicts.audit 17 --raw | sha256sum
         receipt-tool audit show verdicts.audit 17 --receipt | receipt-tool verify -
 
       EXIT CODES:
-        0 shown; 1 there is no such entry, or its receipt is not kept; 64 wrong command line; 66 the trail
-        cannot be opened; 74 the output cannot be written.
+        0 shown; 1 there is no such entry, or its receipt is not kept; 64 wrong
+        command line; 66 the trail cannot be opened; 74 the output cannot be
+        written.
       """)
 
   @OptionGroup var options: TrailOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
 
   @Argument(help: ArgumentHelp("Indexes; the first entry is 0.", valueName: "index"))
   var indexes: [UInt64]
@@ -68,6 +71,6 @@ struct AuditShowCommand: ParsableCommand {
     let recorded = try view.entry(at: index)
     if raw { return recorded.bytes }
     let report = try EntryReport(recorded, in: view, showsCustomer: customer)
-    return output.json ? report.jsonLine() : Array(report.text().utf8)
+    return output.json ? report.jsonLine() : Array(color.colors.painted(report.text()).utf8)
   }
 }

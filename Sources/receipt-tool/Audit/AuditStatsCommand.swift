@@ -17,8 +17,8 @@ struct AuditStatsCommand: ParsableCommand {
         receipt-tool audit stats verdicts.audit --json
 
       EXIT CODES:
-        0 shown; 1 the trail contradicts its last checkpoint; 64 wrong command line; 66 the trail cannot be
-        opened; 74 the output cannot be written.
+        0 shown; 1 the trail contradicts its last checkpoint; 64 wrong command line;
+        66 the trail cannot be opened; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: TrailOptions

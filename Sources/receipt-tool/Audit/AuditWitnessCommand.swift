@@ -13,19 +13,22 @@ struct AuditWitnessCommand: ParsableCommand {
     abstract:
       "Act as a witness of other trails: cosign each checkpoint that is consistent with the last one.",
     discussion: """
-      Reads the body of one add-checkpoint request (C2SP tlog-witness) on standard input, and prints a CGI response
-      (RFC 3875), so that it works with any web server that supports CGI. The last checkpoint of each log is on disk
-      in FOLDER before a cosignature is printed; processes can run concurrently. The reason of a refusal is written to
-      standard error, which web servers log.
+      Reads the body of one add-checkpoint request (C2SP tlog-witness) on standard
+      input, and prints a CGI response (RFC 3875), so that it works with any web
+      server that supports CGI. The last checkpoint of each log is on disk in FOLDER
+      before a cosignature is printed; processes can run concurrently. The reason of
+      a refusal is written to standard error, which web servers log.
 
       EXAMPLES:
-        receipt-tool audit witness /srv/witness --create witness.example.com/w1      (once: makes the key)
+        # once: makes the key
+        receipt-tool audit witness /srv/witness --create witness.example.com/w1
 
         # /srv/www/cgi-bin/add-checkpoint, executable
         #!/bin/sh
         exec receipt-tool audit witness /srv/witness --log /srv/witness/verdicts.pub
 
-        busybox httpd -f -p 8080 -h /srv/www         (or lighttpd, Apache, nginx with fcgiwrap)
+        # or lighttpd, Apache, nginx with fcgiwrap
+        busybox httpd -f -p 8080 -h /srv/www
 
         # the policy file of the trail: its URL without /add-checkpoint
         witness w1 witness.example.com/w1+… https://witness.example.com/cgi-bin
@@ -33,12 +36,14 @@ struct AuditWitnessCommand: ParsableCommand {
 
         receipt-tool audit checkpoint verdicts.audit --witnesses policy.txt
 
-      python3 -m http.server --cgi will not do: it answers every request with status 200.
+      python3 -m http.server --cgi will not do: it answers every request with status
+      200.
 
       EXIT CODES:
-        0 answered, whatever the answer, or created; 64 wrong command line; 66 the key or a log's key cannot be
-        used; 73 there is a witness already, or it cannot be made; 74 the answer cannot be written. With 66 a
-        request is answered with 500.
+        0 answered, whatever the answer, or created; 64 wrong command line; 66 the
+        key or a log's key cannot be used; 73 there is a witness already, or it
+        cannot be made; 74 the answer cannot be written. With 66 a request is
+        answered with 500.
       """)
 
   @Argument(help: ArgumentHelp("The folder of the witness.", valueName: "folder"))

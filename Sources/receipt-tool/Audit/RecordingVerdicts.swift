@@ -60,8 +60,9 @@ struct RecordingVerdictOptions: ParsableArguments {
     help: ArgumentHelp(
       "Refuse a receipt that the trail shows to be a replay. May be repeated.",
       discussion: """
-        another-customer: a purchase that was granted to another customer. same-receipt: a receipt that was accepted \
-        before. consumable-again: a consumable whose transaction was granted before.
+        another-customer: a purchase that was granted to another customer.
+        same-receipt: a receipt that was accepted before. consumable-again: a
+        consumable whose transaction was granted before.
         """))
   var replayRules: [ReplayRule] = []
 

@@ -22,8 +22,9 @@ struct TrailFileOptions: ParsableArguments {
     help: ArgumentHelp(
       "The store of the last signed checkpoint: a file, or postgresql://…. Default: TRAIL.checkpoint.",
       discussion: """
-        A trail that is older than this checkpoint refuses to open. Keep the file out of backups, best on another \
-        disk: a restored copy is then noticed.
+        A trail that is older than this checkpoint refuses to open. Keep the
+        file out of backups, best on another disk: a restored copy is then
+        noticed.
         """, valueName: "FILE|URL"))
   var checkpoint: String?
 }

@@ -39,25 +39,29 @@ struct IdentityCreateCommand: ParsableCommand {
     abstract:
       "Create a root, an intermediate and a signing certificate, and the signing key; or the key of an app.",
     discussion: """
-      Writes root.cer (DER; give it to those who verify), chain.pem (leaf, intermediate, root) and key.pem
-      (PKCS#8, mode 0600). The keys of root and intermediate are destroyed after use: nobody can issue another
-      certificate under this root.
+      Writes root.cer (DER; give it to those who verify), chain.pem (leaf,
+      intermediate, root) and key.pem (PKCS#8, mode 0600). The keys of root and
+      intermediate are destroyed after use: nobody can issue another certificate
+      under this root.
 
-      The certificates are valid from 2008, so that receipts of past purchases verify at their own dates;
-      --valid-from sets another beginning.
+      The certificates are valid from 2008, so that receipts of past purchases
+      verify at their own dates; --valid-from sets another beginning.
 
-      With rsa2048-sha1 and rsa3072-sha256, the algorithms of Google Play and Huawei AppGallery, it writes the key of
-      an app, which has no certificates: key.pem, and public-key.txt as a store's console shows it, for --play-key
-      and --huawei-key. SHA-1 is what Google Play signs with.
+      With rsa2048-sha1 and rsa3072-sha256, the algorithms of Google Play and Huawei
+      AppGallery, it writes the key of an app, which has no certificates: key.pem,
+      and public-key.txt as a store's console shows it, for --play-key and
+      --huawei-key. SHA-1 is what Google Play signs with.
 
       EXAMPLES:
         receipt-tool identity create my-store --organization "My Store"
-        receipt-tool identity create my-rsa-store --algorithm rsa2048   (app and transaction receipts)
-        receipt-tool identity create my-play-key --algorithm rsa2048-sha1   (Google Play)
+        # app and transaction receipts
+        receipt-tool identity create my-rsa-store --algorithm rsa2048
+        # Google Play
+        receipt-tool identity create my-play-key --algorithm rsa2048-sha1
 
       EXIT CODES:
-        0 created; 64 wrong command line; 66 the passphrase cannot be read; 73 a file is there already or cannot
-        be written; 74 the output cannot be written.
+        0 created; 64 wrong command line; 66 the passphrase cannot be read; 73 a
+        file is there already or cannot be written; 74 the output cannot be written.
       """)
 
   @Argument(
@@ -170,7 +174,8 @@ struct IdentityShowCommand: ParsableCommand {
         receipt-tool identity show my-store
 
       EXIT CODES:
-        0 shown; 64 wrong command line; 66 the identity cannot be read; 74 the output cannot be written.
+        0 shown; 64 wrong command line; 66 the identity cannot be read; 74 the
+        output cannot be written.
       """)
 
   @Argument(help: ArgumentHelp("The identity's directory.", valueName: "dir"))

@@ -46,17 +46,20 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
     commandName: "entitlements",
     abstract: "Show what customers are entitled to by the notifications received, also while 'serve' runs.",
     discussion: """
-      Prints one JSON object a line: of each original transaction of the App Store and each purchase in Google Play its
-      state at the instant of --at, and of each customer whose guardian withdrew consent to the app when that was.
+      Prints one JSON object a line: of each original transaction of the App Store
+      and each purchase in Google Play its state at the instant of --at, and of each
+      customer whose guardian withdrew consent to the app when that was.
 
       EXAMPLES:
         receipt-tool notifications entitlements --state notifications.sqlite
-        receipt-tool notifications entitlements --state notifications.sqlite --original 2000000001
-        receipt-tool notifications entitlements --state notifications.sqlite --purchase-token TOKEN
+        receipt-tool notifications entitlements --state notifications.sqlite \\
+          --original 2000000001
+        receipt-tool notifications entitlements --state notifications.sqlite \\
+          --purchase-token TOKEN
 
       EXIT CODES:
-        0 shown; 1 nothing found; 64 wrong command line; 66 no such file, or another; 74 it cannot be read, or the
-        output not written.
+        0 shown; 1 nothing found; 64 wrong command line; 66 no such file, or
+        another; 74 it cannot be read, or the output not written.
       """)
 
   @OptionGroup var state: NotificationStateOptions

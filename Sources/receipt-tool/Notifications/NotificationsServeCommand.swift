@@ -16,43 +16,57 @@ struct NotificationsServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Receive App Store Server Notifications, version 2, and those of Google Play, over HTTP.",
     discussion: """
-      Each notification is verified, handed to --forward, and recorded in the file of --state together with its effect
-      on the entitlements; only then is it answered with 200. What was recorded is answered with 200 and not forwarded
-      again. So nothing that was acknowledged is lost, the work is done at least once, and the entitlements count each
-      notification once, even if the process is killed at any instant; to end it, kill it.
+      Each notification is verified, handed to --forward, and recorded in the file
+      of --state together with its effect on the entitlements; only then is it
+      answered with 200. What was recorded is answered with 200 and not forwarded
+      again. So nothing that was acknowledged is lost, the work is done at least
+      once, and the entitlements count each notification once, even if the process
+      is killed at any instant; to end it, kill it.
 
-      The App Store sends to https:// only: put a web server that terminates TLS before it.
+      The App Store sends to https:// only: put a web server that terminates TLS
+      before it.
 
-      --forward takes a shell command, which gets a JSON object on its standard input and must end with exit code 0, or
-      a URL, to which the object is posted and which must answer with 200 to 299. The object has the members
-      notification, transaction, renewalInfo and appTransaction, decoded, and signedPayload. The header Idempotency-Key
-      is the notificationUUID.
+      --forward takes a shell command, which gets a JSON object on its standard
+      input and must end with exit code 0, or a URL, to which the object is posted
+      and which must answer with 200 to 299. The object has the members
+      notification, transaction, renewalInfo and appTransaction, decoded, and
+      signedPayload. The header Idempotency-Key is the notificationUUID.
 
-      With --play-package the notifications of Google Play are taken at the path /play, and those of the App Store at any
-      other: real-time developer notifications, which Cloud Pub/Sub pushes. The token of the push is verified, Google
-      Play is asked about the purchase, and --forward gets a JSON object with the members developerNotification,
-      messageId, which is also the Idempotency-Key, and purchase. Without --bundle-id only they are taken.
+      With --play-package the notifications of Google Play are taken at the path
+      /play, and those of the App Store at any other: real-time developer
+      notifications, which Cloud Pub/Sub pushes. The token of the push is verified,
+      Google Play is asked about the purchase, and --forward gets a JSON object with
+      the members developerNotification, messageId, which is also the
+      Idempotency-Key, and purchase. Without --bundle-id only they are taken.
 
-      Answers: 200 done, or done before; 400 not genuine, of another app or environment, or signed longer ago than
-      --max-age; 503 could not be checked, the work failed, or the same is being dealt with: the App Store delivers it
-      again, after 1, 12, 24, 48 and 72 hours; 401 the token of a push is not accepted.
+      Answers: 200 done, or done before; 400 not genuine, of another app or
+      environment, or signed longer ago than --max-age; 503 could not be checked,
+      the work failed, or the same is being dealt with: the App Store delivers it
+      again, after 1, 12, 24, 48 and 72 hours; 401 the token of a push is not
+      accepted.
 
-      Prints one JSON object a line: first the address, then the result of each request: done, repeated, refused,
-      undetermined, failed or busy.
+      Prints one JSON object a line: first the address, then the result of each
+      request: done, repeated, refused, undetermined, failed or busy.
 
       EXAMPLES:
-        receipt-tool notifications serve --port 8080 --state notifications.sqlite --bundle-id com.example.app \\
-          --app-apple-id 1234567890 --environment production --max-age 691200 --forward ./unlock
-        receipt-tool notifications serve --port 8080 --state test.sqlite --bundle-id com.example.app \\
-          --trust my-store/root.cer --forward http://127.0.0.1:9000/notifications
-        receipt-tool notifications serve --port 8080 --state notifications.sqlite --bundle-id com.example.app \\
-          --play-package com.example.app --service-account key.json --push-audience https://example.com/play \\
+        receipt-tool notifications serve --port 8080 \\
+          --state notifications.sqlite --bundle-id com.example.app \\
+          --app-apple-id 1234567890 --environment production --max-age 691200 \\
+          --forward ./unlock
+        receipt-tool notifications serve --port 8080 --state test.sqlite \\
+          --bundle-id com.example.app --trust my-store/root.cer \\
+          --forward http://127.0.0.1:9000/notifications
+        receipt-tool notifications serve --port 8080 \\
+          --state notifications.sqlite --bundle-id com.example.app \\
+          --play-package com.example.app --service-account key.json \\
+          --push-audience https://example.com/play \\
           --push-email push@example.iam.gserviceaccount.com
         receipt-tool notifications entitlements --state notifications.sqlite
 
       EXIT CODES:
-        64 wrong command line; 66 a file cannot be read, or --state names another file; 73 the port is taken; 74 the
-        file of --state or the output cannot be written. It ends only so, or by a signal.
+        64 wrong command line; 66 a file cannot be read, or --state names another
+        file; 73 the port is taken; 74 the file of --state or the output cannot be
+        written. It ends only so, or by a signal.
       """)
 
   @Option(help: ArgumentHelp("The port; 0 for one that is free.", valueName: "N")) var port: UInt16

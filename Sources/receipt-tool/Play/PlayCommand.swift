@@ -13,16 +13,21 @@ struct PlayCommand: ParsableCommand {
       Answers are printed as one JSON object a line.
 
       EXAMPLES:
-        receipt-tool play get TOKEN --type subscription --package com.example.app --service-account key.json
-        receipt-tool play acknowledge TOKEN --type product --product coins --package com.example.app
+        receipt-tool play get TOKEN --type subscription \\
+          --package com.example.app --service-account key.json
+        receipt-tool play acknowledge TOKEN --type product --product coins \\
+          --package com.example.app
         receipt-tool play consume TOKEN --product coins --package com.example.app
         receipt-tool play revoke TOKEN --prorated --package com.example.app
-        receipt-tool play refund GPA.1234-5678-9012-34567 --revoke --package com.example.app
-        receipt-tool play voided --subscriptions --from 2025-10-01T00:00:00Z --package com.example.app
+        receipt-tool play refund GPA.1234-5678-9012-34567 --revoke \\
+          --package com.example.app
+        receipt-tool play voided --subscriptions --from 2025-10-01T00:00:00Z \\
+          --package com.example.app
 
       EXIT CODES:
-        0 answered; 1 refused, or the purchase is not known; 2 no answer now, try again later; 64 wrong command line
-        or missing credentials; 66 a file cannot be read; 74 the output cannot be written.
+        0 answered; 1 refused, or the purchase is not known; 2 no answer now, try
+        again later; 64 wrong command line or missing credentials; 66 a file cannot
+        be read; 74 the output cannot be written.
       """,
     subcommands: [
       PlayGetCommand.self, PlayAcknowledgeCommand.self, PlayConsumeCommand.self, PlayRevokeCommand.self,

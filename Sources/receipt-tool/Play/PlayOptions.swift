@@ -56,7 +56,7 @@ struct PlayAccountOptions: ParsableArguments {
     do {
       return try ServiceAccount(keyFile: InputFile.contents(of: path, limit: ServiceAccount.maximumByteCount))
     } catch let error as ServiceAccountError {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(path): \(error)")
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(path)): \(error)")
     }
   }
 }

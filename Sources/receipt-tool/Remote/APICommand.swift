@@ -13,18 +13,24 @@ struct APICommand: ParsableCommand {
     commandName: "api",
     abstract: "Call the App Store Server API: transactions, subscriptions, notifications.",
     discussion: """
-      Answers are printed as one JSON object a line; signed parts are verified first, and printed decoded.
+      Answers are printed as one JSON object a line; signed parts are verified
+      first, and printed decoded.
 
       EXAMPLES:
-        receipt-tool api transactions history 2000000001 --credentials app-store.json
-        receipt-tool api subscriptions status 2000000001 --credentials app-store.json
-        receipt-tool api transactions refunds 2000000001 --credentials app-store.json --environment sandbox
-        receipt-tool api notifications history --from 2025-10-01T00:00:00Z --credentials app-store.json
+        receipt-tool api transactions history 2000000001 \\
+          --credentials app-store.json
+        receipt-tool api subscriptions status 2000000001 \\
+          --credentials app-store.json
+        receipt-tool api transactions refunds 2000000001 \\
+          --credentials app-store.json --environment sandbox
+        receipt-tool api notifications history --from 2025-10-01T00:00:00Z \\
+          --credentials app-store.json
         receipt-tool api notifications test --credentials app-store.json
 
       EXIT CODES:
-        0 answered; 1 refused, or a signed part is not genuine; 2 no answer now, try again later; 64 wrong
-        command line or missing credentials; 66 a file cannot be read; 74 the output cannot be written.
+        0 answered; 1 refused, or a signed part is not genuine; 2 no answer now, try
+        again later; 64 wrong command line or missing credentials; 66 a file cannot
+        be read; 74 the output cannot be written.
       """,
     subcommands: [APITransactionsCommand.self, APISubscriptionsCommand.self, APINotificationsCommand.self])
 }

@@ -16,12 +16,14 @@ struct CheckerOptions: ParsableArguments {
       "Also ask: app-store, google-play, huawei, verify-receipt, ocsp, or receiptkit=URL. May be repeated; all must "
         + "confirm.",
       discussion: """
-        app-store: the App Store Server API, which knows refunds and revocations; needs credentials. \
-        google-play: the Google Play Developer API, for its purchases; needs a service account. \
-        huawei: Huawei AppGallery, for its purchases; needs the app's client and --huawei-site. \
-        verify-receipt: the store's older service, for app receipts and transaction receipts. \
-        ocsp: whether the certificates of the signer were revoked. \
-        receiptkit=URL: another ReceiptKit service. \
+        app-store: the App Store Server API, which knows refunds and
+          revocations; needs credentials.
+        google-play: the Google Play Developer API; needs a service account.
+        huawei: Huawei AppGallery; needs the app's client and --huawei-site.
+        verify-receipt: the store's older service, for app receipts and
+          transaction receipts.
+        ocsp: whether the certificates of the signer were revoked.
+        receiptkit=URL: another ReceiptKit service.
         A source that cannot be reached makes the verdict undetermined.
         """, valueName: "SPEC"))
   var specifications: [String] = []
@@ -43,8 +45,8 @@ struct CheckerOptions: ParsableArguments {
     help: ArgumentHelp(
       "Require that a subscription is active or in its grace period, and that nothing is revoked.",
       discussion: """
-        According to the answer of app-store, if asked, or to the dates in the receipt, at the instant of \
-        --time or now.
+        According to the answer of app-store, if asked, or to the dates in the
+        receipt, at the instant of --time or now.
         """))
   var requiresCurrent = false
 

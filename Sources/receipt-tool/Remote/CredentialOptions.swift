@@ -34,8 +34,10 @@ struct CredentialOptions: ParsableArguments {
       "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, huaweiClientId, huaweiClientSecret, "
         + "all optional.",
       discussion: """
-        Only its owner may read it (mode 0600). The secrets are read from this file or from RECEIPTKIT_SHARED_SECRET and
-        RECEIPTKIT_HUAWEI_CLIENT_SECRET, never from a flag, because others can see command lines.
+        Only its owner may read it (mode 0600). The secrets are read from this
+        file or from RECEIPTKIT_SHARED_SECRET and
+        RECEIPTKIT_HUAWEI_CLIENT_SECRET, never from a flag, because others can
+        see command lines.
         """, valueName: "FILE"))
   var credentialsFile: String?
 
@@ -79,7 +81,8 @@ struct CredentialOptions: ParsableArguments {
         bundleId: bundleId)
     } catch {
       throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(keyPath ?? credentialsFile ?? "the API key"): \(error.message)")
+        ToolExit.unreadableInput,
+        "\(GivenValue.described(keyPath ?? credentialsFile ?? "the API key")): \(error.message)")
     }
   }
 
@@ -115,19 +118,24 @@ struct CredentialOptions: ParsableArguments {
     guard let path = credentialsFile else { return File() }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      throw ToolExit.failure(ToolExit.unreadableInput, "cannot read \(path): \(systemMessage(errno))")
+      throw ToolExit.failure(
+        ToolExit.unreadableInput, "cannot read \(GivenValue.described(path)): \(systemMessage(errno))")
     }
     guard status.st_mode & (S_IRWXG | S_IRWXO) == 0 else {
       throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(path) holds secrets, and others may read or write it: chmod 600 \(path)")
+        ToolExit.unreadableInput,
+        "\(GivenValue.described(path)) holds secrets, and others may read or write it: chmod 600 \(path)")
     }
     guard let document = try? JSONValue(parsing: InputFile.contents(of: path, limit: 1 << 16)),
       let members = document.object
-    else { throw ToolExit.failure(ToolExit.unreadableInput, "\(path) is not a JSON object") }
+    else {
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(path)) is not a JSON object")
+    }
     var file = File()
     for member in members {
       guard let value = member.value.string else {
-        throw ToolExit.failure(ToolExit.unreadableInput, "\(path): \(member.name) is not a text")
+        throw ToolExit.failure(
+          ToolExit.unreadableInput, "\(GivenValue.described(path)): \(member.name) is not a text")
       }
       switch member.name {
       case "apiKeyFile": file.keyFile = value
@@ -138,7 +146,9 @@ struct CredentialOptions: ParsableArguments {
       case "sharedSecret": file.sharedSecret = value
       case "huaweiClientId": file.huaweiClientId = value
       case "huaweiClientSecret": file.huaweiClientSecret = value
-      default: throw ToolExit.failure(ToolExit.unreadableInput, "\(path): there is no \(member.name)")
+      default:
+        throw ToolExit.failure(
+          ToolExit.unreadableInput, "\(GivenValue.described(path)): there is no \(member.name)")
       }
     }
     return file

@@ -14,12 +14,13 @@ struct TokenCommand: ParsableCommand {
       The token is a secret for as long as it lives.
 
       EXAMPLE:
-        curl -H "Authorization: Bearer $(receipt-tool token --api-key AuthKey.p8 --key-id ID --issuer-id UUID \\
-          --bundle-id com.example.app)" https://api.storekit.apple.com/inApps/v1/transactions/2000000001
+        curl -H "Authorization: Bearer $(receipt-tool token --key-id ID \\
+          --api-key AuthKey.p8 --issuer-id UUID --bundle-id com.example.app)" \\
+          https://api.storekit.apple.com/inApps/v1/transactions/2000000001
 
       EXIT CODES:
-        0 printed; 64 wrong command line or missing credentials; 66 a file cannot be read; 74 the output cannot
-        be written.
+        0 printed; 64 wrong command line or missing credentials; 66 a file cannot be
+        read; 74 the output cannot be written.
       """)
 
   @OptionGroup(title: "Credentials") var credentials: CredentialOptions

@@ -12,15 +12,18 @@ struct StoreAdvanceCommand: AsyncParsableCommand {
     commandName: "advance",
     abstract: "Advance the store's clock: renewals, billing failures and expiries happen when they are due.",
     discussion: """
-      Receipts that are signed for a future date do not verify before it. To simulate time, create the store with its
-      clock set back: receipt-tool store init --clock 2025-01-01T00:00:00Z
+      Receipts that are signed for a future date do not verify before it. To
+      simulate time, create the store with its clock set back: receipt-tool store
+      init --clock 2025-01-01T00:00:00Z
 
       EXAMPLES:
         receipt-tool store advance --store shop --by P1M
-        receipt-tool store advance --store shop --to 2025-06-01T00:00:00Z --billing-issue
+        receipt-tool store advance --store shop --to 2025-06-01T00:00:00Z \\
+          --billing-issue
 
       EXIT CODES:
-        0 done; 64 wrong command line; 66 no such store; 74 it could not be stored, or the output not written.
+        0 done; 64 wrong command line; 66 no such store; 74 it could not be stored,
+        or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions
@@ -89,14 +92,16 @@ struct StoreNotificationsCommand: AsyncParsableCommand {
     commandName: "notifications",
     abstract: "Show the store's signed notifications for the app's server.",
     discussion: """
-      With --json each line has the body of a notification request: {"signedPayload": …}.
+      With --json each line has the body of a notification request:
+      {"signedPayload": …}.
 
       EXAMPLES:
         receipt-tool store notifications --store shop
         receipt-tool store notifications --store shop --after 12 --json
 
       EXIT CODES:
-        0 shown; 64 wrong command line; 66 no such store; 74 the output cannot be written.
+        0 shown; 64 wrong command line; 66 no such store; 74 the output cannot be
+        written.
       """)
 
   @OptionGroup var options: StoreFolderOptions

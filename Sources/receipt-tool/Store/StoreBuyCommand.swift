@@ -10,22 +10,25 @@ struct StoreBuyCommand: AsyncParsableCommand {
     commandName: "buy",
     abstract: "Add a payment to the customer's queue and have the store process it.",
     discussion: """
-      The transaction stays in the queue until it is finished: receipt-tool store finish. A payment that waits for an
-      approval is not lost either: receipt-tool store approve.
+      The transaction stays in the queue until it is finished: receipt-tool store
+      finish. A payment that waits for an approval is not lost either: receipt-tool
+      store approve.
 
       EXAMPLES:
         receipt-tool store buy --store shop com.example.pro -o pro.jws
         receipt-tool store buy --store shop com.example.coins --quantity 3 --json
-        receipt-tool store buy --store shop com.example.plan.monthly --account alice \\
-          --username 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
+        receipt-tool store buy --store shop com.example.plan.monthly \\
+          --account alice --username 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
 
       EXIT CODES:
-        0 sold; 1 refused or failed; 2 waiting for an approval; 64 wrong command line; 66 no such store; 73 the
-        file cannot be made; 74 it could not be stored, or the output not written.
+        0 sold; 1 refused or failed; 2 waiting for an approval; 64 wrong command
+        line; 66 no such store; 73 the file cannot be made; 74 it could not be
+        stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
 
   @Argument(help: ArgumentHelp("The product to buy.", valueName: "product")) var product: String
   @Option(help: ArgumentHelp("How many.", valueName: "N")) var quantity = 1
@@ -65,7 +68,8 @@ struct StoreBuyCommand: AsyncParsableCommand {
     if let file, let receipt {
       try NewFile.write(receipt, to: file, overwriting: true)
     }
-    try TransactionReport(transaction).write(json: output.json, receipt: file == nil ? receipt : nil)
+    try TransactionReport(transaction).write(
+      json: output.json, color.colors, receipt: file == nil ? receipt : nil)
     switch transaction.transactionState {
     case .purchased, .restored: break
     case .failed: throw ToolExit.invalid

@@ -9,13 +9,16 @@ struct StoreCommand: ParsableCommand {
     commandName: "store",
     abstract: "Sell from a store of your own: buy, finish, restore, refund, renew.",
     discussion: """
-      A store is a folder with its products (products.json or products.storekit), its identity (root.cer, chain.pem,
-      key.pem), its records (store.sqlite), and the payment queue of each customer (queue-NAME.sqlite). Its receipts
-      are valid for: receipt-tool verify --trust DIR/root.cer
+      A store is a folder with its products (products.json or products.storekit),
+      its identity (root.cer, chain.pem, key.pem), its records (store.sqlite), and
+      the payment queue of each customer (queue-NAME.sqlite). Its receipts are valid
+      for: receipt-tool verify --trust DIR/root.cer
 
       EXAMPLES:
-        receipt-tool store init --store shop                       (sells some samples)
-        receipt-tool store init --store shop --catalog Products.storekit --bundle com.example.app
+        # sells some samples
+        receipt-tool store init --store shop
+        receipt-tool store init --store shop --catalog Products.storekit \\
+          --bundle com.example.app
         receipt-tool store products --store shop
         receipt-tool store buy --store shop com.example.pro -o pro.jws
         receipt-tool verify --trust shop/root.cer pro.jws
@@ -26,8 +29,9 @@ struct StoreCommand: ParsableCommand {
         receipt-tool store notifications --store shop --json
 
       EXIT CODES:
-        0 done; 1 refused, or not sold; 2 waiting for an approval; 64 wrong command line; 66 no such store or an
-        unusable file; 73 something is there already; 74 it could not be stored, or the output not written.
+        0 done; 1 refused, or not sold; 2 waiting for an approval; 64 wrong command
+        line; 66 no such store or an unusable file; 73 something is there already;
+        74 it could not be stored, or the output not written.
       """,
     subcommands: [
       StoreInitCommand.self, StoreProductsCommand.self, StoreBuyCommand.self, StorePendingCommand.self,

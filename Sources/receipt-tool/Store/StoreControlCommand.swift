@@ -11,17 +11,21 @@ struct StoreControlCommand: AsyncParsableCommand {
     commandName: "control",
     abstract: "Let something happen in the store of a running store-emulator: buy, refund, advance, …",
     discussion: """
-      Members are given as NAME=VALUE: true, false, null and numbers are what they look like, all else is text, and so
-      is what follows NAME:= only where it is no JSON. The controls are listed in the documentation of
-      store-emulator. The answer is one JSON object, on standard output.
+      Members are given as NAME=VALUE: true, false, null and numbers are what they
+      look like, all else is text, and so is what follows NAME:= only where it is no
+      JSON. The controls are listed in the documentation of store-emulator. The
+      answer is one JSON object, on standard output.
 
       EXAMPLES:
-        receipt-tool store control --emulator http://localhost:8080 buy account=alice productId=com.example.plan.monthly
+        receipt-tool store control --emulator http://localhost:8080 buy \\
+          account=alice productId=com.example.plan.monthly
         receipt-tool store control --emulator http://localhost:8080 advance by=P1M
-        receipt-tool store control --emulator http://localhost:8080 refund transactionId:='"2000000000000001"'
+        receipt-tool store control --emulator http://localhost:8080 refund \\
+          transactionId:='"2000000000000001"'
 
       EXIT CODES:
-        0 done; 1 refused; 2 the emulator cannot be reached; 64 wrong command line; 74 the output cannot be written.
+        0 done; 1 refused; 2 the emulator cannot be reached; 64 wrong command line;
+        74 the output cannot be written.
       """)
 
   @Option(help: ArgumentHelp("The plain port of the emulator.", valueName: "URL")) var emulator: String

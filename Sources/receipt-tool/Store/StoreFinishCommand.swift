@@ -16,8 +16,9 @@ struct StoreFinishCommand: AsyncParsableCommand {
         receipt-tool store finish --store shop --all
 
       EXIT CODES:
-        0 finished; 1 no such transaction in the queue, or it is still being processed; 64 wrong command line;
-        66 no such store; 74 it could not be stored, or the output not written.
+        0 finished; 1 no such transaction in the queue, or it is still being
+        processed; 64 wrong command line; 66 no such store; 74 it could not be
+        stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions

@@ -13,19 +13,23 @@ struct StoreInitCommand: AsyncParsableCommand {
     commandName: "init",
     abstract: "Create a store: its identity, its products and its records.",
     discussion: """
-      Without --catalog it sells samples: com.example.coins (consumable), com.example.pro (non-consumable),
-      com.example.plan.monthly and com.example.plan.yearly (subscriptions of one group).
+      Without --catalog it sells samples: com.example.coins (consumable),
+      com.example.pro (non-consumable), com.example.plan.monthly and
+      com.example.plan.yearly (subscriptions of one group).
 
-      --clock sets the store's clock back, to simulate time: see receipt-tool store advance.
+      --clock sets the store's clock back, to simulate time: see receipt-tool store
+      advance.
 
       EXAMPLES:
         receipt-tool store init --store shop
-        receipt-tool store init --store shop --catalog Products.storekit --bundle com.example.app
+        receipt-tool store init --store shop --catalog Products.storekit \\
+          --bundle com.example.app
         receipt-tool store init --store shop --clock 2025-01-01T00:00:00Z --ask
 
       EXIT CODES:
-        0 created; 64 wrong command line; 66 the catalogue cannot be used; 73 something is there already; 74 it
-        could not be stored, or the output not written.
+        0 created; 64 wrong command line; 66 the catalogue cannot be used; 73
+        something is there already; 74 it could not be stored, or the output not
+        written.
       """)
 
   @Option(name: .customLong("store"), help: ArgumentHelp("The folder to create.", valueName: "DIR"))

@@ -16,17 +16,19 @@ struct StorePendingCommand: AsyncParsableCommand {
         receipt-tool store pending --store shop --json
 
       EXIT CODES:
-        0 shown; 64 wrong command line; 66 no such store; 74 it could not be stored, or the output not written.
+        0 shown; 64 wrong command line; 66 no such store; 74 it could not be stored,
+        or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
 
   func run() async throws {
     try await OpenStore.withQueue(options) { open, queue in
       try await queue.synchronize()
       for transaction in await queue.transactions {
-        try TransactionReport(transaction).write(json: output.json)
+        try TransactionReport(transaction).write(json: output.json, color.colors)
       }
       var last: PendingPurchase?
       while true {
@@ -68,12 +70,13 @@ struct StoreApproveCommand: AsyncParsableCommand {
         receipt-tool store approve --store shop REQUEST
 
       EXIT CODES:
-        0 sold; 1 no such purchase waits, or it could not be sold after all; 64 wrong command line; 66 no such
-        store; 74 the output cannot be written.
+        0 sold; 1 no such purchase waits, or it could not be sold after all; 64
+        wrong command line; 66 no such store; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
   @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request")) var request: String
 
   func run() async throws {
@@ -83,7 +86,9 @@ struct StoreApproveCommand: AsyncParsableCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.storeTransaction?.requestIdentifier == request }
     }
-    for transaction in transactions { try TransactionReport(transaction).write(json: output.json) }
+    for transaction in transactions {
+      try TransactionReport(transaction).write(json: output.json, color.colors)
+    }
   }
 }
 
@@ -96,12 +101,13 @@ struct StoreDeclineCommand: AsyncParsableCommand {
         receipt-tool store decline --store shop REQUEST
 
       EXIT CODES:
-        0 declined; 1 no such purchase waits; 64 wrong command line; 66 no such store; 74 the output cannot be
-        written.
+        0 declined; 1 no such purchase waits; 64 wrong command line; 66 no such
+        store; 74 the output cannot be written.
       """)
 
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
   @Argument(help: ArgumentHelp("Which, as 'pending' shows it.", valueName: "request")) var request: String
 
   func run() async throws {
@@ -110,6 +116,6 @@ struct StoreDeclineCommand: AsyncParsableCommand {
       try await queue.synchronize()
       return await queue.transactions.filter { $0.transactionState == .failed }
     }
-    for transaction in failed { try TransactionReport(transaction).write(json: output.json) }
+    for transaction in failed { try TransactionReport(transaction).write(json: output.json, color.colors) }
   }
 }

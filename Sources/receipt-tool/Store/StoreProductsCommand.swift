@@ -14,11 +14,12 @@ struct StoreProductsCommand: AsyncParsableCommand {
     discussion: """
       EXAMPLES:
         receipt-tool store products --store shop
-        receipt-tool store products --store shop com.example.pro no.such.product --locale de_DE
+        receipt-tool store products --store shop com.example.pro no.such.product \\
+          --locale de_DE
 
       EXIT CODES:
-        0 all are valid; 1 some are not; 64 wrong command line; 66 no such store; 74 the output cannot be
-        written.
+        0 all are valid; 1 some are not; 64 wrong command line; 66 no such store; 74
+        the output cannot be written.
       """)
 
   @OptionGroup var options: StoreOptions

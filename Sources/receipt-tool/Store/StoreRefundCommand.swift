@@ -16,8 +16,8 @@ struct StoreRefundCommand: AsyncParsableCommand {
         receipt-tool store refund --store shop 2000000000000001 --reverse
 
       EXIT CODES:
-        0 done; 1 no such transaction, or refused; 64 wrong command line; 66 no such store; 74 it could not be
-        stored, or the output not written.
+        0 done; 1 no such transaction, or refused; 64 wrong command line; 66 no such
+        store; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreFolderOptions

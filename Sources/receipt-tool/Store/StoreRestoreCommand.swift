@@ -11,20 +11,23 @@ struct StoreRestoreCommand: AsyncParsableCommand {
     commandName: "restore",
     abstract: "Restore finished purchases, each as a new transaction in the queue.",
     discussion: """
-      The catalogue determines which products can be restored: by default non-consumables. To show all purchases:
-      receipt-tool store purchases
+      The catalogue determines which products can be restored: by default
+      non-consumables. To show all purchases: receipt-tool store purchases
 
       EXAMPLES:
         receipt-tool store restore --store shop
-        receipt-tool store restore --store shop --username 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
+        receipt-tool store restore --store shop \\
+          --username 7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f
 
       EXIT CODES:
-        0 restored, also where there was nothing to restore; 1 refused; 64 wrong command line; 66 no such store;
-        74 it could not be stored, or the output not written.
+        0 restored, also where there was nothing to restore; 1 refused; 64 wrong
+        command line; 66 no such store; 74 it could not be stored, or the output not
+        written.
       """)
 
   @OptionGroup var options: StoreOptions
   @OptionGroup var output: JSONOption
+  @OptionGroup var color: ColorOptions
 
   @Option(help: ArgumentHelp("Only purchases with this username.", valueName: "TEXT"))
   var username: String?
@@ -35,7 +38,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
       try await queue.restoreCompletedTransactions(applicationUsername: username)
       return await queue.transactions.filter { $0.transactionState == .restored && !known.contains($0.id) }
     }
-    for transaction in restored { try TransactionReport(transaction).write(json: output.json) }
+    for transaction in restored { try TransactionReport(transaction).write(json: output.json, color.colors) }
     if restored.isEmpty { note("receipt-tool: nothing new to restore") }
   }
 }
@@ -46,15 +49,17 @@ struct StorePurchasesCommand: AsyncParsableCommand {
     commandName: "purchases",
     abstract: "Show all purchases of the customer in the store's records.",
     discussion: """
-      With --receipt it prints the current signed transaction of one purchase, which states a refund.
+      With --receipt it prints the current signed transaction of one purchase, which
+      states a refund.
 
       EXAMPLES:
         receipt-tool store purchases --store shop
-        receipt-tool store purchases --store shop --receipt 2000000000000001 > now.jws
+        receipt-tool store purchases --store shop \\
+          --receipt 2000000000000001 > now.jws
 
       EXIT CODES:
-        0 shown; 1 no such transaction; 64 wrong command line; 66 no such store; 74 the output cannot be
-        written.
+        0 shown; 1 no such transaction; 64 wrong command line; 66 no such store; 74
+        the output cannot be written.
       """)
 
   @OptionGroup var options: StoreOptions

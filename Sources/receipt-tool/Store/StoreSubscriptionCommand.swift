@@ -14,11 +14,12 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
       EXAMPLES:
         receipt-tool store subscription --store shop
         receipt-tool store subscription --store shop 2000000000000003 --cancel
-        receipt-tool store subscription --store shop 2000000000000003 --change-to com.example.plan.yearly
+        receipt-tool store subscription --store shop 2000000000000003 \\
+          --change-to com.example.plan.yearly
 
       EXIT CODES:
-        0 done; 1 no such subscription, or refused; 64 wrong command line; 66 no such store; 74 it could not be
-        stored, or the output not written.
+        0 done; 1 no such subscription, or refused; 64 wrong command line; 66 no
+        such store; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreOptions
@@ -114,8 +115,8 @@ struct StoreRenewCommand: AsyncParsableCommand {
         receipt-tool store renew --store shop 2000000000000003
 
       EXIT CODES:
-        0 renewed; 1 no such subscription, or refused; 64 wrong command line; 66 no such store; 74 it could not
-        be stored, or the output not written.
+        0 renewed; 1 no such subscription, or refused; 64 wrong command line; 66 no
+        such store; 74 it could not be stored, or the output not written.
       """)
 
   @OptionGroup var options: StoreFolderOptions

@@ -48,8 +48,8 @@ struct TransactionReport {
     return object.bytes + [UInt8(ascii: "\n")]
   }
 
-  func write(json: Bool, receipt: [UInt8]? = nil) throws {
-    try writeAll(json ? jsonLine(receipt: receipt) : Array(text().utf8))
+  func write(json: Bool, _ colors: Colors, receipt: [UInt8]? = nil) throws {
+    try writeAll(json ? jsonLine(receipt: receipt) : Array(colors.painted(text()).utf8))
   }
 
   private var state: String {

@@ -74,7 +74,7 @@ struct AppKeyOptions: ParsableArguments {
     do throws(CryptoError) {
       return try PublicKey(inFile: contents)
     } catch {
-      throw ToolExit.failure(ToolExit.unreadableInput, "\(file): \(error.message)")
+      throw ToolExit.failure(ToolExit.unreadableInput, "\(GivenValue.described(file)): \(error.message)")
     }
   }
 }

@@ -78,7 +78,8 @@ struct IdentityOptions: ParsableArguments {
         return try IdentityDirectory(directory).load(passphrase: passphrase) { note("receipt-tool: \($0)") }
       }
     } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+      throw ToolExit.failure(
+        ToolExit.code(for: error), "\(GivenValue.described(directory ?? "")): \(error.description)")
     }
     let key = try InputFile.contents(of: keyFile ?? "")
     guard let chainFile else {

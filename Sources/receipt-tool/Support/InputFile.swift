@@ -90,7 +90,7 @@ struct InputFile: ~Copyable {
 struct ReadFailure: Error, CustomStringConvertible {
   let path: String
   let message: String
-  var description: String { "cannot read \(ShownText.plain(path)): \(message)" }
+  var description: String { "cannot read \(GivenValue.described(path)): \(message)" }
 }
 
 /// The system's message for an error number.

@@ -25,11 +25,11 @@ func writeLine(_ lines: String...) throws(ExitCode) {
   try writeAll(lines.map { ShownText.plain($0) + "\n" }.joined())
 }
 
-/// Writes a line to standard error, for notes and progress. If that fails, an otherwise successful command fails
+/// Writes a line to standard error, for notes and progress, with control characters escaped. If that fails, an otherwise successful command fails
 /// (``StandardStreams/finish(succeeded:)``); a failed one keeps its exit code.
 func note(_ line: String) {
   // A closed standard error means that no notes are wanted.
-  if !writeAll(Array((line + "\n").utf8), to: STDERR_FILENO), errno != EBADF {
+  if !writeAll(Array((ShownText.plain(line) + "\n").utf8), to: STDERR_FILENO), errno != EBADF {
     StandardStreams.isNoteLost.store(true, ordering: .relaxed)
   }
 }

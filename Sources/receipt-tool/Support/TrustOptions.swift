@@ -27,8 +27,9 @@ struct TrustOptions: ParsableArguments {
     help: ArgumentHelp(
       "Admit test data that Xcode or a unit test signed with its own certificate.",
       discussion: """
-        Such data does not prove a purchase: never use this in production. Xcode's app receipts have the same
-        certificate on every machine; its JWS have a different one on each machine, which --trust must name.
+        Such data does not prove a purchase: never use this in production.
+        Xcode's app receipts have the same certificate on every machine; its
+        JWS have a different one on each machine, which --trust must name.
         """))
   var admitsXcode = false
 
@@ -96,7 +97,8 @@ struct TrustOptions: ParsableArguments {
       return try Certificate.certificates(in: bytes)
     } catch {
       throw ToolExit.failure(
-        ToolExit.unreadableInput, "\(file) holds no certificate in PEM or DER: \(error.message)")
+        ToolExit.unreadableInput,
+        "\(GivenValue.described(file)) holds no certificate in PEM or DER: \(error.message)")
     }
   }
 }

@@ -14,6 +14,7 @@ struct LineVerification: Sendable {
   let recorder: VerdictRecorder?
   let source: String
   let asJSON: Bool
+  let colors: Colors
   /// Whether each line is a key, a tab and a receipt; see ``KeyedLine``.
   var isKeyed = false
 
@@ -116,7 +117,7 @@ struct LineVerification: Sendable {
       var report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
       if isKeyed { report.key = keys[offset] }
       report.recorded = recorded?[offset].acknowledgement
-      outcome.output += asJSON ? report.jsonLine() : Array(report.text().utf8)
+      outcome.output += asJSON ? report.jsonLine() : Array(colors.painted(report.text()).utf8)
     }
     return outcome
   }

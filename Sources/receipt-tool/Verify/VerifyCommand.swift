@@ -12,28 +12,37 @@ struct VerifyCommand: AsyncParsableCommand {
     commandName: "verify",
     abstract: "Verify receipts.",
     discussion: """
-      Reads any kind of receipt: signed JWS (transaction, renewal info, app transaction, notification, realtime
-      request), app receipt (PKCS#7, binary or base64), transaction receipt (property list), purchase or licence
-      of Google Play or purchase of Huawei AppGallery (a JSON object with the members "data" and "signature"), or
-      a JSON object that wraps one. The network is only used with --check.
+      Reads any kind of receipt: signed JWS (transaction, renewal info, app
+      transaction, notification, realtime request), app receipt (PKCS#7, binary or
+      base64), transaction receipt (property list), purchase or licence of Google
+      Play or purchase of Huawei AppGallery (a JSON object with the members "data"
+      and "signature"), or a JSON object that wraps one. The network is only used
+      with --check.
 
       EXAMPLES:
-        receipt-tool verify --bundle-id com.example.app --environment production receipt.b64
+        receipt-tool verify --bundle-id com.example.app \\
+          --environment production receipt.b64
         receipt-tool verify --trust my-store/root.cer --json purchase.jws
-        receipt-tool verify --trust my-root.cer --intermediate my-intermediates/ receipt.b64
+        receipt-tool verify --trust my-root.cer --intermediate my-intermediates/ \\
+          receipt.b64
         receipt-tool verify --lines --json receipts.txt > verdicts.jsonl
         receipt-tool verify --lines --keyed --exit-zero --json - < receipts.tsv
         receipt-tool verify --time 2024-06-01T00:00:00Z -
         receipt-tool verify --audit verdicts.audit receipt.b64
         receipt-tool verify --play-key com.example.app=play-key.txt purchase.json
-        receipt-tool verify --play-key com.example.app=play-key.txt --data purchase.txt --signature signature.txt
-        receipt-tool verify --check app-store --credentials app-store.json --bundle-id com.example.app purchase.jws
+        receipt-tool verify --play-key com.example.app=play-key.txt \\
+          --data purchase.txt --signature signature.txt
+        receipt-tool verify --check app-store --credentials app-store.json \\
+          --bundle-id com.example.app purchase.jws
 
       EXIT CODES:
-        0 all valid; 1 at least one invalid; 2 none invalid, at least one undetermined (with --exit-zero, 0 for
-        these two); 64 wrong command line; 65 a line has no key (--keyed), and its input is not read on; 66 an input cannot be read (1 goes before 66, and 66 before 2); 70 internal fault; 74 a verdict could
-        not be recorded (--audit), and was not printed; or what was recorded and printed could not be covered by
-        a signed checkpoint; or the output could not be written, and ends early. The message says which.
+        0 all valid; 1 at least one invalid; 2 none invalid, at least one
+        undetermined (with --exit-zero, 0 for these two); 64 wrong command line; 65
+        a line has no key (--keyed), and its input is not read on; 66 an input
+        cannot be read (1 goes before 66, and 66 before 2); 70 internal fault; 74 a
+        verdict could not be recorded (--audit), and was not printed; or what was
+        recorded and printed could not be covered by a signed checkpoint; or the
+        output could not be written, and ends early. The message says which.
       """)
 
   @OptionGroup(title: "Trust") var trust: TrustOptions
@@ -66,6 +75,8 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
   var json = false
+
+  @OptionGroup var color: ColorOptions
 
   @Flag(name: .customLong("explain"), help: "Explain every decision on standard error.")
   var explains = false
@@ -138,7 +149,7 @@ struct VerifyCommand: AsyncParsableCommand {
     if readsLines {
       let lines = LineVerification(
         verifier: verifier, checkers: checkers, recorder: recorder, source: path, asJSON: json,
-        isKeyed: isKeyed)
+        colors: color.colors, isKeyed: isKeyed)
       return try await lines.run(input, maximumLineLength: maximumByteCount, &tally)
     }
     let bytes = try input.readAll(limit: maximumByteCount)
@@ -155,7 +166,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var report = VerdictReport(source: path, index: nil, verdict: verdict)
     report.recorded = recorded?.acknowledgement
     tally.count(verdict)
-    try writeAll(json ? report.jsonLine() : Array(report.text().utf8))
+    try writeAll(json ? report.jsonLine() : Array(color.colors.painted(report.text()).utf8))
   }
 }
 

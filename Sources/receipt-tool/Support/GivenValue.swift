@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptBytes
+
+/// A value of the command line, for messages.
+enum GivenValue {
+  /// The value with the option that it was given for, such as `--trust root.cer`; alone if it is an argument, or the value
+  /// of several options. Also a file in a folder that was given, or beside a file (`trail.pub`), and what follows the name
+  /// of an app (`--play-key com.example.app=key.txt`).
+  static func described(_ value: String, in arguments: [String] = CommandLine.arguments) -> String {
+    let shown = ShownText.plain(value)
+    return option(of: value, in: arguments).map { "\($0) \(shown)" } ?? shown
+  }
+
+  /// The one option whose value it is.
+  private static func option(of value: String, in arguments: [String]) -> String? {
+    var options: Set<String> = []
+    for (index, argument) in arguments.enumerated() where argument.hasPrefix("-") && argument.count > 1 {
+      if argument == "--" { break }
+      let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+      let given =
+        parts.count > 1 ? parts[1] : arguments.indices.contains(index + 1) ? arguments[index + 1] : ""
+      if names(given, value) { options.insert(parts[0]) }
+    }
+    return options.count == 1 ? options.first : nil
+  }
+
+  private static func names(_ given: String, _ value: String) -> Bool {
+    guard !given.isEmpty else { return false }
+    return given == value || given.hasSuffix("=" + value) || value.hasPrefix(given + "/")
+      || value.hasPrefix(given + ".")
+  }
+}
