@@ -2,6 +2,7 @@
 """`receipt-tool inspect`: its text for every kind of receipt, word for word, at a fixed instant."""
 
 import json
+import os
 import re
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import samples
 from conftest import PACKAGE_ROOT
 from tool import INVALID, USAGE, VALID
+from world import World
 
 VECTORS = PACKAGE_ROOT / "TestVectors"
 NOW = "2025-10-05T00:00:00Z"
@@ -303,6 +305,14 @@ def test_what_became_of_a_transaction(receipt_tool, signed, name):
             "  state         GRACE PERIOD, ends in 8 days, on 2025-03-11 10:00:00 UTC\n"
             "  higher price  no answer yet",
         ),
+        (
+            {"renewalDate": 1740737100000},
+            "  renewal       ON: was to renew 2 days ago, on 2025-02-28 10:05:00 UTC, as com.example.app.yearly",
+        ),
+        (
+            {"autoRenewStatus": 0, "renewalDate": 1740737100000},
+            "  renewal       OFF: ended 2 days ago, on 2025-02-28 10:05:00 UTC",
+        ),
         ({"autoRenewStatus": 7}, "  renewal       7 (unknown)"),
     ],
 )
@@ -317,6 +327,11 @@ def test_what_becomes_of_a_renewal(receipt_tool, signed, changes, expected):
         "  app           Production",
         "  transaction   original 2000000000000000",
     ]
+
+
+def test_an_app_without_a_date(receipt_tool, signed):
+    receipt = signed("signed-app-transaction", samples.APP_TRANSACTION | {"originalPurchaseDate": -62135769600000})
+    assert "  first got     (no date)" in shown(receipt_tool, "-", stdin=receipt)
 
 
 def test_a_notification_about_many_subscriptions(receipt_tool, signed):
@@ -494,3 +509,52 @@ def test_every_vector_is_shown(receipt_tool, options):
     assert run.code == INVALID
     refused = len(run.err.splitlines())
     assert run.out.count(NOTICE) + refused == len(paths) and refused < len(paths) / 8
+
+
+@pytest.fixture(scope="module")
+def world(receipt_tool, tmp_path_factory):
+    return World.make(receipt_tool, tmp_path_factory.mktemp("world"))
+
+
+class TestColorOfOtherCommands:
+    @pytest.mark.parametrize(
+        ("line", "painted"),
+        [
+            ("verify --trust root.cer purchase.jws", "\x1b[1;32mVALID\x1b[0m  signed-transaction"),
+            ("verify --trust root.cer --lines purchase.jws", "\x1b[1;32mVALID\x1b[0m  signed-transaction"),
+            ("verify purchase.jws", "\x1b[1;31mINVALID\x1b[0m  signed-transaction"),
+            ("audit check proof --key trail.pub", "\x1b[1;32mPROVEN\x1b[0m  proof"),
+            ("audit check purchase.jws --key trail.pub", "\x1b[1;31mNOT PROVEN\x1b[0m  purchase.jws"),
+            ("audit fsck trail", "\x1b[1;32mINTACT\x1b[0m  trail"),
+            ("store pending --store shop", "\x1b[1;32mpurchased\x1b[0m  com.example."),
+        ],
+        ids=lambda value: value.replace("\x1b", ""),
+    )
+    def test_the_word_at_the_margin(self, receipt_tool, world, line, painted):
+        colored = receipt_tool.run(*line.split(), "--color", "always", cwd=world.folder)
+        assert colored.out.startswith(painted) and colored.out.count("\x1b[0m") == 1, colored
+        assert "\x1b" not in receipt_tool.run(*line.split(), cwd=world.folder).out
+
+    @pytest.mark.parametrize(
+        ("environment", "options", "is_colored"),
+        [
+            ({"TERM": "xterm"}, [], True),
+            ({"TERM": "xterm", "NO_COLOR": ""}, [], True),
+            ({"TERM": "xterm", "NO_COLOR": "1"}, [], False),
+            ({"TERM": "dumb"}, [], False),
+            ({"TERM": "xterm"}, ["--color", "never"], False),
+            ({"TERM": "dumb", "NO_COLOR": "1"}, ["--color", "always"], True),
+            ({"TERM": "xterm"}, ["--json"], False),
+        ],
+    )
+    def test_at_a_terminal(self, receipt_tool, environment, options, is_colored):
+        terminal, output = os.openpty()
+        inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        path = VECTORS / "google-play-license" / "valid.json"
+        run = receipt_tool.run("inspect", *options, path, stdout=output, env=inherited | environment)
+        assert run.code == VALID, run.err
+        shown = os.read(terminal, 1 << 16).decode()
+        os.close(terminal)
+        os.close(output)
+        assert "Google Play" in shown or "--json" in options
+        assert ("\x1b" in shown) == is_colored, shown

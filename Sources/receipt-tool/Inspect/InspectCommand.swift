@@ -39,7 +39,7 @@ struct InspectCommand: ParsableCommand {
   @Option(
     name: .customLong("time"),
     help: ArgumentHelp(
-      "When to look: subscriptions have expired, or will, at that instant. Default: now.",
+      "When to look: subscriptions have expired, or will, at that instant.",
       valueName: "now|ISO8601"))
   var time = "now"
 

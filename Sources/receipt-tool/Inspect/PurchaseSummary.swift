@@ -63,11 +63,15 @@ extension InspectionSummary {
       let product = renewal.autoRenewProductId.flatMap { $0 == renewal.productId ? nil : "as \($0)" }
       let price = Money.text(renewal.renewalPrice, renewal.currency).map { "for \($0)" }
       let when = renewal.renewalDate.map { TimeText.relative($0, to: now) }
-      text.add("renewal", "ON", .good, listed(when, product, price).map { ": renews \($0)" } ?? "")
-    case .off:
+      let isDue = renewal.renewalDate.map { $0 <= now } ?? false
       text.add(
-        "renewal", "OFF", .caution,
-        renewal.renewalDate.map { ": ends \(TimeText.relative($0, to: now))" } ?? "")
+        "renewal", "ON", .good,
+        listed(when, product, price).map { ": \(isDue ? "was to renew" : "renews") \($0)" } ?? "")
+    case .off:
+      let end = renewal.renewalDate.map {
+        ": \($0 <= now ? "ended" : "ends") \(TimeText.relative($0, to: now))"
+      }
+      text.add("renewal", "OFF", .caution, end ?? "")
     case .unknown(let status): text.add("renewal", "\(status) (unknown)")
     case nil: break
     }
@@ -96,7 +100,9 @@ extension InspectionSummary {
   private mutating func add(_ app: AppTransaction) {
     addApp(app.bundleId, app.applicationVersion, app.receiptType, nil)
     text.add("store number", app.appAppleId.map { "\($0)" })
-    text.add("first got", app.originalPurchaseDate.map { TimeText.relative($0, to: now) })
+    // Xcode writes a date before all others for none.
+    let firstDate = app.originalPurchaseDate.flatMap { $0.millisecondsSince1970 > 0 ? $0 : nil }
+    text.add("first got", firstDate.map { TimeText.relative($0, to: now) } ?? "(no date)")
     text.add(
       "",
       listed(
