@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "AuditTrailPostgreSQL", targets: ["AuditTrailPostgreSQL"]),
     .library(name: "Storefront", targets: ["Storefront"]),
     .library(name: "StorefrontSQLite", targets: ["StorefrontSQLite"]),
+    .library(name: "ReceiptObservability", targets: ["ReceiptObservability"]),
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
     .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
     .library(name: "GooglePlayEmulator", targets: ["GooglePlayEmulator"]),
@@ -31,7 +32,9 @@ let package = Package(
   traits: [
     .trait(
       name: "SwiftNIO",
-      description: "What stands on SwiftNIO: the AsyncHTTPClient transport and the emulator's HTTP server."),
+      description:
+        "What stands on SwiftNIO and the packages around it: the AsyncHTTPClient transport, the emulator's HTTP server, logs, metrics and services."
+    ),
     .trait(
       name: "PostgreSQL", description: "The audit trail in PostgreSQL, over libpq: several writers at once."),
   ],
@@ -40,6 +43,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
     // The common ground: base64, ASN.1, text, files. Imports nothing of ours.
@@ -91,6 +97,17 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["SwiftNIO"])),
+      ]),
+    // Logs, metrics and services for a server, apart, so that nothing else depends on those packages.
+    .target(
+      name: "ReceiptObservability",
+      dependencies: [
+        "AuditTrail", "Entitlements", "GooglePlay", "ReceiptCodec", "ReceiptVerification", "Storefront",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["SwiftNIO"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["SwiftNIO"])),
       ]),
     .target(
       name: "ReceiptTesting",
@@ -247,6 +264,18 @@ let package = Package(
         "Storefront", "StorefrontSQLite",
       ],
       exclude: ["Catalog/Fixtures", "Conformance/rows.tsv", "LocalStore/Fixtures"]),
+    .testTarget(
+      name: "ReceiptObservabilityTests",
+      dependencies: [
+        "AuditTrail", "Entitlements", "ReceiptObservability", "ReceiptTesting", "ReceiptVerification",
+        "Storefront", "TransparencyLog",
+        .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
+        .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["SwiftNIO"])),
+        .product(
+          name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle",
+          condition: .when(traits: ["SwiftNIO"])),
+      ]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
     .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex", "ReceiptBytes"]),
     .testTarget(

@@ -21,7 +21,12 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "TestVectors/README.md", *sorted(ROOT.glob("*/*.docc/*.md")), *sorted(ROOT.glob("*/*/*.docc/*.md"))]
+PAGES = [
+    README,
+    ROOT / "TestVectors/README.md",
+    *sorted(ROOT.glob("Documentation/*.docc/*.md")),
+    *sorted(ROOT.glob("Sources/*/*.docc/*.md")),
+]
 
 REASONS = {
     "asks a store": "needs an account at Apple or Google",

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SwiftNIO
+  public import AuditTrail
+  internal import Logging
+
+  extension AuditLog {
+    /// Appends records, in order, each exactly once, and reports how many and how long it took.
+    ///
+    /// - Parameters:
+    ///   - records: What is appended.
+    ///   - mode: How safe they are when this returns.
+    ///   - observer: What it is reported to.
+    /// - Returns: For each record where it stands.
+    /// - Throws: `AuditError`, as without an observer.
+    public func append(
+      _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable,
+      observer: ReceiptObserver
+    ) async throws(AuditError) -> [AuditAcknowledgement] {
+      try await observer.observing { () async throws(AuditError) in
+        let acknowledgements = try await append(records, acknowledgement: mode)
+        return (acknowledgements, acknowledgements)
+      }
+    }
+
+    /// Decides which purchases are granted and records the verdicts, in one step, and reports the verdicts as they were
+    /// recorded.
+    ///
+    /// - Parameters:
+    ///   - requests: What is to be granted.
+    ///   - mode: How safe the records are when this returns.
+    ///   - observer: What it is reported to.
+    /// - Returns: For each request what was decided.
+    /// - Throws: `AuditError`, as without an observer.
+    public func grant(
+      _ requests: [GrantRequest], acknowledgement mode: AcknowledgementMode = .durable,
+      observer: ReceiptObserver
+    ) async throws(AuditError) -> [GrantDecision] {
+      try await observer.observing { () async throws(AuditError) in
+        let decisions = try await grant(requests, acknowledgement: mode)
+        for decision in decisions {
+          observer.count("audit_grants", [("result", decision.isGranted ? "granted" : "refused")])
+        }
+        return (decisions, decisions.flatMap(\.acknowledgements))
+      }
+    }
+  }
+
+  extension ReceiptObserver {
+    /// For `AuditLog.Options.eventHandler`: logs and counts what no caller of the trail is told of.
+    public func report(_ event: AuditLogEvent) {
+      switch event {
+      case .publishingFailed(let error, let attempts):
+        count("audit_publishing_failures", [])
+        logger.error(
+          "The trail's checkpoint could not be published.",
+          metadata: ["error": "\(error)", "attempts": "\(attempts)"])
+      case .publishingRecovered(let attempts):
+        logger.notice(
+          "The trail's checkpoint is published again.", metadata: ["failedAttempts": "\(attempts)"])
+      }
+    }
+
+    /// Records the health of a trail as gauges; call it at intervals, or when metrics are collected.
+    public func report(_ health: AuditLogHealth) {
+      record("audit_healthy", health.isHealthy ? 1 : 0)
+      record("audit_uncheckpointed_entries", Int64(clamping: health.uncheckpointedCount))
+      record("audit_uncheckpointed_age_seconds", health.uncheckpointedAge.components.seconds)
+    }
+
+    fileprivate func observing<Result>(
+      _ body: () async throws(AuditError) -> (Result, [AuditAcknowledgement])
+    ) async throws(AuditError) -> Result {
+      let start = ContinuousClock.now
+      do throws(AuditError) {
+        let (result, acknowledgements) = try await body()
+        let repeats = acknowledgements.count { $0.isRepeat }
+        count("audit_appends", by: acknowledgements.count - repeats, [("result", "appended")])
+        count("audit_appends", by: repeats, [("result", "repeated")])
+        measure("audit_append_duration", ContinuousClock.now - start, [])
+        return result
+      } catch {
+        count("audit_append_failures", [("code", error.code.rawValue)])
+        logger.error("The trail could not be appended to.", metadata: ["error": "\(error)"])
+        throw error
+      }
+    }
+  }
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SwiftNIO
+  public import Logging
+  public import Metrics
+
+  /// Tells a logger and a metrics system what an operator wants to know of verdicts, notifications and an audit trail.
+  ///
+  /// ```swift
+  /// let observer = ReceiptObserver(logger: logger)
+  /// let verdict = await verifier.verify(receiptBytes, checkers: checkers, observer: observer)
+  /// ```
+  ///
+  /// Neither receipts nor customers are logged: reasons, places and identifiers of transactions are. <doc:Metrics> lists
+  /// the metrics. One may be used from any number of tasks at once.
+  public struct ReceiptObserver: Sendable {
+    /// Where it logs.
+    public var logger: Logger
+    /// Where it counts and measures.
+    let factory: any MetricsFactory
+
+    /// Creates an observer.
+    ///
+    /// - Parameters:
+    ///   - logger: Where it logs.
+    ///   - factory: Where it counts and measures; by default the one that `MetricsSystem` was bootstrapped with.
+    public init(logger: Logger, factory: any MetricsFactory = MetricsSystem.factory) {
+      self.logger = logger
+      self.factory = factory
+    }
+
+    func count(_ label: String, by amount: Int = 1, _ dimensions: [(String, String)]) {
+      Counter(label: label, dimensions: dimensions, factory: factory).increment(by: amount)
+    }
+
+    func measure(_ label: String, _ duration: Duration, _ dimensions: [(String, String)]) {
+      let (seconds, attoseconds) = duration.components
+      let nanoseconds = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+      Timer(label: label, dimensions: dimensions, factory: factory)
+        .recordNanoseconds(
+          nanoseconds.overflow ? .max : nanoseconds.partialValue + attoseconds / 1_000_000_000)
+    }
+
+    func record(_ label: String, _ value: some BinaryInteger) {
+      Gauge(label: label, factory: factory).record(value)
+    }
+  }
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SwiftNIO
+  public import ServiceLifecycle
+  public import Storefront
+
+  /// Runs a store in a `ServiceGroup`: renewals, billing and expiries happen when they are due, and the store is closed
+  /// when the group shuts down.
+  public struct StoreService: Service {
+    private let store: LocalStore
+
+    /// Creates the service of a store.
+    public init(_ store: LocalStore) { self.store = store }
+
+    /// Runs until graceful shutdown or cancellation, and closes the store.
+    ///
+    /// - Throws: `LocalStoreError` if the store fails, or cannot be closed.
+    public func run() async throws {
+      do {
+        try await cancelWhenGracefulShutdown { try await store.run() }
+      } catch {
+        try? await store.close()
+        throw error
+      }
+      try await store.close()
+    }
+  }
+
+  /// Closes what is open for as long as a `ServiceGroup` runs, when the services that were started after it have ended:
+  /// a transport, an audit trail, a revocation checker.
+  ///
+  /// ```swift
+  /// let group = ServiceGroup(
+  ///   services: [ClosingService { try log.close() }, ClosingService { transport.shutdown() }, server], logger: logger)
+  /// ```
+  public struct ClosingService: Service {
+    private let close: @Sendable () async throws -> Void
+
+    /// Creates a service that waits, and then closes.
+    public init(_ close: @escaping @Sendable () async throws -> Void) { self.close = close }
+
+    /// Waits until graceful shutdown or cancellation, and closes.
+    ///
+    /// - Throws: What closing throws.
+    public func run() async throws {
+      try? await gracefulShutdown()
+      try await close()
+    }
+  }
+#endif
