@@ -314,6 +314,21 @@ MISTYPED = [
     ("notifications serve --state {n} --bundle-id a --port http", "--port"),
     ("api notifications history --from yesterday", "--from"),
     ("api transactions info 1 --environment xcode", "--environment"),
+    ("api transactions info 1 {token} --environment sandbox --sandbox-base-url nowhere", "--sandbox-base-url"),
+    ("audit append trail new.jsonl --acknowledge soon", "--acknowledge"),
+    ("audit append trail new.jsonl --witnesses policy --witness-timeout x", "--witness-timeout"),
+    ("audit append trail new.jsonl --witnesses policy --witness-patience x", "--witness-patience"),
+    ("audit find trail --from 2020-01-01T00:00:00Z --after x", "--after"),
+    ("audit export trail --table {n}.txt", "--table"),
+    ("notifications entitlements --state state.sqlite --at yesterday", "--at"),
+    ("notifications serve --port 0 --state {n} --bundle-id a --forward-timeout x", "--forward-timeout"),
+    ("notifications serve --port 0 --state {n} --play-package a --push-audience b --push-email c --push-keys-url nowhere", "--push-keys-url"),
+    ("store control --emulator nowhere advance", "--emulator"),
+    ("store notifications --store plain --after x", "--after"),
+    ("store subscription --store shop 1 --extend-by x", "--extend-by"),
+    ("token {token} --lifetime x", "--lifetime"),
+    ("verify --audit trail --refuse-replay never purchase.jws", "--refuse-replay"),
+    ("verify --check huawei --huawei-site mars purchase.jws", "--huawei-site"),
 ]
 
 # What takes a file, which is absent.
@@ -334,12 +349,22 @@ ABSENT = [
     ("audit fsck exported --key trail.pub --since {a}", "--since"),
     ("store init --store {n} --catalog {a}", "--catalog"),
     ("store products --store {a}", "--store"),
+    ("audit append trail new.jsonl --acknowledge witnessed --witnesses {a}", "--witnesses"),
+    ("audit check {p} --key trail.pub --keys {a}", "--keys"),
+    ("audit find trail --receipt-file {a}", "--receipt-file"),
+    ("audit import {n} exported --private-key {a}", "--private-key"),
+    ("sign --identity identity --passphrase-file {a} --format signed-transaction purchase.json", "--passphrase-file"),
+    ("verify --audit trail --audit-key {a} purchase.jws", "--audit-key"),
+    ("verify --audit trail --audit-private-key {a} purchase.jws", "--audit-private-key"),
+    ("verify --check app-store --api-key {a} --key-id K --issuer-id I --bundle-id a purchase.jws", "--api-key"),
+    ("verify --check google-play --service-account {a} purchase.jws", "--service-account"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "option"), MISTYPED, ids=[line for line, _ in MISTYPED])
 def test_the_message_names_the_option_of_a_wrong_value(receipt_tool, world, tmp_path, line, option):
-    run = receipt_tool.run(*line.replace("{n}", str(tmp_path / "new")).split(), cwd=world.folder)
+    line = line.replace("{n}", str(tmp_path / "new")).replace("{token}", " ".join([*TOKEN_OPTIONS, "--bundle-id a"]))
+    run = receipt_tool.run(*line.split(), cwd=world.folder)
     assert run.code == USAGE and not run.out, run
     assert option in run.err.splitlines()[0], run.err
 
