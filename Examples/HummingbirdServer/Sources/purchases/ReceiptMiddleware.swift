@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Hummingbird
+import ReceiptObservability
+import ReceiptVerification
+
+/// What a handler behind the middleware gets: a receipt that was verified.
+struct PurchaseContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  var receipt: VerifiedReceipt?
+
+  init(source: Source) { coreContext = .init(source: source) }
+}
+
+/// Verifies the receipt in the body of a request. Only valid ones come through.
+struct ReceiptMiddleware: RouterMiddleware {
+  let verifier: ReceiptVerifier
+  let observer: ReceiptObserver
+
+  func handle(
+    _ request: Request, context: PurchaseContext,
+    next: (Request, PurchaseContext) async throws -> Response
+  ) async throws -> Response {
+    let body = try await request.body.collect(upTo: 1 << 20)
+    switch verifier.verify(Array(body.readableBytesView), observer: observer) {
+    case .valid(let receipt):
+      var context = context
+      context.receipt = receipt
+      return try await next(request, context)
+    case .invalid(let receipt):
+      throw HTTPError(.unprocessableContent, message: receipt.reason.code.rawValue)
+    case .undetermined(let receipt):
+      throw HTTPError(.serviceUnavailable, message: receipt.reason.code.rawValue)
+    }
+  }
+}
