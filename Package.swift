@@ -276,6 +276,19 @@ let package = Package(
           name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle",
           condition: .when(traits: ["SwiftNIO"])),
       ]),
+    // The examples of README and articles that are no snippets: they compile. Nothing is run.
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: [
+        "AppStoreServer", "AuditTrail", "Entitlements", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient",
+        "ReceiptObservability", "ReceiptSigning", "ReceiptVerification", "RemoteChecks", "Storefront",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["SwiftNIO"])),
+        .product(
+          name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["SwiftNIO"])),
+      ]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
     .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex", "ReceiptBytes"]),
     .testTarget(

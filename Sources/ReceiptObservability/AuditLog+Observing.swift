@@ -13,6 +13,7 @@
     ///   - observer: What it is reported to.
     /// - Returns: For each record where it stands.
     /// - Throws: `AuditError`, as without an observer.
+    @discardableResult
     public func append(
       _ records: [AuditRecord], acknowledgement mode: AcknowledgementMode = .durable,
       observer: ReceiptObserver

@@ -33,6 +33,8 @@ REASONS = {
     "builds": "takes minutes; scripts/test has built it already",
     "changes the system": "installs packages, or starts a container",
     "needs a server": "a web server or a database of one's own",
+    "a manifest": "scripts/consumer builds a package with one",
+    "needs Vapor": "which is not to be had where the tests run",
     "needs a release": "files of a release that was downloaded",
 }
 
@@ -66,7 +68,7 @@ def blocks(page: pathlib.Path) -> list[Block]:
         if start is None:
             start = number
             continue
-        reason = re.fullmatch(r"<!-- not run: (.*) -->", lines[start - 1]) if start else None
+        reason = re.fullmatch(r"<!-- not (?:run|compiled): (.*) -->", lines[start - 1]) if start else None
         text = "\n".join(lines[start + 1 : number])
         found.append(Block(lines[start].strip("` "), text, start + 2, reason[1] if reason else None))
         start = None
@@ -209,6 +211,31 @@ def test_what_is_not_run_has_a_known_reason(page):
     for block in blocks(page):
         assert block.reason is None or block.reason in REASONS, f"{page}:{block.line}: {block.reason}"
         assert block.language not in ("sh", "bash", "shell"), f"{page}:{block.line}: write it as a console session"
+
+
+# The articles of the other modules are not held to it yet.
+COMPILED_PAGES = [
+    page for page in PAGES if page == README or "Documentation" in page.parts or "ReceiptObservability" in page.parts
+]
+
+
+@pytest.mark.parametrize("page", COMPILED_PAGES, ids=page_name)
+def test_every_swift_example_is_part_of_a_file_that_is_compiled(page):
+    def squeezed(text: str) -> str:
+        code = (line.split("   //")[0] for line in text.splitlines() if not line.strip().startswith("//"))
+        return re.sub(r"\s", "", "".join(code))
+
+    folders = ["Snippets", "Examples", "Tests/DocumentationTests"]
+    sources = [squeezed(file.read_text()) for folder in folders for file in (ROOT / folder).rglob("*.swift")]
+    for block in blocks(page):
+        if block.language != "swift" or block.reason:
+            continue
+        lines = block.text.splitlines()
+        imports = [squeezed(line) for line in lines if line.startswith("import ")]
+        code = squeezed("\n".join(line for line in lines if not line.startswith("import ")))
+        assert any(code in source and all(each in source for each in imports) for source in sources), (
+            f"{page.relative_to(ROOT)}:{block.line}: is in no file of {', '.join(folders)}"
+        )
 
 
 QUESTIONS = ROOT / "Documentation/ReceiptKit.docc/Questions.md"
