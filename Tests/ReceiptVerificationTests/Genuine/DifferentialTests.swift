@@ -48,7 +48,7 @@ import Testing
     let (file, der) = Self.receipts[index]
     expectValid(Self.verifier.verify(der), "\(file)")
     let sweep = Sweep(verifier: Self.verifier, sample: der)
-    let accepted = await sweep.acceptedFlips(step: max(der.count / 500, 1))
+    let accepted = await sweep.acceptedFlips(step: max(der.count / 200, 1))
     #expect(accepted.filter { $0.change != nil } == [], "\(file)")
     let refusedElsewhere = await Sweep.spread(over: accepted) { flip in
       var flipped = der

@@ -19,14 +19,14 @@ struct DetachedSweep: Sendable {
   }
 
   /// The cases that are accepted: each bit of each byte and each truncation of the data, of the signature's bytes and of
-  /// its base64; of every fifth byte one, unless all are asked for.
+  /// its base64; of every thirteenth byte one, unless all are asked for.
   func accepted() async -> [String] {
     let text = Base64.encode(receipt.signature)
     let parts: [(Case.Part, [UInt8])] = [
       (.data, receipt.signedBytes), (.signature, receipt.signature), (.text, text),
     ]
     let cases = parts.flatMap { part, bytes in
-      stride(from: 0, to: bytes.count, by: Sweep.isFull ? 1 : 5).flatMap { byte in
+      stride(from: 0, to: bytes.count, by: Sweep.isFull ? 1 : 13).flatMap { byte in
         let bits = Sweep.isFull ? Array(0..<8) : [byte % 8]
         return [Case(part: part, byte: byte, bit: nil)] + bits.map { Case(part: part, byte: byte, bit: $0) }
       }
