@@ -315,7 +315,7 @@ class TestOurselves:
             trust += ["--intermediate", tmp_path / "intermediate.pem"]
         verdict = receipt_tool.accepts(receipt, *trust)
         assert verdict["format"] == format
-        assert verdict["environment"] == "Production"
+        assert verdict["environment"] == "production"
         # Nobody but who trusts this root accepts it.
         assert receipt_tool.verify(receipt)["verdict"] != "valid"
 

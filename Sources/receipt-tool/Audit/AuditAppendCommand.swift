@@ -28,7 +28,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
       have been added.
 
       EXAMPLES:
-        echo '{"kind":"verdict","verdict":"valid","transactionId":"2000000001"}' | \\
+        echo '{"kind":"verdict","verdict":"valid","transaction":"2000000001"}' | \\
           receipt-tool audit append verdicts.audit -
         receipt-tool audit append verdicts.audit ledger.jsonl \\
           --acknowledge checkpointed
@@ -83,15 +83,13 @@ struct AuditAppendCommand: AsyncParsableCommand {
         throw ToolExit.failure(ToolExit.unreadableInput, error.description)
       }
       var splitter = LineSplitter(maximumLineLength: ReceiptLimits.standard.maximumByteCount)
-      let progress = Progress("appended", "records")
-      var byteCount = 0
-      var appended: UInt64 = 0
+      var progress = ProgressBar(total: input.byteCount)
       var batch: [AuditRecord] = []
       var lineNumber = 0
       var inputDigest = SHA256Digest(of: [])
       while true {
         let piece = try input.read(atMost: 1 << 18)
-        byteCount += piece.count
+        progress.advance(by: piece.count)
         for line in piece.isEmpty ? splitter.finish() : splitter.split(piece) {
           lineNumber += 1
           guard line.contains(where: { $0 > 0x20 }) else { continue }
@@ -106,22 +104,13 @@ struct AuditAppendCommand: AsyncParsableCommand {
             try await append(&batch, to: log)
             throw ToolExit.failure(ToolExit.unreadableInput, "\(path), line \(lineNumber): \(error.message)")
           }
-          if batch.count == Self.batchCount {
-            appended += UInt64(batch.count)
-            try await append(&batch, to: log)
-            progress.show(appended, share: input.byteCount.map { Double(byteCount) / Double(max($0, 1)) })
-          }
+          if batch.count == Self.batchCount { try await append(&batch, to: log) }
         }
         if piece.isEmpty { break }
         // A producer that writes line by line gets the result of each line before it writes the next.
-        if !input.hasMoreNow {
-          appended += UInt64(batch.count)
-          try await append(&batch, to: log)
-        }
+        if !input.hasMoreNow { try await append(&batch, to: log) }
       }
-      appended += UInt64(batch.count)
       try await append(&batch, to: log)
-      progress.show(appended, of: appended)
       progress.finish()
     }
   }
@@ -140,10 +129,12 @@ struct AuditAppendCommand: AsyncParsableCommand {
     var text: [UInt8] = []
     for acknowledgement in acknowledgements {
       if output.json {
-        var object = JSONWriter(.auditAcknowledgement)
+        var object = JSONWriter()
+        object.beginObject()
         object.member("index", acknowledgement.index)
         object.member("repeated", acknowledgement.isRepeat)
-        text += object.line()
+        object.endObject()
+        text += object.bytes + [0x0A]
       } else {
         text += Array(
           "entry \(acknowledgement.index)\(acknowledgement.isRepeat ? "  (was there)" : "")\n".utf8)

@@ -67,10 +67,12 @@ struct AuditBackupCommand: ParsableCommand {
       return try writeLine(
         "\(destination)  copied without keys of erasable parts" + (keys.map { "; they are in \($0)" } ?? ""))
     }
-    var object = JSONWriter(.auditBackup)
+    var object = JSONWriter()
+    object.beginObject()
     object.member("trail", location.name)
     object.member("copy", destination)
-    object.member("keysFile", keys)
+    object.member("keys", keys)
+    object.endObject()
     try writeLine(object)
   }
 

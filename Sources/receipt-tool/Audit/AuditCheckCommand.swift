@@ -68,9 +68,7 @@ struct AuditCheckCommand: ParsableCommand {
 
   func run() throws {
     let verify = try verification()
-    let digests = try receipt.map {
-      ReceiptDigests(of: ReceiptInputText.stripped(try InputFile.contents(of: $0)))
-    }
+    let digests = try receipt.map { ReceiptDigests(of: try InputFile.contents(of: $0)) }
     var proven: [ProvenEntry] = []
     var isFailed = false
     for path in paths {
@@ -131,11 +129,13 @@ struct AuditCheckCommand: ParsableCommand {
       throw ToolExit.failure(ToolExit.invalid, "not complete: \(error)")
     }
     if output.json {
-      var object = JSONWriter(.auditCompleteness)
+      var object = JSONWriter()
+      object.beginObject()
       object.member("complete", true)
-      object.member("originalTransactionId", history.original)
-      object.member("entries", UInt64(history.entries.count))
-      object.member("treeSize", history.size)
+      object.member("original", history.original)
+      object.member("count", UInt64(history.entries.count))
+      object.member("size", history.size)
+      object.endObject()
       try writeLine(object)
     } else {
       try color.colors.writeLine(
@@ -148,15 +148,17 @@ struct AuditCheckCommand: ParsableCommand {
     let report = EntryReport(index: verified.index, entry: entry)
     let checkpoint = verified.checkpoint.checkpoint
     if output.json {
-      var object = JSONWriter(.auditCheck)
-      object.member("source", path)
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("proof", path)
       object.member("proven", true)
       object.member("origin", checkpoint.origin)
       object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
+      object.member("treeRoot", checkpoint.root.base64)
       object.name("entry")
       object.beginObject()
       report.append(to: &object)
+      object.endObject()
       object.endObject()
       try writeLine(object)
     } else {
@@ -169,10 +171,12 @@ struct AuditCheckCommand: ParsableCommand {
   private func reportFailure(_ path: String, _ error: any Error) throws {
     let message = (error as? NotProven)?.message ?? String(describing: error)
     if output.json {
-      var object = JSONWriter(.auditCheck)
-      object.member("source", path)
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("proof", path)
       object.member("proven", false)
       object.member("message", message)
+      object.endObject()
       try writeLine(object)
     } else {
       try color.colors.writeLine("NOT PROVEN  \(path)  \(message)")

@@ -59,7 +59,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
       }
       // Look this up first: it is lost after the erasure.
       let others = try await log.read { try $0.entriesSharingErasableParts(with: indexes) }
-      let progress = Progress("erased")
+      let progress = EntryProgress("erased")
       let erasures: [AuditAcknowledgement]
       do {
         erasures = try await log.erase(entries: indexes) {
@@ -67,7 +67,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
         }
         progress.finish()
       } catch {
-        progress.clear()
+        progress.finish()
         throw error
       }
       for (index, erasure) in zip(indexes, erasures) { try report(index, erasure) }
@@ -92,10 +92,12 @@ struct AuditEraseCommand: AsyncParsableCommand {
 
   private func report(_ index: UInt64, _ erasure: AuditAcknowledgement) throws {
     if output.json {
-      var object = JSONWriter(.auditErasure)
+      var object = JSONWriter()
+      object.beginObject()
       object.member("erased", index)
       object.member("index", erasure.index)
-      object.member("repeated", erasure.isRepeat)
+      object.member("repeat", erasure.isRepeat)
+      object.endObject()
       try writeLine(object)
     } else {
       let text =

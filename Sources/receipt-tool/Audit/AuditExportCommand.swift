@@ -76,7 +76,7 @@ struct AuditExportCommand: ParsableCommand {
   }
 
   private func exportTable(_ file: TableFile) throws {
-    let progress = Progress("wrote")
+    let progress = EntryProgress("wrote")
     let (size, root) = try options.read { view in
       try file.write(view, overwriting: overwrite, progress: progress)
       return (view.size, view.root)
@@ -88,7 +88,7 @@ struct AuditExportCommand: ParsableCommand {
   private func exportTiles(_ folder: String) throws {
     let location = try options.readOnlyLocation()
     let log = try location.open(writing: false)
-    let progress = Progress("wrote")
+    let progress = EntryProgress("wrote")
     do {
       let checkpoint = try log.export(
         to: TileDirectory(path: folder), includingErasableParts: withErasable
@@ -104,10 +104,12 @@ struct AuditExportCommand: ParsableCommand {
 
   private func report(_ kind: String, _ path: String, _ size: UInt64, _ root: TreeHash) throws {
     guard output.json else { return try writeLine("\(path)  \(size) entries, root \(root.base64)") }
-    var object = JSONWriter(.auditExport)
+    var object = JSONWriter()
+    object.beginObject()
     object.member(kind, path)
-    object.member("treeSize", size)
-    object.member("rootHash", root.hexadecimal)
+    object.member("entries", size)
+    object.member("root", root.base64)
+    object.endObject()
     try writeLine(object)
   }
 }

@@ -53,7 +53,7 @@ struct AuditFsckCommand: ParsableCommand {
   func run() throws {
     let location = try options.readOnlyLocation()
     let verifier = try location.verifierKey()
-    let progress = Progress("checked")
+    let progress = EntryProgress("checked")
     let report: TrailCheckReport
     do {
       if Self.isFolder(options.trail) {
@@ -100,13 +100,14 @@ struct AuditFsckCommand: ParsableCommand {
   }
 
   private func json(_ report: TrailCheckReport) -> [UInt8] {
-    var object = JSONWriter(.auditFsck)
+    var object = JSONWriter()
+    object.beginObject()
     object.member("trail", options.location.name)
     object.member("intact", report.isClean)
     object.member("entries", report.entryCount)
-    object.member("rootHash", TreeHash(base64: report.rootHash)?.hexadecimal)
-    object.member("treeSize", report.checkpointSize)
-    object.member("hasKeys", report.hasKeys)
+    object.member("root", report.rootHash)
+    object.member("checkpointed", report.checkpointSize)
+    object.member("keys", report.hasKeys)
     object.name("faults")
     object.beginArray()
     for fault in report.faults {
@@ -118,7 +119,8 @@ struct AuditFsckCommand: ParsableCommand {
       object.endObject()
     }
     object.endArray()
-    return object.line()
+    object.endObject()
+    return object.bytes + [0x0A]
   }
 
   static func isFolder(_ path: String) -> Bool {

@@ -112,7 +112,8 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     for line in lines { try writeAll(line) }
     if lines.isEmpty {
       let name = original.map { "original transaction \(ShownText.plain($0))" } ?? "this customer"
-      throw ToolExit.failure(ToolExit.invalid, "nothing is recorded of \(name)", code: "notFound")
+      note("receipt-tool: nothing is recorded of \(name)")
+      throw ToolExit.invalid
     }
   }
 }

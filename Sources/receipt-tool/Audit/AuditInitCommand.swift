@@ -131,13 +131,15 @@ struct AuditInitCommand: ParsableCommand {
 
   private func report(_ location: TrailLocation, _ key: NoteVerifierKey) throws {
     if output.json {
-      var object = JSONWriter(.auditTrail)
+      var object = JSONWriter()
+      object.beginObject()
       object.member("trail", location.name)
       object.member("origin", key.name)
       object.member("publicKey", key.text)
       object.member("privateKeyFile", location.privateKeyFile)
       object.member("publicKeyFile", location.publicKey)
       object.member("checkpointFile", location.checkpointFile)
+      object.endObject()
       try writeLine(object)
       return
     }

@@ -45,9 +45,11 @@ struct AuditKeysCommand: ParsableCommand {
     guard json.json else {
       return try writeLine((index.map { "from entry \($0)  " } ?? "trusted  ") + key.text)
     }
-    var object = JSONWriter(.auditKey)
+    var object = JSONWriter()
+    object.beginObject()
     object.member("publicKey", key.text)
     object.member("index", index)
+    object.endObject()
     try writeLine(object)
   }
 }

@@ -47,7 +47,7 @@ struct AuditMigrateCommand: ParsableCommand {
   func run() throws {
     let source = options.location
     let target = TrailLocation(target, privateKey: nil, publicKey: nil, checkpoint: targetCheckpoint)
-    let progress = Progress("copied")
+    let progress = EntryProgress("copied")
     do {
       let verifier = try source.verifierKey()
       let signer = try source.requiredSigner()
@@ -64,7 +64,7 @@ struct AuditMigrateCommand: ParsableCommand {
       try copyKeys(source, target, verifier)
       try report(target, checkpoint.checkpoint)
     } catch {
-      progress.clear()
+      progress.finish()
       throw TrailLocation.failure(error, "\(source.name) to \(target.name)")
     }
   }
@@ -81,10 +81,12 @@ struct AuditMigrateCommand: ParsableCommand {
 
   private func report(_ target: TrailLocation, _ checkpoint: Checkpoint) throws {
     if output.json {
-      var object = JSONWriter(.auditMigration)
+      var object = JSONWriter()
+      object.beginObject()
       object.member("trail", target.name)
-      object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
+      object.member("entries", checkpoint.size)
+      object.member("root", checkpoint.root.base64)
+      object.endObject()
       try writeLine(object)
       return
     }

@@ -39,13 +39,15 @@ struct AuditPolicyCommand: ParsableCommand {
   func run() throws {
     guard let digest = RecordInput.digest(digest) else { throw ToolExit.usage }
     guard let text = try options.read({ try $0.policy(digest) }) else {
-      throw ToolExit.failure(
-        ToolExit.invalid, "the trail does not have the policy \(digest.hexadecimal)", code: "notFound")
+      note("receipt-tool: the trail does not have the policy \(digest.hexadecimal)")
+      throw ToolExit.invalid
     }
     guard output.json else { return try writeAll(Array(text.utf8)) }
-    var object = JSONWriter(.auditPolicy)
-    object.member("policySha256", digest)
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("policy", digest.hexadecimal)
     object.member("text", text)
+    object.endObject()
     try writeLine(object)
   }
 }

@@ -54,12 +54,14 @@ struct AuditProveCommand: ParsableCommand {
     try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
     let checkpoint = proof.checkpoint.unverifiedCheckpoint
     if output.json {
-      var object = JSONWriter(.auditProof)
+      var object = JSONWriter()
+      object.beginObject()
       object.member("proof", path)
       object.member("index", index)
       object.member("origin", checkpoint.origin)
-      object.member("treeSize", checkpoint.size)
-      object.member("rootHash", checkpoint.root.hexadecimal)
+      object.member("size", checkpoint.size)
+      object.member("root", checkpoint.root.base64)
+      object.endObject()
       try writeLine(object)
     } else {
       try writeAll("\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n")

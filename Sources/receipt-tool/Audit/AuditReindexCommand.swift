@@ -32,7 +32,7 @@ struct AuditReindexCommand: ParsableCommand {
 
   func run() throws {
     let location = options.location
-    let progress = Progress("indexed")
+    let progress = EntryProgress("indexed")
     let indexed: UInt64
     do {
       let signer = try location.requiredSigner()
@@ -41,15 +41,17 @@ struct AuditReindexCommand: ParsableCommand {
       indexed = try TrailReindexing(storage, signer: signer).run { progress.show($0, of: $1) }
       progress.finish()
     } catch {
-      progress.clear()
+      progress.finish()
       throw TrailLocation.failure(error, location.name)
     }
     guard output.json else {
       return try writeLine("\(location.name)  the index of \(indexed) entries was rebuilt")
     }
-    var object = JSONWriter(.auditReindexing)
+    var object = JSONWriter()
+    object.beginObject()
     object.member("trail", location.name)
-    object.member("entries", indexed)
+    object.member("indexed", indexed)
+    object.endObject()
     try writeLine(object)
   }
 }

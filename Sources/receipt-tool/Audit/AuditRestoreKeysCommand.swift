@@ -44,9 +44,11 @@ struct AuditRestoreKeysCommand: ParsableCommand {
     guard output.json else {
       return try writeLine("\(location.name)  the keys of erasable parts were restored")
     }
-    var object = JSONWriter(.auditRestoredKeys)
+    var object = JSONWriter()
+    object.beginObject()
     object.member("trail", location.name)
-    object.member("hasKeys", true)
+    object.member("keys", true)
+    object.endObject()
     try writeLine(object)
   }
 }

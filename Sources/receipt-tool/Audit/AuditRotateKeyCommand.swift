@@ -80,12 +80,14 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
         "replaced     \(location.privateKeyFile).replaced-\(succession.index)  (destroy it when no older backup is needed)"
       )
     }
-    var object = JSONWriter(.auditKeyRotation)
+    var object = JSONWriter()
+    object.beginObject()
     object.member("trail", location.name)
     object.member("index", succession.index)
     object.member("publicKey", succession.key.text)
     object.member("privateKeyFile", location.privateKeyFile)
     object.member("replacedKeyFile", "\(location.privateKeyFile).replaced-\(succession.index)")
+    object.endObject()
     try writeLine(object)
   }
 }

@@ -131,9 +131,11 @@ struct AuditWitnessCommand: ParsableCommand {
 
   private func report(_ key: NoteVerifierKey) throws {
     if output.json {
-      var object = JSONWriter(.auditWitness)
+      var object = JSONWriter()
+      object.beginObject()
       object.member("name", key.name)
       object.member("publicKey", key.text)
+      object.endObject()
       try writeLine(object)
     } else {
       try writeAll("\(key.text)\n")

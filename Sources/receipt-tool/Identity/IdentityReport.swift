@@ -31,8 +31,9 @@ struct IdentityReport {
   }
 
   private func jsonLine() -> [UInt8] {
-    var object = JSONWriter(.identity)
-    object.member("directory", directory)
+    var object = JSONWriter()
+    object.beginObject()
+    object.member("identity", directory)
     object.name("certificates")
     object.beginArray()
     for certificate in chain {
@@ -40,8 +41,8 @@ struct IdentityReport {
       object.member("subject", certificate.subject)
       object.member("issuer", certificate.issuer)
       object.member("key", Self.name(of: certificate.publicKey.kind))
-      object.member("notBefore", Timestamp(secondsSince1970: certificate.notBefore))
-      object.member("notAfter", Timestamp(secondsSince1970: certificate.notAfter))
+      object.member("notBefore", Self.date(certificate.notBefore))
+      object.member("notAfter", Self.date(certificate.notAfter))
       object.member("sha256", certificate.sha256FingerprintHex)
       object.endObject()
     }
@@ -51,7 +52,8 @@ struct IdentityReport {
       object.member("sha256", publicKey.sha256FingerprintHex)
       object.member("publicKey", Base64.encodeToString(publicKey.subjectPublicKeyInfo))
     }
-    return object.line()
+    object.endObject()
+    return object.bytes + [UInt8(ascii: "\n")]
   }
 
   static func name(of kind: PublicKey.Kind) -> String {

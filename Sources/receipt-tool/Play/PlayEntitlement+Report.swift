@@ -4,8 +4,10 @@ import Entitlements
 import ReceiptCodec
 
 extension PlayEntitlement {
-  /// Adds the members of an object, with the state at an instant. Absent members are left out.
-  func append(to object: inout JSONWriter, at instant: Timestamp) {
+  /// One JSON object with the state at an instant. Absent members are left out.
+  func report(at instant: Timestamp) -> JSONWriter {
+    var object = JSONWriter()
+    object.beginObject()
     object.member("purchaseToken", id.purchaseToken)
     object.member("packageName", id.packageName)
     object.member("state", state(at: instant).rawValue)
@@ -21,7 +23,9 @@ extension PlayEntitlement {
     object.member("obfuscatedProfileId", obfuscatedProfileId)
     object.member("linkedPurchaseToken", linkedPurchaseToken)
     object.member("replacedByPurchaseToken", replacedByPurchaseToken)
-    object.member("expiresDate", items.compactMap(\.expiryTime).max())
-    object.member("nextChangeDate", nextChange(after: instant))
+    object.member("expiresDate", items.compactMap(\.expiryTime).max()?.iso8601)
+    object.member("nextChange", nextChange(after: instant)?.iso8601)
+    object.endObject()
+    return object
   }
 }

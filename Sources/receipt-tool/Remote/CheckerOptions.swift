@@ -121,7 +121,8 @@ struct CheckerOptions: ParsableArguments {
 
   /// The instant at which receipts are evaluated.
   private static func clock(_ policy: VerificationPolicy) -> @Sendable () -> Timestamp {
-    { policy.instant }
+    if case .at(let instant) = policy.timeRule { return { instant } }
+    return { SystemClock.now() }
   }
 
   /// The checkers, in the order named.

@@ -83,8 +83,7 @@ struct SignCommand: ParsableCommand {
       receipt = try signer.sign(parsed, usesPSS: usesPSS)
       signedAt = parsed.signedAt
     } catch {
-      throw ToolExit.failure(
-        ToolExit.code(for: error), "\(input): \(error.description)", code: error.code.rawValue)
+      throw ToolExit.failure(ToolExit.code(for: error), "\(input): \(error.description)")
     }
     let contents = contents(of: receipt, signedAt: signedAt)
     if let output {
@@ -100,10 +99,12 @@ struct SignCommand: ParsableCommand {
     let encoded =
       encodesBase64 || (!isText && (json || isTerminal)) ? Base64.encode(receipt) : receipt
     guard json else { return isTerminal ? encoded + [UInt8(ascii: "\n")] : encoded }
-    var object = JSONWriter(.signedReceipt)
+    var object = JSONWriter()
+    object.beginObject()
     object.member("format", format.rawValue)
-    object.member("signedDate", signedAt)
+    object.member("signedAt", signedAt?.iso8601)
     object.member("receipt", String(decoding: encoded, as: UTF8.self))
-    return object.line()
+    object.endObject()
+    return object.bytes + [UInt8(ascii: "\n")]
   }
 }

@@ -56,10 +56,12 @@ struct StoreFinishCommand: AsyncParsableCommand {
     }
     for transaction in finished {
       if output.json {
-        var object = JSONWriter(.storeFinish)
-        object.member("id", transaction.id.rawValue)
-        object.member("transactionId", transaction.transactionIdentifier)
-        object.member("productId", transaction.payment.productIdentifier)
+        var object = JSONWriter()
+        object.beginObject()
+        object.member("finished", transaction.id.rawValue)
+        object.member("transaction", transaction.transactionIdentifier)
+        object.member("product", transaction.payment.productIdentifier)
+        object.endObject()
         try writeLine(object)
       } else {
         let line =
@@ -69,9 +71,7 @@ struct StoreFinishCommand: AsyncParsableCommand {
       }
     }
     for identifier in missing {
-      let message = "the queue has no transaction \(ShownText.plain(identifier))"
-      note("receipt-tool: \(message)")
-      try OutputError(ToolExit.invalid, message, code: "notFound").write()
+      note("receipt-tool: the queue has no transaction \(ShownText.plain(identifier))")
     }
     if !missing.isEmpty { throw ToolExit.invalid }
   }

@@ -42,13 +42,15 @@ struct StorePendingCommand: AsyncParsableCommand {
 
   private func write(_ purchase: PendingPurchase) throws {
     if output.json {
-      var object = JSONWriter(.pendingPurchase)
+      var object = JSONWriter()
+      object.beginObject()
       object.member("state", "waiting")
       object.member("request", purchase.requestIdentifier)
       object.member("account", purchase.account)
-      object.member("productId", purchase.payment.productIdentifier)
+      object.member("product", purchase.payment.productIdentifier)
       object.member("quantity", Int64(purchase.payment.quantity))
-      object.member("requestDate", purchase.date)
+      object.member("date", purchase.date.iso8601)
+      object.endObject()
       try writeLine(object)
     } else {
       let line =

@@ -17,11 +17,8 @@ func writeAll(_ bytes: [UInt8]) throws(ExitCode) {
 /// Writes text to standard output, unchanged.
 func writeAll(_ text: String) throws(ExitCode) { try writeAll(Array(text.utf8)) }
 
-/// Ends an object of the output, and writes it as a line to standard output.
-func writeLine(_ object: JSONWriter) throws(ExitCode) {
-  var object = object
-  try writeAll(object.line())
-}
+/// A line of JSON on standard output.
+func writeLine(_ object: JSONWriter) throws(ExitCode) { try writeAll(object.bytes + [0x0A]) }
 
 /// Writes human-readable lines to standard output, with control characters escaped.
 func writeLine(_ lines: String...) throws(ExitCode) {
@@ -75,9 +72,6 @@ enum StandardStreams {
   }
 
   static func outputFailure() -> ExitCode {
-    note("receipt-tool: cannot write to standard output: \(systemMessage(errno))")
-    // Nor could an object say so.
-    OutputError.keep(nil)
-    return ToolExit.inputOutput
+    ToolExit.failure(ToolExit.inputOutput, "cannot write to standard output: \(systemMessage(errno))")
   }
 }

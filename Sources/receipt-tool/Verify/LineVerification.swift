@@ -13,10 +13,8 @@ struct LineVerification: Sendable {
   let checkers: [any RemoteChecker]
   let recorder: VerdictRecorder?
   let source: String
-  let instant: Timestamp?
-  let output: VerdictOutput
+  let asJSON: Bool
   let colors: Colors
-  let progress: Progress
   /// Whether each line is a key, a tab and a receipt; see ``KeyedLine``.
   var isKeyed = false
 
@@ -50,7 +48,7 @@ struct LineVerification: Sendable {
   ) async throws {
     var splitter = LineSplitter(
       maximumLineLength: maximumLineLength + (isKeyed ? KeyedLine.maximumKeyLength + 1 : 0))
-    var byteCount = 0
+    var progress = ProgressBar(total: input.byteCount)
     let inFlight = max(2, 2 * Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     var batch: [[UInt8]] = []
     var keys: [String] = []
@@ -70,7 +68,6 @@ struct LineVerification: Sendable {
       let outcome = try await pending.removeFirst().value
       try writeAll(outcome.output)
       tally.add(outcome.tally)
-      progress.show(tally.count, share: input.byteCount.map { Double(byteCount) / Double(max($0, 1)) })
     }
 
     var failure: ReadFailure?
@@ -78,7 +75,7 @@ struct LineVerification: Sendable {
     reading: while true {
       var piece: [UInt8] = []
       do throws(ReadFailure) { piece = try input.read(atMost: 1 << 18) } catch { failure = error }
-      byteCount += piece.count
+      progress.advance(by: piece.count)
       // Ignore a line that the failure truncated.
       let lines = !piece.isEmpty ? splitter.split(piece) : failure == nil ? splitter.finish() : []
       for line in lines {
@@ -88,9 +85,9 @@ struct LineVerification: Sendable {
             break reading
           }
           keys.append(keyed.key)
-          batch.append(ReceiptInputText.stripped(keyed.receipt))
+          batch.append(keyed.receipt)
         } else {
-          batch.append(ReceiptInputText.stripped(line))
+          batch.append(line)
         }
         batchByteCount += line.count
         if batch.count >= Self.linesInBatch || batchByteCount >= Self.bytesInBatch {
@@ -103,7 +100,7 @@ struct LineVerification: Sendable {
     let lineCount = nextIndex + batch.count
     submit()
     while !pending.isEmpty { try await writeFirstOutcome() }
-    progress.clear()
+    progress.finish()
     if hasLineWithoutKey { throw KeyedLine.failure(source: source, index: lineCount) }
     if let failure { throw failure }
   }
@@ -117,11 +114,10 @@ struct LineVerification: Sendable {
     for (offset, verified) in verdicts.enumerated() {
       let verdict = recorded?[offset].verdict ?? verified
       outcome.tally.count(verdict)
-      var report = VerdictReport(
-        source: source, index: firstIndex + offset, verdict: verdict, instant: instant)
+      var report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
       if isKeyed { report.key = keys[offset] }
       report.recorded = recorded?[offset].acknowledgement
-      outcome.output += try report.line(output, colors)
+      outcome.output += asJSON ? report.jsonLine() : Array(colors.painted(report.text()).utf8)
     }
     return outcome
   }
