@@ -23,6 +23,7 @@ import time
 
 ARTICLE = pathlib.Path(__file__).parents[1] / "Documentation/ReceiptKit.docc/VerifyingADataset.md"
 PARTITIONS = 32
+MASTER = ".master('local[2,4]').getOrCreate"
 
 
 def write_dataset(receipts: pathlib.Path, folder: pathlib.Path) -> int:
@@ -64,14 +65,14 @@ class Measurement:
         self.folder = folder
         self.command = [tool, "verify", "--lines", "--keyed", "--exit-zero", "--json", "--trust", root]
         self.files = sorted((folder / "receipts").glob("*/*"))
-        # The article's programs, with this dataset and this tool.
+        # The article's programs, with this dataset and this tool, two workers, and four attempts at a task.
         blocks = re.findall(r"^```python\n(.*?)^```", ARTICLE.read_text(), re.DOTALL | re.MULTILINE)
-        self.programs = {"TRANSFORM": blocks[0], "RDD.pipe": blocks[0].split("spark.read")[0] + blocks[1]}
-        for name, program in self.programs.items():
-            for old, new in {"/usr/bin/receipt-tool": tool, "/data/root.cer": root, "/data": str(folder)}.items():
-                assert old in program, (old, program)
-                program = program.replace(old, new)
-            self.programs[name] = program
+        self.programs = dict(zip(["names of files", "lines"], blocks, strict=True))
+        replaced = {"/usr/bin/receipt-tool": tool, "/data/root.cer": root, '"/data': f'"{folder}', ".getOrCreate": MASTER}
+        for name in self.programs:
+            for old, new in replaced.items():
+                assert old in self.programs[name], (old, self.programs[name])
+                self.programs[name] = self.programs[name].replace(old, new)
 
     def bare(self, processes: int) -> float:
         """Seconds that so many processes take, each with its share of the files."""
@@ -84,27 +85,6 @@ class Measurement:
         codes = [process.wait() for process in running]
         assert codes == [0] * processes, codes
         return time.monotonic() - started
-
-    def spark(self, name: str, kill_after: float | None = None) -> tuple[float, float, int]:
-        """Seconds of the program, those after the start of Spark, and how many workers were killed."""
-        shutil.rmtree(self.folder / "verdicts", ignore_errors=True)
-        # Two workers, and four attempts at a task.
-        before, after = self.programs[name].split("getOrCreate()\n")
-        program = before + "master('local[2,4]').getOrCreate()\nprint('started', flush=True)\n" + after
-        started = time.monotonic()
-        with open(self.folder / "spark.log", "wb") as log:
-            process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=log, text=True)
-            assert process.stdout.readline() == "started\n", (self.folder / "spark.log").read_text()
-            ready = time.monotonic()
-            killed = []
-            if kill_after is not None:
-                killer = threading.Thread(target=self.kill_a_worker, args=(kill_after, killed))
-                killer.start()
-                killer.join()
-            code = process.wait()
-        ended = time.monotonic()
-        assert code == 0, (self.folder / "spark.log").read_text()
-        return ended - started, ended - ready, len(killed)
 
     def kill_a_worker(self, after: float, killed: list[int]):
         """Kills the oldest of the tool's processes that are descendants of this one, once it has printed something."""
@@ -121,6 +101,40 @@ class Measurement:
                 except OSError:
                     continue
             time.sleep(0.01)
+
+
+class Session:
+    """A process with a Spark session, which runs the rest of a program each time it is told to."""
+
+    def __init__(self, measurement: Measurement, name: str):
+        self.verdicts, self.log = measurement.folder / "verdicts", measurement.folder / f"spark-{name[:5]}.log"
+        opening, line, rest = measurement.programs[name].partition(f"{MASTER}()\n")
+        loop = f"print('ready', flush=True)\nfor line in sys.stdin:\n    exec({rest!r})\n    print('done', flush=True)\n"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", f"import sys\n{opening}{line}{loop}"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+            )  # fmt: skip
+        self.expect("ready")
+
+    def expect(self, word: str):
+        line = self.process.stdout.readline()
+        assert line == f"{word}\n", line + self.log.read_text()
+
+    def run(self) -> float:
+        """The seconds that the program takes."""
+        shutil.rmtree(self.verdicts, ignore_errors=True)
+        started = time.monotonic()
+        print("run", file=self.process.stdin, flush=True)
+        self.expect("done")
+        return time.monotonic() - started
+
+    def output(self) -> dict[bytes, int]:
+        return verdicts(sorted(self.verdicts.glob("part-*")))
+
+    def end(self):
+        self.process.stdin.close()
+        assert self.process.wait() == 0
 
 
 def descendants(process: int) -> list[int]:
@@ -156,28 +170,33 @@ def main():
     print(f"{count} receipts in {PARTITIONS} files, {size:.2f} GB: {dict(words)}")
     print(f"one process: {single:.1f} s, {count / single:.0f} a second", flush=True)
 
+    # One after the other in each round, so that all have the same share of a machine that does other things as well.
     times = collections.defaultdict(list)
+    started = time.monotonic()
+    sessions = {name: Session(measurement, name) for name in measurement.programs}
+    print(f"start of Spark: {(time.monotonic() - started) / len(sessions):.1f} s")
     for _ in range(arguments.rounds):
-        times["two processes"].append(measurement.bare(2))
-        for name in measurement.programs:
-            whole, job, _ = measurement.spark(name)
-            times[name].append(job)
-            times[f"{name}, with the start of Spark"].append(whole)
-            assert verdicts(sorted((folder / "verdicts").glob("part-*"))) == expected, f"{name}: other verdicts"
-    bare = statistics.median(times["two processes"])
-    for name, seconds in times.items():
-        median = statistics.median(seconds)
-        each = ", ".join(f"{value:.1f}" for value in seconds)
-        print(f"{name}: {median:.1f} s ({each}), {count / median:.0f} a second, {100 * (median / bare - 1):+.1f} %")
-    sys.stdout.flush()
+        bare = measurement.bare(2)
+        times["two processes"].append((bare, bare))
+        for name, session in sessions.items():
+            times[name].append((session.run(), bare))
+            assert session.output() == expected, f"{name}: other verdicts"
+    for name, rounds in times.items():
+        rate = count / statistics.median(seconds for seconds, _ in rounds)
+        each = ", ".join(f"{seconds:.1f} s ({100 * (seconds / bare - 1):+.0f} %)" for seconds, bare in rounds)
+        overhead = 100 * (statistics.median(seconds / bare for seconds, bare in rounds) - 1)
+        print(f"{name}: {rate:.0f} a second, median overhead {overhead:.1f} %: {each}", flush=True)
 
-    for name in measurement.programs:
-        _, _, killed = measurement.spark(name, kill_after=bare / 3)
-        assert killed == 1
-        log = (folder / "spark.log").read_text()
-        assert "Lost task" in log, "Spark did not notice that a worker was killed"
-        assert verdicts(sorted((folder / "verdicts").glob("part-*"))) == expected, f"{name}: other verdicts after a kill"
-        print(f"{name}: a worker was killed; {count} verdicts are those of one process")
+    for name, session in sessions.items():
+        killed = []
+        killer = threading.Thread(target=measurement.kill_a_worker, args=(times[name][-1][0] / 3, killed))
+        killer.start()
+        session.run()
+        killer.join()
+        assert len(killed) == 1 and "Lost task" in session.log.read_text(), "Spark did not notice that a worker was killed"
+        assert session.output() == expected, f"{name}: other verdicts after a worker was killed"
+        print(f"{name}: a worker was killed, and all {count} verdicts are those of one process", flush=True)
+        session.end()
 
 
 if __name__ == "__main__":
