@@ -67,7 +67,8 @@ class Measurement:
         self.files = sorted((folder / "receipts").glob("*/*"))
         # The article's programs, with this dataset and this tool, two workers, and four attempts at a task.
         blocks = re.findall(r"^```python\n(.*?)^```", ARTICLE.read_text(), re.DOTALL | re.MULTILINE)
-        self.programs = dict(zip(["names of files", "lines"], blocks, strict=True))
+        names, pipe, lines = blocks
+        self.programs = {"files": names, "files, RDD.pipe": names.split("spark.createDataFrame")[0] + pipe, "lines": lines}
         replaced = {"/usr/bin/receipt-tool": tool, "/data/root.cer": root, '"/data': f'"{folder}', ".getOrCreate": MASTER}
         for name in self.programs:
             for old, new in replaced.items():
@@ -86,10 +87,10 @@ class Measurement:
         assert codes == [0] * processes, codes
         return time.monotonic() - started
 
-    def kill_a_worker(self, after: float, killed: list[int]):
-        """Kills the oldest of the tool's processes that are descendants of this one, once it has printed something."""
+    def kill_a_worker(self, after: float, ended: threading.Event, killed: list[int]):
+        """Kills one of the tool's processes that are descendants of this one, once it has printed something."""
         time.sleep(after)
-        while not killed:
+        while not ended.is_set():
             for process in descendants(os.getpid()):
                 try:
                     if os.readlink(f"/proc/{process}/exe") == os.path.realpath(self.command[0]):
@@ -107,7 +108,7 @@ class Session:
     """A process with a Spark session, which runs the rest of a program each time it is told to."""
 
     def __init__(self, measurement: Measurement, name: str):
-        self.verdicts, self.log = measurement.folder / "verdicts", measurement.folder / f"spark-{name[:5]}.log"
+        self.verdicts, self.log = measurement.folder / "verdicts", measurement.folder / f"spark-{name}.log"
         opening, line, rest = measurement.programs[name].partition(f"{MASTER}()\n")
         loop = f"print('ready', flush=True)\nfor line in sys.stdin:\n    exec({rest!r})\n    print('done', flush=True)\n"
         with open(self.log, "wb") as log:
@@ -188,10 +189,11 @@ def main():
         print(f"{name}: {rate:.0f} a second, median overhead {overhead:.1f} %: {each}", flush=True)
 
     for name, session in sessions.items():
-        killed = []
-        killer = threading.Thread(target=measurement.kill_a_worker, args=(times[name][-1][0] / 3, killed))
+        killed, ended = [], threading.Event()
+        killer = threading.Thread(target=measurement.kill_a_worker, args=(times["two processes"][-1][0] / 4, ended, killed))
         killer.start()
         session.run()
+        ended.set()
         killer.join()
         assert len(killed) == 1 and "Lost task" in session.log.read_text(), "Spark did not notice that a worker was killed"
         assert session.output() == expected, f"{name}: other verdicts after a worker was killed"
