@@ -51,6 +51,7 @@ struct ReceiptTool: AsyncParsableCommand {
     }
     var failure: (any Error)?
     do { try await runCommand() } catch { failure = error }
+    do throws(ExitCode) { try failure.map(writeError) } catch { failure = error }
     // Lost output has precedence over the command's exit code.
     do throws(ExitCode) { try StandardStreams.finish(succeeded: failure == nil) } catch { failure = error }
     // An unexpected error must not have the exit code of an invalid receipt.
@@ -72,6 +73,17 @@ struct ReceiptTool: AsyncParsableCommand {
     }
     for line in message.split(separator: "\n", omittingEmptySubsequences: false) { note(String(line)) }
     exit(withError: exitCode(for: error))
+  }
+
+  /// Prints the error under `--json`. Lost output has an exit code of its own.
+  private static func writeError(_ error: any Error) throws(ExitCode) {
+    if let code = error as? ExitCode { return try OutputError.writeLast(code) }
+    let code = exitCode(for: error)
+    let isUnexpected = code == .failure
+    try OutputError(
+      isUnexpected ? ToolExit.internalFault : code,
+      isUnexpected ? "internal fault: \(error)" : message(for: error)
+    ).write()
   }
 
   private static func runCommand() async throws {

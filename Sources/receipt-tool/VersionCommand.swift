@@ -48,9 +48,8 @@ struct VersionCommand: ParsableCommand {
     let libcurl = testsItself ? CurlTransport.libraryVersion : nil
     let libcrypto = Libcrypto.version
     if json {
-      var object = JSONWriter()
-      object.beginObject()
-      object.member("version", toolVersion)
+      var object = JSONWriter(.version)
+      object.member("toolVersion", toolVersion)
       object.member("commit", Build.commit)
       object.member("configuration", Build.configuration)
       object.name("traits")
@@ -61,7 +60,6 @@ struct VersionCommand: ParsableCommand {
       object.member("sqlite", Database.libraryVersion)
       if let capabilities { object.member("fixedKeyTables", capabilities.hasFixedKeyTables) }
       object.member("libcurl", libcurl)
-      object.endObject()
       try writeLine(object)
     } else {
       var text = """

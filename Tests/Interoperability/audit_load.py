@@ -19,11 +19,11 @@ def line(number: int) -> bytes:
     record = {
         "kind": "verdict",
         "verdict": "valid",
-        "receipt": hashlib.sha256(b"%d" % number).hexdigest(),
-        "transaction": str(2_000_000_000 + number),
-        "original": str(1_000_000_000 + number % 97),
-        "product": f"com.example.product{number % 5}",
-        "bundle": "com.example",
+        "receiptSha256": hashlib.sha256(b"%d" % number).hexdigest(),
+        "transactionId": str(2_000_000_000 + number),
+        "originalTransactionId": str(1_000_000_000 + number % 97),
+        "productId": f"com.example.product{number % 5}",
+        "bundleId": "com.example",
         "environment": "Production",
         "customer": f"customer {number % 53}",
     }

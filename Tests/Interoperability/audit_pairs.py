@@ -125,7 +125,7 @@ class PairedTrail:
     def enter_secret(self) -> int:
         """Appends a record of a customer who will be erased."""
         receipt = "%064x" % (1 << 200 | self.made << 8 | 1)
-        record = {"kind": "verdict", "verdict": "valid", "receipt": receipt, "customer": SECRET}
+        record = {"kind": "verdict", "verdict": "valid", "receiptSha256": receipt, "customer": SECRET}
         run = self.place.run("audit", "append", self.place.trail, "-", "--json", stdin=json.dumps(record).encode())
         assert run.code == VALID, run.err
         return run.lines[0]["index"]
@@ -223,7 +223,7 @@ class PairedTrail:
             assert [line["index"] for line in run.lines] == [self.entered[number] for number in numbers]
             assert all(line["repeated"] for line in run.lines)
         run = self.place.run("audit", "erase", self.place.trail, "--json", *map(str, self.erased))
-        assert run.code == VALID and all(line["repeat"] for line in run.lines), run.err
+        assert run.code == VALID and all(line["repeated"] for line in run.lines), run.err
 
     def check_intact(self, path: str, *arguments):
         run = self.place.run("audit", "fsck", path, *arguments, timeout=300)

@@ -33,7 +33,8 @@ class Receiver:
         self.process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         ready = self.process.stdout.readline()
         assert ready, self.process.stderr.read().decode()
-        self.port = json.loads(ready)["port"]
+        self.ready = json.loads(ready)
+        self.port = self.ready["port"]
 
     def post(self, data: bytes, timeout: float = 30, path: str = "/") -> int:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)

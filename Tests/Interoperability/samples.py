@@ -37,6 +37,14 @@ TRANSACTION_REPORTED = {
     "purchaseDate": "2025-03-01T10:00:00.000Z",
     "originalPurchaseDate": "2025-02-01T10:00:00.000Z",
     "expiresDate": "2025-04-01T10:00:00.000Z",
+    "isExpired": True,
+    "type": "Auto-Renewable Subscription",
+    "inAppOwnershipType": "PURCHASED",
+    "subscriptionGroupIdentifier": "20900001",
+    "transactionReason": "RENEWAL",
+    "price": 4990,
+    "currency": "CHF",
+    "storefront": "CHE",
 }
 
 RENEWAL_INFO = {

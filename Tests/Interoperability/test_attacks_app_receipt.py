@@ -183,7 +183,7 @@ class TestContainer:
         for index, line in enumerate(run.lines):
             if line["verdict"] == "valid":
                 # Some bits mean nothing: a NULL that is not signed, a certificate that is not needed.
-                for field in ("environment", "bundleId", "signedAt", "signer", "transactions"):
+                for field in ("environment", "bundleId", "signedDate", "signer", "transactions"):
                     assert line[field] == genuine[field], (index * 7, line)
 
 

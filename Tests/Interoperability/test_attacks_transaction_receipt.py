@@ -178,5 +178,5 @@ def test_every_seventh_bit(receipt_tool, leaf, options):
     for index, line in enumerate(run.lines):
         if line["verdict"] == "valid":
             # The outer list is not signed: its white space, pod, signing-status and environment may differ.
-            for field in ("bundleId", "signedAt", "signer", "transactions"):
+            for field in ("bundleId", "signedDate", "signer", "transactions"):
                 assert line[field] == genuine[field], (index * 7, line)

@@ -100,13 +100,13 @@ class TestVerify:
         assert (line["entry"], line["repeated"]) == (0, True)
         (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json", "--customer").lines
         signing_input = receipt.rpartition(".")[0]
-        assert shown["receipt"] == hashlib.sha256(signing_input.encode()).hexdigest()
-        assert shown["encoding"] == hashlib.sha256(receipt.encode()).hexdigest()
+        assert shown["receiptSha256"] == hashlib.sha256(signing_input.encode()).hexdigest()
+        assert shown["encodingSha256"] == hashlib.sha256(receipt.encode()).hexdigest()
         assert shown["format"] == "signed-transaction"
-        assert shown["transaction"] == samples.TRANSACTION["transactionId"]
-        assert shown["original"] == samples.TRANSACTION["originalTransactionId"]
+        assert shown["transactionId"] == samples.TRANSACTION["transactionId"]
+        assert shown["originalTransactionId"] == samples.TRANSACTION["originalTransactionId"]
         assert shown["verdict"] == "valid"
-        assert shown["expires"] == "2025-04-01T10:00:00.000Z"
+        assert shown["expiresDate"] == "2025-04-01T10:00:00.000Z"
         assert shown["customer"] == TOKEN
         assert receipt_tool.run("audit", "show", trail, "0", "--receipt").out == receipt
         assert receipt_tool.run("audit", "stats", trail, "--json").lines[0]["entries"] == 1
@@ -123,9 +123,10 @@ class TestVerify:
         assert line["verdict"] == "invalid"
         (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json", "--customer").lines
         assert set(shown) == {
-            "index", "time", "kind", "receipt", "encoding", "verdict", "reason", "policy", "commitment", "erasable",
+            "type", "version", "index", "time", "kind", "receiptSha256", "encodingSha256", "verdict", "reason",
+            "policySha256", "commitment", "erasable",
         }  # fmt: skip
-        assert shown["receipt"] == shown["encoding"]
+        assert shown["receiptSha256"] == shown["encodingSha256"]
 
     def test_a_thousand_lines(self, receipt_tool, trail, trust, sign, tmp_path):
         receipts = [sign(transactionId=str(number)) for number in range(50)]
@@ -169,17 +170,19 @@ class TestAppend:
     def test_what_is_shown_can_be_appended(self, receipt_tool, trail, tmp_path):
         record = {
             "kind": "verdict", "time": "2025-01-01T00:00:00.123Z", "id": "an id", "format": "signed-notification",
-            "notification": "REFUND", "subtype": "of tomorrow", "receipt": "ab" * 32, "encoding": "cd" * 32,
-            "transaction": "1", "original": "2", "product": "a product % \n", "bundle": "b",
-            "environment": "Production", "expires": "1969-12-31T00:00:00.000Z",
-            "revoked": "2025-01-02T00:00:00.000Z", "verdict": "invalid", "reason": "revoked",
-            "signer": "01" * 32, "root": "02" * 32, "policy": "03" * 32,
+            "notificationType": "REFUND", "subtype": "of tomorrow", "receiptSha256": "ab" * 32, "encodingSha256": "cd" * 32,
+            "transactionId": "1", "originalTransactionId": "2", "productId": "a product % \n", "bundleId": "b",
+            "environment": "Production", "expiresDate": "1969-12-31T00:00:00.000Z",
+            "revocationDate": "2025-01-02T00:00:00.000Z", "verdict": "invalid", "reason": "revoked",
+            "signerSha256": "01" * 32, "rootSha256": "02" * 32, "policySha256": "03" * 32,
             "checks": [{"name": "app-store", "answer": "revoked"}],
         }  # fmt: skip
         run = receipt_tool.run("audit", "append", trail, "-", "--json", stdin=json.dumps(record).encode())
-        assert (run.code, run.lines) == (VALID, [{"index": 0, "repeated": False}]), run.err
+        assert (run.code, run.lines) == (
+            VALID, [{"type": "audit-acknowledgement", "version": 1, "index": 0, "repeated": False}]
+        ), run.err
         shown = receipt_tool.run("audit", "show", trail, "0", "--json")
-        assert shown.lines == [{"index": 0} | record]
+        assert shown.lines == [{"type": "audit-entry", "version": 1, "index": 0} | record]
         other = tmp_path / "other"
         receipt_tool.run("audit", "init", other)
         run = receipt_tool.run("audit", "append", other, "-", stdin=shown.out.encode())
@@ -189,15 +192,15 @@ class TestAppend:
 
     def test_an_id_is_entered_once(self, receipt_tool, trail):
         records = [
-            {"kind": "command", "id": "1", "product": "a"}, {"kind": "command", "id": "2"},
-            {"kind": "command", "id": "1", "product": "b"}, {"kind": "command"}, {"kind": "command"},
+            {"kind": "command", "id": "1", "productId": "a"}, {"kind": "command", "id": "2"},
+            {"kind": "command", "id": "1", "productId": "b"}, {"kind": "command"}, {"kind": "command"},
         ]  # fmt: skip
         stdin = "\n".join(map(json.dumps, records)).encode()
         run = receipt_tool.run("audit", "append", trail, "-", "--json", stdin=stdin)
         assert [line["index"] for line in run.lines] == [0, 1, 0, 2, 3], run.err
         assert [line["repeated"] for line in run.lines] == [False, False, True, False, False]
         (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json").lines
-        assert (shown["id"], shown["product"]) == ("1", "a")
+        assert (shown["id"], shown["productId"]) == ("1", "a")
 
     @pytest.mark.parametrize(("facts", "is_genuine"), [({"verdict": "valid"}, True), ({"verdict": "invalid"}, False)])
     def test_receipt_data_names_the_receipt(self, receipt_tool, trail, sign, facts, is_genuine):
@@ -207,19 +210,19 @@ class TestAppend:
         assert run.code == VALID, run.err
         (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json").lines
         named = receipt.rpartition(b".")[0] if is_genuine else receipt
-        assert shown["receipt"] == hashlib.sha256(named).hexdigest()
-        assert shown["encoding"] == hashlib.sha256(receipt).hexdigest()
+        assert shown["receiptSha256"] == hashlib.sha256(named).hexdigest()
+        assert shown["encodingSha256"] == hashlib.sha256(receipt).hexdigest()
 
     @pytest.mark.parametrize(
         "line",
-        ["[]", "{}", "{", '{"kind":""}', '{"kind":"verdict","verdict":"perhaps"}', '{"kind":"verdict","receipt":"00"}',
+        ["[]", "{}", "{", '{"kind":""}', '{"kind":"verdict","verdict":"perhaps"}', '{"kind":"verdict","receiptSha256":"00"}',
          '{"kind":"verdict","note":"x"}', '{"kind":"verdict","time":"yesterday"}', '{"kind":"verdict","time":-1}',
-         '{"kind":"verdict","time":9000000000000}', '{"kind":"verdict","expires":9223372036854775807}',
-         '{"kind":"verdict","product":"' + "p" * 70000 + '"}'],
+         '{"kind":"verdict","time":9000000000000}', '{"kind":"verdict","expiresDate":9223372036854775807}',
+         '{"kind":"verdict","productId":"' + "p" * 70000 + '"}'],
         ids=lambda line: line[:40],
     )  # fmt: skip
     def test_a_record_that_cannot_be(self, receipt_tool, trail, line):
-        good = '{"kind":"verdict","transaction":"1"}\n'
+        good = '{"kind":"verdict","transactionId":"1"}\n'
         run = receipt_tool.run("audit", "append", trail, "-", stdin=(good + line).encode())
         assert run.code == UNREADABLE
         assert run.err
@@ -235,8 +238,8 @@ class TestFind:
     @pytest.fixture
     def filled(self, receipt_tool, trail):
         lines = [
-            {"kind": "verdict", "verdict": "valid", "transaction": f"t{n}", "original": f"o{n % 3}",
-             "product": f"p{n % 2}", "time": 1_700_000_000_000 + 1000 * n, "customer": f"c{n % 4}"}
+            {"kind": "verdict", "verdict": "valid", "transactionId": f"t{n}", "originalTransactionId": f"o{n % 3}",
+             "productId": f"p{n % 2}", "time": 1_700_000_000_000 + 1000 * n, "customer": f"c{n % 4}"}
             for n in range(20)
         ]  # fmt: skip
         stdin = "\n".join(map(json.dumps, lines)).encode()
@@ -344,7 +347,7 @@ def verify_proof(text: str, public_key: str) -> tuple[int, bytes, int]:
 class TestProofs:
     @pytest.fixture
     def filled(self, receipt_tool, trail):
-        lines = "\n".join(f'{{"kind":"verdict","original":"o{n % 5}"}}' for n in range(300))
+        lines = "\n".join(f'{{"kind":"verdict","originalTransactionId":"o{n % 5}"}}' for n in range(300))
         assert receipt_tool.run("audit", "append", trail, "-", stdin=lines.encode()).code == VALID
         return trail
 
@@ -424,7 +427,10 @@ class TestProofs:
         check = ["audit", "check", "--key", f"{filled}.pub", "--complete", "--json"]
         run = receipt_tool.run(*check, *proofs)
         assert run.code == VALID, run.err
-        assert run.lines[-1] == {"complete": True, "original": "o3", "count": 60, "size": 300}
+        assert run.lines[-1] == {
+            "type": "audit-completeness", "version": 1, "complete": True, "originalTransactionId": "o3", "entries": 60,
+            "treeSize": 300,
+        }
         for missing in (0, 30, 60):
             run = receipt_tool.run(*check, *proofs[:missing], *proofs[missing + 1 :])
             assert run.code == INVALID
@@ -435,9 +441,9 @@ class TestProofs:
         record(sign(transactionId="2"))
         record(sign(transactionId="3", appAccountToken=TOKEN.upper()))
         history = ["audit", "history", trail, "--customer", TOKEN.upper(), "--json"]
-        assert [line["transaction"] for line in receipt_tool.run(*history).lines] == ["3", "1"]
+        assert [line["transactionId"] for line in receipt_tool.run(*history).lines] == ["3", "1"]
         receipt_tool.run("audit", "erase", trail, "0")
-        assert [line["transaction"] for line in receipt_tool.run(*history).lines] == ["3"]
+        assert [line["transactionId"] for line in receipt_tool.run(*history).lines] == ["3"]
         assert receipt_tool.run("audit", "history", trail).code == USAGE
         assert receipt_tool.run("audit", "history", trail, "1", "--customer", TOKEN).code == USAGE
 
@@ -480,7 +486,9 @@ class TestErase:
         proof = tmp_path / "p"
         assert receipt_tool.run("audit", "prove", trail, 0, "-o", proof).code == VALID
         run = receipt_tool.run("audit", "erase", trail, "--customer", TOKEN, "--json")
-        assert (run.code, run.lines) == (VALID, [{"erased": 0, "index": 2, "repeat": False}]), run.err
+        assert (run.code, run.lines) == (
+            VALID, [{"type": "audit-erasure", "version": 1, "erased": 0, "index": 2, "repeated": False}]
+        ), run.err
         (shown,) = receipt_tool.run("audit", "show", trail, "0", "--json", "--customer").lines
         assert shown["erasable"] == "erased" and "customer" not in shown
         assert receipt_tool.run("audit", "show", trail, "0", "--receipt").code == INVALID
@@ -496,7 +504,9 @@ class TestErase:
         record(sign())
         for repeat in (False, True):
             run = receipt_tool.run("audit", "erase", trail, "0", "--json")
-            assert (run.code, run.lines) == (VALID, [{"erased": 0, "index": 1, "repeat": repeat}]), run.err
+            assert (run.code, run.lines) == (
+                VALID, [{"type": "audit-erasure", "version": 1, "erased": 0, "index": 1, "repeated": repeat}]
+            ), run.err
         assert receipt_tool.run("audit", "erase", trail, "7").code == INVALID
         assert receipt_tool.run("audit", "erase", trail).code == USAGE
 
@@ -535,7 +545,7 @@ class TestTrails:
 class TestFsck:
     @pytest.fixture
     def filled(self, receipt_tool, trail):
-        lines = "\n".join(f'{{"kind":"verdict","original":"o{n % 5}","customer":"c{n}"}}' for n in range(600))
+        lines = "\n".join(f'{{"kind":"verdict","originalTransactionId":"o{n % 5}","customer":"c{n}"}}' for n in range(600))
         assert receipt_tool.run("audit", "append", trail, "-", stdin=lines.encode()).code == VALID
         return trail
 
@@ -572,7 +582,7 @@ class TestFsck:
         older.write_text(receipt_tool.run("audit", "checkpoint", filled).out)
         receipt_tool.run("audit", "append", filled, "-", stdin=b'{"kind":"x"}')
         run = receipt_tool.run("audit", "export", filled, folder, "--json")
-        assert (run.code, run.lines[0]["entries"]) == (VALID, 601), run.err
+        assert (run.code, run.lines[0]["treeSize"]) == (VALID, 601), run.err
         assert not (folder / "erasable").exists()
         check = ["audit", "fsck", folder, "--key", f"{filled}.pub", "--json"]
         run = receipt_tool.run(*check, "--since", older)
@@ -638,7 +648,7 @@ class TestExportAgain:
 class TestImport:
     @pytest.fixture
     def exported(self, receipt_tool, trail, tmp_path):
-        lines = "\n".join(f'{{"kind":"verdict","original":"o{n % 5}","customer":"c{n}"}}' for n in range(300))
+        lines = "\n".join(f'{{"kind":"verdict","originalTransactionId":"o{n % 5}","customer":"c{n}"}}' for n in range(300))
         receipt_tool.run("audit", "append", trail, "-", stdin=lines.encode())
         receipt_tool.run("audit", "erase", trail, "7")
         run = receipt_tool.run("audit", "export", trail, tmp_path / "exported", "--with-erasable")
@@ -649,7 +659,7 @@ class TestImport:
         copy = tmp_path / "copy"
         run = receipt_tool.run("audit", "import", copy, exported, "--private-key", f"{trail}.key", "--json")
         assert run.code == VALID, run.err
-        assert run.lines[0]["entries"] == 301
+        assert run.lines[0]["treeSize"] == 301
         os.rename(f"{trail}.key", f"{copy}.key")
         assert open(f"{copy}.pub").read() == open(f"{trail}.pub").read()
         assert receipt_tool.run("audit", "fsck", copy).code == VALID
@@ -690,7 +700,7 @@ class TestMigrate:
         run = receipt_tool.run("audit", "migrate", trail, target, "--json")
         assert run.code == VALID, run.err
         (line,) = run.lines
-        assert line["entries"] == 3
+        assert line["treeSize"] == 3
         assert stat.S_IMODE(os.stat(f"{target}.key").st_mode) == 0o600
         assert receipt_tool.run("audit", "fsck", target).code == VALID
         for option in ("--raw", "--json"):

@@ -30,7 +30,7 @@ def trail(receipt_tool, tmp_path):
 
 def append(receipt_tool, path, numbers):
     lines = [
-        json.dumps({"id": f"record-{n}", "kind": "verdict", "verdict": "valid", "transaction": str(n), "customer": TOKEN})
+        json.dumps({"id": f"record-{n}", "kind": "verdict", "verdict": "valid", "transactionId": str(n), "customer": TOKEN})
         for n in numbers
     ]
     run = receipt_tool.run("audit", "append", path, "-", stdin="\n".join(lines).encode())
@@ -51,7 +51,9 @@ class TestBackup:
         copy, keys = tmp_path / "copy.audit", tmp_path / "copy.keys"
         run = receipt_tool.run("audit", "backup", trail, copy, "--keys", keys, "--json")
         assert run.code == VALID, run.err
-        assert run.lines == [{"trail": str(trail), "copy": str(copy), "keys": str(keys)}]
+        assert run.lines == [
+            {"type": "audit-backup", "version": 1, "trail": str(trail), "copy": str(copy), "keysFile": str(keys)}
+        ]
         assert stat.S_IMODE(os.stat(keys).st_mode) == 0o600
         kept = keys.read_bytes().split(b"\n", 1)[1]
         contents = copy.read_bytes()
@@ -70,7 +72,7 @@ class TestBackup:
 
         for file in "key", "pub", "checkpoint":
             shutil.copy(f"{trail}.{file}", f"{copy}.{file}")
-        run = receipt_tool.run("audit", "append", copy, "-", stdin=b'{"kind":"verdict","verdict":"valid","transaction":"x"}')
+        run = receipt_tool.run("audit", "append", copy, "-", stdin=b'{"kind":"verdict","verdict":"valid","transactionId":"x"}')
         assert run.code == UNREADABLE and "restore-keys" in run.err
 
         run = receipt_tool.run("audit", "restore-keys", copy, keys)
@@ -108,7 +110,7 @@ class TestReindex:
             assert receipt_tool.run("audit", "find", trail, "--transaction", "7").code == INVALID
         run = receipt_tool.run("audit", "reindex", trail, "--json")
         assert run.code == VALID, run.err
-        assert run.lines == [{"trail": str(trail), "indexed": 512}]
+        assert run.lines == [{"type": "audit-reindexing", "version": 1, "trail": str(trail), "entries": 512}]
         intact(receipt_tool, trail)
         run = receipt_tool.run("audit", "find", trail, "--transaction", "7", "--json")
         assert [line["index"] for line in run.lines] == [7]
@@ -145,7 +147,7 @@ class TestRotateKey:
         shutil.copy(f"{trail}.key", f"{trail}.old")
         assert receipt_tool.run("audit", "rotate-key", trail).code == VALID
         assert open(f"{trail}.old").read() == open(f"{trail}.key.replaced-600").read()
-        line = b'{"kind":"verdict","verdict":"valid","transaction":"x"}'
+        line = b'{"kind":"verdict","verdict":"valid","transactionId":"x"}'
         run = receipt_tool.run("audit", "append", trail, "-", "--private-key", f"{trail}.old", stdin=line)
         assert run.code == UNREADABLE and "was replaced by entry 600" in run.err
         assert receipt_tool.run("audit", "append", trail, "-", stdin=line).code == VALID
@@ -171,7 +173,7 @@ class TestPolicy:
         for bundle in ["com.example.app", "com.example.other", "com.example.app"]:
             receipt_tool.run("verify", "--audit", trail, *trust, "--bundle-id", bundle, receipt)
         run = receipt_tool.run("audit", "find", trail, "--receipt-file", receipt, "--json")
-        digests = {line["policy"] for line in run.lines}
+        digests = {line["policySha256"] for line in run.lines}
         assert len(run.lines) == 2 and len(digests) == 2
         for digest in digests:
             run = receipt_tool.run("audit", "policy", trail, digest)
@@ -190,7 +192,7 @@ class TestPolicy:
 
 class TestResume:
     def test_an_input_that_was_cut_off_and_has_grown(self, receipt_tool, trail):
-        lines = [json.dumps({"kind": "login", "product": f"p{n % 3}"}).encode() + b"\n" for n in range(50)]
+        lines = [json.dumps({"kind": "login", "productId": f"p{n % 3}"}).encode() + b"\n" for n in range(50)]
         first = receipt_tool.run("audit", "append", trail, "-", "--resume", "--json", stdin=b"".join(lines[:20]))
         assert [line["index"] for line in first.lines] == list(range(600, 620))
         again = receipt_tool.run("audit", "append", trail, "-", "--resume", "--json", stdin=b"".join(lines))

@@ -54,7 +54,7 @@ def check_trail(place, purchases: int):
     assert place.run("audit", "fsck", place.trail, timeout=300).code == VALID
     assert place.run("audit", "export", place.trail, "--table", "all.jsonl").code == VALID
     entries = [json.loads(line) for line in (place.folder / "all.jsonl").read_text().splitlines()]
-    recorded = collections.Counter(entry["transaction"] for entry in entries if entry.get("verdict") == "valid")
+    recorded = collections.Counter(entry["transactionId"] for entry in entries if entry.get("verdict") == "valid")
     assert recorded == {str(number): 1 for number in range(purchases)}
 
 

@@ -117,7 +117,7 @@ def trail(receipt_tool, tmp_path):
 
 def append(tool, trail, first, end, *options):
     lines = "".join(
-        json.dumps({"kind": "verdict", "verdict": "valid", "transaction": str(number)}) + "\n"
+        json.dumps({"kind": "verdict", "verdict": "valid", "transactionId": str(number)}) + "\n"
         for number in range(first, end)
     )
     run = tool.run("audit", "append", trail, "-", *options, stdin=lines.encode())

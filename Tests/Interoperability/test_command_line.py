@@ -71,7 +71,7 @@ class TestExitCodes:
         # The others are verified all the same.
         run = receipt_tool.run("verify", "--json", *both, tmp_path / "absent", receipts / "valid")
         assert run.code == UNREADABLE
-        assert [line["verdict"] for line in run.lines] == ["valid"]
+        assert [line.get("verdict", line["type"]) for line in run.lines] == ["error", "valid"]
 
     def test_a_file_that_may_not_be_read(self, receipt_tool, both, tmp_path):
         file = tmp_path / "secret"
@@ -165,9 +165,9 @@ class TestVerifyOutput:
             "source": str(receipts / "valid"),
             "verdict": "valid",
             "format": "signed-transaction",
-            "environment": "production",
+            "environment": "Production",
             "bundleId": samples.BUNDLE,
-            "signedAt": samples.SIGNED_TEXT,
+            "signedDate": samples.SIGNED_TEXT,
             "transactions": [samples.TRANSACTION_REPORTED],
         }
         assert {key: line.get(key) for key in stated} == stated
@@ -183,7 +183,7 @@ class TestVerifyOutput:
         assert line["reason"]["code"] == "chain-untrusted"
         assert len(line["reason"]["message"]) > 20
         # Nothing that was not verified is reported as if it were.
-        for field in ("environment", "bundleId", "signedAt", "signer", "transactions"):
+        for field in ("environment", "bundleId", "signedDate", "signer", "transactions"):
             assert field not in line
 
     def test_the_text_says_what_is_wrong(self, receipt_tool, receipts, both):

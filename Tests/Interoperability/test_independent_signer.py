@@ -32,9 +32,9 @@ class TestSignedData:
     def test_each_kind_is_valid(self, receipt_tool, store, trust, kind, payload, bundle, transactions):
         verdict = receipt_tool.accepts(jws.sign(payload, store.leaf()), *trust, "--bundle-id", samples.BUNDLE)
         assert verdict["format"] == kind
-        assert verdict["environment"] == "production"
+        assert verdict["environment"] == "Production"
         assert verdict.get("bundleId") == bundle
-        assert verdict["signedAt"] == samples.SIGNED_TEXT
+        assert verdict["signedDate"] == samples.SIGNED_TEXT
         check_signer(verdict, store.leaf(), store.root, "ES256")
         if transactions is not None:
             assert verdict["transactions"] == transactions
@@ -49,7 +49,7 @@ class TestSignedData:
         payload = samples.notification(part)
         del payload["signedDate"]
         verdict = receipt_tool.accepts(jws.sign(payload, store.leaf()), *trust)
-        assert verdict["signedAt"] == samples.SIGNED_TEXT
+        assert verdict["signedDate"] == samples.SIGNED_TEXT
 
     def test_fractional_milliseconds_and_unknown_fields_are_tolerated(self, receipt_tool, store, trust):
         payload = samples.TRANSACTION | {
@@ -59,7 +59,7 @@ class TestSignedData:
             "futureField": {"a": [1, 2.5, None, True, "ü"]},
         }
         verdict = receipt_tool.accepts(jws.sign(payload, store.leaf()), *trust)
-        assert verdict["environment"] == "sandbox"
+        assert verdict["environment"] == "Sandbox"
         assert verdict["transactions"][0]["purchaseDate"].startswith("2025-03-01T10:00:00.")
 
     def test_a_revoked_transaction_says_so(self, receipt_tool, store, trust):
@@ -108,9 +108,9 @@ class TestAppReceipts:
         receipt = app_receipt.sign(self.CONTENT, leaf, digest=digest, attributes=attributes, ber=ber)
         verdict = receipt_tool.accepts(receipt, *rsa_trust, "--bundle-id", samples.BUNDLE)
         assert verdict["format"] == "app-receipt"
-        assert verdict["environment"] == "production"
+        assert verdict["environment"] == "Production"
         assert verdict["bundleId"] == samples.BUNDLE
-        assert verdict["signedAt"] == "2025-03-01T10:00:05.000Z"
+        assert verdict["signedDate"] == "2025-03-01T10:00:05.000Z"
         check_signer(verdict, leaf, rsa_store.root, "RSA-SHA1" if digest == "sha1" else "RSA-SHA256")
         by_id = {t["transactionId"]: t for t in verdict["transactions"]}
         assert by_id == {
@@ -130,6 +130,7 @@ class TestAppReceipts:
                 "purchaseDate": "2025-03-01T10:00:00.000Z",
                 "originalPurchaseDate": "2025-02-01T10:00:00.000Z",
                 "expiresDate": "2025-04-01T10:00:00.000Z",
+                "isExpired": True,
                 "revocationDate": "2025-03-02T00:00:00.000Z",
             },
         }
@@ -183,7 +184,7 @@ class TestTransactionReceipts:
             transaction_receipt.sign(leaf, version, encode=encode), *options, "--bundle-id", samples.BUNDLE
         )
         assert verdict["format"] == "transaction-receipt"
-        assert verdict["environment"] == "sandbox"
+        assert verdict["environment"] == "Sandbox"
         assert verdict["bundleId"] == samples.BUNDLE
         check_signer(verdict, leaf, rsa_store.root, "RSA-SHA256" if version == 4 else "RSA-SHA1")
         assert verdict["transactions"] == [

@@ -160,7 +160,8 @@ def test_an_option_that_cannot_take_effect(receipt_tool, world, line, option, ne
     run = receipt_tool.run(*line.split(), cwd=world.folder)
     assert run.code == USAGE, f"{run.code}\n{run.out}{run.err}"
     assert option in run.err and needs in run.err, run.err
-    assert run.out == ""
+    errors = [(error["type"], error.get("option")) for error in run.lines] if "--json" in line else run.out
+    assert errors == ([("error", option)] if "--json" in line else "")
 
 
 @pytest.mark.parametrize(

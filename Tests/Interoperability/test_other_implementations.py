@@ -315,7 +315,7 @@ class TestOurselves:
             trust += ["--intermediate", tmp_path / "intermediate.pem"]
         verdict = receipt_tool.accepts(receipt, *trust)
         assert verdict["format"] == format
-        assert verdict["environment"] == "production"
+        assert verdict["environment"] == "Production"
         # Nobody but who trusts this root accepts it.
         assert receipt_tool.verify(receipt)["verdict"] != "valid"
 

@@ -78,7 +78,7 @@ def test_what_openssl_signs_is_valid(receipt_tool, key, form):
         }
     ]
     verdict = receipt_tool.accepts(signed(key, compact(HUAWEI), "-sha256"), huawei)
-    assert verdict["format"] == "huawei-purchase" and verdict["environment"] == "production"
+    assert verdict["format"] == "huawei-purchase" and verdict["environment"] == "Production"
     assert verdict["transactions"][0]["expiresDate"] == "2025-11-01T07:09:10.000Z"
     receipt_tool.accepts(
         signed(key, compact(HUAWEI), "-sha256", *PSS, signatureAlgorithm="SHA256WithRSA/PSS"), huawei

@@ -20,10 +20,10 @@ KINDS = {
     "notification": "signed-notification",
 }
 ENVIRONMENTS = {
-    "Production": "production",
-    "Sandbox": "sandbox",
-    "ProductionSandbox": "sandbox",
-    "Xcode": "xcode",
+    "Production": "Production",
+    "Sandbox": "Sandbox",
+    "ProductionSandbox": "Sandbox",
+    "Xcode": "Xcode",
 }
 
 
@@ -85,7 +85,7 @@ def test_genuine_ones_are_valid_and_say_what_they_must(receipt_tool, shared, int
     assert verdict.get("environment") == ENVIRONMENTS.get(environment and environment.split()[0])
     signed = expected.get("signed_date") or expected.get("receipt_creation_date")
     if signed:
-        assert seconds(verdict["signedAt"]) == seconds(signed)
+        assert seconds(verdict["signedDate"]) == seconds(signed)
 
     transactions = verdict.get("transactions", [])
     stated = transactions_of(expected)
@@ -124,7 +124,7 @@ def test_those_of_xcode_are_refused_unless_asked_for(receipt_tool, shared, inter
 def test_app_receipts_of_xcode_are_admitted_by_name(receipt_tool, shared, entry):
     verdict = verify(receipt_tool, shared, entry, "--admit-xcode")
     assert verdict["verdict"] == "valid", verdict
-    assert verdict["environment"] == "xcode"
+    assert verdict["environment"] == "Xcode"
     assert verdict["bundleId"] == entry["expected"]["bundle_id"]
     assert len(verdict.get("transactions", [])) == entry["expected"]["in_app_count"]
     verdict = verify(receipt_tool, shared, entry, "--admit-xcode", "--environment", "production")
@@ -150,7 +150,7 @@ def test_one_base64_character_changed_is_never_valid_with_other_values(
     assert len(run.lines) == len(altered)
     for line in run.lines:
         if line["verdict"] == "valid":
-            for field in ("bundleId", "signedAt", "signer", "transactions"):
+            for field in ("bundleId", "signedDate", "signer", "transactions"):
                 assert line.get(field) == genuine.get(field), line
 
 

@@ -99,7 +99,7 @@ def asked(credentials, servers, trusted):
 def test_a_purchase_that_stands(receipt_tool, purchase, asked):
     verdict = receipt_tool.accepts(purchase, *asked)
     assert [(check["name"], check["answer"]) for check in verdict["checks"]] == [("app-store", "confirmed")]
-    assert verdict["checks"][0]["environment"] == "sandbox"
+    assert verdict["checks"][0]["environment"] == "Sandbox"
 
 
 def test_a_refund(receipt_tool, emulator, purchase, asked):
@@ -187,7 +187,7 @@ def test_verify_receipt(receipt_tool, emulator, receipt_store, credentials, serv
     asked = [*trusted, *servers, "--check", "verify-receipt", "--credentials", credentials]
     # Production sends it on to the sandbox (21007).
     verdict = receipt_tool.accepts(path.read_bytes(), *asked)
-    assert verdict["checks"][0]["environment"] == "sandbox"
+    assert verdict["checks"][0]["environment"] == "Sandbox"
     emulator.seed(refunds=[{"transactionId": SAMPLE, "date": 1760000000000}])
     receipt_tool.refuses(path.read_bytes(), "revoked", *asked)
     # Where production alone is accepted, nobody else is asked.

@@ -47,15 +47,15 @@ class TestBuying:
         (sold,) = call("buy", "com.example.coins", "--quantity", 3, "--username", TOKEN)
         assert (sold["state"], sold["quantity"]) == ("purchased", 3)
         transaction = accepts(sold["receipt"])["transactions"][0]
-        assert transaction["transactionId"] == sold["transaction"]
+        assert transaction["transactionId"] == sold["transactionId"]
         assert transaction["productId"] == "com.example.coins"
         (pending,) = call("pending")
-        assert pending["transaction"] == sold["transaction"]
-        (finished,) = call("finish", sold["transaction"])
-        assert finished["transaction"] == sold["transaction"]
+        assert pending["transactionId"] == sold["transactionId"]
+        (finished,) = call("finish", sold["transactionId"])
+        assert finished["transactionId"] == sold["transactionId"]
         assert call("pending") == []
         (bought,) = call("purchases")
-        assert bought["finished"] and bought["chargedMilliunits"] == 2970
+        assert bought["finished"] and bought["price"] == 2970
 
     def test_an_unknown_product_fails_with_payment_invalid(self, call):
         (failed,) = call("buy", "no.such.product", code=INVALID)
@@ -74,14 +74,16 @@ class TestBuying:
         call("finish", "--all")
         (second,) = call("buy", "com.example.pro")
         assert second["state"] == "purchased"
-        assert second["transaction"] != first["transaction"]
+        assert second["transactionId"] != first["transactionId"]
         accepts(second["receipt"])
-        assert sum(line["chargedMilliunits"] for line in call("purchases")) == 9990
+        assert sum(line["price"] for line in call("purchases")) == 9990
 
     def test_products_that_are_invalid_are_told_apart(self, call):
         lines = call("products", "com.example.pro", "no.such.product", code=INVALID)
-        assert [line.get("product") or line["invalidProduct"] for line in lines] == ["com.example.pro", "no.such.product"]
-        assert lines[0]["localizedPrice"] == "$9.99"
+        assert [(line["type"], line["productId"]) for line in lines] == [
+            ("store-product", "com.example.pro"), ("store-invalid-product", "no.such.product")
+        ]
+        assert lines[0]["displayPrice"] == "$9.99" and lines[0]["price"] == 9990
 
 
 class TestRestoring:
@@ -91,7 +93,7 @@ class TestRestoring:
         call("finish", "--all")
         (restored,) = call("restore")
         assert restored["state"] == "restored"
-        assert restored["original"] == pro["transaction"] != restored["transaction"]
+        assert restored["originalTransactionId"] == pro["transactionId"] != restored["transactionId"]
 
     def test_what_is_not_finished_is_not_restored(self, call):
         call("buy", "com.example.pro")
@@ -136,15 +138,15 @@ class TestSubscriptions:
         assert {line["notificationType"] for line in notifications} == {"DID_RENEW"}
         renewals = call("pending")
         assert len(renewals) == len(notifications)
-        assert {line["original"] for line in renewals} == {sold["transaction"]}
+        assert {line["originalTransactionId"] for line in renewals} == {sold["transactionId"]}
         (state,) = call("subscription")
-        assert (state["status"], state["renews"]) == ("active", True)
-        (change,) = call("subscription", sold["transaction"], "--cancel")
+        assert (state["state"], state["autoRenewStatus"]) == ("active", 1)
+        (change,) = call("subscription", sold["transactionId"], "--cancel")
         assert (change["notificationType"], change["subtype"]) == ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED")
         (ended,) = call("advance", "--by", "P2M")
         assert (ended["notificationType"], ended["subtype"]) == ("EXPIRED", "VOLUNTARY")
         (state,) = call("subscription")
-        assert state["status"] == "expired"
+        assert state["state"] == "expired"
         signed = call("notifications")
         assert [line["number"] for line in signed] == sorted(line["number"] for line in signed)
         for line in signed:
@@ -153,12 +155,12 @@ class TestSubscriptions:
 
     def test_renewing_now_and_refunding(self, call):
         (sold,) = call("buy", "com.example.plan.yearly")
-        (renewed,) = call("renew", sold["transaction"])
+        (renewed,) = call("renew", sold["transactionId"])
         assert renewed["notificationType"] == "DID_RENEW"
-        refunded = call("refund", renewed["transaction"])
+        refunded = call("refund", renewed["transactionId"])
         assert [line["notificationType"] for line in refunded] == ["REFUND"]
-        assert call("subscription")[0]["status"] == "refunded"
-        assert [l["notificationType"] for l in call("refund", renewed["transaction"], "--reverse")] == ["REFUND_REVERSED"]
+        assert call("subscription")[0]["state"] == "refunded"
+        assert [l["notificationType"] for l in call("refund", renewed["transactionId"], "--reverse")] == ["REFUND_REVERSED"]
 
     def test_a_billing_issue(self, call):
         call("buy", "com.example.plan.monthly")
@@ -218,9 +220,9 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(receipt_tool, call, shop
     pending = call("pending")
     bought = call("purchases")
     assert {line["state"] for line in pending} <= {"purchased"}
-    identifiers = [line["transaction"] for line in pending]
+    identifiers = [line["transactionId"] for line in pending]
     assert len(set(identifiers)) == len(identifiers)
-    assert sorted(identifiers) == sorted(line["transaction"] for line in bought if not line["finished"])
+    assert sorted(identifiers) == sorted(line["transactionId"] for line in bought if not line["finished"])
     assert acknowledged <= len(pending) <= rounds
     call("finish", "--all")
     assert call("pending") == []

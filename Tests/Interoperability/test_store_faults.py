@@ -66,7 +66,7 @@ class TestOrder:
 
     def test_a_finish_is_in_the_queue_before_the_store_is_told(self, receipt_tool, shim, shop):
         (sold,) = receipt_tool.run("store", "buy", COINS, "--store", shop, "--json").lines
-        events = self.events(receipt_tool, shim, shop, "finish", sold["transaction"])
+        events = self.events(receipt_tool, shim, shop, "finish", sold["transactionId"])
         queue = self.queue(events)
         ledger = str(shop / "store.sqlite-wal")
         told = [e for e in events if e.path == ledger and "write" in e.name]
@@ -204,10 +204,10 @@ class TestTogether:
         for number, process in enumerate(processes):
             out, err = process.communicate(timeout=120)
             assert process.returncode == 0, err
-            sold[number] = [json.loads(line)["transaction"] for line in out.splitlines()]
+            sold[number] = [json.loads(line)["transactionId"] for line in out.splitlines()]
         for number in range(4):
             run = receipt_tool.run("store", "purchases", "--store", shop, "--account", f"customer-{number}", "--json")
-            assert [line["transaction"] for line in run.lines] == sold[number]
+            assert [line["transactionId"] for line in run.lines] == sold[number]
         everything = [transaction for sales in sold.values() for transaction in sales]
         assert len(everything) == len(set(everything)) > 4
 

@@ -131,7 +131,7 @@ class World:
         (folder / "root.cer").write_bytes(store.root.der)
         (folder / "purchase.jws").write_text(jws.sign(samples.TRANSACTION, store.leaf()))
         (folder / "purchase.json").write_text(json.dumps(samples.TRANSACTION))
-        (folder / "new.jsonl").write_text('{"kind":"verdict","verdict":"valid","product":"new"}\n')
+        (folder / "new.jsonl").write_text('{"kind":"verdict","verdict":"valid","productId":"new"}\n')
         key = ec.generate_private_key(ec.SECP256R1()).private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
@@ -139,16 +139,16 @@ class World:
         do("identity create identity")
         do("audit init trail --origin example.com/t")
         do("verify --trust root.cer --audit trail purchase.jws")
-        do("audit append trail -", b'{"kind":"verdict","verdict":"valid","product":"p"}\n')
+        do("audit append trail -", b'{"kind":"verdict","verdict":"valid","productId":"p"}\n')
         do("audit prove trail 0 -o proof")
         do("audit export trail exported --with-erasable")
-        world.values["policy"] = json.loads(do("audit show trail 0 --json").out)["policy"]
+        world.values["policy"] = json.loads(do("audit show trail 0 --json").out)["policySha256"]
         do("audit backup trail copy --keys copy.keys")
         do("audit witness witness --create witness.example.com/w")
         do("store init --store shop --clock 2025-01-01T00:00:00Z")
-        world.values["pro"] = do("store buy --store shop com.example.pro --json").lines[0]["transaction"]
+        world.values["pro"] = do("store buy --store shop com.example.pro --json").lines[0]["transactionId"]
         do("store finish --store shop --all")
-        world.values["plan"] = do("store buy --store shop com.example.plan.monthly --json").lines[0]["transaction"]
+        world.values["plan"] = do("store buy --store shop com.example.plan.monthly --json").lines[0]["transactionId"]
         do("store init --store asking --ask")
         do("store buy --store asking com.example.pro", code=2)
         waiting = do("store pending --store asking --json").lines

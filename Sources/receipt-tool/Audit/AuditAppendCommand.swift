@@ -28,7 +28,7 @@ struct AuditAppendCommand: AsyncParsableCommand {
       have been added.
 
       EXAMPLES:
-        echo '{"kind":"verdict","verdict":"valid","transaction":"2000000001"}' | \\
+        echo '{"kind":"verdict","verdict":"valid","transactionId":"2000000001"}' | \\
           receipt-tool audit append verdicts.audit -
         receipt-tool audit append verdicts.audit ledger.jsonl \\
           --acknowledge checkpointed
@@ -83,13 +83,15 @@ struct AuditAppendCommand: AsyncParsableCommand {
         throw ToolExit.failure(ToolExit.unreadableInput, error.description)
       }
       var splitter = LineSplitter(maximumLineLength: ReceiptLimits.standard.maximumByteCount)
-      var progress = ProgressBar(total: input.byteCount)
+      let progress = Progress("appended", "records")
+      var byteCount = 0
+      var appended: UInt64 = 0
       var batch: [AuditRecord] = []
       var lineNumber = 0
       var inputDigest = SHA256Digest(of: [])
       while true {
         let piece = try input.read(atMost: 1 << 18)
-        progress.advance(by: piece.count)
+        byteCount += piece.count
         for line in piece.isEmpty ? splitter.finish() : splitter.split(piece) {
           lineNumber += 1
           guard line.contains(where: { $0 > 0x20 }) else { continue }
@@ -104,13 +106,22 @@ struct AuditAppendCommand: AsyncParsableCommand {
             try await append(&batch, to: log)
             throw ToolExit.failure(ToolExit.unreadableInput, "\(path), line \(lineNumber): \(error.message)")
           }
-          if batch.count == Self.batchCount { try await append(&batch, to: log) }
+          if batch.count == Self.batchCount {
+            appended += UInt64(batch.count)
+            try await append(&batch, to: log)
+            progress.show(appended, share: input.byteCount.map { Double(byteCount) / Double(max($0, 1)) })
+          }
         }
         if piece.isEmpty { break }
         // A producer that writes line by line gets the result of each line before it writes the next.
-        if !input.hasMoreNow { try await append(&batch, to: log) }
+        if !input.hasMoreNow {
+          appended += UInt64(batch.count)
+          try await append(&batch, to: log)
+        }
       }
+      appended += UInt64(batch.count)
       try await append(&batch, to: log)
+      progress.show(appended, of: appended)
       progress.finish()
     }
   }
@@ -129,12 +140,10 @@ struct AuditAppendCommand: AsyncParsableCommand {
     var text: [UInt8] = []
     for acknowledgement in acknowledgements {
       if output.json {
-        var object = JSONWriter()
-        object.beginObject()
+        var object = JSONWriter(.auditAcknowledgement)
         object.member("index", acknowledgement.index)
         object.member("repeated", acknowledgement.isRepeat)
-        object.endObject()
-        text += object.bytes + [0x0A]
+        text += object.line()
       } else {
         text += Array(
           "entry \(acknowledgement.index)\(acknowledgement.isRepeat ? "  (was there)" : "")\n".utf8)

@@ -67,12 +67,10 @@ struct AuditBackupCommand: ParsableCommand {
       return try writeLine(
         "\(destination)  copied without keys of erasable parts" + (keys.map { "; they are in \($0)" } ?? ""))
     }
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.auditBackup)
     object.member("trail", location.name)
     object.member("copy", destination)
-    object.member("keys", keys)
-    object.endObject()
+    object.member("keysFile", keys)
     try writeLine(object)
   }
 

@@ -68,7 +68,9 @@ struct AuditCheckCommand: ParsableCommand {
 
   func run() throws {
     let verify = try verification()
-    let digests = try receipt.map { ReceiptDigests(of: try InputFile.contents(of: $0)) }
+    let digests = try receipt.map {
+      ReceiptDigests(of: ReceiptInputText.stripped(try InputFile.contents(of: $0)))
+    }
     var proven: [ProvenEntry] = []
     var isFailed = false
     for path in paths {
@@ -129,13 +131,11 @@ struct AuditCheckCommand: ParsableCommand {
       throw ToolExit.failure(ToolExit.invalid, "not complete: \(error)")
     }
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.auditCompleteness)
       object.member("complete", true)
-      object.member("original", history.original)
-      object.member("count", UInt64(history.entries.count))
-      object.member("size", history.size)
-      object.endObject()
+      object.member("originalTransactionId", history.original)
+      object.member("entries", UInt64(history.entries.count))
+      object.member("treeSize", history.size)
       try writeLine(object)
     } else {
       try color.colors.writeLine(
@@ -148,17 +148,15 @@ struct AuditCheckCommand: ParsableCommand {
     let report = EntryReport(index: verified.index, entry: entry)
     let checkpoint = verified.checkpoint.checkpoint
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
-      object.member("proof", path)
+      var object = JSONWriter(.auditCheck)
+      object.member("source", path)
       object.member("proven", true)
       object.member("origin", checkpoint.origin)
       object.member("treeSize", checkpoint.size)
-      object.member("treeRoot", checkpoint.root.base64)
+      object.member("rootHash", checkpoint.root.hexadecimal)
       object.name("entry")
       object.beginObject()
       report.append(to: &object)
-      object.endObject()
       object.endObject()
       try writeLine(object)
     } else {
@@ -171,12 +169,10 @@ struct AuditCheckCommand: ParsableCommand {
   private func reportFailure(_ path: String, _ error: any Error) throws {
     let message = (error as? NotProven)?.message ?? String(describing: error)
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
-      object.member("proof", path)
+      var object = JSONWriter(.auditCheck)
+      object.member("source", path)
       object.member("proven", false)
       object.member("message", message)
-      object.endObject()
       try writeLine(object)
     } else {
       try color.colors.writeLine("NOT PROVEN  \(path)  \(message)")

@@ -60,11 +60,10 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
     }
     guard let checkpoint else { throw ToolExit.failure(ToolExit.invalid, "no checkpoint was signed yet") }
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.auditCheckpoint)
       object.member("origin", checkpoint.checkpoint.origin)
-      object.member("size", checkpoint.checkpoint.size)
-      object.member("root", checkpoint.checkpoint.root.base64)
+      object.member("treeSize", checkpoint.checkpoint.size)
+      object.member("rootHash", checkpoint.checkpoint.root.hexadecimal)
       object.member("note", String(decoding: checkpoint.signed.encoded, as: UTF8.self))
       if witnesses.policyFile != nil {
         object.name("cosignatures")
@@ -72,12 +71,11 @@ struct AuditCheckpointCommand: AsyncParsableCommand {
         for cosignature in checkpoint.cosignatures {
           object.beginObject()
           object.member("witness", cosignature.key.name)
-          object.member("time", Int64(clamping: cosignature.timestamp))
+          object.member("time", Timestamp(secondsSince1970: Int64(clamping: cosignature.timestamp)))
           object.endObject()
         }
         object.endArray()
       }
-      object.endObject()
       try writeLine(object)
     } else {
       try writeAll(checkpoint.signed.encoded)

@@ -59,7 +59,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
       }
       // Look this up first: it is lost after the erasure.
       let others = try await log.read { try $0.entriesSharingErasableParts(with: indexes) }
-      let progress = EntryProgress("erased")
+      let progress = Progress("erased")
       let erasures: [AuditAcknowledgement]
       do {
         erasures = try await log.erase(entries: indexes) {
@@ -67,7 +67,7 @@ struct AuditEraseCommand: AsyncParsableCommand {
         }
         progress.finish()
       } catch {
-        progress.finish()
+        progress.clear()
         throw error
       }
       for (index, erasure) in zip(indexes, erasures) { try report(index, erasure) }
@@ -92,12 +92,10 @@ struct AuditEraseCommand: AsyncParsableCommand {
 
   private func report(_ index: UInt64, _ erasure: AuditAcknowledgement) throws {
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.auditErasure)
       object.member("erased", index)
       object.member("index", erasure.index)
-      object.member("repeat", erasure.isRepeat)
-      object.endObject()
+      object.member("repeated", erasure.isRepeat)
       try writeLine(object)
     } else {
       let text =

@@ -76,7 +76,7 @@ struct AuditExportCommand: ParsableCommand {
   }
 
   private func exportTable(_ file: TableFile) throws {
-    let progress = EntryProgress("wrote")
+    let progress = Progress("wrote")
     let (size, root) = try options.read { view in
       try file.write(view, overwriting: overwrite, progress: progress)
       return (view.size, view.root)
@@ -88,7 +88,7 @@ struct AuditExportCommand: ParsableCommand {
   private func exportTiles(_ folder: String) throws {
     let location = try options.readOnlyLocation()
     let log = try location.open(writing: false)
-    let progress = EntryProgress("wrote")
+    let progress = Progress("wrote")
     do {
       let checkpoint = try log.export(
         to: TileDirectory(path: folder), includingErasableParts: withErasable
@@ -104,12 +104,10 @@ struct AuditExportCommand: ParsableCommand {
 
   private func report(_ kind: String, _ path: String, _ size: UInt64, _ root: TreeHash) throws {
     guard output.json else { return try writeLine("\(path)  \(size) entries, root \(root.base64)") }
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.auditExport)
     object.member(kind, path)
-    object.member("entries", size)
-    object.member("root", root.base64)
-    object.endObject()
+    object.member("treeSize", size)
+    object.member("rootHash", root.hexadecimal)
     try writeLine(object)
   }
 }

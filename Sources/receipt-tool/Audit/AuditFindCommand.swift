@@ -90,10 +90,7 @@ struct AuditFindCommand: ParsableCommand {
       }
     }
     for bytes in found { try writeAll(bytes) }
-    if found.isEmpty {
-      note("receipt-tool: nothing found")
-      throw ToolExit.invalid
-    }
+    if found.isEmpty { throw ToolExit.failure(ToolExit.invalid, "nothing found", code: "notFound") }
   }
 
   private func search() throws -> (TrailView) throws -> [RecordedEntry] {
@@ -110,7 +107,7 @@ struct AuditFindCommand: ParsableCommand {
       return { try $0.entries(receipt: digest, before: before, limit: limit) }
     }
     if let receiptFile {
-      let digests = ReceiptDigests(of: try InputFile.contents(of: receiptFile))
+      let digests = ReceiptDigests(of: ReceiptInputText.stripped(try InputFile.contents(of: receiptFile)))
       return { try $0.entries(receipt: digests, before: before, limit: limit) }
     }
     let start = try from.map { try Self.milliseconds($0, "--from") } ?? 0

@@ -53,7 +53,7 @@ struct AuditFsckCommand: ParsableCommand {
   func run() throws {
     let location = try options.readOnlyLocation()
     let verifier = try location.verifierKey()
-    let progress = EntryProgress("checked")
+    let progress = Progress("checked")
     let report: TrailCheckReport
     do {
       if Self.isFolder(options.trail) {
@@ -100,14 +100,13 @@ struct AuditFsckCommand: ParsableCommand {
   }
 
   private func json(_ report: TrailCheckReport) -> [UInt8] {
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.auditFsck)
     object.member("trail", options.location.name)
     object.member("intact", report.isClean)
     object.member("entries", report.entryCount)
-    object.member("root", report.rootHash)
-    object.member("checkpointed", report.checkpointSize)
-    object.member("keys", report.hasKeys)
+    object.member("rootHash", TreeHash(base64: report.rootHash)?.hexadecimal)
+    object.member("treeSize", report.checkpointSize)
+    object.member("hasKeys", report.hasKeys)
     object.name("faults")
     object.beginArray()
     for fault in report.faults {
@@ -119,8 +118,7 @@ struct AuditFsckCommand: ParsableCommand {
       object.endObject()
     }
     object.endArray()
-    object.endObject()
-    return object.bytes + [0x0A]
+    return object.line()
   }
 
   static func isFolder(_ path: String) -> Bool {

@@ -112,8 +112,7 @@ struct AuditHistoryCommand: AsyncParsableCommand {
     for line in lines { try writeAll(line) }
     if lines.isEmpty {
       let name = original.map { "original transaction \(ShownText.plain($0))" } ?? "this customer"
-      note("receipt-tool: nothing is recorded of \(name)")
-      throw ToolExit.invalid
+      throw ToolExit.failure(ToolExit.invalid, "nothing is recorded of \(name)", code: "notFound")
     }
   }
 }

@@ -43,7 +43,7 @@ struct AuditImportCommand: ParsableCommand {
 
   func run() throws {
     let location = options.location
-    let progress = EntryProgress("stored")
+    let progress = Progress("stored")
     do {
       let origin = try origin()
       guard let signer = try location.signer(named: origin) else {
@@ -61,14 +61,14 @@ struct AuditImportCommand: ParsableCommand {
       }
       try report(checkpoint.checkpoint)
     } catch {
-      progress.finish()
+      progress.clear()
       throw AuditInitCommand.failure(error, location)
     }
   }
 
   private func importTrail(
     _ location: TrailLocation, _ configuration: TrailConfiguration, _ signer: NoteSignerKey,
-    _ checkpoints: any CheckpointStore, _ progress: EntryProgress
+    _ checkpoints: any CheckpointStore, _ progress: Progress
   ) throws -> VerifiedCheckpoint {
     let storage = try location.storage(creating: true)
     defer { try? storage.close() }
@@ -99,12 +99,10 @@ struct AuditImportCommand: ParsableCommand {
 
   private func report(_ checkpoint: Checkpoint) throws {
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.auditImport)
       object.member("trail", options.location.name)
-      object.member("entries", checkpoint.size)
-      object.member("root", checkpoint.root.base64)
-      object.endObject()
+      object.member("treeSize", checkpoint.size)
+      object.member("rootHash", checkpoint.root.hexadecimal)
       try writeLine(object)
     } else {
       try writeLine("\(options.location.name)  \(checkpoint.size) entries, root \(checkpoint.root.base64)")

@@ -131,15 +131,13 @@ struct AuditInitCommand: ParsableCommand {
 
   private func report(_ location: TrailLocation, _ key: NoteVerifierKey) throws {
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.auditTrail)
       object.member("trail", location.name)
       object.member("origin", key.name)
       object.member("publicKey", key.text)
       object.member("privateKeyFile", location.privateKeyFile)
       object.member("publicKeyFile", location.publicKey)
       object.member("checkpointFile", location.checkpointFile)
-      object.endObject()
       try writeLine(object)
       return
     }

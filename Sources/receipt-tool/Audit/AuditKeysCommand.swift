@@ -45,11 +45,9 @@ struct AuditKeysCommand: ParsableCommand {
     guard json.json else {
       return try writeLine((index.map { "from entry \($0)  " } ?? "trusted  ") + key.text)
     }
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.auditKey)
     object.member("publicKey", key.text)
     object.member("index", index)
-    object.endObject()
     try writeLine(object)
   }
 }

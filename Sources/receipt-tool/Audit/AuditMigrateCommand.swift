@@ -47,7 +47,7 @@ struct AuditMigrateCommand: ParsableCommand {
   func run() throws {
     let source = options.location
     let target = TrailLocation(target, privateKey: nil, publicKey: nil, checkpoint: targetCheckpoint)
-    let progress = EntryProgress("copied")
+    let progress = Progress("copied")
     do {
       let verifier = try source.verifierKey()
       let signer = try source.requiredSigner()
@@ -64,7 +64,7 @@ struct AuditMigrateCommand: ParsableCommand {
       try copyKeys(source, target, verifier)
       try report(target, checkpoint.checkpoint)
     } catch {
-      progress.finish()
+      progress.clear()
       throw TrailLocation.failure(error, "\(source.name) to \(target.name)")
     }
   }
@@ -81,12 +81,10 @@ struct AuditMigrateCommand: ParsableCommand {
 
   private func report(_ target: TrailLocation, _ checkpoint: Checkpoint) throws {
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.auditMigration)
       object.member("trail", target.name)
-      object.member("entries", checkpoint.size)
-      object.member("root", checkpoint.root.base64)
-      object.endObject()
+      object.member("treeSize", checkpoint.size)
+      object.member("rootHash", checkpoint.root.hexadecimal)
       try writeLine(object)
       return
     }

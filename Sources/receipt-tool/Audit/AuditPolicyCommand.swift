@@ -39,15 +39,13 @@ struct AuditPolicyCommand: ParsableCommand {
   func run() throws {
     guard let digest = RecordInput.digest(digest) else { throw ToolExit.usage }
     guard let text = try options.read({ try $0.policy(digest) }) else {
-      note("receipt-tool: the trail does not have the policy \(digest.hexadecimal)")
-      throw ToolExit.invalid
+      throw ToolExit.failure(
+        ToolExit.invalid, "the trail does not have the policy \(digest.hexadecimal)", code: "notFound")
     }
     guard output.json else { return try writeAll(Array(text.utf8)) }
-    var object = JSONWriter()
-    object.beginObject()
-    object.member("policy", digest.hexadecimal)
+    var object = JSONWriter(.auditPolicy)
+    object.member("policySha256", digest)
     object.member("text", text)
-    object.endObject()
     try writeLine(object)
   }
 }

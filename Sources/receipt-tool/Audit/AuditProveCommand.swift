@@ -54,14 +54,12 @@ struct AuditProveCommand: ParsableCommand {
     try NewFile.write(proof.encoded, to: path, overwriting: overwrites)
     let checkpoint = proof.checkpoint.unverifiedCheckpoint
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.auditProof)
       object.member("proof", path)
       object.member("index", index)
       object.member("origin", checkpoint.origin)
-      object.member("size", checkpoint.size)
-      object.member("root", checkpoint.root.base64)
-      object.endObject()
+      object.member("treeSize", checkpoint.size)
+      object.member("rootHash", checkpoint.root.hexadecimal)
       try writeLine(object)
     } else {
       try writeAll("\(path)  entry \(index) of the \(checkpoint.size) of \(checkpoint.origin)\n")

@@ -32,7 +32,7 @@ struct AuditReindexCommand: ParsableCommand {
 
   func run() throws {
     let location = options.location
-    let progress = EntryProgress("indexed")
+    let progress = Progress("indexed")
     let indexed: UInt64
     do {
       let signer = try location.requiredSigner()
@@ -41,17 +41,15 @@ struct AuditReindexCommand: ParsableCommand {
       indexed = try TrailReindexing(storage, signer: signer).run { progress.show($0, of: $1) }
       progress.finish()
     } catch {
-      progress.finish()
+      progress.clear()
       throw TrailLocation.failure(error, location.name)
     }
     guard output.json else {
       return try writeLine("\(location.name)  the index of \(indexed) entries was rebuilt")
     }
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.auditReindexing)
     object.member("trail", location.name)
-    object.member("indexed", indexed)
-    object.endObject()
+    object.member("entries", indexed)
     try writeLine(object)
   }
 }

@@ -44,11 +44,9 @@ struct AuditRestoreKeysCommand: ParsableCommand {
     guard output.json else {
       return try writeLine("\(location.name)  the keys of erasable parts were restored")
     }
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.auditRestoredKeys)
     object.member("trail", location.name)
-    object.member("keys", true)
-    object.endObject()
+    object.member("hasKeys", true)
     try writeLine(object)
   }
 }

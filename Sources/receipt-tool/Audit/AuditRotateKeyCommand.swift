@@ -80,14 +80,12 @@ struct AuditRotateKeyCommand: AsyncParsableCommand {
         "replaced     \(location.privateKeyFile).replaced-\(succession.index)  (destroy it when no older backup is needed)"
       )
     }
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.auditKeyRotation)
     object.member("trail", location.name)
     object.member("index", succession.index)
     object.member("publicKey", succession.key.text)
     object.member("privateKeyFile", location.privateKeyFile)
     object.member("replacedKeyFile", "\(location.privateKeyFile).replaced-\(succession.index)")
-    object.endObject()
     try writeLine(object)
   }
 }

@@ -39,19 +39,17 @@ struct AuditStatsCommand: ParsableCommand {
   }
 
   private func json(_ log: AuditLog, _ statistics: TrailStatistics, _ root: TreeHash) -> [UInt8] {
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.auditStatistics)
     object.member("trail", options.location.name)
     object.member("origin", log.configuration.origin)
     object.member("once", once(log))
     object.member("entries", statistics.entryCount)
-    object.member("checkpointed", statistics.checkpointSize)
-    object.member("root", root.base64)
+    object.member("treeSize", statistics.checkpointSize)
+    object.member("rootHash", root.hexadecimal)
     object.member("bytes", statistics.storedByteCount)
-    object.member("first", statistics.oldestTime.map(EntryReport.instant))
-    object.member("last", statistics.newestTime.map(EntryReport.instant))
-    object.endObject()
-    return object.bytes + [0x0A]
+    object.member("firstTime", statistics.oldestTime.map(EntryReport.instant))
+    object.member("lastTime", statistics.newestTime.map(EntryReport.instant))
+    return object.line()
   }
 
   private func lines(_ log: AuditLog, _ statistics: TrailStatistics, _ root: TreeHash) -> [UInt8] {

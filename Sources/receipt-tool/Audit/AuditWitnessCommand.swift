@@ -131,11 +131,9 @@ struct AuditWitnessCommand: ParsableCommand {
 
   private func report(_ key: NoteVerifierKey) throws {
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.auditWitness)
       object.member("name", key.name)
       object.member("publicKey", key.text)
-      object.endObject()
       try writeLine(object)
     } else {
       try writeAll("\(key.text)\n")

@@ -106,11 +106,9 @@ struct EntryReport {
 
   /// One JSON object and a line feed. Absent fields are left out.
   func jsonLine() -> [UInt8] {
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.auditEntry)
     append(to: &object)
-    object.endObject()
-    return object.bytes + [UInt8(ascii: "\n")]
+    return object.line()
   }
 
   /// The members of the object.
@@ -144,14 +142,17 @@ struct EntryReport {
     [
       ("index", .number(index)), ("time", .instant(entry.time)), ("kind", .text(entry.kind.rawValue)),
       ("id", entry.id.map(Value.text)), ("format", entry.format.map(Value.text)),
-      ("notification", entry.notification.map(Value.text)), ("subtype", entry.subtype.map(Value.text)),
-      ("receipt", entry.receipt.map(Value.digest)), ("encoding", entry.encoding.map(Value.digest)),
-      ("transaction", entry.transaction.map(Value.text)), ("original", entry.original.map(Value.text)),
-      ("product", entry.product.map(Value.text)), ("bundle", entry.bundle.map(Value.text)),
-      ("environment", entry.environment.map(Value.text)), ("expires", entry.expires.map(Value.instant)),
-      ("revoked", entry.revoked.map(Value.instant)), ("verdict", entry.verdict.map { .text($0.rawValue) }),
-      ("reason", entry.reason.map(Value.text)), ("signer", entry.signer.map(Value.digest)),
-      ("root", entry.root.map(Value.digest)), ("policy", entry.policy.map(Value.digest)),
+      ("notificationType", entry.notification.map(Value.text)), ("subtype", entry.subtype.map(Value.text)),
+      ("receiptSha256", entry.receipt.map(Value.digest)),
+      ("encodingSha256", entry.encoding.map(Value.digest)),
+      ("transactionId", entry.transaction.map(Value.text)),
+      ("originalTransactionId", entry.original.map(Value.text)),
+      ("productId", entry.product.map(Value.text)), ("bundleId", entry.bundle.map(Value.text)),
+      ("environment", entry.environment.map(Value.text)), ("expiresDate", entry.expires.map(Value.instant)),
+      ("revocationDate", entry.revoked.map(Value.instant)),
+      ("verdict", entry.verdict.map { .text($0.rawValue) }),
+      ("reason", entry.reason.map(Value.text)), ("signerSha256", entry.signer.map(Value.digest)),
+      ("rootSha256", entry.root.map(Value.digest)), ("policySha256", entry.policy.map(Value.digest)),
       ("checks", entry.checks.isEmpty ? nil : .checks(entry.checks)),
       ("key", entry.key.map(Value.text)), ("erased", entry.erased.map(Value.number)),
       ("size", entry.size.map(Value.number)),

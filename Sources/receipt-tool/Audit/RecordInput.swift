@@ -12,7 +12,7 @@ enum RecordInput {
   }
 
   /// Members that the trail sets, or that are read separately.
-  private static let passedOver: Set = ["index", "previous", "commitment", "erasable"]
+  private static let passedOver: Set = ["type", "version", "index", "previous", "commitment", "erasable"]
 
   static func record(_ line: [UInt8], now: Timestamp) throws(Failure) -> AuditRecord {
     let members: [JSONMember]
@@ -60,26 +60,26 @@ enum RecordInput {
     case "kind": record.facts.kind = EntryKind(rawValue: try text(member))
     case "id": record.facts.id = try text(member)
     case "format": record.facts.format = try text(member)
-    case "notification": record.facts.notification = try text(member)
+    case "notificationType": record.facts.notification = try text(member)
     case "subtype": record.facts.subtype = try text(member)
-    case "receipt": record.facts.receipt = try digest(member)
-    case "encoding": record.facts.encoding = try digest(member)
-    case "transaction": record.facts.transaction = try text(member)
-    case "original": record.facts.original = try text(member)
-    case "product": record.facts.product = try text(member)
-    case "bundle": record.facts.bundle = try text(member)
+    case "receiptSha256": record.facts.receipt = try digest(member)
+    case "encodingSha256": record.facts.encoding = try digest(member)
+    case "transactionId": record.facts.transaction = try text(member)
+    case "originalTransactionId": record.facts.original = try text(member)
+    case "productId": record.facts.product = try text(member)
+    case "bundleId": record.facts.bundle = try text(member)
     case "environment": record.facts.environment = try text(member)
-    case "expires": record.facts.expires = try instant(member)
-    case "revoked": record.facts.revoked = try instant(member)
+    case "expiresDate": record.facts.expires = try instant(member)
+    case "revocationDate": record.facts.revoked = try instant(member)
     case "verdict":
       guard let verdict = RecordedVerdict(rawValue: try text(member)) else {
         throw Failure(message: "\"verdict\" is valid, invalid or undetermined.")
       }
       record.facts.verdict = verdict
     case "reason": record.facts.reason = try text(member)
-    case "signer": record.facts.signer = try digest(member)
-    case "root": record.facts.root = try digest(member)
-    case "policy": record.facts.policy = try digest(member)
+    case "signerSha256": record.facts.signer = try digest(member)
+    case "rootSha256": record.facts.root = try digest(member)
+    case "policySha256": record.facts.policy = try digest(member)
     case "checks": record.facts.checks = try checks(member)
     case "key": record.facts.key = try text(member)
     case "erased": record.facts.erased = try number(member)

@@ -27,7 +27,7 @@ struct TableFile {
   ///
   /// - Throws: Exit code 73 if the file exists or cannot be created, 74 if it cannot be written; errors of reading the
   ///   trail.
-  func write(_ view: TrailView, overwriting: Bool, progress: EntryProgress) throws {
+  func write(_ view: TrailView, overwriting: Bool, progress: Progress) throws {
     let file = try PendingFile(path, overwriting: overwriting)
     let writer: any RowWriter =
       switch form {
@@ -158,7 +158,9 @@ private final class DatabaseWriter: RowWriter {
 
   func finish() throws {
     try Self.mapping(path) { () throws(StorageError) in
-      try table.finish(indexing: ["transaction", "original", "product", "time", "receipt"])
+      try table.finish(indexing: [
+        "transactionId", "originalTransactionId", "productId", "time", "receiptSha256",
+      ])
     }
   }
 

@@ -170,7 +170,7 @@ struct TrailLocation {
   // MARK: Failures
 
   static func failure(_ error: AuditError, _ name: String) -> ExitCode {
-    ToolExit.failure(code(for: error.code), "\(name): \(error.description)")
+    ToolExit.failure(code(for: error.code), "\(name): \(error.description)", code: error.code.rawValue)
   }
 
   /// The entries are stored and acknowledged; only the checkpoint is missing.
@@ -182,7 +182,7 @@ struct TrailLocation {
   }
 
   static func failure(_ error: StorageError, _ name: String) -> ExitCode {
-    ToolExit.failure(code(for: error.code), "\(name): \(error.description)")
+    ToolExit.failure(code(for: error.code), "\(name): \(error.description)", code: error.code.rawValue)
   }
 
   /// The exit code and message for an error of the trail.

@@ -128,7 +128,7 @@ struct IdentityCreateCommand: ParsableCommand {
       }
       try IdentityDirectory(directory).write(identity, passphrase: passphrase, overwriting: overwrites)
     } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
     }
     try IdentityReport(
       directory: directory, chain: identity.chain, publicKey: identity.privateKey.publicKey
@@ -191,7 +191,7 @@ struct IdentityShowCommand: ParsableCommand {
       publicKey = try IdentityDirectory(directory).loadPublicKey()
       chain = try publicKey == nil ? IdentityDirectory(directory).loadChain() : []
     } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
     }
     try IdentityReport(directory: directory, chain: chain, publicKey: publicKey).write(json: json)
   }

@@ -31,9 +31,8 @@ struct IdentityReport {
   }
 
   private func jsonLine() -> [UInt8] {
-    var object = JSONWriter()
-    object.beginObject()
-    object.member("identity", directory)
+    var object = JSONWriter(.identity)
+    object.member("directory", directory)
     object.name("certificates")
     object.beginArray()
     for certificate in chain {
@@ -41,8 +40,8 @@ struct IdentityReport {
       object.member("subject", certificate.subject)
       object.member("issuer", certificate.issuer)
       object.member("key", Self.name(of: certificate.publicKey.kind))
-      object.member("notBefore", Self.date(certificate.notBefore))
-      object.member("notAfter", Self.date(certificate.notAfter))
+      object.member("notBefore", Timestamp(secondsSince1970: certificate.notBefore))
+      object.member("notAfter", Timestamp(secondsSince1970: certificate.notAfter))
       object.member("sha256", certificate.sha256FingerprintHex)
       object.endObject()
     }
@@ -52,8 +51,7 @@ struct IdentityReport {
       object.member("sha256", publicKey.sha256FingerprintHex)
       object.member("publicKey", Base64.encodeToString(publicKey.subjectPublicKeyInfo))
     }
-    object.endObject()
-    return object.bytes + [UInt8(ascii: "\n")]
+    return object.line()
   }
 
   static func name(of kind: PublicKey.Kind) -> String {

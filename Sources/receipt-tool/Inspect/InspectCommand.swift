@@ -81,17 +81,17 @@ struct InspectCommand: ParsableCommand {
     let apart = try detached.receipt(limit: limit)
     for path in apart.map({ [$0.name] }) ?? paths {
       do {
-        let bytes = try apart?.bytes ?? InputFile(path).readAll(limit: limit)
+        let bytes = try apart?.bytes ?? ReceiptInputText.stripped(InputFile(path).readAll(limit: limit))
         try writeAll(output(of: try UnverifiedReceipt(parsing: bytes), from: path, at: now))
       } catch let failure as ReadFailure {
-        note("receipt-tool: \(failure)")
+        try failure.report()
         exitCode = exitCode ?? ToolExit.unreadableInput
       } catch let error as MalformedReceipt {
-        if json {
-          let report = Inspection(source: path).report(of: error)
-          try writeAll(report.encoded() + [0x0A])
-        }
         note("receipt-tool: \(ShownText.plain(path)): \(error)")
+        try OutputError(
+          ToolExit.invalid, error.message, code: error.code.rawValue, source: path,
+          place: error.place.description
+        ).write()
         exitCode = ToolExit.invalid
       }
     }

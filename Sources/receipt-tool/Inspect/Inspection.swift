@@ -36,6 +36,8 @@ struct Inspection {
 
   func report(of receipt: UnverifiedReceipt) -> JSONValue {
     var members = [
+      JSONMember(name: "type", value: .string(OutputType.inspection.rawValue)),
+      JSONMember(name: "version", value: .integer(OutputType.formatVersion)),
       JSONMember(name: "source", value: .string(source)),
       JSONMember(name: "verified", value: .bool(false)),
       JSONMember(name: "notice", value: .string("UNVERIFIED" + Self.notice)),
@@ -47,20 +49,6 @@ struct Inspection {
     case .detached(let receipt): members += self.members(of: receipt)
     }
     return .object(members)
-  }
-
-  func report(of error: MalformedReceipt) -> JSONValue {
-    .object([
-      JSONMember(name: "source", value: .string(source)),
-      JSONMember(name: "verified", value: .bool(false)),
-      JSONMember(
-        name: "error",
-        value: .object([
-          JSONMember(name: "code", value: .string(error.code.rawValue)),
-          JSONMember(name: "message", value: .string(error.message)),
-          JSONMember(name: "place", value: .string(error.place.description)),
-        ])),
-    ])
   }
 
   // MARK: - JWS
@@ -209,7 +197,7 @@ struct Inspection {
     return members
   }
 
-  private static func value(of content: DetachedContent, _ bytes: [UInt8]) -> JSONValue {
+  static func value(of content: DetachedContent, _ bytes: [UInt8]) -> JSONValue {
     guard case .googlePlayLicense(let license) = content else {
       return (try? JSONValue(parsing: bytes)) ?? .null
     }
@@ -235,10 +223,10 @@ struct Inspection {
             JSONMember(name: "serialNumber", value: .string(Hexadecimal.encode(certificate.serialNumber))),
             JSONMember(
               name: "notBefore",
-              value: .string(Timestamp(secondsSince1970: certificate.notBefore).iso8601Seconds)),
+              value: .string(Timestamp(secondsSince1970: certificate.notBefore).iso8601)),
             JSONMember(
               name: "notAfter",
-              value: .string(Timestamp(secondsSince1970: certificate.notAfter).iso8601Seconds)),
+              value: .string(Timestamp(secondsSince1970: certificate.notAfter).iso8601)),
             JSONMember(name: "sha256", value: .string(certificate.sha256FingerprintHex)),
             JSONMember(name: "key", value: .string(IdentityReport.name(of: certificate.publicKey.kind))),
             JSONMember(name: "signatureAlgorithm", value: .string(certificate.signatureAlgorithmOID)),

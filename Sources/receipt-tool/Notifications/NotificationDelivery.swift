@@ -149,8 +149,16 @@ final class NotificationDelivery: Sendable {
     object([
       ("developerNotification", update.message.notification.encodedJSON()),
       ("messageId", JSONValue.string(update.message.messageId).encoded()),
-      ("purchase", update.entitlement.map { $0.report(at: SystemClock.now()).bytes }),
+      ("purchase", update.entitlement.map(purchase)),
     ])
+  }
+
+  private static func purchase(_ entitlement: PlayEntitlement) -> [UInt8] {
+    var object = JSONWriter()
+    object.beginObject()
+    entitlement.append(to: &object, at: SystemClock.now())
+    object.endObject()
+    return object.bytes
   }
 
   private static func object(_ members: [(String, [UInt8]?)]) -> [UInt8] {
@@ -170,9 +178,8 @@ extension NotificationDelivery.Report {
 
   /// One JSON object. Absent members are left out.
   func json(at instant: Timestamp) -> JSONWriter {
-    var object = JSONWriter()
-    object.beginObject()
-    object.member("time", instant.iso8601)
+    var object = JSONWriter(.notificationDelivery)
+    object.member("time", instant)
     object.member("result", outcome.rawValue)
     object.member("status", Int64(status))
     switch subject {
@@ -181,7 +188,6 @@ extension NotificationDelivery.Report {
     case nil: break
     }
     object.member("message", message)
-    object.endObject()
     return object
   }
 
@@ -189,9 +195,9 @@ extension NotificationDelivery.Report {
     object.member("notificationUUID", notification.uuid?.rawValue)
     object.member("notificationType", notification.type?.rawValue)
     object.member("subtype", notification.subtype?.rawValue)
-    object.member("environment", notification.environment?.rawValue)
+    object.member("environment", notification.environment)
     object.member("bundleId", notification.bundleId)
-    object.member("signed", notification.signedDate?.iso8601)
+    object.member("signedDate", notification.signedDate)
     object.member(
       "originalTransactionId",
       notification.transaction?.originalTransactionId ?? notification.renewalInfo?.originalTransactionId)
@@ -206,7 +212,7 @@ extension NotificationDelivery.Report {
     object.member("event", message.event)
     if let type = message.eventType { object.member("notificationType", type) }
     object.member("packageName", message.packageName)
-    object.member("eventTime", message.eventTime?.iso8601)
+    object.member("eventTime", message.eventTime)
     object.member("purchaseToken", message.purchase?.purchaseToken)
     object.member("state", purchase?.state(at: instant).rawValue)
   }

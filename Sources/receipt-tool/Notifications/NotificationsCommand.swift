@@ -100,7 +100,9 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
         for entitlement in ledger.playEntitlements
         where purchaseToken.map({ $0 == entitlement.id.purchaseToken }) ?? (original == nil) {
           isEmpty = false
-          try writeLine(entitlement.report(at: instant))
+          var object = JSONWriter(.playEntitlement)
+          entitlement.append(to: &object, at: instant)
+          try writeLine(object)
         }
         for consent in ledger.rescindedConsents where original == nil && purchaseToken == nil {
           isEmpty = false
@@ -108,37 +110,31 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
         }
       }
     } catch { throw NotificationStateOptions.failure(error) }
-    guard isEmpty else { return }
-    note("receipt-tool: nothing found")
-    throw ToolExit.invalid
+    if isEmpty { throw ToolExit.failure(ToolExit.invalid, "nothing found", code: "notFound") }
   }
 
   private static func report(_ entitlement: Entitlement, at instant: Timestamp) -> JSONWriter {
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.entitlement)
     object.member("originalTransactionId", entitlement.originalTransactionId)
     object.member("bundleId", entitlement.id.bundleId)
-    object.member("environment", entitlement.id.environment.rawValue)
+    object.member("environment", entitlement.id.environment.outputName)
     object.member("state", entitlement.state(at: instant).rawValue)
     object.member("grantsAccess", entitlement.grantsAccess(at: instant))
     object.member("productId", entitlement.productId)
     object.member("transactionId", entitlement.transactionId)
     object.member("appAccountToken", entitlement.transaction.appAccountToken?.rawValue)
-    object.member("expiresDate", entitlement.expiresDate?.iso8601)
-    object.member("nextChange", entitlement.nextChange(after: instant)?.iso8601)
-    object.endObject()
+    object.member("expiresDate", entitlement.expiresDate)
+    object.member("nextChangeDate", entitlement.nextChange(after: instant))
     return object
   }
 
   private static func report(_ consent: RescindedConsent) -> JSONWriter {
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.rescindedConsent)
     object.member("appTransactionId", consent.appTransactionId)
     object.member("bundleId", consent.bundleId)
-    object.member("environment", consent.environment.rawValue)
+    object.member("environment", consent.environment.outputName)
     object.member("state", "consent-rescinded")
-    object.member("signed", consent.signedDate?.iso8601)
-    object.endObject()
+    object.member("signedDate", consent.signedDate)
     return object
   }
 }

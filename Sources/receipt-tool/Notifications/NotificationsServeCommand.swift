@@ -125,11 +125,9 @@ struct NotificationsServeCommand: AsyncParsableCommand {
       googlePlay: try play.receiver(over: transport, allowsPlainHTTP: allowsPlainHTTP),
       store: try state.open(), forward: work)
     let listener = try HTTPListener(host: host, port: port)
-    var ready = JSONWriter()
-    ready.beginObject()
-    ready.member("listening", host)
+    var ready = JSONWriter(.notificationListener)
+    ready.member("host", host)
     ready.member("port", Int64(listener.port))
-    ready.endObject()
     try writeLine(ready)
     let output = Mutex(())
     listener.serve(bodyLimit: 1 << 20) { request in
@@ -148,7 +146,9 @@ struct NotificationsServeCommand: AsyncParsableCommand {
         }
       }
       if report.isFatal {
-        Glibc.exit(ToolExit.failure(ToolExit.inputOutput, "\(state.path): \(report.message ?? "")").rawValue)
+        let code = ToolExit.failure(ToolExit.inputOutput, "\(state.path): \(report.message ?? "")")
+        try? OutputError.writeLast(code)
+        Glibc.exit(code.rawValue)
       }
       return report.status
     }

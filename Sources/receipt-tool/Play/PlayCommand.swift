@@ -10,7 +10,9 @@ struct PlayCommand: ParsableCommand {
     commandName: "play",
     abstract: "Call the Google Play Developer API: purchases, refunds, voided purchases.",
     discussion: """
-      Answers are printed as one JSON object a line.
+      Answers are printed as Google Play gives them, one JSON object a line; of a
+      call that answers nothing, what it did. With --json each is the member
+      response of an object that also names the endpoint.
 
       EXAMPLES:
         receipt-tool play get TOKEN --type subscription \\
@@ -54,10 +56,12 @@ struct PlayGetCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.withClient { client in
       switch (type, productV1) {
-      case (.subscription, _): try options.printLine(await client.send(.subscription(token)).encodedJSON())
-      case (.product, nil): try options.printLine(await client.send(.product(token)).encodedJSON())
+      case (.subscription, _):
+        try options.show(await client.send(.subscription(token)).encodedJSON(), of: .subscription)
+      case (.product, nil): try options.show(await client.send(.product(token)).encodedJSON(), of: .product)
       case (.product, let product?):
-        try options.printLine(await client.send(.productV1(of: product, token: token)).encodedJSON())
+        try options.show(
+          await client.send(.productV1(of: product, token: token)).encodedJSON(), of: .productV1)
       }
     }
   }
@@ -83,7 +87,9 @@ struct PlayAcknowledgeCommand: AsyncParsableCommand {
         let request = SubscriptionAcknowledgeRequest().with { $0.developerPayload = payload }
         try await client.send(.acknowledgeSubscription(of: product, token: token, with: request))
       }
-      try options.printDone("purchaseToken", token, "acknowledged")
+      try options.showDone(
+        "purchaseToken", token, "acknowledged",
+        by: type == .product ? .acknowledgeProduct : .acknowledgeSubscription)
     }
   }
 }
@@ -98,7 +104,7 @@ struct PlayConsumeCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.withClient { client in
       try await client.send(.consumeProduct(of: product, token: token))
-      try options.printDone("purchaseToken", token, "consumed")
+      try options.showDone("purchaseToken", token, "consumed", by: .consumeProduct)
     }
   }
 }
@@ -128,7 +134,7 @@ struct PlayRevokeCommand: AsyncParsableCommand {
     try await options.withClient { client in
       _ = try await client.send(
         .revokeSubscription(token, with: RevokeSubscriptionRequest(revocationContext: context)))
-      try options.printDone("purchaseToken", token, "revoked")
+      try options.showDone("purchaseToken", token, "revoked", by: .revokeSubscription)
     }
   }
 }
@@ -142,7 +148,7 @@ struct PlayRefundCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.withClient { client in
       try await client.send(.refundOrder(orderId, revokesAccess: revoke ? true : nil))
-      try options.printDone("orderId", orderId, "refunded")
+      try options.showDone("orderId", orderId, "refunded", by: .refundOrder)
     }
   }
 }
@@ -166,7 +172,7 @@ struct PlayVoidedCommand: AsyncParsableCommand {
     query.includesPartialRefunds = partial ? true : nil
     try await options.withClient { client in
       for try await voided in client.voidedPurchases(query) {
-        try options.printLine(voided.encodedJSON())
+        try options.show(voided.encodedJSON(), of: .voidedPurchases)
       }
     }
   }

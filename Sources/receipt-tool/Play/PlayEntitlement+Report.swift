@@ -4,10 +4,8 @@ import Entitlements
 import ReceiptCodec
 
 extension PlayEntitlement {
-  /// One JSON object with the state at an instant. Absent members are left out.
-  func report(at instant: Timestamp) -> JSONWriter {
-    var object = JSONWriter()
-    object.beginObject()
+  /// Adds the members of an object, with the state at an instant. Absent members are left out.
+  func append(to object: inout JSONWriter, at instant: Timestamp) {
     object.member("purchaseToken", id.purchaseToken)
     object.member("packageName", id.packageName)
     object.member("state", state(at: instant).rawValue)
@@ -23,9 +21,7 @@ extension PlayEntitlement {
     object.member("obfuscatedProfileId", obfuscatedProfileId)
     object.member("linkedPurchaseToken", linkedPurchaseToken)
     object.member("replacedByPurchaseToken", replacedByPurchaseToken)
-    object.member("expiresDate", items.compactMap(\.expiryTime).max()?.iso8601)
-    object.member("nextChange", nextChange(after: instant)?.iso8601)
-    object.endObject()
-    return object
+    object.member("expiresDate", items.compactMap(\.expiryTime).max())
+    object.member("nextChangeDate", nextChange(after: instant))
   }
 }

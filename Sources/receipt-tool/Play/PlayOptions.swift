@@ -70,7 +70,9 @@ struct PlayOptions: ParsableArguments {
     name: .customLong("package"), help: ArgumentHelp("The app, by its package name.", valueName: "NAME"))
   var packageName: String
 
-  @Flag(name: .customLong("json"), help: "Accepted for uniformity: the output is always JSON.")
+  @Flag(
+    name: .customLong("json"),
+    help: "Print each answer as the member response of a JSON object with its endpoint.")
   var json = false
 
   func validate() throws {
@@ -89,20 +91,24 @@ struct PlayOptions: ParsableArguments {
     do {
       try await calls(client)
     } catch let error as GooglePlayError {
-      throw ToolExit.failure(error.isRetryable ? ToolExit.undetermined : ToolExit.invalid, error.description)
+      throw ToolExit.failure(
+        error.isRetryable ? ToolExit.undetermined : ToolExit.invalid, error.description,
+        code: error.code?.rawValue)
     }
   }
 
-  func printLine(_ bytes: [UInt8]) throws { try writeAll(bytes + [0x0A]) }
+  func show(_ response: [UInt8], of endpoint: GooglePlayEndpoint) throws {
+    try APIResponse(endpoint: endpoint.rawValue, body: response).write(json: json)
+  }
 
-  /// What is printed of a call that answers nothing.
-  func printDone(_ member: String, _ value: String, _ result: String) throws {
+  /// Prints what was done by a call that answers nothing.
+  func showDone(_ member: String, _ value: String, _ result: String, by endpoint: GooglePlayEndpoint) throws {
     var object = JSONWriter()
     object.beginObject()
     object.member(member, value)
     object.member("result", result)
     object.endObject()
-    try writeLine(object)
+    try show(object.bytes, of: endpoint)
   }
 }
 

@@ -13,8 +13,9 @@ struct APICommand: ParsableCommand {
     commandName: "api",
     abstract: "Call the App Store Server API: transactions, subscriptions, notifications.",
     discussion: """
-      Answers are printed as one JSON object a line; signed parts are verified
-      first, and printed decoded.
+      Answers are printed as the App Store gives them, one JSON object a line;
+      signed parts are verified first, and printed decoded. With --json each is the
+      member response of an object that also names the endpoint.
 
       EXAMPLES:
         receipt-tool api transactions history 2000000001 \\
@@ -54,7 +55,7 @@ struct APIOptions: ParsableArguments {
 
   @Flag(
     name: .customLong("json"),
-    help: "Accepted for uniformity: the output is always JSON, or compact JWS with --raw.")
+    help: "Print each answer as the member response of a JSON object with its endpoint.")
   var json = false
 
   func validate() throws {
@@ -88,11 +89,20 @@ struct APIOptions: ParsableArguments {
     }
   }
 
-  func show<Payload>(_ part: VerifiedPayload<Payload>, _ encoded: (Payload) -> [UInt8]) throws {
-    try printLine(raw ? Array(part.compact.utf8) : encoded(part.payload))
+  func show<Payload>(
+    _ part: VerifiedPayload<Payload>, of endpoint: AppStoreServerEndpoint, _ encoded: (Payload) -> [UInt8]
+  ) throws {
+    guard raw else { return try show(encoded(part.payload), of: endpoint) }
+    guard json else { return try writeAll(part.compact + "\n") }
+    var object = JSONWriter(.apiResponse)
+    object.member("endpoint", endpoint.rawValue)
+    object.member("response", part.compact)
+    try writeLine(object)
   }
 
-  func printLine(_ bytes: [UInt8]) throws { try writeAll(bytes + [0x0A]) }
+  func show(_ response: [UInt8], of endpoint: AppStoreServerEndpoint) throws {
+    try APIResponse(endpoint: endpoint.rawValue, body: response).write(json: json)
+  }
 
   static func instant(_ text: String, _ flag: String) throws -> Timestamp {
     do throws(MalformedReceipt) {
@@ -115,7 +125,9 @@ struct APITransactionsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        try options.show(await client.send(.transaction(transactionId))) { $0.encodedJSON() }
+        try options.show(await client.send(.transaction(transactionId)), of: .transaction) {
+          $0.encodedJSON()
+        }
       }
     }
   }
@@ -137,7 +149,7 @@ struct APITransactionsCommand: ParsableCommand {
       }
       try await options.withClient { client in
         for try await transaction in client.pages(.transactionHistory(of: transactionId, filter: filter)) {
-          try options.show(transaction) { $0.encodedJSON() }
+          try options.show(transaction, of: .transactionHistory) { $0.encodedJSON() }
         }
       }
     }
@@ -151,7 +163,7 @@ struct APITransactionsCommand: ParsableCommand {
     func run() async throws {
       try await options.withClient { client in
         for try await transaction in client.pages(.refundHistory(of: transactionId)) {
-          try options.show(transaction) { $0.encodedJSON() }
+          try options.show(transaction, of: .refundHistory) { $0.encodedJSON() }
         }
       }
     }
@@ -168,7 +180,9 @@ struct APITransactionsCommand: ParsableCommand {
           note("receipt-tool: the App Store does not know the order \(orderId) as one of this app")
           return
         }
-        for transaction in transactions { try options.show(transaction) { $0.encodedJSON() } }
+        for transaction in transactions {
+          try options.show(transaction, of: .orderLookup) { $0.encodedJSON() }
+        }
       }
     }
   }
@@ -181,7 +195,9 @@ struct APITransactionsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        try options.show(await client.send(.appTransaction(of: transactionId))) { $0.encodedJSON() }
+        try options.show(await client.send(.appTransaction(of: transactionId)), of: .appTransaction) {
+          $0.encodedJSON()
+        }
       }
     }
   }
@@ -210,7 +226,7 @@ struct APISubscriptionsCommand: ParsableCommand {
             member("renewalInfo", renewalInfo, of: &object) { $0.encodedJSON() }
           }
           object.endObject()
-          try options.printLine(object.bytes)
+          try options.show(object.bytes, of: .subscriptionStatuses)
         }
       }
     }
@@ -256,7 +272,7 @@ struct APINotificationsCommand: ParsableCommand {
       }
       try await options.withClient { client in
         for try await sent in client.pages(.notificationHistory(request)) {
-          try options.show(sent.notification) { $0.encodedJSON() }
+          try options.show(sent.notification, of: .notificationHistory) { $0.encodedJSON() }
         }
       }
     }
@@ -277,7 +293,8 @@ struct APINotificationsCommand: ParsableCommand {
 
     func run() async throws {
       try await options.withClient { client in
-        try options.printLine(await client.send(.requestTestNotification()).encodedJSON())
+        try options.show(
+          await client.send(.requestTestNotification()).encodedJSON(), of: .requestTestNotification)
       }
     }
   }
@@ -306,7 +323,7 @@ struct APINotificationsCommand: ParsableCommand {
           object.string(sent.notification.compact)
         }
         object.endObject()
-        try options.printLine(object.bytes)
+        try options.show(object.bytes, of: .testNotificationStatus)
       }
     }
   }

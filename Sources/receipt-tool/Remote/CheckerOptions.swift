@@ -121,8 +121,7 @@ struct CheckerOptions: ParsableArguments {
 
   /// The instant at which receipts are evaluated.
   private static func clock(_ policy: VerificationPolicy) -> @Sendable () -> Timestamp {
-    if case .at(let instant) = policy.timeRule { return { instant } }
-    return { SystemClock.now() }
+    { policy.instant }
   }
 
   /// The checkers, in the order named.

@@ -35,7 +35,7 @@ struct TokenCommand: ParsableCommand {
     help: ArgumentHelp("Seconds until it expires, at most 3600.", valueName: "SECONDS"))
   var lifetime = 300
 
-  @Flag(name: .customLong("json"), help: "Print one JSON object: token, expires.")
+  @Flag(name: .customLong("json"), help: "Print one JSON object: token, expiresDate.")
   var json = false
 
   func validate() throws {
@@ -54,11 +54,9 @@ struct TokenCommand: ParsableCommand {
       try writeAll(token + "\n")
       return
     }
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.token)
     object.member("token", token)
-    object.member("expires", now.addingSeconds(Double(lifetime)).iso8601)
-    object.endObject()
+    object.member("expiresDate", now.addingSeconds(Double(lifetime)))
     try writeLine(object)
   }
 }

@@ -83,7 +83,8 @@ struct SignCommand: ParsableCommand {
       receipt = try signer.sign(parsed, usesPSS: usesPSS)
       signedAt = parsed.signedAt
     } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), "\(input): \(error.description)")
+      throw ToolExit.failure(
+        ToolExit.code(for: error), "\(input): \(error.description)", code: error.code.rawValue)
     }
     let contents = contents(of: receipt, signedAt: signedAt)
     if let output {
@@ -99,12 +100,10 @@ struct SignCommand: ParsableCommand {
     let encoded =
       encodesBase64 || (!isText && (json || isTerminal)) ? Base64.encode(receipt) : receipt
     guard json else { return isTerminal ? encoded + [UInt8(ascii: "\n")] : encoded }
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.signedReceipt)
     object.member("format", format.rawValue)
-    object.member("signedAt", signedAt?.iso8601)
+    object.member("signedDate", signedAt)
     object.member("receipt", String(decoding: encoded, as: UTF8.self))
-    object.endObject()
-    return object.bytes + [UInt8(ascii: "\n")]
+    return object.line()
   }
 }

@@ -14,7 +14,8 @@ struct StoreControlCommand: AsyncParsableCommand {
       Members are given as NAME=VALUE: true, false, null and numbers are what they
       look like, all else is text, and so is what follows NAME:= only where it is no
       JSON. The controls are listed in the documentation of store-emulator. The
-      answer is one JSON object, on standard output.
+      answer is one JSON object, on standard output; with --json it is the member
+      response of an object that also names the endpoint.
 
       EXAMPLES:
         receipt-tool store control --emulator http://localhost:8080 buy \\
@@ -30,6 +31,7 @@ struct StoreControlCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("The plain port of the emulator.", valueName: "URL")) var emulator: String
   @OptionGroup var server: ServerOptions
+  @OptionGroup var output: JSONOption
   @Argument(help: "What happens, such as buy.") var control: String
   @Argument(help: ArgumentHelp("The members of the request.", valueName: "NAME=VALUE")) var members:
     [String] = []
@@ -82,6 +84,6 @@ struct StoreControlCommand: AsyncParsableCommand {
         (try? JSONValue(parsing: response.body))?["error"]?.string ?? "the status is \(response.status)"
       throw ToolExit.failure(ToolExit.invalid, reason)
     }
-    try writeAll(response.body + [UInt8(ascii: "\n")])
+    try APIResponse(endpoint: "POST /_emulator/\(control)", body: response.body).write(json: output.json)
   }
 }

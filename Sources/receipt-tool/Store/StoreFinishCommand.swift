@@ -56,12 +56,10 @@ struct StoreFinishCommand: AsyncParsableCommand {
     }
     for transaction in finished {
       if output.json {
-        var object = JSONWriter()
-        object.beginObject()
-        object.member("finished", transaction.id.rawValue)
-        object.member("transaction", transaction.transactionIdentifier)
-        object.member("product", transaction.payment.productIdentifier)
-        object.endObject()
+        var object = JSONWriter(.storeFinish)
+        object.member("id", transaction.id.rawValue)
+        object.member("transactionId", transaction.transactionIdentifier)
+        object.member("productId", transaction.payment.productIdentifier)
         try writeLine(object)
       } else {
         let line =
@@ -71,7 +69,9 @@ struct StoreFinishCommand: AsyncParsableCommand {
       }
     }
     for identifier in missing {
-      note("receipt-tool: the queue has no transaction \(ShownText.plain(identifier))")
+      let message = "the queue has no transaction \(ShownText.plain(identifier))"
+      note("receipt-tool: \(message)")
+      try OutputError(ToolExit.invalid, message, code: "notFound").write()
     }
     if !missing.isEmpty { throw ToolExit.invalid }
   }

@@ -17,7 +17,7 @@ extension StoreFolder {
     do throws(SigningError) {
       identity = try IdentityDirectory(path).load { note("receipt-tool: \($0)") }
     } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
     }
     let catalog = try catalog()
     do {
@@ -69,17 +69,17 @@ extension StoreFolder {
         case .storage: ToolExit.inputOutput
         case .corrupt, .signing, .invalidOption: ToolExit.unreadableInput
         }
-      return ToolExit.failure(code, error.description)
+      return ToolExit.failure(code, error.description, code: error.code.rawValue)
     case let error as RecordStorageError:
       let code: ExitCode =
         switch error.code {
         case .notFound, .notAStorage, .corrupt, .unsupported: ToolExit.unreadableInput
         case .full, .busy, .inputOutput, .syncFailed, .closed: ToolExit.inputOutput
         }
-      return ToolExit.failure(code, error.description)
+      return ToolExit.failure(code, error.description, code: error.code.rawValue)
     case let error as PaymentQueueError:
       if let fault = error.storageError { return failure(fault) }
-      return ToolExit.failure(ToolExit.invalid, error.description)
+      return ToolExit.failure(ToolExit.invalid, error.description, code: error.code.rawValue)
     case let error as StoreError: return ToolExit.failure(ToolExit.invalid, error.description)
     default: return error
     }

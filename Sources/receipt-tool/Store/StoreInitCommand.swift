@@ -95,7 +95,7 @@ struct StoreInitCommand: AsyncParsableCommand {
       let identity = try SigningIdentity.create(authority)
       try IdentityDirectory(directory).write(identity)
     } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
     }
     try NewFile.write(products, to: isStoreKit ? folder.storeKitCatalogFile : folder.ownCatalogFile)
     do {
@@ -133,12 +133,10 @@ struct StoreInitCommand: AsyncParsableCommand {
   private func report(_ folder: StoreFolder) async throws {
     let count = try folder.catalog().products.count
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.store)
       object.member("store", directory)
       object.member("products", Int64(count))
-      object.member("root", "\(directory)/\(IdentityDirectory.rootFileName)")
-      object.endObject()
+      object.member("rootFile", "\(directory)/\(IdentityDirectory.rootFileName)")
       try writeLine(object)
     } else {
       try writeAll(

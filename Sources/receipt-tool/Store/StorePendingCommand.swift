@@ -42,15 +42,13 @@ struct StorePendingCommand: AsyncParsableCommand {
 
   private func write(_ purchase: PendingPurchase) throws {
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
+      var object = JSONWriter(.pendingPurchase)
       object.member("state", "waiting")
       object.member("request", purchase.requestIdentifier)
       object.member("account", purchase.account)
-      object.member("product", purchase.payment.productIdentifier)
+      object.member("productId", purchase.payment.productIdentifier)
       object.member("quantity", Int64(purchase.payment.quantity))
-      object.member("date", purchase.date.iso8601)
-      object.endObject()
+      object.member("requestDate", purchase.date)
       try writeLine(object)
     } else {
       let line =

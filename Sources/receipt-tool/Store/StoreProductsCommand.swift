@@ -41,10 +41,8 @@ struct StoreProductsCommand: AsyncParsableCommand {
       for product in response.products { try write(product) }
       for identifier in response.invalidProductIdentifiers.sorted() {
         if output.json {
-          var object = JSONWriter()
-          object.beginObject()
-          object.member("invalidProduct", identifier)
-          object.endObject()
+          var object = JSONWriter(.storeInvalidProduct)
+          object.member("productId", identifier)
           try writeLine(object)
         } else {
           try writeLine("\(identifier)  INVALID")
@@ -57,17 +55,15 @@ struct StoreProductsCommand: AsyncParsableCommand {
 
   private func write(_ product: Product) throws {
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
-      object.member("product", product.productIdentifier)
-      object.member("type", product.type.rawValue)
-      object.member("title", product.localizedTitle)
+      var object = JSONWriter(.storeProduct)
+      object.member("productId", product.productIdentifier)
+      object.member("productType", product.type.rawValue)
+      object.member("displayName", product.localizedTitle)
       object.member("description", product.localizedDescription)
-      object.member("price", product.price.description)
+      object.member("price", Int64((product.price * 1000).description))
       object.member("currency", product.currency)
-      object.member("localizedPrice", product.localizedPrice)
+      object.member("displayPrice", product.localizedPrice)
       object.member("period", product.subscription?.period.description)
-      object.endObject()
       try writeLine(object)
       return
     }

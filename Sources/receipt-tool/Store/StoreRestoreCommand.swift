@@ -95,19 +95,17 @@ struct StorePurchasesCommand: AsyncParsableCommand {
   private func write(_ purchase: RecordedPurchase) throws {
     let sold = purchase.transaction
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
-      object.member("transaction", sold.transactionIdentifier)
-      object.member("original", sold.originalTransactionIdentifier)
-      object.member("product", sold.payment.productIdentifier)
+      var object = JSONWriter(.storePurchase)
+      object.member("transactionId", sold.transactionIdentifier)
+      object.member("originalTransactionId", sold.originalTransactionIdentifier)
+      object.member("productId", sold.payment.productIdentifier)
       object.member("quantity", Int64(sold.payment.quantity))
-      object.member("date", sold.transactionDate.iso8601)
-      object.member("expires", purchase.current.expiresDate?.iso8601)
-      object.member("revoked", purchase.current.revocationDate?.iso8601)
-      object.member("chargedMilliunits", purchase.charged)
+      object.member("purchaseDate", sold.transactionDate)
+      object.member("expiresDate", purchase.current.expiresDate)
+      object.member("revocationDate", purchase.current.revocationDate)
+      object.member("price", purchase.charged)
       object.member("finished", purchase.isFinished)
-      object.member("restoration", purchase.isRestoration)
-      object.endObject()
+      object.member("restored", purchase.isRestoration)
       try writeLine(object)
       return
     }

@@ -79,17 +79,16 @@ struct StoreSubscriptionCommand: AsyncParsableCommand {
   private func write(_ subscription: Subscription, at now: Timestamp) throws {
     let status = subscription.status(at: now).rawValue
     if output.json {
-      var object = JSONWriter()
-      object.beginObject()
-      object.member("original", subscription.originalTransactionIdentifier)
-      object.member("product", subscription.productIdentifier)
-      object.member("status", status)
-      object.member("expires", subscription.expiresDate.iso8601)
-      object.member("renews", subscription.autoRenews)
-      object.member("renewsTo", subscription.autoRenewProductIdentifier)
-      object.member("transaction", subscription.transaction.transactionId)
-      object.member("familyShared", subscription.isFamilyShared)
-      object.endObject()
+      var object = JSONWriter(.storeSubscription)
+      object.member("originalTransactionId", subscription.originalTransactionIdentifier)
+      object.member("productId", subscription.productIdentifier)
+      object.member("state", status)
+      object.member("expiresDate", subscription.expiresDate)
+      object.member("autoRenewStatus", (subscription.autoRenews ? AutoRenewStatus.on : .off).rawValue)
+      object.member("autoRenewProductId", subscription.autoRenewProductIdentifier)
+      object.member("transactionId", subscription.transaction.transactionId)
+      let ownership: InAppOwnershipType = subscription.isFamilyShared ? .familyShared : .purchased
+      object.member("inAppOwnershipType", ownership.rawValue)
       try writeLine(object)
       return
     }

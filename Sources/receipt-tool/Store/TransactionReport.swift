@@ -31,21 +31,19 @@ struct TransactionReport {
 
   /// One JSON object and a line feed. Absent fields are left out.
   func jsonLine(receipt: [UInt8]? = nil) -> [UInt8] {
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.storeTransaction)
     object.member("id", transaction.id.rawValue)
     object.member("state", state)
-    object.member("product", transaction.payment.productIdentifier)
+    object.member("productId", transaction.payment.productIdentifier)
     object.member("quantity", Int64(transaction.payment.quantity))
-    object.member("username", transaction.payment.applicationUsername)
-    object.member("transaction", transaction.transactionIdentifier)
-    object.member("original", originalIdentifier)
-    object.member("date", transaction.transactionDate?.iso8601)
+    object.member("applicationUsername", transaction.payment.applicationUsername)
+    object.member("transactionId", transaction.transactionIdentifier)
+    object.member("originalTransactionId", originalIdentifier)
+    object.member("purchaseDate", transaction.transactionDate)
     object.member("errorCode", transaction.error.map { Int64($0.code.rawValue) })
-    object.member("error", transaction.error?.message)
+    object.member("message", transaction.error?.message)
     object.member("receipt", receipt.map { String(decoding: $0, as: UTF8.self) })
-    object.endObject()
-    return object.bytes + [UInt8(ascii: "\n")]
+    return object.line()
   }
 
   func write(json: Bool, _ colors: Colors, receipt: [UInt8]? = nil) throws {
@@ -85,18 +83,16 @@ enum NotificationReport {
   }
 
   private static func jsonLine(_ notification: SignedNotification, signed: Bool) -> [UInt8] {
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.storeNotification)
     object.member("number", notification.number)
     object.member("notificationType", notification.type.rawValue)
     object.member("subtype", notification.subtype?.rawValue)
     object.member("notificationUUID", notification.uuid.rawValue)
-    object.member("signedDate", notification.signedDate.iso8601)
+    object.member("signedDate", notification.signedDate)
     object.member("account", notification.account)
-    object.member("transaction", notification.transactionIdentifier)
-    object.member("original", notification.originalTransactionIdentifier)
+    object.member("transactionId", notification.transactionIdentifier)
+    object.member("originalTransactionId", notification.originalTransactionIdentifier)
     if signed { object.member("signedPayload", notification.signedPayload) }
-    object.endObject()
-    return object.bytes + [UInt8(ascii: "\n")]
+    return object.line()
   }
 }

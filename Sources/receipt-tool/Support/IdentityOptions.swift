@@ -79,21 +79,22 @@ struct IdentityOptions: ParsableArguments {
       }
     } catch {
       throw ToolExit.failure(
-        ToolExit.code(for: error), "\(GivenValue.described(directory ?? "")): \(error.description)")
+        ToolExit.code(for: error), "\(GivenValue.described(directory ?? "")): \(error.description)",
+        code: error.code.rawValue)
     }
     let key = try InputFile.contents(of: keyFile ?? "")
     guard let chainFile else {
       do throws(SigningError) {
         return SigningIdentity(appKey: try SigningIdentity.privateKey(inFile: key, passphrase: passphrase))
       } catch {
-        throw ToolExit.failure(ToolExit.code(for: error), error.description)
+        throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
       }
     }
     let chain = try InputFile.contents(of: chainFile)
     do throws(SigningError) {
       return try SigningIdentity(keyFile: key, chainFile: chain, passphrase: passphrase)
     } catch {
-      throw ToolExit.failure(ToolExit.code(for: error), error.description)
+      throw ToolExit.failure(ToolExit.code(for: error), error.description, code: error.code.rawValue)
     }
   }
 }

@@ -91,6 +91,12 @@ struct ReadFailure: Error, CustomStringConvertible {
   let path: String
   let message: String
   var description: String { "cannot read \(GivenValue.described(path)): \(message)" }
+
+  /// Says on standard error, and under `--json` as an object, that one of several inputs cannot be read.
+  func report() throws(ExitCode) {
+    note("receipt-tool: \(self)")
+    try OutputError(ToolExit.unreadableInput, description, source: path).write()
+  }
 }
 
 /// The system's message for an error number.

@@ -17,8 +17,11 @@ func writeAll(_ bytes: [UInt8]) throws(ExitCode) {
 /// Writes text to standard output, unchanged.
 func writeAll(_ text: String) throws(ExitCode) { try writeAll(Array(text.utf8)) }
 
-/// A line of JSON on standard output.
-func writeLine(_ object: JSONWriter) throws(ExitCode) { try writeAll(object.bytes + [0x0A]) }
+/// Ends an object of the output, and writes it as a line to standard output.
+func writeLine(_ object: JSONWriter) throws(ExitCode) {
+  var object = object
+  try writeAll(object.line())
+}
 
 /// Writes human-readable lines to standard output, with control characters escaped.
 func writeLine(_ lines: String...) throws(ExitCode) {
@@ -72,6 +75,9 @@ enum StandardStreams {
   }
 
   static func outputFailure() -> ExitCode {
-    ToolExit.failure(ToolExit.inputOutput, "cannot write to standard output: \(systemMessage(errno))")
+    note("receipt-tool: cannot write to standard output: \(systemMessage(errno))")
+    // Nor could an object say so.
+    OutputError.keep(nil)
+    return ToolExit.inputOutput
   }
 }

@@ -12,6 +12,16 @@ extension ReceiptEnvironment.Category: ExpressibleByArgument {
 extension ReceiptKind: ExpressibleByArgument {}
 extension ReceiptAlgorithm: ExpressibleByArgument {}
 
+extension VerificationPolicy {
+  /// The instant of `--time`, if it is one.
+  var statedInstant: Timestamp? {
+    if case .at(let instant) = timeRule { instant } else { nil }
+  }
+
+  /// The instant at which subscriptions are evaluated: that of `--time`, or now.
+  var instant: Timestamp { statedInstant ?? SystemClock.now() }
+}
+
 /// The verification policy.
 struct PolicyOptions: ParsableArguments {
   @Option(

@@ -14,10 +14,18 @@ enum ToolExit {
   /// Output, a file or a storage could not be written.
   static let inputOutput = ExitCode(74)
 
-  /// Writes the error to standard error, and returns the exit code to throw.
-  static func failure(_ code: ExitCode, _ message: String) -> ExitCode {
+  /// Writes the error to standard error, and returns the exit code to throw. With `--json` the error is also the last
+  /// object of the output.
+  ///
+  /// - Parameters:
+  ///   - exitCode: The exit code.
+  ///   - message: The sentence.
+  ///   - code: The failing part's own code.
+  /// - Returns: The exit code.
+  static func failure(_ exitCode: ExitCode, _ message: String, code: String? = nil) -> ExitCode {
     note("receipt-tool: \(message)")
-    return code
+    OutputError.keep(OutputError(exitCode, message, code: code))
+    return exitCode
   }
 }
 

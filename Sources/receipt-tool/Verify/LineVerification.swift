@@ -13,8 +13,10 @@ struct LineVerification: Sendable {
   let checkers: [any RemoteChecker]
   let recorder: VerdictRecorder?
   let source: String
-  let asJSON: Bool
+  let instant: Timestamp?
+  let output: VerdictOutput
   let colors: Colors
+  let progress: Progress
   /// Whether each line is a key, a tab and a receipt; see ``KeyedLine``.
   var isKeyed = false
 
@@ -48,7 +50,7 @@ struct LineVerification: Sendable {
   ) async throws {
     var splitter = LineSplitter(
       maximumLineLength: maximumLineLength + (isKeyed ? KeyedLine.maximumKeyLength + 1 : 0))
-    var progress = ProgressBar(total: input.byteCount)
+    var byteCount = 0
     let inFlight = max(2, 2 * Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     var batch: [[UInt8]] = []
     var keys: [String] = []
@@ -68,6 +70,7 @@ struct LineVerification: Sendable {
       let outcome = try await pending.removeFirst().value
       try writeAll(outcome.output)
       tally.add(outcome.tally)
+      progress.show(tally.count, share: input.byteCount.map { Double(byteCount) / Double(max($0, 1)) })
     }
 
     var failure: ReadFailure?
@@ -75,7 +78,7 @@ struct LineVerification: Sendable {
     reading: while true {
       var piece: [UInt8] = []
       do throws(ReadFailure) { piece = try input.read(atMost: 1 << 18) } catch { failure = error }
-      progress.advance(by: piece.count)
+      byteCount += piece.count
       // Ignore a line that the failure truncated.
       let lines = !piece.isEmpty ? splitter.split(piece) : failure == nil ? splitter.finish() : []
       for line in lines {
@@ -85,9 +88,9 @@ struct LineVerification: Sendable {
             break reading
           }
           keys.append(keyed.key)
-          batch.append(keyed.receipt)
+          batch.append(ReceiptInputText.stripped(keyed.receipt))
         } else {
-          batch.append(line)
+          batch.append(ReceiptInputText.stripped(line))
         }
         batchByteCount += line.count
         if batch.count >= Self.linesInBatch || batchByteCount >= Self.bytesInBatch {
@@ -100,7 +103,7 @@ struct LineVerification: Sendable {
     let lineCount = nextIndex + batch.count
     submit()
     while !pending.isEmpty { try await writeFirstOutcome() }
-    progress.finish()
+    progress.clear()
     if hasLineWithoutKey { throw KeyedLine.failure(source: source, index: lineCount) }
     if let failure { throw failure }
   }
@@ -114,10 +117,11 @@ struct LineVerification: Sendable {
     for (offset, verified) in verdicts.enumerated() {
       let verdict = recorded?[offset].verdict ?? verified
       outcome.tally.count(verdict)
-      var report = VerdictReport(source: source, index: firstIndex + offset, verdict: verdict)
+      var report = VerdictReport(
+        source: source, index: firstIndex + offset, verdict: verdict, instant: instant)
       if isKeyed { report.key = keys[offset] }
       report.recorded = recorded?[offset].acknowledgement
-      outcome.output += asJSON ? report.jsonLine() : Array(colors.painted(report.text()).utf8)
+      outcome.output += try report.line(output, colors)
     }
     return outcome
   }

@@ -5,11 +5,21 @@ import ReceiptBytes
 import ReceiptCodec
 import ReceiptVerification
 
+/// What is printed of each receipt.
+enum VerdictOutput {
+  case text, json
+  /// The payload of a valid one.
+  case payload
+}
+
 /// Prints a verdict.
 struct VerdictReport {
   let source: String
   let index: Int?
   let verdict: Verdict
+  /// When subscriptions are evaluated: the instant of `--time`, or when the command began. `nil` where what is printed
+  /// must not depend on the clock.
+  let instant: Timestamp?
   /// The key of the line, which stands in place of `source` and `index`: what is printed then depends on the line alone.
   var key: String?
   /// The entry that records it.
@@ -20,6 +30,15 @@ struct VerdictReport {
     case .valid: "valid"
     case .invalid: "invalid"
     case .undetermined: "undetermined"
+    }
+  }
+
+  /// What is printed of a line of the input: exactly one line, but for text.
+  func line(_ output: VerdictOutput, _ colors: Colors) throws -> [UInt8] {
+    switch (output, verdict) {
+    case (.text, _): Array(colors.painted(text()).utf8)
+    case (.payload, .valid(let receipt)): try PayloadReport.line(of: receipt)
+    case (.json, _), (.payload, _): jsonLine()
     }
   }
 
@@ -40,13 +59,13 @@ struct VerdictReport {
       add(
         "environment",
         receipt.claimedEnvironment.map {
-          receipt.isEnvironmentProven ? $0.rawValue : "\($0.rawValue) (claimed, not signed)"
+          receipt.isEnvironmentProven ? $0.outputName : "\($0.outputName) (claimed, not signed)"
         })
       add("retry", receipt.isRetryable ? "may help" : "will not help")
     }
     if let receipt = verdict.receipt {
       let environment = receipt.environment.map {
-        receipt.isEnvironmentProven ? $0.rawValue : "\($0.rawValue) (claimed, not signed)"
+        receipt.isEnvironmentProven ? $0.outputName : "\($0.outputName) (claimed, not signed)"
       }
       add("app", receipt.bundleId)
       add("environment", environment)
@@ -55,7 +74,15 @@ struct VerdictReport {
       if receipt.assurance == .pinnedTestCertificate {
         add("NOTE", "test data under a pinned certificate: this proves no purchase")
       }
-      for transaction in receipt.transactions { add("transaction", Self.text(of: transaction)) }
+      if case .jws(.notification(let notification)) = receipt.content {
+        add(
+          "announces",
+          Self.text(notification.notificationType?.rawValue, notification.notificationType?.meaning))
+        add("", Self.text(notification.subtype?.rawValue, notification.subtype?.meaning))
+        add("", notification.notificationUUID?.rawValue)
+      }
+      for purchase in PurchaseReport.all(of: receipt, at: instant) { add("transaction", purchase.text) }
+      add("renewal", RenewalReport(of: receipt)?.text)
       if case .detached(let content) = receipt.content {
         for line in DetachedReport(content: content).lines { add(line.name, line.value) }
       }
@@ -68,24 +95,13 @@ struct VerdictReport {
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
   }
 
-  private static func text(of transaction: Transaction) -> String {
-    var parts: [String] = []
-    parts.append(transaction.transactionId ?? "(no identifier)")
-    if let productId = transaction.productId { parts.append(productId) }
-    if let quantity = transaction.quantity, quantity != 1 { parts.append("×\(quantity)") }
-    if let original = transaction.originalTransactionId, original != transaction.transactionId {
-      parts.append("original \(original)")
-    }
-    if let date = transaction.purchaseDate { parts.append("bought \(date.iso8601)") }
-    if let date = transaction.expiresDate { parts.append("expires \(date.iso8601)") }
-    if let date = transaction.revocationDate { parts.append("REVOKED \(date.iso8601)") }
-    return parts.joined(separator: "  ")
+  private static func text(_ value: String?, _ meaning: String?) -> String? {
+    value.map { value in meaning.map { "\(value): \($0)" } ?? value }
   }
 
   /// One JSON object and a line feed. Absent fields are left out.
   func jsonLine() -> [UInt8] {
-    var object = JSONWriter()
-    object.beginObject()
+    var object = JSONWriter(.verdict)
     if let key {
       object.member("key", key)
     } else {
@@ -114,8 +130,7 @@ struct VerdictReport {
       object.member("entry", recorded.index)
       object.member("repeated", recorded.isRepeat)
     }
-    object.endObject()
-    return object.bytes + [UInt8(ascii: "\n")]
+    return object.line()
   }
 
   private func append(_ checks: [CheckerReport], named name: String, to object: inout JSONWriter) {
@@ -128,7 +143,7 @@ struct VerdictReport {
       object.member("answer", said.word)
       object.member("message", said.message)
       if case .response(let response) = check.answer {
-        object.member("environment", response.environment?.rawValue)
+        object.member("environment", response.environment?.outputName)
       }
       object.member("milliseconds", Int64((check.duration / .milliseconds(1)).rounded()))
       if check.decidedBy != check.name { object.member("decidedBy", check.decidedBy) }
@@ -152,8 +167,16 @@ struct VerdictReport {
   }
 
   private func append(_ environment: ReceiptEnvironment, isProven: Bool, to object: inout JSONWriter) {
-    object.member("environment", environment.category?.rawValue ?? environment.rawValue)
+    object.member("environment", environment)
     if !isProven { object.member("environmentProven", false) }
+  }
+
+  private func append(_ notification: Notification, to object: inout JSONWriter) {
+    object.member("notificationType", notification.notificationType?.rawValue)
+    object.member("subtype", notification.subtype?.rawValue)
+    object.member("notificationUUID", notification.notificationUUID?.rawValue)
+    object.member("status", notification.data?.status?.rawValue)
+    object.member("consumptionRequestReason", notification.data?.consumptionRequestReason?.rawValue)
   }
 
   private func append(_ receipt: VerifiedReceipt, to object: inout JSONWriter) {
@@ -162,7 +185,7 @@ struct VerdictReport {
     }
     object.member("bundleId", receipt.bundleId)
     object.member("appAppleId", receipt.appAppleId)
-    object.member("signedAt", receipt.signedAt?.iso8601)
+    object.member("signedDate", receipt.signedAt)
     object.member("assurance", receipt.assurance.rawValue)
     object.name("signer")
     object.beginObject()
@@ -172,22 +195,15 @@ struct VerdictReport {
     object.member("algorithm", receipt.signer.algorithm.rawValue)
     object.member("involvesSha1", receipt.signer.involvesSHA1)
     object.endObject()
+    if case .jws(.notification(let notification)) = receipt.content { append(notification, to: &object) }
     object.name("transactions")
     object.beginArray()
-    for transaction in receipt.transactions {
-      object.beginObject()
-      object.member("transactionId", transaction.transactionId)
-      object.member("originalTransactionId", transaction.originalTransactionId)
-      object.member("productId", transaction.productId)
-      object.member("quantity", transaction.quantity)
-      object.member("purchaseDate", transaction.purchaseDate?.iso8601)
-      object.member("originalPurchaseDate", transaction.originalPurchaseDate?.iso8601)
-      object.member("expiresDate", transaction.expiresDate?.iso8601)
-      object.member("revocationDate", transaction.revocationDate?.iso8601)
-      object.member("purchaseToken", transaction.purchaseToken)
-      object.endObject()
-    }
+    for purchase in PurchaseReport.all(of: receipt, at: instant) { purchase.write(to: &object) }
     object.endArray()
+    if let renewal = RenewalReport(of: receipt) {
+      object.name("renewalInfo")
+      renewal.write(to: &object)
+    }
     if case .detached(let content) = receipt.content { DetachedReport(content: content).append(to: &object) }
   }
 }

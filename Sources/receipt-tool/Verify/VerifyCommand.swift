@@ -27,6 +27,7 @@ struct VerifyCommand: AsyncParsableCommand {
           receipt.b64
         receipt-tool verify --lines --json receipts.txt > verdicts.jsonl
         receipt-tool verify --lines --keyed --exit-zero --json - < receipts.tsv
+        receipt-tool verify --payload purchase.jws
         receipt-tool verify --time 2024-06-01T00:00:00Z -
         receipt-tool verify --audit verdicts.audit receipt.b64
         receipt-tool verify --play-key com.example.app=play-key.txt purchase.json
@@ -76,6 +77,16 @@ struct VerifyCommand: AsyncParsableCommand {
   @Flag(name: .customLong("json"), help: "Print one JSON object a line.")
   var json = false
 
+  @Flag(
+    name: .customLong("payload"),
+    help: ArgumentHelp(
+      "Print the whole payload of each valid receipt as the store signed it.",
+      discussion: """
+        Of formats that are no JSON, a JSON object of all fields. The verdict on any other receipt goes to standard \
+        error; with --json or --lines it is printed in the place of the payload, as JSON.
+        """))
+  var printsPayload = false
+
   @OptionGroup var color: ColorOptions
 
   @Flag(name: .customLong("explain"), help: "Explain every decision on standard error.")
@@ -95,6 +106,7 @@ struct VerifyCommand: AsyncParsableCommand {
     try detached.validate(paths: paths, ["--lines": readsLines])
     try checks.requireAccountToken(isText: appKeys.isGiven && !checks.asks("app-store"))
     try refuse(["--keyed": isKeyed, "--exit-zero": exitsZero], unless: readsLines, "needs --lines")
+    try refuse(["--payload": printsPayload], unless: !isKeyed, "cannot go with --keyed: payloads have no key")
     guard 1...Self.longestReceipt ~= maximumByteCount else {
       throw ValidationError("--max-bytes takes a positive number, at most \(Self.longestReceipt).")
     }
@@ -118,16 +130,20 @@ struct VerifyCommand: AsyncParsableCommand {
       limits: ReceiptLimits(maximumByteCount: maximumByteCount),
       diagnostics: explains ? explain : nil)
 
+    // What is printed of a keyed line depends on nothing else, so that a partition that is retried changes nothing.
+    let instant = isKeyed ? policy.statedInstant : policy.instant
+    let progress = Progress("verified", "receipts")
     var tally = VerdictTally()
     do {
       if let receipt = try detached.receipt(limit: maximumByteCount) {
-        try await verify(receipt.bytes, named: receipt.name, with: verifier, checkers, recorder, &tally)
+        try await verify(
+          receipt.bytes, named: receipt.name, with: verifier, checkers, recorder, instant, &tally)
       }
       for path in paths {
         do {
-          try await verify(path, with: verifier, checkers, recorder, &tally)
+          try await verify(path, with: verifier, checkers, recorder, instant, progress, &tally)
         } catch let failure as ReadFailure {
-          note("receipt-tool: \(failure)")
+          try failure.report()
           tally.hasUnreadableInput = true
         }
       }
@@ -137,36 +153,48 @@ struct VerifyCommand: AsyncParsableCommand {
       throw failure
     }
     try recorder?.close()
+    if readsLines {
+      progress.finish(": \(tally.valid) valid, \(tally.invalid) invalid, \(tally.undetermined) undetermined")
+    }
     if exitsZero { (tally.invalid, tally.undetermined) = (0, 0) }
     if let code = tally.exitCode { throw code }
   }
 
   private func verify(
     _ path: String, with verifier: ReceiptVerifier, _ checkers: [any RemoteChecker],
-    _ recorder: VerdictRecorder?, _ tally: inout VerdictTally
+    _ recorder: VerdictRecorder?, _ instant: Timestamp?, _ progress: Progress, _ tally: inout VerdictTally
   ) async throws {
     let input = try InputFile(path)
     if readsLines {
       let lines = LineVerification(
-        verifier: verifier, checkers: checkers, recorder: recorder, source: path, asJSON: json,
-        colors: color.colors, isKeyed: isKeyed)
+        verifier: verifier, checkers: checkers, recorder: recorder, source: path, instant: instant,
+        output: printsPayload ? .payload : json ? .json : .text, colors: color.colors, progress: progress,
+        isKeyed: isKeyed)
       return try await lines.run(input, maximumLineLength: maximumByteCount, &tally)
     }
-    let bytes = try input.readAll(limit: maximumByteCount)
-    try await verify(bytes, named: path, with: verifier, checkers, recorder, &tally)
+    let bytes = ReceiptInputText.stripped(try input.readAll(limit: maximumByteCount))
+    try await verify(bytes, named: path, with: verifier, checkers, recorder, instant, &tally)
   }
 
   private func verify(
     _ bytes: [UInt8], named path: String, with verifier: ReceiptVerifier, _ checkers: [any RemoteChecker],
-    _ recorder: VerdictRecorder?, _ tally: inout VerdictTally
+    _ recorder: VerdictRecorder?, _ instant: Timestamp?, _ tally: inout VerdictTally
   ) async throws {
     var verdict = await verifier.verify(bytes, checkers: checkers)
     let recorded = try await recorder?.record([(verdict, bytes)]).first
     verdict = recorded?.verdict ?? verdict
-    var report = VerdictReport(source: path, index: nil, verdict: verdict)
+    var report = VerdictReport(source: path, index: nil, verdict: verdict, instant: instant)
     report.recorded = recorded?.acknowledgement
     tally.count(verdict)
-    try writeAll(json ? report.jsonLine() : Array(color.colors.painted(report.text()).utf8))
+    if printsPayload, case .valid(let receipt) = verdict {
+      try writeAll(PayloadReport.json(of: receipt) + [0x0A])
+    } else if json {
+      try writeAll(report.jsonLine())
+    } else if printsPayload {
+      note(report.text())
+    } else {
+      try writeAll(color.colors.painted(report.text()))
+    }
   }
 }
 
@@ -184,6 +212,8 @@ struct VerdictTally: Sendable {
     case .undetermined: undetermined += 1
     }
   }
+
+  var count: UInt64 { UInt64(valid + invalid + undetermined) }
 
   mutating func add(_ other: VerdictTally) {
     valid += other.valid

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ReceiptBytes
+import ReceiptCodec
+import Synchronization
+
+/// Why a command, or one of its inputs, failed, for the object of type `error`.
+struct OutputError: Sendable {
+  var exitCode: ExitCode
+  /// A stable code in kebab-case. It is that of the exit code, unless the failing part has a code of its own.
+  var code: String
+  /// The sentence that standard error has, too.
+  var message: String
+  /// The option that is wrong.
+  var option: String?
+  /// The input that is wrong.
+  var source: String?
+  /// The place in the input.
+  var place: String?
+
+  /// The error of an exit code. The code of the failing part is in camel case, as enumerations have it.
+  init(
+    _ exitCode: ExitCode, _ message: String, code: String? = nil, source: String? = nil, place: String? = nil
+  ) {
+    self.exitCode = exitCode
+    self.code = code.map(Self.kebabCase) ?? Self.name(of: exitCode)
+    self.message = message
+    self.source = source
+    self.place = place
+    if exitCode == ToolExit.usage { option = Self.option(in: message) }
+  }
+
+  /// Prints the object, if the command line has `--json`.
+  func write() throws(ExitCode) {
+    guard Self.isWanted else { return }
+    var object = JSONWriter(.error)
+    object.member("code", code)
+    object.member("message", message)
+    object.member("exitCode", Int64(exitCode.rawValue))
+    object.member("option", option)
+    object.member("source", source)
+    object.member("place", place)
+    try writeLine(object)
+  }
+
+  /// Whether errors are printed as JSON, also those of a command line that cannot be parsed.
+  static let isWanted = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
+
+  private static func name(of code: ExitCode) -> String {
+    switch code {
+    case ToolExit.invalid: "refused"
+    case ToolExit.undetermined: "unavailable"
+    case ToolExit.usage: "usage"
+    case ToolExit.unreadableInput: "unreadable-input"
+    case ToolExit.cannotCreate: "cannot-create"
+    case ToolExit.inputOutput: "input-output"
+    default: "internal-fault"
+    }
+  }
+
+  /// `notFound` as `not-found`.
+  private static func kebabCase(_ name: String) -> String {
+    name.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
+  }
+
+  /// The option that the message begins with or quotes.
+  private static func option(in message: String) -> String? {
+    let start = message.hasPrefix("--") ? message.startIndex : message.firstRange(of: "'--")?.upperBound
+    guard var start else { return nil }
+    if start != message.startIndex { start = message.index(start, offsetBy: -2) }
+    return String(message[start...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+  }
+}
+
+extension OutputError {
+  /// The error for which the command ends; set by ``ToolExit/failure(_:_:code:)``, printed by the entry point.
+  private static let last = Mutex<OutputError?>(nil)
+
+  static func keep(_ error: OutputError?) { last.withLock { $0 = error } }
+
+  /// Prints the error with which a command ends. Without one, what was printed says what is wrong, such as a verdict.
+  static func writeLast(_ exitCode: ExitCode) throws(ExitCode) {
+    guard let error = last.withLock({ $0 }), error.exitCode == exitCode else { return }
+    try error.write()
+  }
+}

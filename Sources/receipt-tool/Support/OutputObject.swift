@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReceiptCodec
+import ReceiptCrypto
+
+/// The types of the objects that commands print with `--json`: the member `type`, which each object begins with.
+/// `Schemas/receipt-tool` has a schema for each.
+enum OutputType: String {
+  case apiResponse = "api-response"
+  case auditAcknowledgement = "audit-acknowledgement"
+  case auditBackup = "audit-backup"
+  case auditCheck = "audit-check"
+  case auditCheckpoint = "audit-checkpoint"
+  case auditCompleteness = "audit-completeness"
+  case auditEntry = "audit-entry"
+  case auditErasure = "audit-erasure"
+  case auditExport = "audit-export"
+  case auditFsck = "audit-fsck"
+  case auditImport = "audit-import"
+  case auditKey = "audit-key"
+  case auditKeyRotation = "audit-key-rotation"
+  case auditMigration = "audit-migration"
+  case auditPolicy = "audit-policy"
+  case auditProof = "audit-proof"
+  case auditReindexing = "audit-reindexing"
+  case auditRestoredKeys = "audit-restored-keys"
+  case auditStatistics = "audit-statistics"
+  case auditTrail = "audit-trail"
+  case auditWitness = "audit-witness"
+  case entitlement
+  case error
+  case identity
+  case inspection
+  case notificationDelivery = "notification-delivery"
+  case notificationListener = "notification-listener"
+  case pendingPurchase = "pending-purchase"
+  case playEntitlement = "play-entitlement"
+  case rescindedConsent = "rescinded-consent"
+  case signedReceipt = "signed-receipt"
+  case store
+  case storeFinish = "store-finish"
+  case storeInvalidProduct = "store-invalid-product"
+  case storeNotification = "store-notification"
+  case storeProduct = "store-product"
+  case storePurchase = "store-purchase"
+  case storeSubscription = "store-subscription"
+  case storeTransaction = "store-transaction"
+  case token
+  case verdict
+  case version
+
+  /// The member `version` of each object. It changes where a member changes its meaning or is left out; members are
+  /// added without.
+  static let formatVersion: Int64 = 1
+}
+
+extension JSONWriter {
+  /// Begins an object of the output, with `type` and `version`; ``line()`` ends it.
+  init(_ type: OutputType) {
+    self.init()
+    beginObject()
+    member("type", type.rawValue)
+    member("version", OutputType.formatVersion)
+  }
+
+  /// Ends an object of the output: the object and a line feed.
+  mutating func line() -> [UInt8] {
+    endObject()
+    return bytes + [0x0A]
+  }
+
+  /// An optional instant: ISO 8601 with milliseconds.
+  mutating func member(_ name: String, _ value: Timestamp?) { member(name, value?.iso8601) }
+
+  mutating func member(_ name: String, _ value: ReceiptEnvironment?) { member(name, value?.outputName) }
+
+  /// An optional digest: hexadecimal.
+  mutating func member(_ name: String, _ value: SHA256Digest?) { member(name, value?.hexadecimal) }
+}
+
+extension ReceiptEnvironment {
+  /// Apple's spelling of the environment that is meant: `Production` also for `ProductionVPP`. One that is unknown is
+  /// spelled as the receipt spells it.
+  var outputName: String { category?.outputName ?? rawValue }
+}
+
+extension ReceiptEnvironment.Category {
+  /// Apple's spelling.
+  var outputName: String {
+    switch self {
+    case .production: "Production"
+    case .sandbox: "Sandbox"
+    case .xcode: "Xcode"
+    case .localTesting: "LocalTesting"
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// The progress of long work: a bar on standard error while that is a terminal, and at the end the total and the rate.
+final class Progress: Sendable {
+  private let verb: String
+  private let unit: String
+  private let isShown = isatty(STDERR_FILENO) == 1
+  private let start = ContinuousClock.now
+  private let state = Mutex<(done: UInt64, lastShown: ContinuousClock.Instant?)>((0, nil))
+
+  /// - Parameters:
+  ///   - verb: What is done, such as `checked`.
+  ///   - unit: What is counted.
+  init(_ verb: String, _ unit: String = "entries") {
+    self.verb = verb
+    self.unit = unit
+  }
+
+  func show(_ done: UInt64, of total: UInt64) {
+    show(done, share: total == 0 ? 1 : Double(done) / Double(total))
+  }
+
+  /// - Parameters:
+  ///   - done: How many are done.
+  ///   - share: How much of the work is done, 0 to 1; `nil` where nobody knows.
+  func show(_ done: UInt64, share: Double?) {
+    let now = ContinuousClock.now
+    let isDue = state.withLock { state in
+      state.done = done
+      guard isShown else { return false }
+      if let last = state.lastShown, now - last < .milliseconds(100) { return false }
+      state.lastShown = now
+      return true
+    }
+    guard isDue else { return }
+    let elapsed = (now - start) / .seconds(1)
+    var line = "\r\u{1B}[K"
+    if let share {
+      let share = min(1, max(0, share))
+      let filled = Int(share * 30)
+      line += "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
+      line += "] \(Int(share * 100)) %  "
+    }
+    line += "\(verb) \(done) \(unit), \(Self.rate(done, elapsed))/s"
+    // A forecast from the first moments would be a guess.
+    if let share, share > 0.02, elapsed > 2 { line += ", \(Int(elapsed * (1 - share) / share) + 1) s left" }
+    _ = writeAll(Array(line.utf8), to: STDERR_FILENO)
+  }
+
+  /// Removes the bar.
+  func clear() {
+    guard state.withLock({ $0.lastShown != nil }) else { return }
+    _ = writeAll(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
+  }
+
+  /// Removes the bar, and notes the total and the rate.
+  ///
+  /// - Parameter detail: What else is to be said.
+  func finish(_ detail: String = "") {
+    clear()
+    let elapsed = (ContinuousClock.now - start) / .seconds(1)
+    let done = state.withLock(\.done)
+    // Nobody waited for less.
+    guard elapsed >= 1, done > 0 else { return }
+    let seconds = (elapsed * 10).rounded() / 10
+    note("receipt-tool: \(verb) \(done) \(unit) in \(seconds) s, \(Self.rate(done, elapsed))/s\(detail)")
+  }
+
+  private static func rate(_ done: UInt64, _ elapsed: Double) -> Int {
+    Int(Double(done) / max(elapsed, 0.001))
+  }
+}
