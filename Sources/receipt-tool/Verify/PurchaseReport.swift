@@ -21,7 +21,7 @@ struct PurchaseReport {
       for index in reports.indices { reports[index].inApp = payload.inAppPurchases[index] }
     case .jws where reports.count == 1:
       reports[0].signed =
-        ([receipt] + receipt.nested).lazy.compactMap { part in
+        receipt.signedParts.lazy.compactMap { part in
           if case .jws(.transaction(let payload)) = part.content { payload } else { nil }
         }.first
     default: break
@@ -126,7 +126,7 @@ struct RenewalReport {
 
   /// The renewal information that the receipt is, or that a notification has.
   init?(of receipt: VerifiedReceipt) {
-    for part in [receipt] + receipt.nested {
+    for part in receipt.signedParts {
       guard case .jws(.renewalInfo(let payload)) = part.content else { continue }
       renewal = payload
       return
@@ -168,4 +168,9 @@ struct RenewalReport {
     object.member("offerDiscountType", renewal.offerDiscountType?.rawValue)
     object.endObject()
   }
+}
+
+extension VerifiedReceipt {
+  /// The receipt itself, and the parts of a notification that have signatures of their own.
+  fileprivate var signedParts: [VerifiedReceipt] { [self] + nested }
 }
