@@ -64,9 +64,13 @@ class Trail:
 
     def acknowledge(self, numbers, output: bytes) -> int:
         """Records the complete lines that a run of `append --json` has printed; returns their number."""
-        acknowledged = output.split(b"\n")[:-1]
-        for number, text in zip(numbers, acknowledged):
-            index = json.loads(text)["index"]
+        acknowledged = [json.loads(line) for line in output.split(b"\n")[:-1]]
+        # What a failed run says last.
+        if acknowledged and acknowledged[-1]["type"] == "error":
+            acknowledged.pop()
+        for number, line in zip(numbers, acknowledged):
+            assert line["type"] == "audit-acknowledgement", line
+            index = line["index"]
             assert self.indexes.setdefault(number, index) == index, f"record {number} was entered twice"
         return len(acknowledged)
 

@@ -67,8 +67,10 @@
       }
       // The last line may be cut off.
       for line in printed.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
-        outcome.indexes.append(
-          try #require(UInt64(exactly: try JSONValue(parsing: Array(line))["index"]?.int64 ?? -1)))
+        let object = try JSONValue(parsing: Array(line))
+        // What a failed process says last; `failure` has it.
+        if object["type"]?.string == "error", outcome.failure != nil { break }
+        outcome.indexes.append(try #require(UInt64(exactly: object["index"]?.int64 ?? -1)))
       }
       return outcome
     }

@@ -143,8 +143,9 @@ import ReceiptCrypto
         String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
       }
       return """
-        {"kind":"verdict","verdict":"valid","transaction":"\(name)","original":"\(name.utf8.last ?? 0)",\
-        "product":"com.example.plan","receipt":"\(digest.joined())","customer":"\(name.prefix(3))"}
+        {"kind":"verdict","verdict":"valid","transactionId":"\(name)",\
+        "originalTransactionId":"\(name.utf8.last ?? 0)","productId":"com.example.plan",\
+        "receiptSha256":"\(digest.joined())","customer":"\(name.prefix(3))"}
         """
     }
   }
