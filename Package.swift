@@ -309,18 +309,34 @@ let package = Package(
   ]
 )
 
-// The thread sanitizer's build (scripts/test): no more than the tests of concurrency, with what they share with others.
-if Context.environment["RECEIPTKIT_CONCURRENCY_TESTS"] != nil {
+// The sanitizers' builds (scripts/test) have no more than the tests in which they can find something, with what these share
+// with others.
+let storefrontSupport = [
+  "Catalog/Support", "Downloads/Support", "HTTPStore/Support", "LocalStore/StoreFixture.swift",
+  "Products/Support",
+  "PurchasableItems/Support", "Queue/FakeStore.swift", "Queue/QueueSupport.swift", "Queue/Watchers.swift",
+  "Storage/FaultyRecordStorage.swift",
+]
+switch Context.environment["RECEIPTKIT_SANITIZER"] {
+case "address":
+  // The compiler proves the other modules memory safe: they contain no `unsafe` (scripts/lint checks that).
+  package.targets.removeAll {
+    ["DocumentationTests", "ReceiptObservabilityTests", "RemoteTests"].contains($0.name)
+  }
+  for target in package.targets where target.name == "StorefrontTests" {
+    // libcurl and SQLite.
+    target.sources =
+      storefrontSupport.filter { !$0.hasPrefix("Downloads/") && !$0.hasPrefix("Storage/") }
+      + ["Downloads", "Storage"]
+  }
+case "thread":
   let sources = [
     "ReceiptVerificationTests": ["Concurrency", "Support"],
-    "StorefrontTests": [
-      "Catalog/Support", "Downloads/Support", "HTTPStore/Support", "LocalStore/StoreFixture.swift",
-      "Products/Support", "PurchasableItems/Support", "Queue/FakeStore.swift", "Queue/QueueStressTests.swift",
-      "Queue/QueueSupport.swift", "Queue/Watchers.swift", "Storage/FaultyRecordStorage.swift", "Stress",
-    ],
+    "StorefrontTests": storefrontSupport + ["Queue/QueueStressTests.swift", "Stress"],
   ]
   package.targets.removeAll { $0.type == .test && sources[$0.name] == nil }
   for target in package.targets { target.sources = sources[target.name] ?? target.sources }
+default: break
 }
 
 // Targets that a release build leaves unoptimized.
