@@ -123,6 +123,7 @@ What each command of `receipt-tool` prints with `--json`: one JSON object a line
 - `api`, `play` and `store control` print without `--json` the very answer of the store, which is JSON, too.
   `notifications serve` and `notifications entitlements` always print these objects.
 - `verify --payload` prints payloads as the stores signed them, and no such objects.
+- In Swift, `Verdict` is `Encodable` as the object `verdict`, and `VerifiedReceipt.content` as its payload.
 
 The examples are what the commands printed; long texts are cut. A test runs each of them again.
 

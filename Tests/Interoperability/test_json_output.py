@@ -14,15 +14,10 @@ import samples
 from emulator import Emulator
 from independent import app_receipt, jws, pki
 from notifications import Receiver, body
-from tool import INVALID, UNDETERMINED, UNREADABLE, USAGE, VALID
+from tool import INVALID, SCHEMAS, UNDETERMINED, UNREADABLE, USAGE, VALID, check
 from world import COMMANDS, SERVERS, World, leaf_commands
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMAS = {
-    path.name.removesuffix(".schema.json"): json.loads(path.read_text())
-    for path in (ROOT / "Schemas" / "receipt-tool").glob("*.json")
-}
-VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
 LOCAL = {name: [a for a in runs if "--json" in a] or [[*runs[0], "--json"]] for name, runs in COMMANDS.items()}
 
 # Of each command that needs no server one failure beyond its command line, with the exit code.
@@ -74,14 +69,6 @@ FAILURES = {
 }
 # There is nothing that could fail but the command line.
 INFALLIBLE = {"version"}
-
-
-def check(line: dict) -> None:
-    """Whether an object of the output is as its schema says."""
-    assert list(line)[:2] == ["type", "version"], line
-    assert line["type"] in VALIDATORS, line
-    errors = [f"{e.json_path}: {e.message}" for e in VALIDATORS[line["type"]].iter_errors(line)]
-    assert not errors, (errors, line)
 
 
 def checked(run) -> list[dict]:
@@ -184,11 +171,16 @@ def test_proofs_that_prove_nothing(world):
     assert [line["proven"] for line in checked(run)] == [False, True]
 
 
-def test_a_history_and_that_it_is_complete(world):
+def complete(world):
+    """Proves a history, and checks that it is complete."""
     run = world.run("audit history", ["trail", samples.TRANSACTION["originalTransactionId"], "--proofs", "proofs"])
     assert run.code == VALID
     proofs = [f"proofs/{name}" for name in os.listdir(world.folder / "proofs")]
-    run = world.run("audit check", [*proofs, "--key", "trail.pub", "--complete", "--json"])
+    return world.run("audit check", [*proofs, "--key", "trail.pub", "--complete", "--json"])
+
+
+def test_a_history_and_that_it_is_complete(world):
+    run = complete(world)
     assert run.code == VALID and checked(run)[-1]["type"] == "audit-completeness"
 
 
@@ -203,16 +195,29 @@ def test_a_trail_that_is_not_intact(world):
     assert report["intact"] is False and report["faults"]
 
 
-def test_what_the_receiver_prints(receipt_tool, tmp_path):
+def receiving(receipt_tool, folder):
+    """A running receiver, and who signs for it."""
     store = pki.Store()
-    (tmp_path / "root.cer").write_bytes(store.root.der)
-    receiver = Receiver(receipt_tool, tmp_path / "state.sqlite", "--trust", tmp_path / "root.cer", "--json")
+    (folder / "root.cer").write_bytes(store.root.der)
+    return Receiver(receipt_tool, folder / "state.sqlite", "--trust", folder / "root.cer", "--json"), store.leaf()
+
+
+def test_what_the_receiver_prints(receipt_tool, tmp_path):
+    receiver, leaf = receiving(receipt_tool, tmp_path)
     check(receiver.ready)
     try:
-        for leaf, result in ((store.leaf(), "done"), (pki.Store("Stranger").leaf(), "refused")):
-            line = receiver.sends(body(leaf, signed=samples.SIGNED))
+        rescinded = {"notificationType": "RESCIND_CONSENT", "subtype": None, "data": None, "appData": {
+            "bundleId": samples.BUNDLE, "environment": "Production", "signedAppTransactionInfo": jws.sign(
+                samples.APP_TRANSACTION | {"receiptType": "Production", "appTransactionId": "7"}, leaf),
+        }}  # fmt: skip
+        for signer, changes, result in (
+            (leaf, {}, "done"), (leaf, rescinded, "done"), (pki.Store("Stranger").leaf(), {}, "refused")
+        ):  # fmt: skip
+            line = receiver.sends(body(signer, signed=samples.SIGNED, **changes))
             check(line)
-            assert line["result"] == result
+            assert line["result"] == result, line
+        run = receipt_tool.run("notifications", "entitlements", "--state", tmp_path / "state.sqlite")
+        assert {line["type"] for line in checked(run)} == {"entitlement", "rescinded-consent"}
     finally:
         receiver.stop()
 
@@ -330,6 +335,7 @@ def test_the_examples_are_what_commands_print(receipt_tool, made, remote, tmp_pa
     def add(name, arguments, run):
         for line in run.lines:
             words = " ".join([name, *(a for a in arguments if a != "--json"), "--json"])
+            # Beside the first of each command, one of each type.
             found.setdefault((line["type"], name), {"command": f"receipt-tool {words}", "output": line})
 
     for number, (name, runs) in enumerate(LOCAL.items()):
@@ -343,7 +349,15 @@ def test_the_examples_are_what_commands_print(receipt_tool, made, remote, tmp_pa
         assert run.code == VALID, run.err
         add(name, arguments, run)
     for name in ("audit stats", "verify"):
-        add("error", [name, *FAILURES[name][0]], made.run(name, [*FAILURES[name][0], "--json"]))
+        add(name, FAILURES[name][0], made.run(name, [*FAILURES[name][0], "--json"]))
+    whole = made.copy(tmp_path / "whole")
+    add("audit check", ["proofs/*.tlog-proof", "--key", "trail.pub", "--complete"], complete(whole))
+    receiver, leaf = receiving(receipt_tool, tmp_path)
+    arguments = ["--port", "0", "--state", "state.sqlite", "--trust", "root.cer", "--bundle-id", samples.BUNDLE]
+    words = " ".join(["receipt-tool notifications serve", *arguments, "--json"])
+    for line in (receiver.ready, receiver.sends(body(leaf, signed=samples.SIGNED))):
+        found[line["type"], "notifications serve"] = {"command": words, "output": line}
+    receiver.stop()
     examples = [found[key] for key in sorted(found)]
     if os.environ.get("RECEIPTKIT_WRITE_EXAMPLES"):
         EXAMPLES.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in examples))

@@ -8,11 +8,28 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from jsonschema import Draft202012Validator
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMAS = {
+    path.name.removesuffix(".schema.json"): json.loads(path.read_text())
+    for path in (ROOT / "Schemas" / "receipt-tool").glob("*.json")
+}
+VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
+
 VALID, INVALID, UNDETERMINED, USAGE, UNREADABLE, INTERNAL = 0, 1, 2, 64, 66, 70
 
 MEASURE = str(pathlib.Path(__file__).with_name("measure.py"))
 
 EXIT_CODES = {"valid": VALID, "invalid": INVALID, "undetermined": UNDETERMINED}
+
+
+def check(line: dict) -> None:
+    """Whether an object of the output is as its schema says."""
+    assert list(line)[:2] == ["type", "version"], line
+    assert line["type"] in VALIDATORS, line
+    errors = [f"{e.json_path}: {e.message}" for e in VALIDATORS[line["type"]].iter_errors(line)]
+    assert not errors, (errors, line)
 
 
 @dataclass
@@ -26,7 +43,12 @@ class Run:
 
     @property
     def lines(self) -> list[dict]:
-        return [json.loads(line) for line in self.out.splitlines()]
+        """The objects of the output, of which the first are compared with the schemas."""
+        lines = [json.loads(line) for line in self.out.splitlines()]
+        for line in lines[:20]:
+            if isinstance(line, dict) and list(line)[:2] == ["type", "version"]:
+                check(line)
+        return lines
 
 
 class ReceiptTool:

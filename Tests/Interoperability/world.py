@@ -35,7 +35,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     ],
     "identity create": [["new"], ["new", "--json"]],
     "identity show": [["identity"], ["identity", "--json"]],
-    "inspect": [["purchase.jws"], ["--json", "purchase.jws"], ["--json", "purchase.json"]],
+    "inspect": [["purchase.jws"], ["--json", "purchase.json"], ["--json", "purchase.jws"]],
     "token": [[*TOKEN_OPTIONS, "--bundle-id", "a"], [*TOKEN_OPTIONS, "--bundle-id", "a", "--json"]],
     "version": [[], ["--json"], ["--self-test"], ["--json", "--self-test"]],
     "audit init": [["new"], ["new", "--json"]],
