@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verify a receipt of any kind, and act on the verdict.
 
+import FoundationEssentials
 import ReceiptVerification
 
 let receiptBytes = Array(CommandLine.arguments.dropFirst().joined().utf8)
@@ -18,4 +19,9 @@ case .invalid(let receipt):
 case .undetermined(let receipt):
   print("could not be checked:", receipt.reason, receipt.isRetryable ? "(retry)" : "")
 }
+// snippet.end
+
+// snippet.encode
+let json = try JSONEncoder().encode(verifier.verify(receiptBytes))
+print(String(decoding: json, as: UTF8.self))
 // snippet.end

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import ReceiptCodec
 import ReceiptCrypto
 import ReceiptSigning
@@ -38,6 +39,56 @@ import Testing
         Self.compare(receipt.reason, with: vector, file)
       }
     }
+  }
+
+  @Test("verdicts and payloads are encoded as the reports of verdicts have them, and payloads decoded again")
+  func coding() throws {
+    func encoded(_ value: some Encodable) throws -> JSONValue {
+      try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value)).sorted
+    }
+    func decoded<Payload: Codable>(_ payload: Payload) throws -> Payload {
+      try JSONDecoder().decode(Payload.self, from: JSONEncoder().encode(payload))
+    }
+    var certificates: [String: Certificate] = [:]
+    for vector in try Self.vectors() {
+      let file = try #require(vector["file"]?.string)
+      let verdict = try Self.policy(of: vector, &certificates).verifier.verify(
+        try FileStore.read("\(Self.directory)/\(file)"))
+      let json = try encoded(verdict)
+      #expect(json["type"]?.string == "verdict", "\(file)")
+      #expect(json["verdict"] == vector["verdict"], "\(file)")
+      #expect(json["reason"]?["code"] == vector["reason"]?["code"], "\(file)")
+      guard let receipt = verdict.receipt else {
+        #expect(json["transactions"] == nil, "\(file)")
+        continue
+      }
+      #expect(json["transactions"]?.array?.count == receipt.transactions.count, "\(file)")
+      #expect(json["bundleId"]?.string == receipt.bundleId, "\(file)")
+      #expect(try encoded(receipt.content) == JSONValue(parsing: receipt.payloadJSON()).sorted, "\(file)")
+      switch receipt.content {
+      case .jws(.transaction(let payload)): #expect(try decoded(payload) == payload, "\(file)")
+      case .jws(.renewalInfo(let payload)): #expect(try decoded(payload) == payload, "\(file)")
+      case .jws(.appTransaction(let payload)): #expect(try decoded(payload) == payload, "\(file)")
+      case .jws(.notification(let payload)): #expect(try decoded(payload) == payload, "\(file)")
+      case .jws(.realtimeRequest(let payload)): #expect(try decoded(payload) == payload, "\(file)")
+      case .detached(.googlePlayPurchase(let payload)): #expect(try decoded(payload) == payload, "\(file)")
+      case .detached(.huaweiPurchase(let payload)): #expect(try decoded(payload) == payload, "\(file)")
+      case .detached, .appReceipt, .transactionReceipt: break
+      }
+    }
+  }
+
+  @Test("a payload with a member of the wrong type is refused by a decoder as by verification")
+  func decodingRefuses() throws {
+    let error = #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(JWSTransaction.self, from: Data(#"{"transactionId":1}"#.utf8))
+    }
+    guard case .dataCorrupted(let context)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(context.underlyingError is MalformedReceipt)
+    #expect(context.debugDescription.contains("$.transactionId"))
   }
 
   private static func policy(
@@ -119,6 +170,19 @@ import Testing
         .compactMap { $0["verdict"]?.string }
       #expect(verdicts.contains("valid"), "\(kind)")
       #expect(verdicts.contains("invalid"), "\(kind)")
+    }
+  }
+}
+
+extension JSONValue {
+  /// The value with the members of each object in the order of their names: encoders keep none.
+  fileprivate var sorted: JSONValue {
+    switch self {
+    case .object(let members):
+      .object(
+        members.sorted { $0.name < $1.name }.map { JSONMember(name: $0.name, value: $0.value.sorted) })
+    case .array(let elements): .array(elements.map(\.sorted))
+    case .null, .bool, .number, .string: self
     }
   }
 }

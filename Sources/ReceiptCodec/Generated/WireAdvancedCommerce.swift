@@ -54,6 +54,18 @@ extension AdvancedCommerceTransactionInfo: JSONObject {
   }
 }
 
+extension AdvancedCommerceTransactionInfo: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// An item of an Advanced Commerce purchase.
 public struct AdvancedCommerceTransactionItem: Sendable, Hashable {
   /// The app's identifier of the item.
@@ -103,6 +115,18 @@ extension AdvancedCommerceTransactionItem: JSONObject {
   }
 }
 
+extension AdvancedCommerceTransactionItem: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// A refund of an item.
 public struct AdvancedCommerceRefund: Sendable, Hashable {
   /// Amount times 1000.
@@ -138,6 +162,18 @@ extension AdvancedCommerceRefund: JSONObject {
     case .refundType: try coder.code(&refundType)
     }
   }
+}
+
+extension AdvancedCommerceRefund: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
 /// What the Advanced Commerce API adds to renewal information.
@@ -185,6 +221,18 @@ extension AdvancedCommerceRenewalInfo: JSONObject {
   }
 }
 
+extension AdvancedCommerceRenewalInfo: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// An item of an Advanced Commerce subscription.
 public struct AdvancedCommerceRenewalItem: Sendable, Hashable {
   /// The app's identifier of the item.
@@ -230,6 +278,18 @@ extension AdvancedCommerceRenewalItem: JSONObject {
   }
 }
 
+extension AdvancedCommerceRenewalItem: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// A coming price increase of an item.
 public struct AdvancedCommercePriceIncreaseInfo: Sendable, Hashable {
   /// Items whose price depends on this one.
@@ -263,6 +323,18 @@ extension AdvancedCommercePriceIncreaseInfo: JSONObject {
   }
 }
 
+extension AdvancedCommercePriceIncreaseInfo: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// Texts that the customer sees.
 public struct AdvancedCommerceDescriptors: Sendable, Hashable {
   /// Description of the purchase.
@@ -290,6 +362,18 @@ extension AdvancedCommerceDescriptors: JSONObject {
     case .displayName: try coder.code(&displayName)
     }
   }
+}
+
+extension AdvancedCommerceDescriptors: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
 /// A discount on an item.
@@ -327,6 +411,18 @@ extension AdvancedCommerceOffer: JSONObject {
     case .reason: try coder.code(&reason)
     }
   }
+}
+
+extension AdvancedCommerceOffer: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
 /// How often an Advanced Commerce subscription renews (`period`).
@@ -388,6 +484,8 @@ extension AdvancedCommercePeriod {
     }
   }
 }
+
+extension AdvancedCommercePeriod: Codable {}
 
 /// Length of a period of an offer (`period`).
 public enum AdvancedCommerceOfferPeriod: Sendable, Hashable {
@@ -461,6 +559,8 @@ extension AdvancedCommerceOfferPeriod {
   }
 }
 
+extension AdvancedCommerceOfferPeriod: Codable {}
+
 /// What an offer is for (`reason`).
 public enum AdvancedCommerceOfferReason: Sendable, Hashable {
   /// `ACQUISITION`: winning a customer.
@@ -509,6 +609,8 @@ extension AdvancedCommerceOfferReason {
   }
 }
 
+extension AdvancedCommerceOfferReason: Codable {}
+
 /// How much of the price a refund covers (`refundType`).
 public enum AdvancedCommerceRefundType: Sendable, Hashable {
   /// `FULL`: all.
@@ -556,6 +658,8 @@ extension AdvancedCommerceRefundType {
     }
   }
 }
+
+extension AdvancedCommerceRefundType: Codable {}
 
 /// Why an item was refunded (`refundReason`).
 public enum AdvancedCommerceRefundReason: Sendable, Hashable {
@@ -623,6 +727,8 @@ extension AdvancedCommerceRefundReason {
   }
 }
 
+extension AdvancedCommerceRefundReason: Codable {}
+
 /// How far a price increase has come (`status`).
 public enum AdvancedCommercePriceIncreaseStatus: Sendable, Hashable {
   /// `SCHEDULED`: it is scheduled.
@@ -670,3 +776,5 @@ extension AdvancedCommercePriceIncreaseStatus {
     }
   }
 }
+
+extension AdvancedCommercePriceIncreaseStatus: Codable {}

@@ -66,3 +66,5 @@ extension ReceiptEnvironment {
     }
   }
 }
+
+extension ReceiptEnvironment: Codable {}

@@ -79,6 +79,18 @@ extension GooglePlayPurchase: JSONObject {
   }
 }
 
+extension GooglePlayPurchase: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// Purchases as Google Play signed them in the first two versions of its billing, 2011 to 2014.
 public struct GooglePlayOrderList: Sendable, Hashable {
   /// The app's own number of the request; of all 64 bits.
@@ -116,6 +128,18 @@ extension GooglePlayOrderList: JSONObject {
     case .orders: try coder.code(&orders)
     }
   }
+}
+
+extension GooglePlayOrderList: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
 /// Whether a purchase was paid for (`purchaseState` of the signed data; Google's interfaces number it
@@ -174,3 +198,5 @@ extension GooglePlayPurchaseState {
     }
   }
 }
+
+extension GooglePlayPurchaseState: Codable {}

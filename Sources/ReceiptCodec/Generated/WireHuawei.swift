@@ -235,6 +235,18 @@ extension HuaweiPurchase: JSONObject {
   }
 }
 
+extension HuaweiPurchase: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// The type of a product (`kind`).
 public enum HuaweiProductKind: Sendable, Hashable {
   /// `0`: used up.
@@ -285,6 +297,8 @@ extension HuaweiProductKind {
     }
   }
 }
+
+extension HuaweiProductKind: Codable {}
 
 /// Whether a purchase was paid for (`purchaseState`).
 public enum HuaweiPurchaseState: Sendable, Hashable {
@@ -347,6 +361,8 @@ extension HuaweiPurchaseState {
   }
 }
 
+extension HuaweiPurchaseState: Codable {}
+
 /// What kind of purchase it is (`purchaseType`).
 public enum HuaweiPurchaseType: Sendable, Hashable {
   /// `0`: made in the sandbox.
@@ -392,3 +408,5 @@ extension HuaweiPurchaseType {
     }
   }
 }
+
+extension HuaweiPurchaseType: Codable {}

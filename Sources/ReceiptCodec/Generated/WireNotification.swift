@@ -59,6 +59,18 @@ extension Notification: WirePayload {
   }
 }
 
+extension Notification: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// The transaction that a notification is about. Its signed parts carry signatures of their own and are not
 /// decoded here.
 public struct NotificationData: Sendable, Hashable {
@@ -111,6 +123,18 @@ extension NotificationData: JSONObject {
     case .consumptionRequestReason: try coder.code(&consumptionRequestReason)
     }
   }
+}
+
+extension NotificationData: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
 /// The outcome of a mass extension of renewal dates.
@@ -166,6 +190,18 @@ extension NotificationSummary: JSONObject {
   }
 }
 
+extension NotificationSummary: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// The app transaction that a notification is about. The signed part carries a signature of its own and is
 /// not decoded here.
 public struct NotificationAppData: Sendable, Hashable {
@@ -202,6 +238,18 @@ extension NotificationAppData: JSONObject {
     case .signedAppTransactionInfo: try coder.code(&signedAppTransactionInfo)
     }
   }
+}
+
+extension NotificationAppData: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
 /// A token of a purchase made outside the App Store.
@@ -247,6 +295,18 @@ extension ExternalPurchaseToken: JSONObject {
     case .tokenExpirationDate: try coder.code(&tokenExpirationDate)
     }
   }
+}
+
+extension ExternalPurchaseToken: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
 /// The event that a notification reports (`notificationType`).
@@ -383,6 +443,8 @@ extension NotificationType {
   }
 }
 
+extension NotificationType: Codable {}
+
 /// More about the event that a notification reports (`subtype`).
 public enum NotificationSubtype: Sendable, Hashable {
   /// `INITIAL_BUY`: first subscription of the group.
@@ -499,6 +561,8 @@ extension NotificationSubtype {
   }
 }
 
+extension NotificationSubtype: Codable {}
+
 /// Why the customer asked for a refund (`consumptionRequestReason`).
 public enum ConsumptionRequestReason: Sendable, Hashable {
   /// `UNINTENDED_PURCHASE`: did not mean to buy.
@@ -555,6 +619,8 @@ extension ConsumptionRequestReason {
   }
 }
 
+extension ConsumptionRequestReason: Codable {}
+
 /// What a token of an external purchase is for (`tokenType`).
 public enum ExternalPurchaseTokenType: Sendable, Hashable {
   /// `SERVICES`: services.
@@ -602,3 +668,5 @@ extension ExternalPurchaseTokenType {
     }
   }
 }
+
+extension ExternalPurchaseTokenType: Codable {}

@@ -53,6 +53,8 @@ extension ProductType {
   }
 }
 
+extension ProductType: Codable {}
+
 /// How the customer came by a purchase (`inAppOwnershipType`).
 public enum InAppOwnershipType: Sendable, Hashable {
   /// `PURCHASED`: bought by the customer.
@@ -100,6 +102,8 @@ extension InAppOwnershipType {
     }
   }
 }
+
+extension InAppOwnershipType: Codable {}
 
 /// The kind of an offer (`offerType`).
 public enum OfferType: Sendable, Hashable {
@@ -162,6 +166,8 @@ extension OfferType {
   }
 }
 
+extension OfferType: Codable {}
+
 /// How an offer is paid (`offerDiscountType`).
 public enum OfferDiscountType: Sendable, Hashable {
   /// `FREE_TRIAL`: for nothing.
@@ -214,6 +220,8 @@ extension OfferDiscountType {
   }
 }
 
+extension OfferDiscountType: Codable {}
+
 /// How a subscription is billed (`billingPlanType`, `renewalBillingPlanType`).
 public enum BillingPlanType: Sendable, Hashable {
   /// `BILLED_UPFRONT`: at once for the period.
@@ -257,6 +265,8 @@ extension BillingPlanType {
     }
   }
 }
+
+extension BillingPlanType: Codable {}
 
 /// Where the customer first got the app (`originalPlatform`).
 public enum PurchasePlatform: Sendable, Hashable {
@@ -309,6 +319,8 @@ extension PurchasePlatform {
     }
   }
 }
+
+extension PurchasePlatform: Codable {}
 
 /// The type of a product, as attribute 1707 of an app receipt counts it. Apple does not document it.
 public enum AppReceiptProductType: Sendable, Hashable {
@@ -365,3 +377,5 @@ extension AppReceiptProductType {
     }
   }
 }
+
+extension AppReceiptProductType: Codable {}

@@ -72,3 +72,15 @@ extension RealtimeRequest: WirePayload {
     }
   }
 }
+
+extension RealtimeRequest: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}

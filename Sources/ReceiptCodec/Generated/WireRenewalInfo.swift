@@ -127,6 +127,18 @@ extension JWSRenewalInfo: WirePayload {
   }
 }
 
+extension JWSRenewalInfo: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// The commitment of a subscription, at its next renewal.
 public struct RenewalCommitmentInfo: Sendable, Hashable {
   /// The product that the next commitment is for.
@@ -166,6 +178,18 @@ extension RenewalCommitmentInfo: JSONObject {
     case .commitmentRenewalPrice: try coder.code(&commitmentRenewalPrice)
     }
   }
+}
+
+extension RenewalCommitmentInfo: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
 /// Why a subscription expired (`expirationIntent`).
@@ -229,6 +253,8 @@ extension ExpirationIntent {
   }
 }
 
+extension ExpirationIntent: Codable {}
+
 /// Whether a subscription renews (`autoRenewStatus`).
 public enum AutoRenewStatus: Sendable, Hashable {
   /// `0`: it will not renew.
@@ -275,6 +301,8 @@ extension AutoRenewStatus {
   }
 }
 
+extension AutoRenewStatus: Codable {}
+
 /// Whether the customer agreed to a higher price (`priceIncreaseStatus`).
 public enum PriceIncreaseStatus: Sendable, Hashable {
   /// `0`: no answer yet.
@@ -320,6 +348,8 @@ extension PriceIncreaseStatus {
     }
   }
 }
+
+extension PriceIncreaseStatus: Codable {}
 
 /// The state of a subscription (`status`).
 public enum SubscriptionStatus: Sendable, Hashable {
@@ -381,3 +411,5 @@ extension SubscriptionStatus {
     }
   }
 }
+
+extension SubscriptionStatus: Codable {}

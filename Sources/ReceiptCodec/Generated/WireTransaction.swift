@@ -167,6 +167,18 @@ extension JWSTransaction: WirePayload {
   }
 }
 
+extension JWSTransaction: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
+}
+
 /// The commitment of a subscription, at one transaction.
 public struct TransactionCommitmentInfo: Sendable, Hashable {
   /// Which billing period of the commitment this is, from 1.
@@ -202,6 +214,18 @@ extension TransactionCommitmentInfo: JSONObject {
     case .totalBillingPeriods: try coder.code(&totalBillingPeriods)
     }
   }
+}
+
+extension TransactionCommitmentInfo: Codable {
+  /// Reads it as payloads have it.
+  ///
+  /// - Throws: `DecodingError` where a member is not what a payload may have.
+  public init(from decoder: any Decoder) throws { try self.init(decoding: decoder) }
+
+  /// Writes it as payloads have it, absent fields left out.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try encodeFields(to: encoder) }
 }
 
 /// What caused a transaction (`transactionReason`).
@@ -248,6 +272,8 @@ extension TransactionReason {
   }
 }
 
+extension TransactionReason: Codable {}
+
 /// Why a transaction was refunded (`revocationReason`).
 public enum RevocationReason: Sendable, Hashable {
   /// `0`: some other reason.
@@ -293,6 +319,8 @@ extension RevocationReason {
     }
   }
 }
+
+extension RevocationReason: Codable {}
 
 /// What was revoked (`revocationType`).
 public enum RevocationType: Sendable, Hashable {
@@ -345,3 +373,5 @@ extension RevocationType {
     }
   }
 }
+
+extension RevocationType: Codable {}

@@ -1,23 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptCodec
-
-/// Optional members, which are omitted if absent.
+/// Members of objects that ReceiptKit itself defines. Absent ones are left out.
 extension JSONWriter {
-  mutating func member(_ name: String, _ value: String?) {
+  /// The version of these objects, their member `version`. It changes where a member changes its meaning or is left
+  /// out; members are added without.
+  package static let formatVersion: Int64 = 1
+
+  /// Begins an object with the members `type` and `version`.
+  package init(type: String) {
+    self.init()
+    beginObject()
+    member("type", type)
+    member("version", Self.formatVersion)
+  }
+
+  package mutating func member(_ name: String, _ value: String?) {
     guard let value else { return }
     self.name(name)
     string(value)
   }
 
-  mutating func member(_ name: String, _ value: Int64?) {
+  package mutating func member(_ name: String, _ value: Int64?) {
     guard let value else { return }
     self.name(name)
     integer(value)
   }
 
-  mutating func member(_ name: String, _ value: Bool) {
+  package mutating func member(_ name: String, _ value: Bool?) {
+    guard let value else { return }
     self.name(name)
     bool(value)
+  }
+
+  /// ISO 8601 with milliseconds.
+  package mutating func member(_ name: String, _ value: Timestamp?) { member(name, value?.iso8601) }
+
+  package mutating func member(_ name: String, _ value: ReceiptEnvironment?) {
+    member(name, value?.plainName)
   }
 }

@@ -93,6 +93,21 @@ public indirect enum JWSPayload: Sendable, Hashable {
   }
 }
 
+extension JWSPayload: Encodable {
+  /// Encodes the payload of whichever kind, by Apple's names.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .transaction(let payload): try payload.encode(to: encoder)
+    case .renewalInfo(let payload): try payload.encode(to: encoder)
+    case .appTransaction(let payload): try payload.encode(to: encoder)
+    case .notification(let payload): try payload.encode(to: encoder)
+    case .realtimeRequest(let payload): try payload.encode(to: encoder)
+    }
+  }
+}
+
 extension Notification {
   /// How many of the things that a notification can be about it has.
   fileprivate var subjectCount: Int {

@@ -23,4 +23,19 @@ extension ReceiptEnvironment {
     case .unknown: nil
     }
   }
+  /// Apple's spelling of the environment that is meant: `Production` also for `ProductionVPP`. One that is unknown is
+  /// spelled as the receipt spells it.
+  package var plainName: String { category?.plainName ?? rawValue }
+}
+
+extension ReceiptEnvironment.Category {
+  /// Apple's spelling.
+  package var plainName: String {
+    switch self {
+    case .production: "Production"
+    case .sandbox: "Sandbox"
+    case .xcode: "Xcode"
+    case .localTesting: "LocalTesting"
+    }
+  }
 }

@@ -3,7 +3,7 @@
 public import FoundationEssentials
 
 /// A UUID as a payload writes it. The spelling is kept: upper or lower case, and even text that is no UUID.
-public struct UUIDString: RawRepresentable, Sendable, Hashable {
+public struct UUIDString: RawRepresentable, Sendable, Hashable, Codable {
   /// The spelling in the payload.
   public let rawValue: String
 

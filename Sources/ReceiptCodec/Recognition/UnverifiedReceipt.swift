@@ -158,7 +158,7 @@ public enum UnverifiedReceipt: Sendable, Hashable {
 }
 
 /// The kinds of signed proof of purchase. The raw values are the names that `receipt-tool` prints.
-public enum ReceiptKind: String, Sendable, Hashable, CaseIterable {
+public enum ReceiptKind: String, Sendable, Hashable, CaseIterable, Codable {
   /// A JWS whose payload is a transaction (`signedTransactionInfo`).
   case signedTransaction = "signed-transaction"
   /// A JWS whose payload is subscription renewal information (`signedRenewalInfo`).

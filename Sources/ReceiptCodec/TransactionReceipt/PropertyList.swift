@@ -31,6 +31,11 @@ package struct PropertyList: Sendable, Hashable {
   /// Creates a property list. Of entries with the same key, readers refuse all.
   package init(entries: [Entry] = []) { self.entries = entries }
 
+  /// The entries as an object.
+  package var jsonValue: JSONValue {
+    .object(entries.map { JSONMember(name: $0.key, value: .string($0.value)) })
+  }
+
   /// Parses text in UTF-8. Keys and values may be quoted or bare; escapes are those of OpenStep.
   ///
   /// - Parameters:

@@ -166,3 +166,12 @@ extension TransactionReceiptPurchaseInfo {
     list[keys.losAngeles.rawValue] = PurchaseInfoDate.losAngeles(date)
   }
 }
+
+extension TransactionReceiptPurchaseInfo: Encodable {
+  /// Encodes the entries of the property list as an object.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    try PropertyList(parsing: encoded()).jsonValue.encode(to: encoder)
+  }
+}

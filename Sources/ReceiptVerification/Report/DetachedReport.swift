@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptCodec
+package import ReceiptCodec
 
-/// Prints what a purchase or licence of Google Play or Huawei states besides what all kinds share.
-struct DetachedReport {
-  let content: DetachedContent
+/// What a purchase or licence of Google Play or Huawei states besides what all kinds share, for
+/// reports on verdicts.
+package struct DetachedReport {
+  package let content: DetachedContent
 
-  /// Names and values for a person.
-  var lines: [(name: String, value: String)] {
-    switch content {
-    case .googlePlayLicense(let license):
-      return [
-        ("licence", "\(license.responseCode)"), ("nonce", String(license.nonce)), ("user", license.userId),
-        ("valid until", license.validUntil?.iso8601 ?? "(not stated)"),
-      ]
-    case .googlePlayPurchase, .googlePlayOrders, .huaweiPurchase:
-      var lines = unpaid.map { purchase in
-        ("NOT PAID", "\(purchase.orderId ?? "(no order)")  state \(purchase.state)")
-      }
-      if let account = content.obfuscatedAccountId { lines.append(("account", account)) }
-      return lines
-    }
-  }
+  package init(_ content: DetachedContent) { self.content = content }
 
   /// Adds members to the object of a verdict.
-  func append(to object: inout JSONWriter) {
+  func write(to object: inout JSONWriter) {
     switch content {
     case .googlePlayLicense(let license):
       object.name("license")
@@ -34,24 +20,24 @@ struct DetachedReport {
       object.member("nonce", license.nonce)
       object.member("versionCode", license.versionCode)
       object.member("userId", license.userId)
-      object.member("validUntil", license.validUntil?.iso8601)
+      object.member("validUntil", license.validUntil)
       object.endObject()
     case .googlePlayPurchase(let purchase):
       object.member("obfuscatedAccountId", purchase.obfuscatedAccountId)
       object.member("obfuscatedProfileId", purchase.obfuscatedProfileId)
-      if let flag = purchase.autoRenewing { object.member("autoRenewing", flag) }
-      if let flag = purchase.acknowledged { object.member("acknowledged", flag) }
+      object.member("autoRenewing", purchase.autoRenewing)
+      object.member("acknowledged", purchase.acknowledged)
       appendUnpaid(to: &object)
     case .googlePlayOrders(let list):
-      if let nonce = list.nonce { object.member("nonce", nonce) }
+      object.member("nonce", list.nonce)
       appendUnpaid(to: &object)
     case .huaweiPurchase(let purchase):
-      if let flag = purchase.autoRenewing { object.member("autoRenewing", flag) }
+      object.member("autoRenewing", purchase.autoRenewing)
       appendUnpaid(to: &object)
     }
   }
 
-  private var unpaid: [(orderId: String?, productId: String?, state: Int64)] {
+  package var unpaid: [(orderId: String?, productId: String?, state: Int64)] {
     switch content {
     case .googlePlayPurchase(let purchase): Self.unpaid([purchase])
     case .googlePlayOrders(let list): Self.unpaid(list.orders)

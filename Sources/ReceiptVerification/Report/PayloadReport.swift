@@ -1,56 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptBytes
-import ReceiptCodec
-import ReceiptVerification
+internal import ReceiptBytes
+internal import ReceiptCodec
 
-/// The whole payload of a valid receipt, in JSON.
-enum PayloadReport {
-  /// Of a JWS, and of a purchase of Google Play or Huawei, the very bytes that were signed. Other formats are no JSON: of
-  /// an app receipt each attribute by its name, those without one as `attribute-1717`, as number, as text, otherwise in
-  /// hexadecimal; of a transaction receipt the entries of its purchase information; of a licence its fields.
+extension VerifiedReceipt {
+  /// The whole payload, in JSON. Of a JWS, and of a purchase of Google Play or Huawei, these are the very bytes that were
+  /// signed. Other formats are no JSON: of an app receipt each attribute by its name, those without one as
+  /// `attribute-1717`, as number, as text, otherwise in hexadecimal; of a transaction receipt the entries of its purchase
+  /// information; of a licence its fields.
   ///
   /// - Throws: Where the content cannot be read again. It never is empty instead.
-  static func json(of receipt: VerifiedReceipt) throws -> [UInt8] {
-    switch receipt.content {
+  package func payloadJSON() throws -> [UInt8] {
+    switch content {
     case .jws:
       // RFC 7515 section 5.1: what is signed is header and payload, each in base64url.
-      let parts = receipt.signedContent.split(separator: UInt8(ascii: "."))
-      guard parts.count == 2 else { throw Unreadable(kind: receipt.kind) }
+      let parts = signedContent.split(separator: UInt8(ascii: "."))
+      guard parts.count == 2 else { throw UnreadablePayload(kind: kind) }
       return try Base64URL.decode(Array(parts[1]))
-    case .appReceipt(let payload): return object(of: payload).encoded()
+    case .appReceipt(let payload): return payload.jsonValue.encoded()
     case .transactionReceipt:
       // The first byte is the version of the signature.
-      let list = try PropertyList(parsing: Array(receipt.signedContent.dropFirst()))
-      let members = list.entries.map { JSONMember(name: $0.key, value: .string($0.value)) }
-      return JSONValue.object(members).encoded()
-    case .detached(let content):
-      let data = Array(receipt.signedContent)
-      guard case .googlePlayLicense = content else { return data }
-      return Inspection.value(of: content, data).encoded()
+      return try PropertyList(parsing: Array(signedContent.dropFirst())).jsonValue.encoded()
+    case .detached(.googlePlayLicense(let license)): return license.jsonValue.encoded()
+    case .detached: return Array(signedContent)
     }
   }
 
-  /// The payload on one line: line feeds in it can only be white space between the values.
-  static func line(of receipt: VerifiedReceipt) throws -> [UInt8] {
-    try json(of: receipt).map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } + [0x0A]
-  }
-
-  private static func object(of payload: AppReceiptPayload) -> JSONValue {
-    let purchases = payload.inAppPurchases.map { JSONValue.object($0.attributes.map(member)) }
-    return .object(
-      // Type 17 is of the purchases.
-      payload.attributes.filter { $0.type != 17 }.map(member)
-        + [JSONMember(name: "inApp", value: .array(purchases))])
-  }
-
-  private static func member(_ attribute: AppReceiptAttribute) -> JSONMember {
-    let shown = AttributeReport.value(attribute)
-    let name = shown["name"]?.string.flatMap { $0 == "unknown" ? nil : $0 } ?? "attribute-\(attribute.type)"
-    return JSONMember(name: name, value: shown["value"] ?? shown["hex"] ?? .null)
-  }
-
-  private struct Unreadable: Error {
+  private struct UnreadablePayload: Error {
     let kind: ReceiptKind
+  }
+}
+
+extension VerifiedReceipt.Content: Encodable {
+  /// Encodes the payload by the store's names, as `receipt-tool verify --payload` prints it; members that mean nothing to
+  /// this version among them.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .jws(let payload): try payload.encode(to: encoder)
+    case .appReceipt(let payload): try payload.encode(to: encoder)
+    case .transactionReceipt(let purchaseInfo): try purchaseInfo.encode(to: encoder)
+    case .detached(let content): try content.encode(to: encoder)
+    }
   }
 }

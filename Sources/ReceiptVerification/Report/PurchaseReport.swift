@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptCodec
-import ReceiptVerification
+package import ReceiptCodec
 
-/// What a receipt states of one purchase, for the text and the JSON of a verdict.
-struct PurchaseReport {
-  let transaction: Transaction
+/// What a receipt states of one purchase, by Apple's names, for reports on verdicts.
+package struct PurchaseReport {
+  package let transaction: Transaction
   /// When it is evaluated; `nil` where that is not told.
-  let instant: Timestamp?
+  package let instant: Timestamp?
   /// What no other kind of receipt states.
-  private var signed: JWSTransaction?
-  private var inApp: InAppPurchase?
+  package private(set) var signed: JWSTransaction?
+  package private(set) var inApp: InAppPurchase?
 
   /// The purchases of a receipt.
-  static func all(of receipt: VerifiedReceipt, at instant: Timestamp?) -> [PurchaseReport] {
+  package static func all(of receipt: VerifiedReceipt, at instant: Timestamp?) -> [PurchaseReport] {
     let transactions = receipt.transactions
     var reports = transactions.map { PurchaseReport(transaction: $0, instant: instant) }
     switch receipt.content {
@@ -35,12 +34,12 @@ struct PurchaseReport {
   }
 
   /// `nil` for a purchase that does not expire.
-  private var isExpired: Bool? {
+  package var isExpired: Bool? {
     guard let instant else { return nil }
     return transaction.expiresDate.map { $0 <= instant }
   }
-  private var isUpgraded: Bool? { signed?.isUpgraded }
-  private var type: ProductType? {
+  package var isUpgraded: Bool? { signed?.isUpgraded }
+  var type: ProductType? {
     signed?.type
       ?? inApp?.productType.flatMap { type in
         switch type {
@@ -52,35 +51,7 @@ struct PurchaseReport {
         }
       }
   }
-  private var offerIdentifier: String? { signed?.offerIdentifier ?? inApp?.promotionalOfferId }
-
-  /// One line for a person.
-  var text: String {
-    var parts = [transaction.transactionId ?? "(no identifier)"]
-    if let productId = transaction.productId { parts.append(productId) }
-    if let quantity = transaction.quantity, quantity != 1 { parts.append("×\(quantity)") }
-    if let original = transaction.originalTransactionId, original != transaction.transactionId {
-      parts.append("original \(original)")
-    }
-    if let date = transaction.purchaseDate { parts.append("bought \(date.iso8601)") }
-    if let date = transaction.expiresDate {
-      parts.append("\(isExpired == true ? "EXPIRED" : "expires") \(date.iso8601)")
-    }
-    if let date = transaction.revocationDate { parts.append("REVOKED \(date.iso8601)") }
-    if isUpgraded == true { parts.append("UPGRADED") }
-    if let ownership = signed?.inAppOwnershipType, ownership != .purchased {
-      parts.append(ownership.rawValue)
-    }
-    if let price = Money.text(signed?.price, signed?.currency) { parts.append(price) }
-    let offer = [signed?.offerType.map { "\($0)" }, signed?.offerDiscountType?.rawValue, offerIdentifier]
-    if offer.contains(where: { $0 != nil }) {
-      parts.append("offer " + offer.compactMap { $0 }.joined(separator: " "))
-    }
-    if inApp?.isTrialPeriod == true { parts.append("trial period") }
-    if inApp?.isInIntroOfferPeriod == true { parts.append("introductory offer period") }
-    if let account = signed?.appAccountToken { parts.append("account \(account.rawValue)") }
-    return parts.joined(separator: "  ")
-  }
+  package var offerIdentifier: String? { signed?.offerIdentifier ?? inApp?.promotionalOfferId }
 
   /// Writes the object. Absent members are left out.
   func write(to object: inout JSONWriter) {
@@ -93,12 +64,12 @@ struct PurchaseReport {
     object.member("purchaseDate", transaction.purchaseDate)
     object.member("originalPurchaseDate", transaction.originalPurchaseDate)
     object.member("expiresDate", transaction.expiresDate)
-    if let isExpired { object.member("isExpired", isExpired) }
+    object.member("isExpired", isExpired)
     object.member("revocationDate", transaction.revocationDate)
     if let signed { write(signed, to: &object) }
     object.member("offerIdentifier", offerIdentifier)
-    if let flag = inApp?.isTrialPeriod { object.member("isTrialPeriod", flag) }
-    if let flag = inApp?.isInIntroOfferPeriod { object.member("isInIntroOfferPeriod", flag) }
+    object.member("isTrialPeriod", inApp?.isTrialPeriod)
+    object.member("isInIntroOfferPeriod", inApp?.isInIntroOfferPeriod)
     object.member("purchaseToken", transaction.purchaseToken)
     object.endObject()
   }
@@ -106,7 +77,7 @@ struct PurchaseReport {
   private func write(_ signed: JWSTransaction, to object: inout JSONWriter) {
     object.member("revocationReason", signed.revocationReason?.rawValue)
     object.member("revocationType", signed.revocationType?.rawValue)
-    if let flag = signed.isUpgraded { object.member("isUpgraded", flag) }
+    object.member("isUpgraded", signed.isUpgraded)
     object.member("inAppOwnershipType", signed.inAppOwnershipType?.rawValue)
     object.member("appAccountToken", signed.appAccountToken?.rawValue)
     object.member("subscriptionGroupIdentifier", signed.subscriptionGroupIdentifier)
@@ -120,35 +91,18 @@ struct PurchaseReport {
   }
 }
 
-/// What a receipt states of the next renewal, for the text and the JSON of a verdict.
-struct RenewalReport {
-  let renewal: JWSRenewalInfo
+/// What a receipt states of the next renewal, by Apple's names, for reports on verdicts.
+package struct RenewalReport {
+  package let renewal: JWSRenewalInfo
 
   /// The renewal information that the receipt is, or that a notification has.
-  init?(of receipt: VerifiedReceipt) {
+  package init?(of receipt: VerifiedReceipt) {
     for part in receipt.signedParts {
       guard case .jws(.renewalInfo(let payload)) = part.content else { continue }
       renewal = payload
       return
     }
     return nil
-  }
-
-  /// One line for a person.
-  var text: String {
-    var parts: [String] = []
-    switch renewal.autoRenewStatus {
-    case .on: parts.append("renews")
-    case .off: parts.append("does NOT renew")
-    default: break
-    }
-    if let product = renewal.autoRenewProductId { parts.append(product) }
-    if let date = renewal.renewalDate { parts.append("on \(date.iso8601)") }
-    if let price = Money.text(renewal.renewalPrice, renewal.currency) { parts.append("for \(price)") }
-    if renewal.isInBillingRetryPeriod == true { parts.append("IN BILLING RETRY") }
-    if let date = renewal.gracePeriodExpiresDate { parts.append("grace period until \(date.iso8601)") }
-    if let intent = renewal.expirationIntent { parts.append("expired: \(intent)") }
-    return parts.joined(separator: "  ")
   }
 
   /// Writes the object. Absent members are left out.
@@ -160,7 +114,7 @@ struct RenewalReport {
     object.member("renewalPrice", renewal.renewalPrice)
     object.member("currency", renewal.currency)
     object.member("expirationIntent", renewal.expirationIntent?.rawValue)
-    if let flag = renewal.isInBillingRetryPeriod { object.member("isInBillingRetryPeriod", flag) }
+    object.member("isInBillingRetryPeriod", renewal.isInBillingRetryPeriod)
     object.member("gracePeriodExpiresDate", renewal.gracePeriodExpiresDate)
     object.member("priceIncreaseStatus", renewal.priceIncreaseStatus?.rawValue)
     object.member("offerType", renewal.offerType?.rawValue)

@@ -2,7 +2,7 @@
 
 /// Why a receipt is not valid. The raw values are stable: they appear in `receipt-tool`'s output, in logs and
 /// in audit trails.
-public enum ReasonCode: String, Sendable, Hashable, CaseIterable {
+public enum ReasonCode: String, Sendable, Hashable, CaseIterable, Codable {
   /// The bytes are not a receipt, or not a well-formed one.
   case malformed
   /// The signature algorithm, key type or signature version is not one that this kind of receipt uses, or

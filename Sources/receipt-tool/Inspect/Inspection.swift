@@ -37,7 +37,7 @@ struct Inspection {
   func report(of receipt: UnverifiedReceipt) -> JSONValue {
     var members = [
       JSONMember(name: "type", value: .string(OutputType.inspection.rawValue)),
-      JSONMember(name: "version", value: .integer(OutputType.formatVersion)),
+      JSONMember(name: "version", value: .integer(JSONWriter.formatVersion)),
       JSONMember(name: "source", value: .string(source)),
       JSONMember(name: "verified", value: .bool(false)),
       JSONMember(name: "notice", value: .string("UNVERIFIED" + Self.notice)),
@@ -170,11 +170,7 @@ struct Inspection {
   private func entries(of text: [UInt8], named name: String) -> [JSONMember] {
     do throws(MalformedReceipt) {
       let list = try PropertyList(parsing: text)
-      return [
-        JSONMember(
-          name: name,
-          value: .object(list.entries.map { JSONMember(name: $0.key, value: .string($0.value)) }))
-      ]
+      return [JSONMember(name: name, value: list.jsonValue)]
     } catch {
       return [JSONMember(name: name, value: .string("malformed: \(error)"))]
     }
@@ -186,7 +182,7 @@ struct Inspection {
     var members = [JSONMember(name: "format", value: .string(Self.format(of: receipt).rawValue))]
     do throws(MalformedReceipt) {
       let content = try receipt.decoded().unsafelyAssumeAuthentic()
-      members.append(JSONMember(name: "data", value: Self.value(of: content, receipt.signedBytes)))
+      members.append(JSONMember(name: "data", value: content.jsonValue(of: receipt.signedBytes)))
     } catch {
       members.append(JSONMember(name: "data", value: .string("malformed: \(error)")))
     }
@@ -195,19 +191,6 @@ struct Inspection {
     }
     members.append(JSONMember(name: "signature", value: .string(Hexadecimal.encode(receipt.signature))))
     return members
-  }
-
-  static func value(of content: DetachedContent, _ bytes: [UInt8]) -> JSONValue {
-    guard case .googlePlayLicense(let license) = content else {
-      return (try? JSONValue(parsing: bytes)) ?? .null
-    }
-    let members: [(String, JSONValue?)] = [
-      ("responseCode", .integer(license.responseCode.number)), ("nonce", .integer(license.nonce)),
-      ("packageName", .string(license.packageName)), ("versionCode", .string(license.versionCode)),
-      ("userId", .string(license.userId)), ("timestamp", .string(license.timestamp.iso8601)),
-      ("extras", license.extras.map { .string($0) }),
-    ]
-    return .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
   }
 
   // MARK: - Certificates

@@ -117,7 +117,7 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
     var object = JSONWriter(.entitlement)
     object.member("originalTransactionId", entitlement.originalTransactionId)
     object.member("bundleId", entitlement.id.bundleId)
-    object.member("environment", entitlement.id.environment.outputName)
+    object.member("environment", entitlement.id.environment.plainName)
     object.member("state", entitlement.state(at: instant).rawValue)
     object.member("grantsAccess", entitlement.grantsAccess(at: instant))
     object.member("productId", entitlement.productId)
@@ -132,7 +132,7 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
     var object = JSONWriter(.rescindedConsent)
     object.member("appTransactionId", consent.appTransactionId)
     object.member("bundleId", consent.bundleId)
-    object.member("environment", consent.environment.outputName)
+    object.member("environment", consent.environment.plainName)
     object.member("state", "consent-rescinded")
     object.member("signedDate", consent.signedDate)
     return object

@@ -48,20 +48,11 @@ enum OutputType: String {
   case token
   case verdict
   case version
-
-  /// The member `version` of each object. It changes where a member changes its meaning or is left out; members are
-  /// added without.
-  static let formatVersion: Int64 = 1
 }
 
 extension JSONWriter {
   /// Begins an object of the output, with `type` and `version`; ``line()`` ends it.
-  init(_ type: OutputType) {
-    self.init()
-    beginObject()
-    member("type", type.rawValue)
-    member("version", OutputType.formatVersion)
-  }
+  init(_ type: OutputType) { self.init(type: type.rawValue) }
 
   /// Ends an object of the output: the object and a line feed.
   mutating func line() -> [UInt8] {
@@ -69,29 +60,6 @@ extension JSONWriter {
     return bytes + [0x0A]
   }
 
-  /// An optional instant: ISO 8601 with milliseconds.
-  mutating func member(_ name: String, _ value: Timestamp?) { member(name, value?.iso8601) }
-
-  mutating func member(_ name: String, _ value: ReceiptEnvironment?) { member(name, value?.outputName) }
-
   /// An optional digest: hexadecimal.
   mutating func member(_ name: String, _ value: SHA256Digest?) { member(name, value?.hexadecimal) }
-}
-
-extension ReceiptEnvironment {
-  /// Apple's spelling of the environment that is meant: `Production` also for `ProductionVPP`. One that is unknown is
-  /// spelled as the receipt spells it.
-  var outputName: String { category?.outputName ?? rawValue }
-}
-
-extension ReceiptEnvironment.Category {
-  /// Apple's spelling.
-  var outputName: String {
-    switch self {
-    case .production: "Production"
-    case .sandbox: "Sandbox"
-    case .xcode: "Xcode"
-    case .localTesting: "LocalTesting"
-    }
-  }
 }

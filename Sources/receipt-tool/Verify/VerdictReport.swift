@@ -25,27 +25,24 @@ struct VerdictReport {
   /// The entry that records it.
   var recorded: AuditAcknowledgement?
 
-  private var word: String {
-    switch verdict {
-    case .valid: "valid"
-    case .invalid: "invalid"
-    case .undetermined: "undetermined"
-    }
-  }
-
   /// What is printed of a line of the input: exactly one line, but for text.
   func line(_ output: VerdictOutput, _ colors: Colors) throws -> [UInt8] {
     switch (output, verdict) {
     case (.text, _): Array(colors.painted(text()).utf8)
-    case (.payload, .valid(let receipt)): try PayloadReport.line(of: receipt)
+    case (.payload, .valid(let receipt)): try payloadLine(of: receipt)
     case (.json, _), (.payload, _): jsonLine()
     }
+  }
+
+  /// The payload on one line: line feeds in it can only be white space between the values.
+  private func payloadLine(of receipt: VerifiedReceipt) throws -> [UInt8] {
+    try receipt.payloadJSON().map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } + [0x0A]
   }
 
   /// A few lines for a person.
   func text() -> String {
     let place = key ?? index.map { "\(source):\($0)" } ?? source
-    var lines = ["\(word.uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"]
+    var lines = ["\(verdict.word.uppercased())  \(verdict.kind?.rawValue ?? "unknown format")  \(place)"]
     func add(_ name: String, _ value: String?) {
       guard let value else { return }
       lines.append("  " + name + String(repeating: " ", count: max(1, 13 - name.count)) + value)
@@ -59,13 +56,13 @@ struct VerdictReport {
       add(
         "environment",
         receipt.claimedEnvironment.map {
-          receipt.isEnvironmentProven ? $0.outputName : "\($0.outputName) (claimed, not signed)"
+          receipt.isEnvironmentProven ? $0.plainName : "\($0.plainName) (claimed, not signed)"
         })
       add("retry", receipt.isRetryable ? "may help" : "will not help")
     }
     if let receipt = verdict.receipt {
       let environment = receipt.environment.map {
-        receipt.isEnvironmentProven ? $0.outputName : "\($0.outputName) (claimed, not signed)"
+        receipt.isEnvironmentProven ? $0.plainName : "\($0.plainName) (claimed, not signed)"
       }
       add("app", receipt.bundleId)
       add("environment", environment)
@@ -84,11 +81,11 @@ struct VerdictReport {
       for purchase in PurchaseReport.all(of: receipt, at: instant) { add("transaction", purchase.text) }
       add("renewal", RenewalReport(of: receipt)?.text)
       if case .detached(let content) = receipt.content {
-        for line in DetachedReport(content: content).lines { add(line.name, line.value) }
+        for line in DetachedReport(content).lines { add(line.name, line.value) }
       }
     }
     for check in verdict.checks {
-      let said = Self.said(check.answer)
+      let said = check.answer.shown
       add("checked", "\(check.name): \(said.word)\(said.message.map { ": \($0)" } ?? "")")
     }
     add("recorded", recorded.map { "entry \($0.index)\($0.isRepeat ? ", as it was before" : "")" })
@@ -108,102 +105,80 @@ struct VerdictReport {
       object.member("source", source)
       if let index { object.member("index", Int64(index)) }
     }
-    object.member("verdict", word)
-    object.member("format", verdict.kind?.rawValue)
-    if let reason = verdict.reason {
-      object.name("reason")
-      object.beginObject()
-      object.member("code", reason.code.rawValue)
-      object.member("message", reason.message)
-      object.member("place", reason.place.isEmpty ? nil : reason.place)
-      object.endObject()
-    }
-    if case .undetermined(let receipt) = verdict {
-      object.member("retryable", receipt.isRetryable)
-      if let environment = receipt.claimedEnvironment {
-        append(environment, isProven: receipt.isEnvironmentProven, to: &object)
-      }
-    }
-    if let receipt = verdict.receipt { append(receipt, to: &object) }
-    if !verdict.checks.isEmpty { append(verdict.checks, named: "checks", to: &object) }
+    verdict.write(to: &object, at: instant)
     if let recorded {
       object.member("entry", recorded.index)
       object.member("repeated", recorded.isRepeat)
     }
     return object.line()
   }
+}
 
-  private func append(_ checks: [CheckerReport], named name: String, to object: inout JSONWriter) {
-    object.name(name)
-    object.beginArray()
-    for check in checks {
-      object.beginObject()
-      object.member("name", check.name)
-      let said = Self.said(check.answer)
-      object.member("answer", said.word)
-      object.member("message", said.message)
-      if case .response(let response) = check.answer {
-        object.member("environment", response.environment?.outputName)
+/// What a person reads of each part.
+extension PurchaseReport {
+  /// One line for a person.
+  var text: String {
+    var parts = [transaction.transactionId ?? "(no identifier)"]
+    if let productId = transaction.productId { parts.append(productId) }
+    if let quantity = transaction.quantity, quantity != 1 { parts.append("×\(quantity)") }
+    if let original = transaction.originalTransactionId, original != transaction.transactionId {
+      parts.append("original \(original)")
+    }
+    if let date = transaction.purchaseDate { parts.append("bought \(date.iso8601)") }
+    if let date = transaction.expiresDate {
+      parts.append("\(isExpired == true ? "EXPIRED" : "expires") \(date.iso8601)")
+    }
+    if let date = transaction.revocationDate { parts.append("REVOKED \(date.iso8601)") }
+    if isUpgraded == true { parts.append("UPGRADED") }
+    if let ownership = signed?.inAppOwnershipType, ownership != .purchased {
+      parts.append(ownership.rawValue)
+    }
+    if let price = Money.text(signed?.price, signed?.currency) { parts.append(price) }
+    let offer = [signed?.offerType.map { "\($0)" }, signed?.offerDiscountType?.rawValue, offerIdentifier]
+    if offer.contains(where: { $0 != nil }) {
+      parts.append("offer " + offer.compactMap { $0 }.joined(separator: " "))
+    }
+    if inApp?.isTrialPeriod == true { parts.append("trial period") }
+    if inApp?.isInIntroOfferPeriod == true { parts.append("introductory offer period") }
+    if let account = signed?.appAccountToken { parts.append("account \(account.rawValue)") }
+    return parts.joined(separator: "  ")
+  }
+}
+
+extension RenewalReport {
+  /// One line for a person.
+  var text: String {
+    var parts: [String] = []
+    switch renewal.autoRenewStatus {
+    case .on: parts.append("renews")
+    case .off: parts.append("does NOT renew")
+    default: break
+    }
+    if let product = renewal.autoRenewProductId { parts.append(product) }
+    if let date = renewal.renewalDate { parts.append("on \(date.iso8601)") }
+    if let price = Money.text(renewal.renewalPrice, renewal.currency) { parts.append("for \(price)") }
+    if renewal.isInBillingRetryPeriod == true { parts.append("IN BILLING RETRY") }
+    if let date = renewal.gracePeriodExpiresDate { parts.append("grace period until \(date.iso8601)") }
+    if let intent = renewal.expirationIntent { parts.append("expired: \(intent)") }
+    return parts.joined(separator: "  ")
+  }
+}
+
+extension DetachedReport {
+  /// Names and values for a person.
+  var lines: [(name: String, value: String)] {
+    switch content {
+    case .googlePlayLicense(let license):
+      return [
+        ("licence", "\(license.responseCode)"), ("nonce", String(license.nonce)), ("user", license.userId),
+        ("valid until", license.validUntil?.iso8601 ?? "(not stated)"),
+      ]
+    case .googlePlayPurchase, .googlePlayOrders, .huaweiPurchase:
+      var lines = unpaid.map { purchase in
+        ("NOT PAID", "\(purchase.orderId ?? "(no order)")  state \(purchase.state)")
       }
-      object.member("milliseconds", Int64((check.duration / .milliseconds(1)).rounded()))
-      if check.decidedBy != check.name { object.member("decidedBy", check.decidedBy) }
-      if !check.parts.isEmpty { append(check.parts, named: "parts", to: &object) }
-      object.endObject()
+      if let account = content.obfuscatedAccountId { lines.append(("account", account)) }
+      return lines
     }
-    object.endArray()
-  }
-
-  private static func said(_ answer: CheckerAnswer) -> (word: String, message: String?) {
-    switch answer {
-    case .terminalFailure(let message): ("failed", message)
-    case .retryableFailure(let message): ("unreachable", message)
-    case .response(let response):
-      switch response.standing {
-      case .confirmed: ("confirmed", response.note)
-      case .revoked(let instant): ("revoked", instant?.iso8601)
-      case .refused(let message): ("refused", message)
-      }
-    }
-  }
-
-  private func append(_ environment: ReceiptEnvironment, isProven: Bool, to object: inout JSONWriter) {
-    object.member("environment", environment)
-    if !isProven { object.member("environmentProven", false) }
-  }
-
-  private func append(_ notification: Notification, to object: inout JSONWriter) {
-    object.member("notificationType", notification.notificationType?.rawValue)
-    object.member("subtype", notification.subtype?.rawValue)
-    object.member("notificationUUID", notification.notificationUUID?.rawValue)
-    object.member("status", notification.data?.status?.rawValue)
-    object.member("consumptionRequestReason", notification.data?.consumptionRequestReason?.rawValue)
-  }
-
-  private func append(_ receipt: VerifiedReceipt, to object: inout JSONWriter) {
-    if let environment = receipt.environment {
-      append(environment, isProven: receipt.isEnvironmentProven, to: &object)
-    }
-    object.member("bundleId", receipt.bundleId)
-    object.member("appAppleId", receipt.appAppleId)
-    object.member("signedDate", receipt.signedAt)
-    object.member("assurance", receipt.assurance.rawValue)
-    object.name("signer")
-    object.beginObject()
-    object.member("subject", receipt.signer.subject)
-    object.member("sha256", receipt.signer.sha256)
-    object.member("rootSha256", receipt.signer.rootSHA256)
-    object.member("algorithm", receipt.signer.algorithm.rawValue)
-    object.member("involvesSha1", receipt.signer.involvesSHA1)
-    object.endObject()
-    if case .jws(.notification(let notification)) = receipt.content { append(notification, to: &object) }
-    object.name("transactions")
-    object.beginArray()
-    for purchase in PurchaseReport.all(of: receipt, at: instant) { purchase.write(to: &object) }
-    object.endArray()
-    if let renewal = RenewalReport(of: receipt) {
-      object.name("renewalInfo")
-      renewal.write(to: &object)
-    }
-    if case .detached(let content) = receipt.content { DetachedReport(content: content).append(to: &object) }
   }
 }

@@ -187,7 +187,7 @@ struct VerifyCommand: AsyncParsableCommand {
     report.recorded = recorded?.acknowledgement
     tally.count(verdict)
     if printsPayload, case .valid(let receipt) = verdict {
-      try writeAll(PayloadReport.json(of: receipt) + [0x0A])
+      try writeAll(receipt.payloadJSON() + [0x0A])
     } else if json {
       try writeAll(report.jsonLine())
     } else if printsPayload {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+
+extension AppReceiptAttribute {
+  /// The name of the field that it is, where its type is known.
+  package var name: String? { Self.names[type] }
+
+  /// The value, as the member `value` where it is text or a number, otherwise in hexadecimal as `hex`.
+  package var jsonMember: JSONMember {
+    let octets = Array(value)
+    var reader = ReceiptASN1Reader(0..<octets.count, part: "attribute")
+    let hexadecimal = JSONMember(name: "hex", value: .string(Hexadecimal.encode(octets)))
+    // Opaque bytes may look like a value by chance.
+    guard ![4, 5, 6, 7].contains(type) else { return hexadecimal }
+    do throws(MalformedReceipt) {
+      switch try reader.nextTag(octets.span) {
+      case .some(.integer):
+        let number = try reader.readInt64(octets.span)
+        try reader.requireEnd(octets.span)
+        return JSONMember(name: "value", value: .integer(number))
+      case .some(.utf8String), .some(.ia5String):
+        let tag = try reader.nextTag(octets.span) ?? .utf8String
+        let contents = try reader.read(tag, octets.span)
+        try reader.requireEnd(octets.span)
+        guard let text = String(validating: octets[contents], as: UTF8.self) else { return hexadecimal }
+        return JSONMember(name: "value", value: .string(text))
+      default: return hexadecimal
+      }
+    } catch {
+      return hexadecimal
+    }
+  }
+
+  private static let names = [
+    0: "environment", 1: "appAppleId", 2: "bundleId", 3: "applicationVersion", 4: "opaqueValue",
+    5: "sha1Hash", 8: "transactionDate", 9: "fulfillmentToolVersion", 10: "ageRating", 11: "developerId",
+    12: "receiptCreationDate", 15: "downloadId", 16: "installerVersion", 18: "originalPurchaseDate",
+    19: "originalApplicationVersion", 21: "expirationDate", 1701: "quantity", 1702: "productId",
+    1703: "transactionId", 1704: "purchaseDate", 1705: "originalTransactionId",
+    1706: "originalPurchaseDate", 1707: "productType", 1708: "expiresDate", 1711: "webOrderLineItemId",
+    1712: "cancellationDate", 1713: "isTrialPeriod", 1719: "isInIntroOfferPeriod",
+    1721: "promotionalOfferId",
+  ]
+}
+
+extension AppReceiptPayload: Encodable {
+  /// The attributes by name, those without one as `attribute-1717`, as number or text, otherwise in hexadecimal.
+  package var jsonValue: JSONValue {
+    let purchases = inAppPurchases.map { JSONValue.object($0.attributes.map(Self.member)) }
+    return .object(
+      attributes.filter { $0.type != AppAttributeType.inAppPurchase }.map(Self.member)
+        + [JSONMember(name: "inApp", value: .array(purchases))])
+  }
+
+  private static func member(_ attribute: AppReceiptAttribute) -> JSONMember {
+    JSONMember(
+      name: attribute.name ?? "attribute-\(attribute.type)", value: attribute.jsonMember.value)
+  }
+
+  /// Encodes all attributes by the names of the fields, those without one as `attribute-1717`, as number or text,
+  /// otherwise in hexadecimal; the purchases as `inApp`.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try jsonValue.encode(to: encoder) }
+}

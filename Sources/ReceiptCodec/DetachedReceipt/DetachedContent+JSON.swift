@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension GooglePlayLicense: Encodable {
+  /// The fields by name.
+  package var jsonValue: JSONValue {
+    let members: [(String, JSONValue?)] = [
+      ("responseCode", .integer(responseCode.number)), ("nonce", .integer(nonce)),
+      ("packageName", .string(packageName)), ("versionCode", .string(versionCode)),
+      ("userId", .string(userId)), ("timestamp", .string(timestamp.iso8601)),
+      ("extras", extras.map { .string($0) }),
+    ]
+    return .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
+  }
+
+  /// Encodes the fields by name, the instant in ISO 8601.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws { try jsonValue.encode(to: encoder) }
+}
+
+extension DetachedContent: Encodable {
+  /// The data as JSON: what was signed where that is JSON, otherwise the fields by name.
+  package func jsonValue(of bytes: [UInt8]) -> JSONValue {
+    guard case .googlePlayLicense(let license) = self else {
+      return (try? JSONValue(parsing: bytes)) ?? .null
+    }
+    return license.jsonValue
+  }
+
+  /// Encodes the data as the store signs it; a licence by the names of its fields.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .googlePlayPurchase(let purchase): try purchase.encode(to: encoder)
+    case .googlePlayOrders(let orders): try orders.encode(to: encoder)
+    case .googlePlayLicense(let license): try license.encode(to: encoder)
+    case .huaweiPurchase(let purchase): try purchase.encode(to: encoder)
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptCodec
+
+extension Verdict {
+  /// The word for it in reports.
+  package var word: String {
+    switch self {
+    case .valid: "valid"
+    case .invalid: "invalid"
+    case .undetermined: "undetermined"
+    }
+  }
+
+  /// Writes the members of an object: what `receipt-tool verify --json` prints of a verdict. Whether a subscription has
+  /// expired is told as of an instant, and left out without one.
+  package func write(to object: inout JSONWriter, at instant: Timestamp?) {
+    object.member("verdict", word)
+    object.member("format", kind?.rawValue)
+    if let reason {
+      object.name("reason")
+      object.beginObject()
+      object.member("code", reason.code.rawValue)
+      object.member("message", reason.message)
+      object.member("place", reason.place.isEmpty ? nil : reason.place)
+      object.endObject()
+    }
+    switch self {
+    case .valid(let receipt): receipt.write(to: &object, at: instant)
+    case .undetermined(let receipt):
+      object.member("retryable", receipt.isRetryable)
+      object.environment(receipt.claimedEnvironment, isProven: receipt.isEnvironmentProven)
+    // Nothing that it states was verified.
+    case .invalid: break
+    }
+    if !checks.isEmpty { object.checks(checks, named: "checks") }
+  }
+}
+
+extension VerifiedReceipt {
+  fileprivate func write(to object: inout JSONWriter, at instant: Timestamp?) {
+    object.environment(environment, isProven: isEnvironmentProven)
+    object.member("bundleId", bundleId)
+    object.member("appAppleId", appAppleId)
+    object.member("signedDate", signedAt)
+    object.member("assurance", assurance.rawValue)
+    object.name("signer")
+    object.beginObject()
+    object.member("subject", signer.subject)
+    object.member("sha256", signer.sha256)
+    object.member("rootSha256", signer.rootSHA256)
+    object.member("algorithm", signer.algorithm.rawValue)
+    object.member("involvesSha1", signer.involvesSHA1)
+    object.endObject()
+    if case .jws(.notification(let notification)) = content {
+      object.member("notificationType", notification.notificationType?.rawValue)
+      object.member("subtype", notification.subtype?.rawValue)
+      object.member("notificationUUID", notification.notificationUUID?.rawValue)
+      object.member("status", notification.data?.status?.rawValue)
+      object.member("consumptionRequestReason", notification.data?.consumptionRequestReason?.rawValue)
+    }
+    object.name("transactions")
+    object.beginArray()
+    for purchase in PurchaseReport.all(of: self, at: instant) { purchase.write(to: &object) }
+    object.endArray()
+    if let renewal = RenewalReport(of: self) {
+      object.name("renewalInfo")
+      renewal.write(to: &object)
+    }
+    if case .detached(let content) = content { DetachedReport(content).write(to: &object) }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func environment(_ environment: ReceiptEnvironment?, isProven: Bool) {
+    guard let environment else { return }
+    member("environment", environment)
+    if !isProven { member("environmentProven", false) }
+  }
+
+  fileprivate mutating func checks(_ checks: [CheckerReport], named name: String) {
+    self.name(name)
+    beginArray()
+    for check in checks {
+      beginObject()
+      member("name", check.name)
+      let shown = check.answer.shown
+      member("answer", shown.word)
+      member("message", shown.message)
+      if case .response(let response) = check.answer {
+        member("environment", response.environment?.plainName)
+      }
+      member("milliseconds", Int64((check.duration / .milliseconds(1)).rounded()))
+      if check.decidedBy != check.name { member("decidedBy", check.decidedBy) }
+      if !check.parts.isEmpty { self.checks(check.parts, named: "parts") }
+      endObject()
+    }
+    endArray()
+  }
+}
+
+extension CheckerAnswer {
+  /// A word for the answer, and more about it.
+  package var shown: (word: String, message: String?) {
+    switch self {
+    case .terminalFailure(let message): ("failed", message)
+    case .retryableFailure(let message): ("unreachable", message)
+    case .response(let response):
+      switch response.standing {
+      case .confirmed: ("confirmed", response.note)
+      case .revoked(let instant): ("revoked", instant?.iso8601)
+      case .refused(let message): ("refused", message)
+      }
+    }
+  }
+}
+
+extension Verdict: Encodable {
+  /// Encodes the verdict as the object that `receipt-tool verify --json` prints, by the same names, without the source of
+  /// the receipt: `Schemas/receipt-tool/verdict.schema.json` describes it. Whether a subscription has expired, which depends on
+  /// when that is asked, is left out.
+  ///
+  /// There is no decoding: a verdict that was read from somewhere proves nothing.
+  ///
+  /// - Throws: What the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    var object = JSONWriter(type: "verdict")
+    write(to: &object, at: nil)
+    object.endObject()
+    try JSONValue(parsing: object.bytes).encode(to: encoder)
+  }
+}
