@@ -276,12 +276,15 @@ let package = Package(
           name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle",
           condition: .when(traits: ["SwiftNIO"])),
       ]),
-    // The examples of README and articles that are no snippets: they compile. Nothing is run.
+    // The examples of README and articles that are no snippets.
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "AppStoreServer", "AuditTrail", "Entitlements", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient",
-        "ReceiptObservability", "ReceiptSigning", "ReceiptVerification", "RemoteChecks", "Storefront",
+        "AppStoreEmulator", "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay",
+        "GooglePlayEmulator",
+        "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient", "ReceiptHTTPCurl",
+        "ReceiptObservability", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks",
+        "Storefront", "StorefrontSQLite", "TransparencyLog",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",

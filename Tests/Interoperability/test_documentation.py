@@ -213,13 +213,7 @@ def test_what_is_not_run_has_a_known_reason(page):
         assert block.language not in ("sh", "bash", "shell"), f"{page}:{block.line}: write it as a console session"
 
 
-# The articles of the other modules are not held to it yet.
-COMPILED_PAGES = [
-    page for page in PAGES if page == README or "Documentation" in page.parts or "ReceiptObservability" in page.parts
-]
-
-
-@pytest.mark.parametrize("page", COMPILED_PAGES, ids=page_name)
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_every_swift_example_is_part_of_a_file_that_is_compiled(page):
     def squeezed(text: str) -> str:
         code = (line.split("   //")[0] for line in text.splitlines() if not line.strip().startswith("//"))

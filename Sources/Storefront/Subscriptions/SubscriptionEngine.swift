@@ -12,7 +12,7 @@ public import ReceiptCrypto
 ///
 /// ```swift
 /// var engine = SubscriptionEngine(catalog: catalog, options: options)
-/// let events = try engine.subscribe("pro.monthly", account: "alice", at: start)
+/// let purchase = try engine.subscribe("pro.monthly", account: "alice", at: start)
 /// engine.advance(to: start.addingSeconds(90 * 86_400)) { event in … }
 /// ```
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of README and articles that are no snippets, each in a function with what it takes as given. The test of the
-// documentation looks for their text here.
+// README and ReceiptObservability, whose examples need servers: each is in a function with what it takes as given, and is
+// not run.
 
 #if SwiftNIO
   import AppStoreServer

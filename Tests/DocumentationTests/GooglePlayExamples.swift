@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AppStoreEmulator
+import Entitlements
+import FoundationEssentials
+import GooglePlay
+import GooglePlayEmulator
+import ReceiptCodec
+import ReceiptHTTP
+import ReceiptVerification
+import Storefront
+import Synchronization
+import Testing
+
+/// GooglePlay and GooglePlayEmulator.
+@Suite(.timeLimit(.minutes(10))) struct GooglePlayExamples {
+  /// An app that sells coins, and who may ask about it.
+  private struct World {
+    let play: EmulatedPlay
+    let keyFile: [UInt8]
+
+    init() throws {
+      let store = try EmulatedPlayStore(
+        packageName: "com.example.app", signing: EmulatorSigning(), clock: EmulatorClock(rate: 0),
+        clientClock: { SystemClock.now() },
+        catalog: ProductCatalog(products: [
+          CatalogProduct(productIdentifier: "coins", type: .consumable, price: 1)
+        ]))
+      let (account, keyFile) = try PlayServiceAccount.make(tokenURI: "https://oauth2.googleapis.com/token")
+      self.keyFile = keyFile
+      play = EmulatedPlay([store], accounts: [account], clock: { SystemClock.now() })
+    }
+
+    /// Buys coins.
+    ///
+    /// - Returns: The purchase token.
+    func buy() async throws -> String {
+      let response = await play.respond(
+        to: EmulatorRequest(
+          "POST", target: "/_emulator/play/buy",
+          body: Array(#"{"account":"alice","productId":"coins"}"#.utf8)))
+      return try #require(try JSONValue(parsing: response.body)["purchaseToken"]?.string)
+    }
+  }
+
+  @Test func askingGooglePlay() async throws {
+    let world = try World()
+    let purchaseToken = try await world.buy()
+    let (transport, contents) = (EmulatedPlayTransport(world.play), world.keyFile)
+    var granted: [ProductPurchaseV2] = []
+    func grant(_ purchase: ProductPurchaseV2) { granted.append(purchase) }
+
+    let client = GooglePlayClient(
+      transport: transport, account: try ServiceAccount(keyFile: contents), packageName: "com.example.app")
+    let purchase = try await client.send(.product(purchaseToken))
+    if purchase.purchaseStateContext?.purchaseState == .purchased {
+      grant(purchase)
+      try await client.send(
+        .acknowledgeProduct(of: "coins", token: purchaseToken, with: ProductAcknowledgeRequest()))
+    }
+
+    #expect(granted == [purchase])
+    #expect(try await client.send(.product(purchaseToken)).acknowledgementState == .acknowledged)
+  }
+
+  @Test func receivingNotifications() async throws {
+    let world = try World()
+    let transport = EmulatedPlayTransport(world.play)
+    let client = GooglePlayClient(
+      transport: transport, account: try ServiceAccount(keyFile: world.keyFile),
+      packageName: "com.example.app")
+    let pushed = Mutex<[RemoteRequest]>([])
+    world.play.pushNotifications(
+      to: "https://example.com/play", email: "push@example.iam.gserviceaccount.com",
+      over: AnsweringTransport { request throws(HTTPTransportError) in
+        pushed.withLock { $0.append(request) }
+        return RemoteResponse(status: 200)
+      })
+    let token = try await world.buy()
+    let request = try #require(pushed.withLock { $0.first })
+    let body = try #require(request.body)
+    let genuine = request.headers.first { $0.name == "Authorization" }?.value
+
+    var ledger = EntitlementLedger()
+    var (recorded, statuses): (Set<String>, [Int]) = ([], [])
+    func isRecorded(_ message: String) -> Bool { recorded.contains(message) }
+    func store(_ ledger: EntitlementLedger, recording message: String) throws { recorded.insert(message) }
+    func respond(_ status: Int) { statuses.append(status) }
+
+    for authorization in [genuine, genuine, nil] {
+      let receiver = DeveloperNotificationReceiver(
+        verifier: PushTokenVerifier(
+          audience: "https://example.com/play", email: "push@example.iam.gserviceaccount.com",
+          transport: transport),
+        client: client)
+      do {
+        let message = try await receiver.receive(authorization: authorization, body: body)
+        if !isRecorded(message.messageId) {
+          let update = try await receiver.update(for: message)
+          ledger.merge(update.change)
+          try store(ledger, recording: message.messageId)  // both in one commit
+        }
+        respond(DeveloperNotificationReceiver.acceptedHTTPStatus)
+      } catch let rejection as PushRejection {
+        respond(rejection.httpStatus)
+      } catch {
+        respond(503)  // Google Play did not answer: the message must come again.
+      }
+    }
+
+    #expect(statuses == [200, 200, 401])
+    #expect(ledger.playEntitlements.map(\.id.purchaseToken) == [token])
+    #expect(ledger.playEntitlements.first?.grantsAccess(at: SystemClock.now()) == true)
+  }
+
+  @Test func theEmulatorInTheSameProcess() async throws {
+    let clock = EmulatorClock(rate: 0)
+    let store = try EmulatedPlayStore(
+      packageName: "com.example.app", signing: EmulatorSigning(), clock: clock,
+      clientClock: { SystemClock.now() })
+    let (account, keyFile) = try PlayServiceAccount.make(tokenURI: "http://localhost/token")
+    let play = EmulatedPlay([store], accounts: [account], clock: { SystemClock.now() })
+    let client = GooglePlayClient(
+      transport: EmulatedPlayTransport(play), account: try ServiceAccount(keyFile: keyFile),
+      packageName: "com.example.app", address: GooglePlayAddress(at: try RemoteURL("http://localhost")))
+
+    let error = await #expect(throws: GooglePlayError.self) {
+      try await client.send(.product("a token of nobody"))
+    }
+    #expect(error?.code == .notFound || error?.code == .invalidRequest)
+  }
+}
