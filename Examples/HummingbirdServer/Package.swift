@@ -20,5 +20,6 @@ let package = Package(
         .product(name: "ReceiptCrypto", package: "receipt-kit"),
         .product(name: "ReceiptObservability", package: "receipt-kit"),
         .product(name: "ReceiptVerification", package: "receipt-kit"),
-      ])
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)])
   ])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Usage: purchases [ROOT-CERTIFICATE]. Without one, Apple's roots are trusted.
+// Usage: purchases [ROOT-CERTIFICATES [PORT]]. Without a file of roots, Apple's are trusted. The port is 8080; 0 is any that is
+// free.
 
 import Entitlements
 import Foundation
@@ -13,8 +14,9 @@ import Synchronization
 
 @main struct Purchases {
   static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst()
     let trust =
-      try CommandLine.arguments.dropFirst().first.map {
+      try arguments.first.map {
         TrustAnchors(
           certificates: try Certificate.certificates(in: [UInt8](Data(contentsOf: URL(filePath: $0)))))
       } ?? .apple
@@ -33,7 +35,7 @@ import Synchronization
       let body = try await request.body.collect(upTo: 1 << 20)
       do throws(NotificationRejection) {
         let notification = try receiver.receive(Array(body.readableBytesView), observer: observer)
-        ledger.withLock { $0.apply(notification) }
+        _ = ledger.withLock { $0.apply(notification) }
         return .ok
       } catch {
         return .init(code: error.httpStatus)
@@ -44,8 +46,9 @@ import Synchronization
         (context.receipt?.transactions ?? []).compactMap(\.productId).joined(separator: "\n")
       }
 
+    let port = arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
     let server = Application(
-      router: router, configuration: .init(address: .hostname("127.0.0.1", port: 8080)), logger: logger)
+      router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)), logger: logger)
     try await server.runService()
   }
 }
