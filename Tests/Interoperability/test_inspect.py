@@ -6,9 +6,13 @@ import os
 import re
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.x509.oid import AuthorityInformationAccessOID, ExtendedKeyUsageOID
 
 import samples
 from conftest import PACKAGE_ROOT
+from independent import jws, pki
 from tool import INVALID, USAGE, VALID
 from world import World
 
@@ -421,6 +425,135 @@ class TestFull:
     )
     def test_other_kinds(self, receipt_tool, path, line):
         assert line in shown(receipt_tool, "--full", VECTORS / path)
+
+
+URL = x509.UniformResourceIdentifier("https://shop.example/")
+SHOP = x509.DirectoryName(pki.distinguished_name("Shop, Ltd."))
+SHOP_TEXT = "directory name O=Independent Store,CN=Shop\\, Ltd."
+RECEIPTS = x509.ObjectIdentifier("1.2.840.113635.100.5.6.1")
+ACCESS = x509.AuthorityInformationAccess(
+    [
+        x509.AccessDescription(AuthorityInformationAccessOID.OCSP, URL),
+        x509.AccessDescription(AuthorityInformationAccessOID.CA_ISSUERS, x509.DNSName("shop.example")),
+    ]
+)
+NOTICE_REFERENCE = x509.UserNotice(x509.NoticeReference("Shop", [1]), "Read it")
+
+
+def distribution_point(*names, reasons=None, issuer=None):
+    return x509.DistributionPoint(list(names) or None, None, reasons, issuer)
+
+
+EXTENSIONS = {
+    "extKeyUsage": (
+        x509.ExtendedKeyUsage(
+            [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CODE_SIGNING, x509.ObjectIdentifier("1.3.6.1.4.1.9.7")]
+        ),
+        "serverAuth, codeSigning, 1.3.6.1.4.1.9.7",
+    ),
+    "subjectAltName": (
+        x509.SubjectAlternativeName([x509.DNSName("shop.example"), x509.DNSName("a, DNS b"), URL, SHOP]),
+        f'DNS shop.example, DNS "a, DNS b", https://shop.example/, {SHOP_TEXT}',
+    ),
+    "certificatePolicies": (
+        x509.CertificatePolicies(
+            [
+                x509.PolicyInformation(x509.ObjectIdentifier("2.5.29.32.0"), None),
+                x509.PolicyInformation(RECEIPTS, ["https://shop.example/", x509.UserNotice(None, 'Read "it"')]),
+            ]
+        ),
+        'anyPolicy, Mac App Store receipts (CPS https://shop.example/, notice "Read \\"it\\"")',
+    ),
+    "subjectKeyIdentifier": (x509.SubjectKeyIdentifier(b"\x01\x02"), "0102"),
+    "authorityKeyIdentifier": (
+        x509.AuthorityKeyIdentifier(b"\x01\x02", [SHOP], 0x42),
+        f"0102, issuer {SHOP_TEXT}, serial number 42",
+    ),
+    "cRLDistributionPoints": (
+        x509.CRLDistributionPoints([distribution_point(URL, SHOP), distribution_point(URL)]),
+        f"https://shop.example/, {SHOP_TEXT}, https://shop.example/",
+    ),
+    "authorityInfoAccess": (ACCESS, "OCSP https://shop.example/, caIssuers DNS shop.example"),
+}
+WITHOUT_TEXT = {
+    "a registered identifier": x509.SubjectAlternativeName([x509.RegisteredID(RECEIPTS)]),
+    "a DNS name with a control character": x509.SubjectAlternativeName([x509.DNSName("a\tb")]),
+    "reasons": x509.CRLDistributionPoints(
+        [distribution_point(URL, reasons=frozenset([x509.ReasonFlags.key_compromise]))]
+    ),
+    "another issuer": x509.CRLDistributionPoints([distribution_point(issuer=[SHOP])]),
+    "a notice's number": x509.CertificatePolicies([x509.PolicyInformation(RECEIPTS, [NOTICE_REFERENCE])]),
+}
+
+
+def with_extension(extension, key=pki.make_key("p256")) -> bytes:
+    """A receipt whose only certificate has only this extension."""
+    name = pki.distinguished_name("Store")
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, *pki.CENTURY).add_extension(extension, False)
+    identity = pki.Identity(key, builder.sign(key, hashes.SHA256()))
+    return jws.sign(samples.TRANSACTION, identity).encode()
+
+
+class TestExtensions:
+    @pytest.mark.parametrize("name", EXTENSIONS)
+    def test_the_text_of_each(self, receipt_tool, name):
+        extension, text = EXTENSIONS[name]
+        line = f"      [0] type {extension.oid.dotted_string}  name {name}  value {text}"
+        assert line in shown(receipt_tool, "--full", "-", stdin=with_extension(extension))
+
+    @pytest.mark.parametrize(
+        ("path", "text"),
+        [
+            # A name that is no address.
+            ("jws/xcode-transaction-2023.jws", 'subjectAltName  value e-mail "StoreKit Testing in Xcode"'),
+            (
+                "jws/session-did-renew-2025.jws",
+                "authorityInfoAccess  value caIssuers http://certs.apple.com/wwdrg6.der, "
+                "OCSP http://ocsp.apple.com/ocsp03-wwdrg602",
+            ),
+            (
+                "app-receipt/merlin-mac-production-2020.der",
+                'certificatePolicies  value Mac App Store receipts (notice "Reliance on this certificate by any party '
+                "assumes acceptance of the then applicable standard terms and conditions of use, certificate policy and "
+                'certification practice statements.", CPS http://www.apple.com/certificateauthority/)',
+            ),
+        ],
+    )
+    def test_those_of_genuine_certificates(self, receipt_tool, shared, path, text):
+        lines = shown(receipt_tool, "--full", shared / "receipts" / path)
+        assert any(line.endswith(f"name {text}") for line in lines), lines
+
+    @pytest.mark.parametrize("name", WITHOUT_TEXT)
+    def test_hexadecimal_where_a_part_has_no_text(self, receipt_tool, name):
+        extension = WITHOUT_TEXT[name]
+        lines = shown(receipt_tool, "--full", "-", stdin=with_extension(extension))
+        assert any(line.endswith(f"  hex {extension.public_bytes().hex()}") for line in lines), lines
+
+    @pytest.mark.parametrize("name", EXTENSIONS)
+    def test_malformed_ones(self, receipt_tool, name, tmp_path):
+        """Cut anywhere, and with any byte altered: shown in hexadecimal unless well formed by chance, or the certificate is
+        malformed for OpenSSL, too."""
+        extension, text = EXTENSIONS[name]
+        value = extension.public_bytes()
+        cut = [*(value[:count] for count in range(len(value))), value + b"\0"]
+        places = [(at, mask) for at in range(len(value)) for mask in (0x01, 0x20, 0x80)]
+        values = cut + [value[:at] + bytes([value[at] ^ mask]) + value[at + 1 :] for at, mask in places]
+        paths = [tmp_path / f"{index:03}.jws" for index in range(len(values))]
+        for path, altered in zip(paths, values):
+            path.write_bytes(with_extension(x509.UnrecognizedExtension(extension.oid, altered)))
+        run = receipt_tool.run("inspect", "--json", *paths)
+        assert run.code == VALID, run.err
+        reports = [line["certificates"][0] for line in run.lines]
+        assert len(reports) == len(values)
+        for index, (report, altered) in enumerate(zip(reports, values)):
+            if isinstance(report, str):
+                assert report.startswith("malformed: ")
+                continue
+            [found] = report["extensions"]
+            if "hex" in found:
+                assert found["hex"] == altered.hex()
+            else:
+                assert index >= len(cut) and found["value"] != text, (altered.hex(), found)
 
 
 class TestCertificates:

@@ -13,7 +13,7 @@ enum ExtensionReport {
       JSONMember(name: "name", value: .string(ObjectIdentifierNames.name(of: found.oid) ?? "unknown")),
     ]
     if found.isCritical { members.append(JSONMember(name: "critical", value: .bool(true))) }
-    if let text = text(found.oid, certificate) {
+    if let text = text(found, of: certificate) {
       members.append(JSONMember(name: "value", value: .string(text)))
     } else {
       members.append(JSONMember(name: "hex", value: .string(Hexadecimal.encode(found.value))))
@@ -21,16 +21,11 @@ enum ExtensionReport {
     return .object(members)
   }
 
-  private static func text(_ identifier: String, _ certificate: Certificate) -> String? {
-    switch identifier {
-    case "2.5.29.14": certificate.subjectKeyIdentifier.map { Hexadecimal.encode($0) }
+  private static func text(_ found: Certificate.Extension, of certificate: Certificate) -> String? {
+    switch found.oid {
     case "2.5.29.15": certificate.keyUsage.map(text)
     case "2.5.29.19": constraints(certificate)
-    case "2.5.29.35": certificate.authorityKeyIdentifier.map { Hexadecimal.encode($0) }
-    case "2.5.29.31" where !certificate.crlURLs.isEmpty: certificate.crlURLs.joined(separator: ", ")
-    case "1.3.6.1.5.5.7.1.1" where !certificate.ocspURLs.isEmpty:
-      "OCSP \(certificate.ocspURLs.joined(separator: ", "))"
-    default: nil
+    default: ExtensionDecoder.text(of: found.oid, found.value)
     }
   }
 
