@@ -14,9 +14,12 @@ extension VerifiedReceipt {
     switch content {
     case .jws:
       // RFC 7515 section 5.1: what is signed is header and payload, each in base64url.
-      let parts = signedContent.split(separator: UInt8(ascii: "."))
-      guard parts.count == 2 else { throw UnreadablePayload(kind: kind) }
-      return try Base64URL.decode(Array(parts[1]))
+      let signed = signedContent.span
+      guard let dot = ByteSearch.firstIndex(of: UInt8(ascii: "."), in: signed) else {
+        throw UnreadablePayload(kind: kind)
+      }
+      // A second dot is no symbol of base64url.
+      return try Base64URL.decode(signed.extracting((dot + 1)...))
     case .appReceipt(let payload): return payload.jsonValue.encoded()
     case .transactionReceipt:
       // The first byte is the version of the signature.

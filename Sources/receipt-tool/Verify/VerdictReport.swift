@@ -36,7 +36,16 @@ struct VerdictReport {
 
   /// The payload on one line: line feeds in it can only be white space between the values.
   private func payloadLine(of receipt: VerifiedReceipt) throws -> [UInt8] {
-    try receipt.payloadJSON().map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } + [0x0A]
+    var line = try receipt.payloadJSON()
+    for lineBreak: UInt8 in [0x0A, 0x0D] {
+      var position = 0
+      while let index = ByteSearch.firstIndex(of: lineBreak, in: line.span, from: position) {
+        line[index] = 0x20
+        position = index + 1
+      }
+    }
+    line.append(0x0A)
+    return line
   }
 
   /// A few lines for a person.
