@@ -14,6 +14,13 @@ struct Sweep: Sendable {
   /// All eight bits of each byte instead of one of them.
   static let isFull = ProcessInfo.processInfo.environment["RECEIPTKIT_FULL_SWEEPS"] != nil
 
+  #if ADDRESS_SANITIZER
+    // Each verification costs several; the ordinary run takes all of these samples.
+    private static let thinning = 3
+  #else
+    private static let thinning = 1
+  #endif
+
   /// One flipped bit that left the verdict valid.
   struct Accepted: Sendable, Hashable {
     var byte: Int
@@ -28,7 +35,8 @@ struct Sweep: Sendable {
   func acceptedFlips(_ bytes: Range<Int>? = nil, step: Int = 1) async -> [Accepted] {
     let bytes = bytes ?? sample.indices
     let isFull = Self.isFull || bytes.count < 500
-    let chosen = Array(stride(from: bytes.lowerBound, to: bytes.upperBound, by: Self.isFull ? 1 : step))
+    let chosen = Array(
+      stride(from: bytes.lowerBound, to: bytes.upperBound, by: Self.isFull ? 1 : step * Self.thinning))
     let genuine = verifier.verify(sample).receipt
     let accepted = await Self.spread(over: chosen) { byte in
       let bits = isFull ? 0..<8 : (byte % 8)..<(byte % 8 + 1)
@@ -46,7 +54,9 @@ struct Sweep: Sendable {
 
   /// The lengths to which the sample can be cut and stay valid: every third and the last ones, unless all are asked for.
   func acceptedTruncations() async -> [Int] {
-    let lengths = sample.indices.filter { Self.isFull || $0 % 3 == 0 || $0 >= sample.count - 16 }
+    let lengths = sample.indices.filter {
+      Self.isFull || $0 % (3 * Self.thinning) == 0 || $0 >= sample.count - 16
+    }
     let accepted = await Self.spread(over: lengths) { length in
       verifier.verify(Array(sample[..<length])).isValid ? [length] : []
     }
