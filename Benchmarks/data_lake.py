@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: data_lake.py TOOL RECEIPTS ROOT FOLDER [--rounds N]
+"""usage: data_lake.py TOOL RECEIPTS ROOT FOLDER [--rounds N] [--program NAME]…
 
 Verifies a dataset with Apache Spark, by the programs of the article VerifyingADataset, and with receipt-tool alone: compares
 every verdict, also after a worker was killed, and prints what Spark costs. Run by scripts/data-lake.
 
-RECEIPTS has one receipt a line, of signers under ROOT. FOLDER gets the dataset and the verdicts: three times as much as
-RECEIPTS.
+RECEIPTS has one receipt a line, of signers under ROOT; it is removed when the dataset is written. FOLDER gets the dataset and
+the verdicts: twice as much as RECEIPTS. NAME is one of own-files, transform, pipe and lines; without it all four run.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import threading
 import time
 
 ARTICLE = pathlib.Path(__file__).parents[1] / "Documentation/ReceiptKit.docc/VerifyingADataset.md"
+KEY = re.compile(rb'"key":"(purchase-\d{8})"')
 PARTITIONS = 32
 MASTER = ".master('local[2,4]').getOrCreate"
 
@@ -53,8 +54,8 @@ def verdicts(paths: list[pathlib.Path]) -> dict[bytes, int]:
     for path in paths:
         with open(path, "rb") as lines:
             for line in lines:
-                key = line[: line.index(b'"', 8)]
-                assert line.startswith(b'{"key":"') and line.endswith(b"}\n"), line
+                key = KEY.search(line)[1]
+                assert line.endswith(b"}\n"), line
                 assert key not in found, f"two verdicts: {line}"
                 found[key] = hash(line)
     return found
@@ -67,8 +68,9 @@ class Measurement:
         self.files = sorted((folder / "receipts").glob("*/*"))
         # The article's programs, with this dataset and this tool, two workers, and four attempts at a task.
         blocks = re.findall(r"^```python\n(.*?)^```", ARTICLE.read_text(), re.DOTALL | re.MULTILINE)
-        names, pipe, lines = blocks
-        self.programs = {"files": names, "files, RDD.pipe": names.split("spark.createDataFrame")[0] + pipe, "lines": lines}
+        own, names, pipe, lines = blocks
+        pipe = names.split("spark.createDataFrame")[0] + pipe
+        self.programs = {"own-files": own, "transform": names, "pipe": pipe, "lines": lines}
         replaced = {"/usr/bin/receipt-tool": tool, "/data/root.cer": root, '"/data': f'"{folder}', ".getOrCreate": MASTER}
         for name in self.programs:
             for old, new in replaced.items():
@@ -77,6 +79,8 @@ class Measurement:
 
     def bare(self, processes: int) -> float:
         """Seconds that so many processes take, each with its share of the files."""
+        for file in self.folder.glob("bare-*"):
+            file.unlink()
         started = time.monotonic()
         running = []
         for index in range(processes):
@@ -131,11 +135,16 @@ class Session:
         return time.monotonic() - started
 
     def output(self) -> dict[bytes, int]:
+        """The verdicts in the files that a worker, or Spark, has completed."""
         return verdicts(sorted(self.verdicts.glob("part-*")))
 
     def end(self):
         self.process.stdin.close()
         assert self.process.wait() == 0
+
+
+def overhead(rounds: list[tuple[float, float]]) -> str:
+    return f"{100 * (statistics.median(seconds / bare for seconds, bare in rounds) - 1):+.1f} %"
 
 
 def descendants(process: int) -> list[int]:
@@ -155,10 +164,12 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     for name in ("tool", "receipts", "root", "folder"):
         parser.add_argument(name, type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--program", action="append")
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
     count = write_dataset(arguments.receipts, folder / "receipts")
+    arguments.receipts.unlink()
     measurement = Measurement(str(arguments.tool.resolve()), str(arguments.root.resolve()), folder)
 
     single = measurement.bare(1)
@@ -171,26 +182,28 @@ def main():
     print(f"{count} receipts in {PARTITIONS} files, {size:.2f} GB: {dict(words)}")
     print(f"one process: {single:.1f} s, {count / single:.0f} a second", flush=True)
 
-    # One after the other in each round, so that all have the same share of a machine that does other things as well.
-    times = collections.defaultdict(list)
     started = time.monotonic()
-    sessions = {name: Session(measurement, name) for name in measurement.programs}
+    sessions = {name: Session(measurement, name) for name in arguments.program or measurement.programs}
     print(f"start of Spark: {(time.monotonic() - started) / len(sessions):.1f} s")
+    # The tool alone before each program, so that both have the same share of a machine that does other things as well.
+    times = collections.defaultdict(list)
     for _ in range(arguments.rounds):
-        bare = measurement.bare(2)
-        times["two processes"].append((bare, bare))
         for name, session in sessions.items():
+            bare = measurement.bare(2)
             times[name].append((session.run(), bare))
             assert session.output() == expected, f"{name}: other verdicts"
     for name, rounds in times.items():
-        rate = count / statistics.median(seconds for seconds, _ in rounds)
-        each = ", ".join(f"{seconds:.1f} s ({100 * (seconds / bare - 1):+.0f} %)" for seconds, bare in rounds)
-        overhead = 100 * (statistics.median(seconds / bare for seconds, bare in rounds) - 1)
-        print(f"{name}: {rate:.0f} a second, median overhead {overhead:.1f} %: {each}", flush=True)
+        alone = statistics.median(bare for _, bare in rounds)
+        print(f"two processes beside {name}: {count / alone:.0f} a second")
+        each = ", ".join(f"{seconds:.1f} s after {bare:.1f} s ({overhead([(seconds, bare)])})" for seconds, bare in rounds)
+        print(f"{name}: {each}")
+        print(f"{name}: {count / statistics.median(seconds for seconds, _ in rounds):.0f} a second, ", end="")
+        # The first run in a session includes what the Java virtual machine compiles.
+        print(f"median overhead {overhead(rounds)}, without the first round {overhead(rounds[1:] or rounds)}", flush=True)
 
     for name, session in sessions.items():
         killed, ended = [], threading.Event()
-        killer = threading.Thread(target=measurement.kill_a_worker, args=(times["two processes"][-1][0] / 4, ended, killed))
+        killer = threading.Thread(target=measurement.kill_a_worker, args=(times[name][-1][0] / 4, ended, killed))
         killer.start()
         session.run()
         ended.set()

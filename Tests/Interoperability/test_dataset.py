@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`verify --lines --keyed` as the worker of an engine: GNU parallel, PostgreSQL's COPY, Spark's way to run a command.
+"""`verify --lines --keyed` as the worker of an engine: Apache Spark, GNU parallel, PostgreSQL's COPY.
 
-The commands are those of the article VerifyingADataset. scripts/data-lake runs its program for Apache Spark.
+The programs are those of the article VerifyingADataset. scripts/data-lake runs those for Spark over a million receipts, and
+leaves PySpark behind, with which this runs them as well.
 """
 
 import collections
@@ -11,6 +12,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import pytest
@@ -167,6 +169,66 @@ class TestExitZero:
         assert run.code == INPUT_OUTPUT
 
 
+SPARK_PYTHON = PACKAGE_ROOT / ".build" / "spark-venv" / "bin" / "python"
+STAND_INS = pathlib.Path(__file__).parent / "stand_ins"
+NO_SPARK = pytest.mark.skipif(not SPARK_PYTHON.exists(), reason="no PySpark (scripts/data-lake installs it)")
+
+
+class TestSpark:
+    def run(self, dataset: pathlib.Path, program: str, pyspark: str) -> subprocess.CompletedProcess:
+        program = program.replace("/usr/bin/receipt-tool", f"{dataset}/bin/receipt-tool")
+        program = program.replace('"/data', f'"{dataset}').replace(" /data/root", f" {dataset}/root")
+        # In local mode the number of attempts is part of the master.
+        program = program.replace(".getOrCreate", ".master('local[2,4]').getOrCreate")
+        assert not re.search("[ \"]/(usr|data)/", program), program
+        python, modules = (SPARK_PYTHON, "") if pyspark == "PySpark" else (sys.executable, STAND_INS)
+        return subprocess.run(
+            [python, "-c", program],
+            env=os.environ | {"PYTHONPATH": str(modules)}, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+
+    @pytest.fixture(params=["stand-in", pytest.param("PySpark", marks=NO_SPARK)])
+    def pyspark(self, request) -> str:
+        return request.param
+
+    def test_workers_write_the_verdicts_of_a_single_process(self, dataset, expected, pyspark):
+        run = self.run(dataset, example("python", "foreachPartition"), pyspark)
+        assert run.returncode == 0, run.stderr
+        assert merged(dataset) == expected
+        # Verdicts of another run are never among those of this one.
+        again = self.run(dataset, example("python", "foreachPartition"), pyspark)
+        assert again.returncode == 1 and "FileExistsError" in again.stderr
+
+    def test_a_killed_worker_is_run_again(self, receipt_tool, dataset, expected, pyspark):
+        killed = kill_the_first_worker(dataset, receipt_tool.path)
+        run = self.run(dataset, example("python", "foreachPartition"), pyspark)
+        assert killed.exists() and run.returncode == 0, run.stderr
+        (partial,) = (dataset / "verdicts").glob("_*")
+        assert len(partial.read_text().splitlines()) == 20
+        assert merged(dataset, "part-*") == expected
+
+    def test_a_line_without_a_key_is_a_failure(self, dataset, pyspark):
+        with open(dataset / "receipts" / "day=2" / "part.tsv", "a") as file:
+            file.write("no key\n")
+        run = self.run(dataset, example("python", "foreachPartition"), pyspark)
+        assert run.returncode == 1
+        assert "does not begin with a key" in run.stderr
+        assert not (dataset / "verdicts" / "part-00002.jsonl").exists()
+
+    @NO_SPARK
+    @pytest.mark.parametrize("name", ["names", "RDD.pipe", "lines"])
+    def test_verdicts_through_spark(self, receipt_tool, dataset, expected, name):
+        killed = kill_the_first_worker(dataset, receipt_tool.path)
+        names = example("python", "SELECT TRANSFORM (name)")
+        pipe = names.split("spark.createDataFrame")[0] + example("python", ".pipe(")
+        lines = example("python", "SELECT TRANSFORM (value)")
+        run = self.run(dataset, {"names": names, "RDD.pipe": pipe, "lines": lines}[name], "PySpark")
+        assert killed.exists() and run.returncode == 0, run.stderr
+        assert "Lost task" in run.stderr
+        files = (dataset / "verdicts").glob("part-*")
+        assert sorted((line for file in files for line in file.read_text().splitlines()), key=key_of) == expected
+
+
 def is_gnu_parallel() -> bool:
     """Another program of this name is in moreutils."""
     return bool(shutil.which("parallel")) and "GNU" in subprocess.run(
@@ -174,11 +236,11 @@ def is_gnu_parallel() -> bool:
     ).stdout
 
 
-def merged(dataset: pathlib.Path) -> list[str]:
+def merged(dataset: pathlib.Path, files: str = "*") -> list[str]:
     """The verdicts of all files of the dataset, sorted by key."""
-    files = sorted((dataset / "verdicts").iterdir())
-    assert len(files) == 4, files
-    return sorted((line for file in files for line in file.read_text().splitlines()), key=key_of)
+    found = sorted((dataset / "verdicts").glob(files))
+    assert len(found) == 4, found
+    return sorted((line for file in found for line in file.read_text().splitlines()), key=key_of)
 
 
 def key_of(verdict: str) -> str:
