@@ -324,7 +324,8 @@ switch Context.environment["RECEIPTKIT_SANITIZER"] {
 case "address":
   // The compiler proves the other modules memory safe: they contain no `unsafe` (scripts/lint checks that).
   package.targets.removeAll {
-    ["DocumentationTests", "ReceiptObservabilityTests", "RemoteTests"].contains($0.name)
+    ["DocumentationTests", "ReceiptObservabilityTests", "ReceiptSigningTests", "RemoteTests"].contains(
+      $0.name)
   }
   for target in package.targets where target.name == "StorefrontTests" {
     // libcurl and SQLite.

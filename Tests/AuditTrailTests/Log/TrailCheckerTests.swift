@@ -100,7 +100,7 @@ import TransparencyLog
 
   #if ADDRESS_SANITIZER
     // Every check costs several; the ordinary run flips each byte.
-    private static let flipStride = 5
+    private static let flipStride = 20
   #else
     private static let flipStride = 1
   #endif

@@ -12,8 +12,8 @@ import Testing
 @Suite(.serialized) struct BadInputTests {
   private static let hundredMegabytes = 100 << 20
   #if ADDRESS_SANITIZER
-    // Every access costs several; the same code reads ten.
-    private static let megabytesOfOneByte = 10 << 20
+    // Every access costs several; the same code reads four.
+    private static let megabytesOfOneByte = 4 << 20
   #else
     private static let megabytesOfOneByte = hundredMegabytes
   #endif
