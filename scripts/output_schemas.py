@@ -106,7 +106,7 @@ What each command of `receipt-tool` prints with `--json`: one JSON object a line
 
 ## Overview
 
-{header}
+<!-- {header} -->
 
 - Each object begins with `type`, by which programs tell what it is, and `version`, which is 1. Members may be added
   without a new version; one that changes its meaning or is left out makes a new one.
