@@ -4,6 +4,7 @@
 import hashlib
 import json
 import os
+import pathlib
 import shutil
 import sqlite3
 import stat
@@ -258,3 +259,24 @@ class TestUncheckpointed:
             assert run.code == VALID and "no signed checkpoint covers the entries from 602 on" in run.err
         run = receipt_tool.run("audit", "show", trail, "5")
         assert run.code == VALID and run.err == ""
+
+
+def test_a_release_is_entered_once(receipt_tool, tmp_path):
+    """Packaging/enter-release, which scripts/package runs."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    checksums = dist / "SHA256SUMS"
+
+    def enter(content: str) -> int:
+        checksums.write_text(content)
+        command = [root / "Packaging" / "enter-release", receipt_tool.path, tmp_path / "log", dist, "1.0.0", "all"]
+        return subprocess.run(command, capture_output=True).returncode
+
+    def is_proven() -> bool:
+        arguments = ["--key", dist / "releases.pub", "--receipt", checksums]
+        return receipt_tool.run("audit", "check", dist / "SHA256SUMS.tlog-proof", *arguments).code == 0
+
+    assert enter("00  receipt-tool\n") == 0 and is_proven()
+    assert enter("00  receipt-tool\n") == 0 and is_proven()
+    assert enter("01  receipt-tool\n") == 1 and not (dist / "SHA256SUMS.tlog-proof").exists()
