@@ -78,7 +78,7 @@ import TransparencyLog
     }
     let findings = attacker.findings
     #expect(findings.checks >= 500)
-    #expect(findings.noticed.count > edits.count / (Self.isFull ? 2 : 12))
+    #expect(findings.noticed.count > edits.count / (2 * (Self.isFull ? 1 : Self.fileStride)))
   }
 
   @Test("no edit of a tile above the bundles changes an answer without an error", .enabled(if: isFull))
