@@ -17,6 +17,7 @@ import postgresql  # noqa: E402
 from audit_places import FilePlace, ServerPlace  # noqa: E402
 from independent import pki  # noqa: E402
 from tool import ReceiptTool  # noqa: E402
+from world import World  # noqa: E402
 
 PACKAGE_ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("RECEIPTKIT_SHARED") or PACKAGE_ROOT.parent / "shared")
@@ -28,6 +29,18 @@ def receipt_tool() -> ReceiptTool:
     if not path or not os.access(path, os.X_OK):
         pytest.exit("RECEIPT_TOOL does not name the built receipt-tool; run scripts/interoperability", 2)
     return ReceiptTool(path)
+
+
+@pytest.fixture(scope="module")
+def made(receipt_tool, tmp_path_factory) -> World:
+    """What commands need to run, made once for a file of tests, which leave it as it is."""
+    return World.make(receipt_tool, tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture
+def world(made, tmp_path) -> World:
+    """A copy of it that a test may change."""
+    return made.copy(tmp_path / "world")
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from emulator import Emulator
 from independent import app_receipt, jws, pki
 from notifications import Receiver, body
 from tool import INVALID, SCHEMAS, UNDETERMINED, UNREADABLE, USAGE, VALID, check
-from world import COMMANDS, SERVERS, World, leaf_commands
+from world import COMMANDS, SERVERS, leaf_commands
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOCAL = {name: [a for a in runs if "--json" in a] or [[*runs[0], "--json"]] for name, runs in COMMANDS.items()}
@@ -85,16 +85,6 @@ def error_of(run, code: int) -> dict:
     # What standard error says, whose names are shown safely.
     assert error["message"].split()[-1] in run.err, (error, run.err)
     return error
-
-
-@pytest.fixture(scope="module")
-def made(receipt_tool, tmp_path_factory):
-    return World.make(receipt_tool, tmp_path_factory.mktemp("made"))
-
-
-@pytest.fixture
-def world(made, tmp_path):
-    return made.copy(tmp_path / "world")
 
 
 def test_every_schema_is_valid_and_closed():

@@ -11,22 +11,12 @@ import pytest
 import samples
 from independent import jws
 from tool import INVALID, VALID
-from world import RUNS, SERVER_RUNS, World, leaf_commands, mount, unmount
+from world import RUNS, SERVER_RUNS, leaf_commands, mount, unmount
 
 CANNOT_CREATE, NOT_WRITTEN = 73, 74
 IDS = [f"{name} {' '.join(arguments)}".strip() for name, arguments in RUNS]
 PRINTING = RUNS + SERVER_RUNS
 PRINTING_IDS = IDS + [name for name, _ in SERVER_RUNS]
-
-
-@pytest.fixture(scope="module")
-def made(receipt_tool, tmp_path_factory):
-    return World.make(receipt_tool, tmp_path_factory.mktemp("made"))
-
-
-@pytest.fixture
-def world(made, tmp_path):
-    return made.copy(tmp_path / "world")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ extension JSONValue: Codable {
 
   /// Reads any value. Members of objects come in the order that the decoder gives, and numbers as it reads them.
   ///
-  /// - Throws: `DecodingError` for a value that is none of JSON.
+  /// - Throws: `DecodingError` for a value that JSON does not have, such as an infinite number.
   public init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: Key.self) {
       self = .object(
