@@ -27,7 +27,9 @@ let package = Package(
     .library(name: "ReceiptTesting", targets: ["ReceiptTesting"]),
     .library(name: "AppStoreEmulator", targets: ["AppStoreEmulator"]),
     .library(name: "GooglePlayEmulator", targets: ["GooglePlayEmulator"]),
+    .library(name: "ReceiptService", targets: ["ReceiptService"]),
     .executable(name: "receipt-tool", targets: ["receipt-tool"]),
+    .executable(name: "receipt-server", targets: ["receipt-server"]),
   ],
   traits: [
     .trait(
@@ -35,6 +37,10 @@ let package = Package(
       description:
         "What stands on SwiftNIO and the packages around it: the AsyncHTTPClient transport, the emulator's HTTP server, logs, metrics and services."
     ),
+    .trait(
+      name: "Server",
+      description: "The routes of ReceiptService, and the process receipt-server, over Hummingbird.",
+      enabledTraits: ["SwiftNIO"]),
     .trait(
       name: "PostgreSQL", description: "The audit trail in PostgreSQL, over libpq: several writers at once."),
   ],
@@ -46,6 +52,10 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.1.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.6.0"),
   ],
   targets: [
     // The common ground: base64, ASN.1, text, files. Imports nothing of ours.
@@ -199,6 +209,30 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["SwiftNIO"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["SwiftNIO"])),
+      ]),
+
+    // The routes of the server, for this process or within another one.
+    .target(
+      name: "ReceiptService",
+      dependencies: [
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements", "GooglePlay", "PostgreSQL",
+        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptObservability",
+        "ReceiptVerification",
+        "RemoteChecks", "SQLite", "TransparencyLog",
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
+        .product(name: "Mustache", package: "swift-mustache", condition: .when(traits: ["Server"])),
+        .product(
+          name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Server"])),
+      ]),
+    .executableTarget(
+      name: "receipt-server",
+      dependencies: [
+        "ReceiptService", "ReceiptSigning",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Server"])),
+        .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Server"])),
       ]),
 
     .executableTarget(

@@ -46,6 +46,11 @@ package final class Statement {
     if let second { unsafe sqlite3_bind_int64(pointer, 2, second) }
   }
 
+  /// Binds an integer.
+  package func bind(_ number: Int64, at index: Int32) throws(SQLiteError) {
+    try require(unsafe sqlite3_bind_int64(pointer, index, number))
+  }
+
   /// Binds a copy of some bytes.
   package func bind(_ bytes: [UInt8], at index: Int32) throws(SQLiteError) {
     try require(
@@ -88,6 +93,21 @@ package final class Statement {
   }
 
   // MARK: - Columns of the row
+
+  /// What a column holds.
+  package enum ValueType: Sendable { case null, integer, text, blob }
+
+  package var columnCount: Int32 { unsafe sqlite3_column_count(pointer) }
+
+  /// What a column holds; a number with a fraction counts as text.
+  package func type(_ column: Int32) -> ValueType {
+    switch unsafe sqlite3_column_type(pointer, column) {
+    case SQLITE_NULL: .null
+    case SQLITE_INTEGER: .integer
+    case SQLITE_BLOB: .blob
+    default: .text
+    }
+  }
 
   package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(pointer, column) }
 

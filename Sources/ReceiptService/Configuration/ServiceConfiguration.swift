@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  public import AuditTrail
+  public import Entitlements
+  public import GooglePlay
+  internal import ReceiptBytes
+  public import ReceiptVerification
+
+  /// What a service is made of: its apps, its limits, and where it keeps what it knows.
+  public struct ServiceConfiguration: Sendable {
+    /// The apps, by their names in URLs and keys.
+    public var apps: [AppConfiguration]
+    /// Bounds on requests.
+    public var limits = ServiceLimits()
+    /// Where the verdicts of apps that record are recorded; `nil` without a trail.
+    public var auditLog: AuditLog?
+    /// The server's own address as others reach it, such as `https://receipts.example.com`; for links and for the
+    /// description of the API.
+    public var publicURL: String?
+    /// Whether `http://` is enough for the console's cookies, which is so on the loopback interface alone.
+    public var allowsPlainHTTP = false
+
+    /// Creates a configuration with the defaults for everything but the apps.
+    public init(apps: [AppConfiguration]) { self.apps = apps }
+  }
+
+  /// Bounds on requests.
+  public struct ServiceLimits: Sendable, Hashable {
+    /// The longest body of a request for one receipt, in bytes.
+    public var maximumBodyByteCount = 1 << 20
+    /// The longest line of a batch, in bytes. A batch as a whole has no limit: it is streamed.
+    public var maximumLineByteCount = 1 << 20
+    /// The requests that are served at once; others are answered with 503.
+    public var maximumConcurrentRequests = 1024
+    /// How long a request may take to arrive, and a connection may be idle, in seconds.
+    public var requestDeadline = 30
+    /// The batches that are served at once.
+    public var maximumConcurrentBatches = 8
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// An app whose receipts are verified: its policies, its notifications, its webhooks. Nothing of it is visible with the
+  /// key of another app.
+  public struct AppConfiguration: Sendable {
+    /// The name in URLs and keys: 1 to 64 letters, digits, `-` and `_`.
+    public var name: String
+    /// The verifiers by the names of their policies. Requests choose among them by name; `default` is used without one.
+    public var policies: [String: ReceiptVerifier]
+    /// What is asked after the local checks, in this order.
+    public var checkers: [any RemoteChecker] = []
+    /// Whether verdicts are recorded in the audit trail before they are answered.
+    public var recordsVerdicts = false
+    /// How they are recorded.
+    public var recording = RecordingOptions()
+    /// Takes the App Store's notifications; `nil` for an app without.
+    public var appStoreNotifications: NotificationReceiver?
+    /// Takes Google Play's notifications; `nil` for an app without.
+    public var googlePlayNotifications: DeveloperNotificationReceiver?
+    /// Where changes of entitlements are posted.
+    public var webhooks: [WebhookEndpoint] = []
+
+    /// Creates an app.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 ASCII letters, digits, `-` and `_`.
+    ///   - policies: The verifiers by the names of their policies, `default` among them.
+    /// - Throws: ``ServiceConfigurationError``.
+    public init(name: String, policies: [String: ReceiptVerifier]) throws(ServiceConfigurationError) {
+      guard Self.isName(name) else {
+        throw ServiceConfigurationError(
+          "app", "The name of an app has 1 to 64 letters, digits, - and _, not \"\(ShownText.plain(name))\".")
+      }
+      guard policies[Self.defaultPolicy] != nil else {
+        throw ServiceConfigurationError(
+          "app.\(name)", "The app has no policy named \"\(Self.defaultPolicy)\".")
+      }
+      self.name = name
+      self.policies = policies
+    }
+
+    /// The name of the policy that is used where a request names none.
+    public static let defaultPolicy = "default"
+
+    static func isName(_ name: String) -> Bool {
+      1...64 ~= name.utf8.count
+        && name.utf8.allSatisfy {
+          UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0
+            || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 || $0 == UInt8(ascii: "-")
+            || $0 == UInt8(ascii: "_")
+        }
+    }
+  }
+
+  /// Where changes of an app's entitlements are posted, signed as Standard Webhooks says
+  /// (<https://github.com/standard-webhooks/standard-webhooks>).
+  public struct WebhookEndpoint: Sendable {
+    /// The name in lists and commands: 1 to 64 letters, digits, `-` and `_`.
+    public var name: String
+    /// `https://`, or `http://` where ``allowsPrivateNetworks`` is set.
+    public var url: String
+    /// The secrets that sign, each 24 to 64 bytes. While several are there, as when they are changed, each signs.
+    public var secrets: [[UInt8]]
+    /// Whether the URL may lead into private networks and to this machine.
+    public var allowsPrivateNetworks: Bool
+
+    /// Creates an endpoint.
+    public init(name: String, url: String, secrets: [[UInt8]], allowsPrivateNetworks: Bool = false) {
+      self.name = name
+      self.url = url
+      self.secrets = secrets
+      self.allowsPrivateNetworks = allowsPrivateNetworks
+    }
+  }
+
+  /// A setting that cannot take effect.
+  public struct ServiceConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The setting, such as `app.shop.webhooks`.
+    public let setting: String
+    /// What is wrong and what to do.
+    public let message: String
+
+    /// Creates an error.
+    public init(_ setting: String, _ message: String) {
+      self.setting = setting
+      self.message = message
+    }
+
+    /// The setting and the message.
+    public var description: String { "\(setting): \(message)" }
+  }
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import Dispatch
+  internal import SQLite
+  internal import Synchronization
+
+  /// The database in one SQLite file, used by one process. Transactions that wait at the same time are committed together,
+  /// so that one sync serves all of them; each succeeds or fails by itself.
+  package final class SQLiteServiceDatabase: ServiceDatabase {
+    /// "RKSV": the type of the file (`PRAGMA application_id`).
+    private static let applicationID: Int64 = 0x524B_5356
+    private static let maximumBatch = 256
+    // secure_delete: what is erased shall not stay in free pages.
+    private static let pragmas =
+      "PRAGMA page_size = 4096; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \(Connection.durability)"
+
+    private let path: String
+    private let writer: Connection
+    private let readers: ReaderPool
+    private let queue = DispatchQueue(label: "receipt-kit.service-database")
+    private let reading = DispatchQueue(
+      label: "receipt-kit.service-database.reading", attributes: .concurrent)
+    private let waiting = Mutex<[Transaction]>([])
+
+    /// A transaction that waits to be committed with others.
+    private struct Transaction: Sendable {
+      /// Runs it within a savepoint; what to tell the caller once the commit succeeded, or failed.
+      let run: @Sendable (Database) -> @Sendable ((any Error)?) -> Void
+      /// Tells the caller that it failed before it was begun.
+      let fail: @Sendable ((any Error)?) -> Void
+    }
+
+    /// Opens a file; creates it, readable by its owner alone, where there is none.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package init(at path: String) throws {
+      self.path = path
+      do {
+        let file = try DatabaseFile(path)
+        if file.status == nil {
+          do {
+            try file.create { file in
+              let connection = try Connection(
+                file, .writing, timeout: BusyTimeout(.zero), pragmas: Self.pragmas)
+              try connection.use { database in
+                try database.execute("PRAGMA journal_mode = WAL")
+                try database.transaction {
+                  try database.execute("PRAGMA application_id = \(Self.applicationID)")
+                }
+              }
+              try connection.close()
+            }
+          } catch let error as SQLiteError where error.code == .occupied {
+            // Another process created it meanwhile.
+          }
+        }
+        writer = try Connection(file, .writing, timeout: BusyTimeout(.seconds(10)), pragmas: Self.pragmas)
+        try writer.use { database in
+          guard try database.integer("PRAGMA application_id") == Self.applicationID else {
+            throw SQLiteError(.occupied, at: path, "It is an SQLite database of another application.")
+          }
+          try ServiceSchema.upgrade(
+            SQLiteSession(database), version: database.integer("PRAGMA user_version") ?? 0
+          ) { version in try database.execute("PRAGMA user_version = \(version)") }
+        }
+        readers = ReaderPool(path: path, maximumIdle: 4) { () throws(SQLiteError) in
+          try Connection(file, .reading, timeout: BusyTimeout(.seconds(10)), pragmas: "")
+        }
+      } catch { throw Self.error(error) }
+    }
+
+    package func write<Result: Sendable>(
+      _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
+    ) async throws -> Result {
+      try await withCheckedThrowingContinuation { continuation in
+        let run = { @Sendable (database: Database) -> @Sendable ((any Error)?) -> Void in
+          let outcome = Swift.Result { () throws -> Result in
+            try database.run("SAVEPOINT one")
+            do {
+              let result = try body(SQLiteSession(database))
+              try database.run("RELEASE one")
+              return result
+            } catch {
+              // Some errors end the whole transaction, and the savepoint with it.
+              if database.isInTransaction {
+                try database.run("ROLLBACK TO one")
+                try database.run("RELEASE one")
+              }
+              throw error
+            }
+          }
+          return { failure in
+            continuation.resume(with: failure.map { .failure($0) } ?? outcome.mapError(Self.error))
+          }
+        }
+        let transaction = Transaction(run: run) { failure in
+          if let failure { continuation.resume(throwing: failure) }
+        }
+        let isFirst = waiting.withLock { waiting in
+          waiting.append(transaction)
+          return waiting.count == 1
+        }
+        if isFirst { queue.async { self.commitWaiting() } }
+      }
+    }
+
+    private func commitWaiting() {
+      while true {
+        let batch = waiting.withLock { Array($0.prefix(Self.maximumBatch)) }
+        guard !batch.isEmpty else { return }
+        var completions: [@Sendable ((any Error)?) -> Void] = []
+        var failure: (any Error)?
+        do {
+          try writer.use { database in
+            try database.transaction {
+              for transaction in batch {
+                completions.append(transaction.run(database))
+                guard database.isInTransaction else { break }
+              }
+              guard database.isInTransaction else {
+                throw SQLiteError(.inputOutput, at: path, "The transaction was ended. Nothing was stored.")
+              }
+            }
+          }
+        } catch {
+          failure = Self.error(error)
+        }
+        // None was begun where the database could not begin a transaction.
+        if completions.isEmpty { completions = batch.map(\.fail) }
+        for complete in completions { complete(failure) }
+        let isMore = waiting.withLock { waiting in
+          // Those that were not begun wait on.
+          waiting.removeFirst(completions.count)
+          return !waiting.isEmpty
+        }
+        if !isMore { return }
+      }
+    }
+
+    package func read<Result: Sendable>(
+      _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
+    ) async throws -> Result {
+      try await withCheckedThrowingContinuation { continuation in
+        reading.async { [self] in
+          continuation.resume(
+            with: Swift.Result {
+              try readers.withReader { database in
+                try database.run("BEGIN")
+                defer { database.rollBack() }
+                return try body(SQLiteSession(database))
+              }
+            }.mapError(Self.error))
+        }
+      }
+    }
+
+    package func scrub() async throws {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        queue.async { [writer] in
+          continuation.resume(
+            with: Swift.Result { try writer.use { database in try database.checkpoint(.truncate) } }
+              .mapError(Self.error))
+        }
+      }
+    }
+
+    package func close() async {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        queue.async(flags: .barrier) { [self] in
+          try? readers.close()
+          try? writer.close()
+          continuation.resume()
+        }
+      }
+    }
+
+    static func error(_ error: any Error) -> any Error {
+      guard let error = error as? SQLiteError else { return error }
+      let code: DatabaseError.Code =
+        switch error.code {
+        case .full: .full
+        case .notFound, .occupied, .corrupt, .unsupported: .unusable
+        case .busy, .inputOutput, .syncFailed, .closed: .unavailable
+        }
+      return DatabaseError(code, at: error.place, error.message)
+    }
+  }
+
+  /// A transaction in SQLite.
+  private final class SQLiteSession: DatabaseSession {
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    func run(_ statement: String, _ values: [DatabaseValue]) throws -> [DatabaseRow] {
+      // There is one writer, and a reader has a snapshot.
+      let statement = statement.replacing(" FOR UPDATE SKIP LOCKED", with: "").replacing(
+        " FOR UPDATE", with: "")
+      return try database.withStatement(statement) { prepared in
+        for (position, value) in values.enumerated() {
+          let index = Int32(position + 1)
+          switch value {
+          case .null: try prepared.bind(nil as String?, at: index)
+          case .integer(let number): try prepared.bind(number, at: index)
+          case .text(let text): try prepared.bind(text, at: index)
+          case .bytes(let bytes): try prepared.bind(bytes, at: index)
+          }
+        }
+        var rows: [DatabaseRow] = []
+        while try prepared.step() {
+          rows.append(
+            DatabaseRow(
+              (0..<prepared.columnCount).map { column in
+                switch prepared.type(column) {
+                case .null: .null
+                case .integer: .integer(prepared.integer(column))
+                case .text: .text(prepared.text(column))
+                case .blob: .bytes(prepared.blob(column) ?? [])
+                }
+              }))
+        }
+        return rows
+      }
+    }
+
+    func lock(_ key: String) {}
+  }
+#endif

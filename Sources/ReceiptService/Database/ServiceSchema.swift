@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  /// The tables of a service's database. Times are milliseconds since 1970.
+  enum ServiceSchema {
+    /// Each version's statements, which lead from the version before to it.
+    private static let versions: [[String]] = [
+      [
+        // What stores announced and was dealt with; key: see NotificationKey.
+        """
+        CREATE TABLE notifications(
+          app TEXT NOT NULL, key BLOB NOT NULL, received BIGINT NOT NULL, PRIMARY KEY(app, key))
+        """,
+        // A ledger for each original transaction, purchase token or customer whose consent was rescinded.
+        """
+        CREATE TABLE ledgers(
+          app TEXT NOT NULL, name TEXT NOT NULL, customer TEXT, ledger BLOB NOT NULL, snapshot BLOB,
+          next_change BIGINT, heard BIGINT NOT NULL, PRIMARY KEY(app, name))
+        """,
+        "CREATE INDEX ledgers_customer ON ledgers(app, customer)",
+        "CREATE INDEX ledgers_next_change ON ledgers(next_change)",
+        "CREATE INDEX ledgers_heard ON ledgers(app, heard)",
+        // What changed, in order; body is the JSON that webhooks and server-sent events carry.
+        """
+        CREATE TABLE changes(
+          sequence AUTOINCREMENT, id TEXT NOT NULL UNIQUE, app TEXT NOT NULL, name TEXT NOT NULL, customer TEXT,
+          time BIGINT NOT NULL, type TEXT NOT NULL, body BLOB NOT NULL)
+        """,
+        "CREATE INDEX changes_name ON changes(app, name)",
+        "CREATE INDEX changes_customer ON changes(app, customer)",
+        // Deliveries of changes. lane: those of one lane of an endpoint are delivered in order. state: 0 waits, 1 dead.
+        """
+        CREATE TABLE deliveries(
+          endpoint TEXT NOT NULL, change BIGINT NOT NULL, app TEXT NOT NULL, lane TEXT NOT NULL,
+          state BIGINT NOT NULL, attempts BIGINT NOT NULL, due BIGINT NOT NULL, leased BIGINT NOT NULL,
+          error TEXT, PRIMARY KEY(endpoint, change))
+        """,
+        "CREATE INDEX deliveries_due ON deliveries(state, due)",
+        "CREATE INDEX deliveries_lane ON deliveries(endpoint, lane, state, change)",
+        // Keys of the API. hash: SHA-256 of the secret. app: one app, or empty for all.
+        """
+        CREATE TABLE api_keys(
+          id TEXT PRIMARY KEY, name TEXT NOT NULL, app TEXT NOT NULL, scopes TEXT NOT NULL, hash BLOB NOT NULL,
+          created BIGINT NOT NULL, revoked BIGINT)
+        """,
+        // Logins of the console. hash: SHA-256 of the cookie.
+        """
+        CREATE TABLE sessions(
+          hash BLOB PRIMARY KEY, key TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT NOT NULL)
+        """,
+        // What administrators did.
+        """
+        CREATE TABLE administrative_acts(
+          sequence AUTOINCREMENT, time BIGINT NOT NULL, actor TEXT NOT NULL, act TEXT NOT NULL,
+          details TEXT NOT NULL)
+        """,
+        // Work that one process at a time does.
+        "CREATE TABLE leases(name TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL)",
+        // Jobs that have to be finished, such as erasures: what is to be done, as JSON.
+        """
+        CREATE TABLE jobs(
+          id TEXT PRIMARY KEY, kind TEXT NOT NULL, app TEXT NOT NULL, created BIGINT NOT NULL, due BIGINT NOT NULL,
+          state BIGINT NOT NULL, attempts BIGINT NOT NULL, body BLOB NOT NULL, result BLOB)
+        """,
+        "CREATE INDEX jobs_due ON jobs(state, due)",
+      ]
+    ]
+
+    /// What stands for a number that the database counts up.
+    private static let counter = "sequence AUTOINCREMENT"
+
+    /// Brings a database to the version that this build knows.
+    ///
+    /// - Parameters:
+    ///   - session: The transaction to do it in.
+    ///   - version: The version that it has.
+    ///   - counter: How the database declares a column `sequence` that it counts up.
+    ///   - setVersion: Notes the version.
+    /// - Throws: ``DatabaseError`` with `unusable` for a later version.
+    static func upgrade(
+      _ session: any DatabaseSession, version: Int64,
+      counter: String = "sequence INTEGER PRIMARY KEY AUTOINCREMENT", _ setVersion: (Int) throws -> Void
+    ) throws {
+      guard version <= versions.count else {
+        throw DatabaseError(
+          .unusable, at: "database",
+          "Its layout is of version \(version); this build knows version \(versions.count).")
+      }
+      guard version < versions.count else { return }
+      for statement in versions[Int(version)...].joined() {
+        try session.run(statement.replacing(Self.counter, with: counter))
+      }
+      try setVersion(versions.count)
+    }
+  }
+#endif
