@@ -53,6 +53,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.1.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.6.0"),
@@ -220,6 +222,11 @@ let package = Package(
         "ReceiptVerification",
         "RemoteChecks", "SQLite", "TransparencyLog",
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: .when(traits: ["Server"])),
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Server"])),
         .product(name: "Mustache", package: "swift-mustache", condition: .when(traits: ["Server"])),
         .product(
           name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Server"])),
@@ -227,12 +234,23 @@ let package = Package(
     .executableTarget(
       name: "receipt-server",
       dependencies: [
-        "ReceiptService", "ReceiptSigning",
+        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements", "ReceiptBytes",
+        "ReceiptCodec",
+        "ReceiptCrypto", "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptVerification",
+        "TransparencyLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Server"])),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Server"])),
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
+        .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Server"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+        .product(
+          name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
       ]),
 
     .executableTarget(

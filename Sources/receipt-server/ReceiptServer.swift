@@ -4,8 +4,36 @@ import ArgumentParser
 
 @main
 struct ReceiptServer: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "receipt-server", abstract: "Verifies receipts over HTTP.")
+  #if Server
+    static let configuration = CommandConfiguration(
+      commandName: "receipt-server",
+      abstract: "Verifies receipts over HTTP, keeps entitlements, records verdicts.",
+      discussion: """
+        Without a command it serves. Without a configuration it serves for
+        development, on the loopback interface: it makes a signing identity, a sample
+        receipt, a database, an audit trail and a key in a folder, and prints how to
+        use them.
 
-  func run() async throws {}
+        EXAMPLES:
+          receipt-server
+          receipt-server serve --config receipt-server.json
+          receipt-server serve --config receipt-server.json --check-config
+          receipt-server keys create --config receipt-server.json \\
+            --name backend --app shop --scope verify --scope read
+
+        EXIT CODES:
+          0 ended as asked; 64 wrong command line; 65 wrong configuration; 69 the
+          address, the database or the audit trail cannot be used; 70 internal fault;
+          73 a file cannot be created.
+        """,
+      subcommands: [ServeCommand.self, KeysCommand.self], defaultSubcommand: ServeCommand.self)
+  #else
+    static let configuration = CommandConfiguration(
+      commandName: "receipt-server", abstract: "Built without the trait Server: swift build --traits Server")
+
+    func run() async throws {
+      throw ServerExit.failure(
+        ServerExit.unavailable, "this build has no server; build it with: swift build --traits Server")
+    }
+  #endif
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import ReceiptBytes
+  internal import ReceiptCrypto
+
+  /// What a key may be used for. None includes another.
+  public enum Scope: String, Sendable, Hashable, CaseIterable {
+    /// To have receipts verified and inspected.
+    case verify
+    /// To read entitlements, changes and the audit trail.
+    case read
+    /// To manage keys and webhooks, and to erase.
+    case admin
+    /// To control the emulated stores.
+    case emulator
+  }
+
+  /// A key of the API, as it is shown once: `rk_ID_SECRET`, an identifier of 12 hexadecimal digits and 32 random bytes in
+  /// base64url. Stored is the SHA-256 of the secret, which needs no salt and no stretching: nobody guesses 256 bits.
+  package struct APIKeyText: Sendable, Hashable, CustomStringConvertible {
+    package let id: String
+    let secret: String
+
+    /// Generates a key.
+    package static func generate() -> APIKeyText {
+      APIKeyText(id: Hexadecimal.encode(Random.bytes(6)), secret: Base64URL.encodeToString(Random.bytes(32)))
+    }
+
+    private init(id: String, secret: String) {
+      self.id = id
+      self.secret = secret
+    }
+
+    /// Reads a key; `nil` if the text is none.
+    package init?(_ text: some StringProtocol) {
+      let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
+      guard parts.count == 3, parts[0] == "rk", parts[1].utf8.count == 12, parts[2].utf8.count == 43 else {
+        return nil
+      }
+      self.init(id: String(parts[1]), secret: String(parts[2]))
+    }
+
+    /// What is stored of the secret.
+    package var hash: [UInt8] { Digest.hash(Array(secret.utf8), using: .sha256) }
+
+    /// The key as its user presents it.
+    package var description: String { "rk_\(id)_\(secret)" }
+  }
+
+  /// Who makes a request: the key that was presented, or whose login it is.
+  public struct Principal: Sendable, Hashable {
+    /// The identifier of the key.
+    public let keyID: String
+    /// The name that it was given.
+    public let name: String
+    /// The app that it is confined to; `nil` for all.
+    public let app: String?
+    /// What it may be used for.
+    public let scopes: Set<Scope>
+
+    /// Whether it may see and change what belongs to an app.
+    func mayUse(app name: String) -> Bool { app == nil || app == name }
+  }
+#endif

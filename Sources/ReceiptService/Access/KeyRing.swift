@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import ReceiptBytes
+  package import ReceiptCodec
+  internal import ReceiptCrypto
+  internal import Synchronization
+
+  /// The keys of the API. They live in the database; each process keeps them in memory for a few seconds, so that a request
+  /// costs no look-up. A key that another process revoked is refused within twice ``maximumAge``, and while the database is
+  /// unreachable within ``maximumAgeWhileUnavailable``.
+  package final class KeyRing: Sendable {
+    /// How old the keys in memory may be before they are read again.
+    package static let maximumAge: Duration = .seconds(5)
+    /// How old they may be while the database cannot be reached: verification needs no database.
+    package static let maximumAgeWhileUnavailable: Duration = .seconds(60)
+
+    /// A key, without its secret.
+    package struct Key: Sendable, Hashable {
+      package let principal: Principal
+      package let created: Int64
+      /// When it was revoked, in milliseconds since 1970.
+      package let revoked: Int64?
+      fileprivate let hash: [UInt8]
+    }
+
+    private struct State {
+      var keys: [String: Key] = [:]
+      var loaded: ContinuousClock.Instant?
+      var isLoading = false
+    }
+
+    private let database: any ServiceDatabase
+    private let clock: @Sendable () -> Timestamp
+    private let state = Mutex(State())
+    /// Compared with where there is no such key, so that both cases take as long.
+    private let absent = [UInt8](repeating: 0, count: 32)
+
+    package init(_ database: any ServiceDatabase, clock: @escaping @Sendable () -> Timestamp) {
+      self.database = database
+      self.clock = clock
+    }
+
+    /// Who presents a key; `nil` if there is no such key, or it was revoked.
+    ///
+    /// - Throws: ``DatabaseError`` where the keys cannot be read: then nobody is let in.
+    package func principal(presenting text: some StringProtocol) async throws -> Principal? {
+      try await refresh()
+      guard let presented = APIKeyText(text) else { return nil }
+      let key = state.withLock { $0.keys[presented.id] }
+      let isRight = ConstantTime.equals(presented.hash, key?.hash ?? absent)
+      guard isRight, let key, key.revoked == nil else { return nil }
+      return key.principal
+    }
+
+    /// The key with an identifier, unless it was revoked: for logins that were made with it.
+    func principal(id: String) async throws -> Principal? {
+      try await refresh()
+      return state.withLock { state in
+        state.keys[id].flatMap { $0.revoked == nil ? $0.principal : nil }
+      }
+    }
+
+    /// Creates a key, whose text cannot be had again.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package func create(
+      name: String, app: String?, scopes: Set<Scope>, by actor: String
+    ) async throws -> APIKeyText {
+      let text = APIKeyText.generate()
+      let now = clock().wholeMilliseconds
+      try await database.write { session in
+        try session.run(
+          "INSERT INTO api_keys(id, name, app, scopes, hash, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+          .text(text.id), .text(name), .text(app ?? ""),
+          .text(scopes.map(\.rawValue).sorted().joined(separator: " ")), .bytes(text.hash), .integer(now))
+        try AdministrativeAct.record(
+          "key.create", "id=\(text.id) name=\(name) app=\(app ?? "*")", by: actor, at: now, in: session)
+      }
+      try await load()
+      return text
+    }
+
+    /// Revokes a key, and ends the logins that were made with it; `false` if there is no such key.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package func revoke(id: String, by actor: String) async throws -> Bool {
+      let now = clock().wholeMilliseconds
+      let isThere = try await database.write { session in
+        let rows = try session.run(
+          "UPDATE api_keys SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL RETURNING id", .text(id),
+          .integer(now))
+        try session.run("DELETE FROM sessions WHERE key = ?1", .text(id))
+        if !rows.isEmpty {
+          try AdministrativeAct.record("key.revoke", "id=\(id)", by: actor, at: now, in: session)
+        }
+        return !rows.isEmpty
+      }
+      try await load()
+      return isThere
+    }
+
+    /// All keys, also those that were revoked, in the order of their creation.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package func keys() async throws -> [Key] {
+      try await database.read { session in
+        try session.run(
+          "SELECT id, name, app, scopes, hash, created, revoked FROM api_keys ORDER BY created, id"
+        ).map(Self.key)
+      }
+    }
+
+    private static func key(_ row: DatabaseRow) -> Key {
+      Key(
+        principal: Principal(
+          keyID: row.text(0), name: row.text(1), app: row.text(2).isEmpty ? nil : row.text(2),
+          scopes: Set(row.text(3).split(separator: " ").compactMap { Scope(rawValue: String($0)) })),
+        created: row.integer(5), revoked: row.optionalInteger(6), hash: row.bytes(4))
+    }
+
+    private func refresh() async throws {
+      let now = ContinuousClock.now
+      let (age, loads) = state.withLock { state in
+        let age = state.loaded.map { now - $0 }
+        let isFresh = age.map { $0 < Self.maximumAge } ?? false
+        let mayWait = age.map { $0 < Self.maximumAge * 2 } ?? false
+        // While one request reads the keys, others use those of up to twice the age.
+        let loads = !isFresh && !(mayWait && state.isLoading)
+        if loads { state.isLoading = true }
+        return (age, loads)
+      }
+      guard loads else { return }
+      do {
+        try await load()
+      } catch {
+        guard let age, age < Self.maximumAgeWhileUnavailable else { throw error }
+      }
+    }
+
+    private func load() async throws {
+      defer { state.withLock { $0.isLoading = false } }
+      let start = ContinuousClock.now
+      let keys = try await keys()
+      state.withLock { state in
+        state.keys = Dictionary(keys.map { ($0.principal.keyID, $0) }) { first, _ in first }
+        state.loaded = start
+      }
+    }
+  }
+
+  /// What an administrator did.
+  package struct AdministrativeAct: Sendable, Hashable {
+    package let time: Int64
+    /// The identifier of a key, or `command line`.
+    package let actor: String
+    package let act: String
+    package let details: String
+
+    static func record(
+      _ act: String, _ details: String, by actor: String, at time: Int64, in session: any DatabaseSession
+    ) throws {
+      try session.run(
+        "INSERT INTO administrative_acts(time, actor, act, details) VALUES (?1, ?2, ?3, ?4)",
+        .integer(time), .text(actor), .text(act), .text(ShownText.plain(details, limit: 1000)))
+    }
+
+    /// The newest, newest first.
+    package static func newest(_ limit: Int, in session: any DatabaseSession) throws -> [AdministrativeAct] {
+      try session.run(
+        "SELECT time, actor, act, details FROM administrative_acts ORDER BY sequence DESC LIMIT ?1",
+        .integer(Int64(limit))
+      ).map {
+        AdministrativeAct(
+          time: $0.integer(0), actor: $0.text(1), act: $0.text(2), details: $0.text(3))
+      }
+    }
+  }
+
+  extension Timestamp {
+    /// The milliseconds since 1970, without their fraction; 0 for what is no date.
+    var wholeMilliseconds: Int64 { Int64(exactly: millisecondsSince1970.rounded(.down)) ?? 0 }
+  }
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import ReceiptCodec
+
+  extension ReceiptAPI {
+    var keyRoutes: [Route] {
+      [
+        Route(
+          method: .get, path: "/v1/keys", operation: "listKeys", access: .key(.admin),
+          summary: "The keys of the API, without their secrets.",
+          answers: [(200, "The keys.", [.init(mediaType: "application/json", schema: "Keys")])],
+          respond: { [unowned self] _, context in
+            let principal = context.principal
+            let keys = try await keys.keys().filter { key in
+              principal?.app == nil || principal?.app == key.principal.app
+            }
+            var object = JSONWriter(type: "keys")
+            object.name("keys")
+            object.beginArray()
+            for key in keys { Self.write(key, to: &object) }
+            object.endArray()
+            object.endObject()
+            return .json(object)
+          }),
+        Route(
+          method: .post, path: "/v1/keys", operation: "createKey", access: .key(.admin),
+          summary: "Creates a key. Its text is shown this once.",
+          body: [.init(mediaType: "application/json", schema: "NewKey")],
+          answers: [(201, "The key.", [.init(mediaType: "application/json", schema: "CreatedKey")])],
+          respond: { [unowned self] in try await createKey($0, $1) }),
+        Route(
+          method: .delete, path: "/v1/keys/{id}", operation: "revokeKey", access: .key(.admin),
+          summary: "Revokes a key: it is refused within ten seconds by every process.",
+          parameters: [.path("id", .text, "The identifier of the key.")],
+          answers: [(204, "It is revoked.", [])],
+          respond: { [unowned self] _, context in
+            let id = try context.parameters.require("id")
+            let own = context.principal?.app
+            let known = try await keys.keys().first { $0.principal.keyID == id }
+            guard let known, own == nil || own == known.principal.app,
+              try await keys.revoke(id: id, by: context.principal?.keyID ?? "")
+            else { throw Problem.notFound }
+            return Response(status: .noContent)
+          }),
+      ]
+    }
+
+    private func createKey(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      let body = try await jsonBody(of: request)
+      guard let name = body["name"]?.string, 1...100 ~= name.utf8.count,
+        name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+      else {
+        throw Problem.invalid(
+          "$.name", "The name of a key has 1 to 100 bytes of UTF-8 without control characters.")
+      }
+      let named = try (body["scopes"]?.array ?? []).map { value in
+        guard let scope = value.string.flatMap({ Scope(rawValue: $0) }) else {
+          throw Problem.invalid(
+            "$.scopes", "Scopes are: \(Scope.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        return scope
+      }
+      guard !named.isEmpty else { throw Problem.invalid("$.scopes", "A key has at least one scope.") }
+      if let app = body["app"], app != .null, app.string == nil {
+        throw Problem.invalid("$.app", "The app is named by a text.")
+      }
+      let own = context.principal?.app
+      let app = body["app"]?.string ?? own
+      if let app, apps[app] == nil { throw Problem.invalid("$.app", "There is no such app.") }
+      guard own == nil || own == app else {
+        throw Problem(.forbidden, "other-app", "A key of one app cannot create keys of another.")
+      }
+      let key = try await keys.create(
+        name: name, app: app, scopes: Set(named), by: context.principal?.keyID ?? "")
+      var object = JSONWriter(type: "key")
+      object.member("id", key.id)
+      object.member("key", key.description)
+      object.endObject()
+      return .json(object, status: .created)
+    }
+
+    private static func write(_ key: KeyRing.Key, to object: inout JSONWriter) {
+      object.beginObject()
+      object.member("id", key.principal.keyID)
+      object.member("name", key.principal.name)
+      object.member("app", key.principal.app)
+      object.name("scopes")
+      object.beginArray()
+      for scope in key.principal.scopes.map(\.rawValue).sorted() { object.string(scope) }
+      object.endArray()
+      object.member("created", Timestamp(millisecondsSince1970: Double(key.created)))
+      object.member("revoked", key.revoked.map { Timestamp(millisecondsSince1970: Double($0)) })
+      object.endObject()
+    }
+
+    /// The object that a request sends.
+    func jsonBody(of request: Request) async throws -> JSONValue {
+      let bytes = try await body(of: request)
+      do throws(MalformedReceipt) {
+        let value = try JSONValue(parsing: bytes)
+        guard value.object != nil else {
+          throw MalformedReceipt(.wrongType, at: .jsonPath("$"), "It is no object.")
+        }
+        return value
+      } catch {
+        throw Problem.invalid("body", "The body is no JSON object: \(error)")
+      }
+    }
+  }
+#endif

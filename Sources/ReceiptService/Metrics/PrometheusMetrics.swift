@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  public import CoreMetrics
+  internal import Synchronization
+
+  /// Metrics in memory, and their text in Prometheus' exposition format, version 0.0.4
+  /// (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+  ///
+  /// Counters end in `_total`; timers are histograms in seconds; recorders are histograms of what they record. A series
+  /// is kept for as long as the process runs, so labels must take few values: ``maximumSeriesCount`` bounds them.
+  public final class PrometheusMetrics: MetricsFactory {
+    /// The series that are kept; what is recorded in others is dropped, and `metrics_dropped_series_total` counts them.
+    public static let maximumSeriesCount = 10_000
+    /// Upper bounds of the buckets of timers, in seconds.
+    static let durationBounds: [Double] = [
+      0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+    ]
+    /// Upper bounds of the buckets of recorders.
+    static let valueBounds: [Double] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 10_000, 100_000]
+
+    private struct Key: Hashable {
+      let name: String
+      /// With braces; empty without labels.
+      let labels: String
+    }
+    private enum Series: Sendable {
+      case counter(PrometheusCounter)
+      case gauge(PrometheusGauge)
+      case histogram(PrometheusHistogram)
+
+      var type: String {
+        switch self {
+        case .counter: "counter"
+        case .gauge: "gauge"
+        case .histogram: "histogram"
+        }
+      }
+    }
+
+    private let series = Mutex<[Key: Series]>([:])
+    private let dropped = Atomic<Int>(0)
+
+    /// Creates metrics without any series.
+    public init() {}
+
+    /// Makes a counter.
+    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+      let key = Key(name: Self.name(label) + "_total", labels: Self.labels(dimensions))
+      if case .counter(let counter) = find(key, or: { .counter(PrometheusCounter()) }) { return counter }
+      return PrometheusCounter()
+    }
+
+    /// Makes a gauge, or a histogram where values are aggregated.
+    public func makeRecorder(
+      label: String, dimensions: [(String, String)], aggregate: Bool
+    ) -> any RecorderHandler {
+      let key = Key(name: Self.name(label), labels: Self.labels(dimensions))
+      guard aggregate else {
+        if case .gauge(let gauge) = find(key, or: { .gauge(PrometheusGauge()) }) { return gauge }
+        return PrometheusGauge()
+      }
+      if case .histogram(let histogram) = find(
+        key, or: { .histogram(PrometheusHistogram(bounds: Self.valueBounds)) })
+      {
+        return histogram
+      }
+      return PrometheusHistogram(bounds: Self.valueBounds)
+    }
+
+    /// Makes a gauge that can be counted up and down.
+    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+      let key = Key(name: Self.name(label), labels: Self.labels(dimensions))
+      if case .gauge(let gauge) = find(key, or: { .gauge(PrometheusGauge()) }) { return gauge }
+      return PrometheusGauge()
+    }
+
+    /// Makes a histogram in seconds.
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+      let key = Key(name: Self.name(label) + "_seconds", labels: Self.labels(dimensions))
+      if case .histogram(let histogram) = find(
+        key, or: { .histogram(PrometheusHistogram(bounds: Self.durationBounds)) })
+      {
+        return histogram
+      }
+      return PrometheusHistogram(bounds: Self.durationBounds)
+    }
+
+    /// Keeps the series: others may record in it.
+    public func destroyCounter(_ handler: any CounterHandler) {}
+    /// Keeps the series: others may record in it.
+    public func destroyRecorder(_ handler: any RecorderHandler) {}
+    /// Keeps the series: others may record in it.
+    public func destroyMeter(_ handler: any MeterHandler) {}
+    /// Keeps the series: others may record in it.
+    public func destroyTimer(_ handler: any TimerHandler) {}
+
+    private func find(_ key: Key, or make: () -> Series) -> Series? {
+      series.withLock { series in
+        if let found = series[key] { return found }
+        guard series.count < Self.maximumSeriesCount else {
+          dropped.add(1, ordering: .relaxed)
+          return nil
+        }
+        let made = make()
+        series[key] = made
+        return made
+      }
+    }
+
+    /// All series, by name.
+    public func text() -> String {
+      let all = series.withLock { $0 }.sorted {
+        ($0.key.name, $0.key.labels) < ($1.key.name, $1.key.labels)
+      }
+      var text = ""
+      var name = ""
+      for (key, series) in all {
+        if key.name != name {
+          name = key.name
+          text += "# TYPE \(name) \(series.type)\n"
+        }
+        switch series {
+        case .counter(let counter): text += "\(name)\(key.labels) \(counter.value)\n"
+        case .gauge(let gauge): text += "\(name)\(key.labels) \(Self.number(gauge.value))\n"
+        case .histogram(let histogram): histogram.write(name: name, labels: key.labels, to: &text)
+        }
+      }
+      text += "# TYPE metrics_dropped_series_total counter\nmetrics_dropped_series_total "
+      return text + "\(dropped.load(ordering: .relaxed))\n"
+    }
+
+    static func number(_ value: Double) -> String {
+      if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+      if value.isNaN { return "NaN" }
+      return Int64(exactly: value).map(String.init) ?? "\(value)"
+    }
+
+    /// `[a-zA-Z_:][a-zA-Z0-9_:]*`
+    private static func name(_ label: String) -> String {
+      let name = label.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ":") ? $0 : "_" }
+      return name.first.map { $0.isNumber } ?? true ? "_" + String(name) : String(name)
+    }
+
+    private static func labels(_ dimensions: [(String, String)]) -> String {
+      guard !dimensions.isEmpty else { return "" }
+      let pairs = dimensions.map { label, value in
+        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing(
+          "\n", with: "\\n")
+        return "\(name(label).replacing(":", with: "_"))=\"\(escaped)\""
+      }
+      return "{\(pairs.joined(separator: ","))}"
+    }
+  }
+
+  private final class PrometheusCounter: CounterHandler {
+    private let count = Atomic<Int64>(0)
+
+    var value: Int64 { count.load(ordering: .relaxed) }
+    func increment(by amount: Int64) { count.wrappingAdd(amount, ordering: .relaxed) }
+    func reset() { count.store(0, ordering: .relaxed) }
+  }
+
+  private final class PrometheusGauge: RecorderHandler, MeterHandler {
+    private let bits = Atomic<UInt64>(0)
+
+    var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+    func record(_ value: Int64) { set(Double(value)) }
+    func record(_ value: Double) { set(value) }
+    func set(_ value: Int64) { set(Double(value)) }
+    func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
+    func increment(by amount: Double) { change(by: amount) }
+    func decrement(by amount: Double) { change(by: -amount) }
+
+    private func change(by amount: Double) {
+      var old = bits.load(ordering: .relaxed)
+      while true {
+        let new = (Double(bitPattern: old) + amount).bitPattern
+        let (exchanged, original) = bits.weakCompareExchange(
+          expected: old, desired: new, ordering: .relaxed)
+        if exchanged { return }
+        old = original
+      }
+    }
+  }
+
+  private final class PrometheusHistogram: TimerHandler, RecorderHandler {
+    private struct State {
+      var counts: [UInt64]
+      var sum = 0.0
+    }
+
+    private let bounds: [Double]
+    private let state: Mutex<State>
+
+    init(bounds: [Double]) {
+      self.bounds = bounds
+      state = Mutex(State(counts: [UInt64](repeating: 0, count: bounds.count + 1)))
+    }
+
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
+    func record(_ value: Int64) { record(Double(value)) }
+    func record(_ value: Double) {
+      let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
+      state.withLock { state in
+        state.counts[bucket] += 1
+        state.sum += value
+      }
+    }
+
+    func write(name: String, labels: String, to text: inout String) {
+      let state = state.withLock { $0 }
+      let prefix = labels.isEmpty ? "{" : labels.dropLast() + ","
+      var count: UInt64 = 0
+      for (index, bound) in (bounds + [.infinity]).enumerated() {
+        count += state.counts[index]
+        text += "\(name)_bucket\(prefix)le=\"\(PrometheusMetrics.number(bound))\"} \(count)\n"
+      }
+      text += "\(name)_sum\(labels) \(PrometheusMetrics.number(state.sum))\n"
+      text += "\(name)_count\(labels) \(count)\n"
+    }
+  }
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import NIOCore
+  internal import ReceiptBytes
+  internal import ReceiptCodec
+
+  /// Why a request is not answered as it was meant: problem details (RFC 9457), with a stable code.
+  struct Problem: Error, Sendable {
+    let status: HTTPResponse.Status
+    /// In kebab-case. It does not change between versions.
+    let code: String
+    /// What is wrong and what to do.
+    let detail: String
+    /// The parameter, header or JSON path that is wrong.
+    var place: String?
+    /// After how many seconds to try again.
+    var retryAfter: Int?
+
+    init(
+      _ status: HTTPResponse.Status, _ code: String, _ detail: String, at place: String? = nil,
+      retryAfter: Int? = nil
+    ) {
+      self.status = status
+      self.code = code
+      self.detail = detail
+      self.place = place
+      self.retryAfter = retryAfter
+    }
+
+    static let unauthorized = Problem(
+      .unauthorized, "unauthorized",
+      "The request needs a key of this server: Authorization: Bearer rk_…")
+    static func forbidden(_ scope: Scope) -> Problem {
+      Problem(.forbidden, "missing-scope", "The key has no scope \"\(scope.rawValue)\".")
+    }
+    static let notFound = Problem(
+      .notFound, "not-found", "There is no such thing, or the key may not see it.")
+    static func unavailable(_ detail: String) -> Problem {
+      Problem(.serviceUnavailable, "unavailable", detail, retryAfter: 1)
+    }
+    static func invalid(_ place: String, _ detail: String) -> Problem {
+      Problem(.badRequest, "invalid-request", detail, at: place)
+    }
+
+    var response: Response {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("title", status.reasonPhrase)
+      object.member("status", Int64(status.code))
+      object.member("code", code)
+      object.member("detail", ShownText.plain(detail, limit: 1000))
+      object.member("place", place.map { ShownText.plain($0, limit: 200) })
+      object.endObject()
+      var headers: HTTPFields = [.contentType: "application/problem+json"]
+      if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+      if let retryAfter { headers[.retryAfter] = String(retryAfter) }
+      return Response(
+        status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: object.bytes)))
+    }
+  }
+
+  extension Response {
+    /// A JSON object as the answer.
+    static func json(_ object: JSONWriter, status: HTTPResponse.Status = .ok) -> Response {
+      Response(
+        status: status, headers: [.contentType: "application/json"],
+        body: ResponseBody(byteBuffer: ByteBuffer(bytes: object.bytes)))
+    }
+  }
+#endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import HTTPTypes
+  public import Hummingbird
+  package import Logging
+  internal import Metrics
+  internal import ReceiptBytes
+  package import ReceiptCodec
+  internal import ReceiptCrypto
+  internal import NIOCore
+  internal import ReceiptVerification
+  internal import Synchronization
+
+  /// The routes of a service, for a router of Hummingbird.
+  ///
+  /// ```swift
+  /// let api = try ReceiptAPI(configuration, database: .sqlite(at: "service.sqlite"))
+  /// let router = Router(context: ServiceContext.self)
+  /// api.addRoutes(to: router)
+  /// ```
+  public final class ReceiptAPI: Sendable {
+    /// What the service is made of.
+    public let configuration: ServiceConfiguration
+    /// The keys.
+    package let keys: KeyRing
+    package let database: any ServiceDatabase
+    let apps: [String: ServedApp]
+    let clock: @Sendable () -> Timestamp
+    let logger: Logger
+    private let requestCount = Atomic<Int>(0)
+    let batchCount = Atomic<Int>(0)
+    private let isEnding = Atomic<Bool>(false)
+
+    /// Creates the routes.
+    ///
+    /// - Parameters:
+    ///   - configuration: What the service is made of.
+    ///   - database: Where it keeps what it knows.
+    ///   - logger: Where it logs.
+    ///   - clock: The current time.
+    /// - Throws: ``ServiceConfigurationError`` for settings that cannot take effect together.
+    package init(
+      _ configuration: ServiceConfiguration, database: any ServiceDatabase,
+      logger: Logger = Logger(label: "receipt-service"),
+      clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
+    ) throws {
+      self.configuration = configuration
+      self.database = database
+      self.logger = logger
+      self.clock = clock
+      keys = KeyRing(database, clock: clock)
+      var apps: [String: ServedApp] = [:]
+      for app in configuration.apps {
+        guard apps.updateValue(try ServedApp(app, configuration.auditLog), forKey: app.name) == nil else {
+          throw ServiceConfigurationError("app.\(app.name)", "Two apps have this name.")
+        }
+      }
+      self.apps = apps
+    }
+
+    /// Adds all routes, and what every answer has: security headers, problems instead of errors, metrics.
+    public func addRoutes(to router: Router<ServiceContext>) {
+      router.add(middleware: AnswerMiddleware(api: self))
+      var methods: [String: [HTTPRequest.Method]] = [:]
+      for route in routes {
+        methods[route.path, default: []].append(route.method)
+        router.on(RouterPath(route.path), method: route.method) { request, context in
+          try await self.respond(to: request, context, by: route)
+        }
+        if route.method == .get {
+          methods[route.path, default: []].append(.head)
+          router.on(RouterPath(route.path), method: .head) { request, context in
+            try await self.respond(to: request, context, by: route).createHeadResponse()
+          }
+        }
+      }
+      let others: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace]
+      for (path, allowed) in methods {
+        let allow = allowed.map(\.rawValue).sorted().joined(separator: ", ")
+        for method in others where !allowed.contains(method) {
+          router.on(RouterPath(path), method: method) { _, _ in
+            var response = Problem(
+              .methodNotAllowed, "method-not-allowed", "This path takes \(allow)."
+            ).response
+            response.headers[.allow] = allow
+            return response
+          }
+        }
+      }
+    }
+
+    /// Has `/readyz` answer that no more requests shall be sent here, for what balances the load.
+    public func beginShutdown() { isEnding.store(true, ordering: .relaxed) }
+
+    var isShuttingDown: Bool { isEnding.load(ordering: .relaxed) }
+
+    private func respond(
+      to request: Request, _ context: ServiceContext, by route: Route
+    ) async throws -> Response {
+      var context = context
+      if case .key(let scope) = route.access {
+        let principal = try await authenticate(request)
+        guard principal.scopes.contains(scope) else { throw Problem.forbidden(scope) }
+        context.principal = principal
+      }
+      return try await route.respond(request, context)
+    }
+
+    /// Who makes a request.
+    ///
+    /// - Throws: ``Problem`` where no key of this server is presented.
+    func authenticate(_ request: Request) async throws -> Principal {
+      let values = request.headers[values: .authorization]
+      guard values.count == 1, let value = values.first, value.utf8.count > 7,
+        value.utf8.prefix(7).elementsEqual("Bearer ".utf8, by: { $0 | 0x20 == $1 | 0x20 }),
+        let principal = try await keys.principal(presenting: value.dropFirst(7))
+      else { throw Problem.unauthorized }
+      return principal
+    }
+
+    // MARK: What requests name
+
+    /// The app of a request: that of the key, the one that the parameter `app` names, or the only one.
+    func app(of request: Request, _ context: ServiceContext) throws -> ServedApp {
+      let named = try queryParameter("app", of: request)
+      let own = context.principal?.app
+      if let own, let named, own != named { throw Problem.notFound }
+      if let name = own ?? named {
+        guard let app = apps[name] else { throw Problem.notFound }
+        return app
+      }
+      guard apps.count == 1, let only = apps.first else {
+        throw Problem.invalid("app", "Name the app: app=\(apps.keys.sorted().joined(separator: "|")).")
+      }
+      return only.value
+    }
+
+    /// A parameter of the query; `nil` where it is absent or empty.
+    func queryParameter(_ name: String, of request: Request) throws -> String? {
+      guard request.uri.query != nil else { return nil }
+      let values = request.uri.queryParameters.filter { $0.key == name[...] }
+      guard values.count < 2 else { throw Problem.invalid(name, "The parameter is there more than once.") }
+      guard let value = values.first?.value, !value.isEmpty else { return nil }
+      return String(value)
+    }
+
+    /// The body of a request for one thing.
+    func body(of request: Request) async throws -> [UInt8] {
+      let limit = configuration.limits.maximumBodyByteCount
+      let tooLarge = Problem(
+        .contentTooLarge, "too-large", "The body has more than \(limit) bytes.")
+      if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
+      do {
+        let body = try await request.body.collect(upTo: limit)
+        return body.getBytes(at: body.readerIndex, length: body.readableBytes) ?? []
+      } catch is NIOTooManyBytesError {
+        throw tooLarge
+      }
+    }
+
+    // MARK: Load
+
+    /// Takes a place among the requests that are served at once.
+    func begin() throws {
+      let count = requestCount.add(1, ordering: .relaxed).newValue
+      guard count <= configuration.limits.maximumConcurrentRequests else {
+        requestCount.subtract(1, ordering: .relaxed)
+        throw Problem(
+          .serviceUnavailable, "overloaded", "Too many requests are being served. Try again.", retryAfter: 1)
+      }
+    }
+
+    func end() { requestCount.subtract(1, ordering: .relaxed) }
+  }
+
+  /// An app, with what is computed once of its configuration.
+  final class ServedApp: Sendable {
+    let configuration: AppConfiguration
+    /// What records its verdicts, and the digests of its policies by their names.
+    let recorder: (log: AuditLog, policies: [String: SHA256Digest])?
+
+    init(_ configuration: AppConfiguration, _ log: AuditLog?) throws {
+      self.configuration = configuration
+      guard configuration.recordsVerdicts else {
+        recorder = nil
+        return
+      }
+      guard let log else {
+        throw ServiceConfigurationError(
+          "app.\(configuration.name).audit",
+          "The verdicts cannot be recorded: the service has no audit trail.")
+      }
+      var digests: [String: SHA256Digest] = [:]
+      for (name, verifier) in configuration.policies {
+        try log.keep(policy: verifier.policy)
+        digests[name] = SHA256Digest(of: verifier.policy)
+      }
+      recorder = (log, digests)
+    }
+
+    var name: String { configuration.name }
+  }
+
+  /// What every answer has.
+  private struct AnswerMiddleware: RouterMiddleware {
+    let api: ReceiptAPI
+
+    func handle(
+      _ request: Request, context: ServiceContext,
+      next: (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+      var response: Response
+      let start = ContinuousClock.now
+      do {
+        try api.begin()
+        defer { api.end() }
+        response = try await next(request, context)
+      } catch {
+        response = problem(for: error, context).response
+      }
+      response.headers[.xContentTypeOptions] = "nosniff"
+      if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+      RequestMetrics.record(
+        operation: context.endpointPath ?? "none", method: request.method, status: response.status,
+        duration: .now - start)
+      return response
+    }
+
+    private func problem(for error: any Error, _ context: ServiceContext) -> Problem {
+      switch error {
+      case let problem as Problem:
+        return problem
+      case let error as HTTPError where error.status == .notFound:
+        return .notFound
+      case let error as HTTPError:
+        return Problem(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
+      case let error as DatabaseError:
+        context.logger.error("The database failed.", metadata: ["error": "\(error)"])
+        return .unavailable("The database of the service cannot be used now. Try again.")
+      case let error as AuditError:
+        context.logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
+        return .unavailable("The audit trail cannot be used now. Try again.")
+      case is CancellationError:
+        return .unavailable("The service is shutting down. Try again.")
+      default:
+        context.logger.error("A request failed.", metadata: ["error": "\(error)"])
+        return Problem(.internalServerError, "internal-fault", "The request failed; the log says why.")
+      }
+    }
+  }
+
+  extension HTTPField.Name {
+    fileprivate static let xContentTypeOptions = HTTPField.Name("X-Content-Type-Options")!
+  }
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  package import HTTPTypes
+  internal import Hummingbird
+
+  /// An operation of the API: from one table of these the router, the description in OpenAPI and the tests of access are
+  /// made.
+  package struct Route: Sendable {
+    /// Who may call it.
+    package enum Access: Sendable, Hashable {
+      /// Anybody; what is sent proves itself, or nothing is told.
+      case open
+      /// Who has a key with this scope.
+      case key(Scope)
+    }
+
+    /// A parameter in the path or the query.
+    package struct Parameter: Sendable {
+      package enum Place: String, Sendable { case path, query }
+      package enum Kind: Sendable {
+        case text
+        case integer
+        /// One of these texts.
+        case oneOf([String])
+      }
+
+      let name: String
+      let place: Place
+      var kind = Kind.text
+      let meaning: String
+
+      static func query(_ name: String, _ kind: Kind = .text, _ meaning: String) -> Parameter {
+        Parameter(name: name, place: .query, kind: kind, meaning: meaning)
+      }
+      static func path(_ name: String, _ kind: Kind = .text, _ meaning: String) -> Parameter {
+        Parameter(name: name, place: .path, kind: kind, meaning: meaning)
+      }
+    }
+
+    /// What is sent or answered: a media type, and the schema of it by its name in the description.
+    package struct Content: Sendable {
+      let mediaType: String
+      let schema: String
+      var isRequired = true
+    }
+
+    package let method: HTTPRequest.Method
+    /// With parameters in braces, as OpenAPI has them.
+    package let path: String
+    /// The operation's identifier in the description.
+    package let operation: String
+    package let access: Access
+    let summary: String
+    var parameters: [Parameter] = []
+    var body: [Content] = []
+    /// Success first.
+    var answers: [(status: Int, meaning: String, content: [Content])]
+    let respond: @Sendable (Request, ServiceContext) async throws -> Response
+  }
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import NIOCore
+  internal import ReceiptCodec
+
+  extension ReceiptAPI {
+    /// The operations, in the order in which they are described.
+    package var routes: [Route] { verificationRoutes + keyRoutes + statusRoutes }
+
+    private var statusRoutes: [Route] {
+      [
+        Route(
+          method: .get, path: "/healthz", operation: "getHealth", access: .open,
+          summary: "Whether the process answers.",
+          answers: [(200, "It does.", [.init(mediaType: "text/plain", schema: "Text")])],
+          respond: { _, _ in Self.text("ok\n") }),
+        Route(
+          method: .get, path: "/readyz", operation: "getReadiness", access: .open,
+          summary:
+            "Whether requests should be sent here: database and audit trail can be used, and no shutdown has begun.",
+          answers: [
+            (200, "They should.", [.init(mediaType: "text/plain", schema: "Text")]),
+            (503, "They should not.", [.init(mediaType: "application/problem+json", schema: "Problem")]),
+          ],
+          respond: { [unowned self] _, _ in
+            guard !isShuttingDown else { throw Problem.unavailable("The service is shutting down.") }
+            _ = try await database.read { try $0.run("SELECT 1") }
+            if let log = configuration.auditLog, !log.health.isHealthy {
+              throw Problem.unavailable("The audit trail is not healthy; the log says why.")
+            }
+            return Self.text("ready\n")
+          }),
+      ]
+    }
+
+    static func text(_ text: String) -> Response {
+      Response(
+        status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],
+        body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+  }
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import Hummingbird
+  internal import NIOCore
+  internal import ReceiptCodec
+  internal import ReceiptCrypto
+  internal import ReceiptVerification
+
+  extension ReceiptAPI {
+    static let policyParameter = Route.Parameter.query(
+      "policy", .text, "The policy, by its name in the configuration; \"default\" without.")
+    static let appParameter = Route.Parameter.query(
+      "app", .text, "The app, by its name, for keys that are not confined to one.")
+    static let customerParameter = Route.Parameter.query(
+      "customer", .text,
+      "Who presents the receipt, recorded in the erasable part of the audit trail; without, the account that the receipt names."
+    )
+
+    var verificationRoutes: [Route] {
+      [
+        Route(
+          method: .post, path: "/v1/verify", operation: "verify", access: .key(.verify),
+          summary: "Verifies a receipt of any kind.",
+          parameters: [Self.policyParameter, Self.appParameter, Self.customerParameter],
+          body: [
+            .init(mediaType: "application/octet-stream", schema: "Receipt"),
+            .init(mediaType: "application/json", schema: "WrappedReceipt"),
+          ],
+          answers: [
+            (200, "The verdict, whatever it is.", [.init(mediaType: "application/json", schema: "Verdict")])
+          ],
+          respond: { [unowned self] in try await verify($0, $1) }),
+        Route(
+          method: .post, path: "/v1/verify/batch", operation: "verifyBatch", access: .key(.verify),
+          summary:
+            "Verifies a receipt a line, and answers a verdict a line, in the same order, while it still reads. Read the answer while you send.",
+          parameters: [Self.policyParameter, Self.appParameter],
+          body: [.init(mediaType: "application/jsonl", schema: "Receipts")],
+          answers: [(200, "The verdicts.", [.init(mediaType: "application/jsonl", schema: "Verdicts")])],
+          respond: { [unowned self] in try await verifyBatch($0, $1) }),
+      ]
+    }
+
+    /// The verification that a request asks for.
+    func verification(_ request: Request, _ context: ServiceContext) throws -> Verification {
+      let app = try app(of: request, context)
+      let policy = try queryParameter("policy", of: request) ?? AppConfiguration.defaultPolicy
+      guard let verifier = app.configuration.policies[policy] else {
+        let names = app.configuration.policies.keys.sorted().joined(separator: ", ")
+        throw Problem.invalid("policy", "The app has no such policy; it has: \(names).")
+      }
+      var recording = app.configuration.recording
+      recording.customer = try queryParameter("customer", of: request)
+      return Verification(app: app, policy: policy, verifier: verifier, recording: recording, clock: clock)
+    }
+
+    private func verify(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      let verification = try verification(request, context)
+      let bytes = try await body(of: request)
+      let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
+      return .json(verification.report(verdict, acknowledgement))
+    }
+  }
+
+  /// A verification for an app under one of its policies: local checks, checkers, recording.
+  struct Verification: Sendable {
+    let app: ServedApp
+    let policy: String
+    let verifier: ReceiptVerifier
+    let recording: RecordingOptions
+    let clock: @Sendable () -> Timestamp
+
+    typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
+
+    /// The verdict on one receipt; it is recorded when this returns, where the app records.
+    ///
+    /// - Throws: `AuditError`: then nothing may be answered.
+    func verdict(on bytes: [UInt8]) async throws -> Outcome {
+      let checkers = app.configuration.checkers
+      let verdict =
+        checkers.isEmpty ? verifier.verify(bytes) : await verifier.verify(bytes, checkers: checkers)
+      return (verdict, try await record([(verdict, bytes)])?.first)
+    }
+
+    /// The verdicts on receipts, in their order, recorded together.
+    func verdicts(on lines: [[UInt8]]) async throws -> [Outcome] {
+      let checkers = app.configuration.checkers
+      var verdicts = checkers.isEmpty ? verifier.verifyTogether(lines[...]) : []
+      if !checkers.isEmpty {
+        verdicts = await withTaskGroup(of: (Int, Verdict).self) { [verifier] group in
+          for (index, line) in lines.enumerated() {
+            group.addTask { (index, await verifier.verify(line, checkers: checkers)) }
+          }
+          return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+      }
+      let acknowledgements = try await record(Array(zip(verdicts, lines)))
+      return verdicts.enumerated().map { ($1, acknowledgements?[$0]) }
+    }
+
+    /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is busy.
+    private func record(_ verdicts: [(Verdict, [UInt8])]) async throws -> [AuditAcknowledgement]? {
+      guard let recorder = app.recorder, let digest = recorder.policies[policy] else { return nil }
+      let now = clock()
+      var records: [AuditRecord] = []
+      var places: [Int] = []
+      for (verdict, bytes) in verdicts {
+        places.append(records.count)
+        records += [AuditRecord](
+          verdict, receipt: bytes, policyDigest: digest, at: now, options: recording)
+      }
+      while true {
+        do throws(AuditError) {
+          let acknowledgements = try await recorder.log.append(records)
+          return places.map { acknowledgements[$0] }
+        } catch {
+          guard error.code == .overloaded else { throw error }
+          try await Task.sleep(for: .milliseconds(10))
+        }
+      }
+    }
+
+    /// The object that is answered: that of `receipt-tool verify --json`.
+    func report(_ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, index: Int? = nil) -> JSONWriter
+    {
+      var object = JSONWriter(type: "verdict")
+      if let index { object.member("index", Int64(index)) }
+      verdict.write(to: &object, at: clock())
+      if let acknowledgement {
+        object.member("entry", Int64(clamping: acknowledgement.index))
+        object.member("repeated", acknowledgement.isRepeat)
+      }
+      object.endObject()
+      return object
+    }
+  }
+#endif

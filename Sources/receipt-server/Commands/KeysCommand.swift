@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  public import ArgumentParser
+  import Foundation
+  import ReceiptCodec
+  public import ReceiptService
+  import ReceiptVerification
+
+  /// `receipt-server keys`.
+  struct KeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "keys", abstract: "Create, list and revoke keys of the API, also while a server runs.",
+      subcommands: [Create.self, List.self, Revoke.self])
+
+    struct Create: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Create a key and print it; it cannot be shown again.")
+
+      @OptionGroup var options: ConfigurationOptions
+      @Option(help: "What the key is for, in lists.") var name: String
+      @Option(help: ArgumentHelp("The app that it is confined to. Default: all.", valueName: "NAME"))
+      var app: String?
+      @Option(
+        name: .customLong("scope"),
+        help: ArgumentHelp("verify, read, admin or emulator. May be repeated.", valueName: "SCOPE"))
+      var scopes: [Scope]
+      @Flag(name: .customLong("json"), help: "Print one JSON object.") var json = false
+
+      func run() async throws {
+        let settings = try await options.settings()
+        if let app, !settings.service.apps.contains(where: { $0.name == app }) {
+          throw ValidationError("--app \(app): there is no such app in the configuration.")
+        }
+        let database = try await ServerProcess.database(settings)
+        let key = try await KeyRing(database, clock: { SystemClock.now() }).create(
+          name: name, app: app, scopes: Set(scopes), by: "command line")
+        await database.close()
+        guard json else { return print(key) }
+        var object = JSONWriter(type: "key")
+        object.member("id", key.id)
+        object.member("key", "\(key)")
+        object.endObject()
+        print(String(decoding: object.bytes, as: UTF8.self))
+      }
+    }
+
+    struct List: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(abstract: "List the keys, without their secrets.")
+
+      @OptionGroup var options: ConfigurationOptions
+      @Flag(name: .customLong("json"), help: "Print one JSON object a line.") var json = false
+
+      func run() async throws {
+        let database = try await ServerProcess.database(try await options.settings())
+        for key in try await KeyRing(database, clock: { SystemClock.now() }).keys() {
+          let scopes = key.principal.scopes.map(\.rawValue).sorted()
+          guard json else {
+            let state = key.revoked == nil ? "" : "  revoked"
+            print(
+              "\(key.principal.keyID)  \(key.principal.app ?? "*")  \(scopes.joined(separator: ","))  \(key.principal.name)\(state)"
+            )
+            continue
+          }
+          var object = JSONWriter(type: "key")
+          object.member("id", key.principal.keyID)
+          object.member("name", key.principal.name)
+          object.member("app", key.principal.app)
+          object.name("scopes")
+          object.beginArray()
+          for scope in scopes { object.string(scope) }
+          object.endArray()
+          object.member("revoked", key.revoked.map { Timestamp(millisecondsSince1970: Double($0)) })
+          object.endObject()
+          print(String(decoding: object.bytes, as: UTF8.self))
+        }
+        await database.close()
+      }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(
+        abstract: "Revoke a key: it is refused within ten seconds.")
+
+      @OptionGroup var options: ConfigurationOptions
+      @Argument(help: "The identifier of the key.") var id: String
+      @Flag(name: .customLong("json"), help: "Print one JSON object.") var json = false
+
+      func run() async throws {
+        let database = try await ServerProcess.database(try await options.settings())
+        let isThere = try await KeyRing(database, clock: { SystemClock.now() }).revoke(
+          id: id, by: "command line")
+        await database.close()
+        guard isThere else {
+          throw ServerExit.failure(ExitCode(1), "there is no key \(id) that is not revoked")
+        }
+        guard json else { return print("revoked") }
+        var object = JSONWriter(type: "key")
+        object.member("id", id)
+        object.endObject()
+        print(String(decoding: object.bytes, as: UTF8.self))
+      }
+    }
+  }
+
+  extension Scope: ExpressibleByArgument {}
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  import ArgumentParser
+  import Foundation
+  import ReceiptCodec
+  import ReceiptService
+
+  /// `receipt-server serve`.
+  struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "serve", abstract: "Serve until SIGTERM or SIGINT, and finish what was accepted.",
+      discussion: """
+        Prints one line when it is ready: its address, with --json as an object. Logs go
+        to standard error.
+        """)
+
+    @OptionGroup var options: ConfigurationOptions
+
+    @Flag(name: .customLong("check-config"), help: "Only check the configuration, and what it names.")
+    var checksConfiguration = false
+
+    @Flag(name: .customLong("json"), help: "Print JSON, and log JSON.")
+    var json = false
+
+    func run() async throws {
+      let settings = try await options.settings()
+      if checksConfiguration {
+        try write("configuration", ["the configuration can take effect"], [:])
+        return
+      }
+      let process = try await ServerProcess(settings, logsJSON: json)
+      let key = try await options.development?.key(process.api)
+      try await process.run { [options, json] listener in
+        let url = listener.url
+        var lines = ["receipt-server: ready at \(url)"]
+        if let development = options.development, let key {
+          lines += [
+            "",
+            "For development: everything is in \(development.folder)/, and a sample receipt with it. Try:",
+            "",
+            "  curl --data-binary @\(development.sampleFile) \\",
+            "    -H \"Authorization: Bearer \(key)\" \(url)/v1/verify", "",
+            "The console is at \(url)/console; log in with the key above.",
+            "The description of the API is at \(url)/openapi.json.",
+          ]
+        }
+        var members = ["url": url]
+        members["key"] = key
+        try? Self.write("listening", lines, members, json: json)
+      }
+    }
+
+    private func write(_ type: String, _ lines: [String], _ members: KeyValuePairs<String, String>) throws {
+      try Self.write(type, lines, Dictionary(members.map { ($0, $1) }) { first, _ in first }, json: json)
+    }
+
+    private static func write(_ type: String, _ lines: [String], _ members: [String: String], json: Bool)
+      throws
+    {
+      var text = lines.joined(separator: "\n")
+      if json {
+        var object = JSONWriter(type: type)
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) { object.member(name, value) }
+        object.endObject()
+        text = String(decoding: object.bytes, as: UTF8.self)
+      }
+      try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+    }
+  }
+#endif

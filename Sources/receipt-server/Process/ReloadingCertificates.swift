@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  import Foundation
+  import Logging
+  import NIOCore
+  import NIOSSL
+  import ReceiptService
+  import Synchronization
+
+  /// The certificate of a server, read again when its files change: connections that are made then get the new one. Files
+  /// that cannot be used are logged, and the certificate before them stays.
+  final class ReloadingCertificates: Sendable {
+    /// How often files are looked at, at most.
+    private static let interval: Duration = .seconds(10)
+
+    private struct Loaded {
+      var chain: [NIOSSLCertificateSource]
+      var key: NIOSSLPrivateKeySource
+      var modified: [Date?]
+      var checked: ContinuousClock.Instant
+    }
+
+    private let files: (certificates: String, privateKey: String)
+    private let loaded: Mutex<Loaded>
+    private let logger = Logger(label: "receipt-server.tls")
+
+    /// - Throws: `ServiceConfigurationError` where a file cannot be used.
+    init(_ files: (certificates: String, privateKey: String)) throws {
+      self.files = files
+      do {
+        loaded = Mutex(try Self.load(files))
+      } catch {
+        throw ServiceConfigurationError("listen.tls", "\(files.certificates), \(files.privateKey): \(error)")
+      }
+    }
+
+    func configuration() throws -> TLSConfiguration {
+      let first = loaded.withLock { ($0.chain, $0.key) }
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: first.0, privateKey: first.1)
+      configuration.minimumTLSVersion = .tlsv12
+      configuration.sslContextCallback = { [self] _, promise in
+        var override = NIOSSLContextConfigurationOverride()
+        (override.certificateChain, override.privateKey) = current()
+        promise.succeed(override)
+      }
+      return configuration
+    }
+
+    private func current() -> ([NIOSSLCertificateSource], NIOSSLPrivateKeySource) {
+      loaded.withLock { loaded in
+        let now = ContinuousClock.now
+        if now - loaded.checked >= Self.interval {
+          loaded.checked = now
+          if Self.modified(files) != loaded.modified {
+            do {
+              loaded = try Self.load(files)
+              logger.notice("The certificate was read again.")
+            } catch {
+              logger.error(
+                "The certificate changed and cannot be used; the one before it stays.",
+                metadata: ["error": "\(error)"])
+            }
+          }
+        }
+        return (loaded.chain, loaded.key)
+      }
+    }
+
+    private static func load(_ files: (certificates: String, privateKey: String)) throws -> Loaded {
+      let modified = modified(files)
+      let chain = try NIOSSLCertificate.fromPEMFile(files.certificates)
+      let key = try NIOSSLPrivateKey(file: files.privateKey, format: .pem)
+      // A key of another certificate, as while both files are being replaced, must not be taken over.
+      _ = try NIOSSLContext(
+        configuration: .makeServerConfiguration(
+          certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
+      return Loaded(
+        chain: chain.map { .certificate($0) }, key: .privateKey(key), modified: modified, checked: .now)
+    }
+
+    private static func modified(_ files: (certificates: String, privateKey: String)) -> [Date?] {
+      [files.certificates, files.privateKey].map { path in
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+      }
+    }
+  }
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+
+/// How the process ends where it cannot do what it was asked (sysexits.h).
+enum ServerExit {
+  static let wrongConfiguration = ExitCode(65)
+  static let unavailable = ExitCode(69)
+  static let cannotCreate = ExitCode(73)
+
+  /// Says why on standard error.
+  static func failure(_ code: ExitCode, _ message: String) -> ExitCode {
+    note(message)
+    return code
+  }
+
+  /// A line on standard error.
+  static func note(_ message: String) {
+    FileHandle.standardError.write(Data("receipt-server: \(message)\n".utf8))
+  }
+}
