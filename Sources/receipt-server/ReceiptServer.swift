@@ -2,7 +2,23 @@
 
 import ArgumentParser
 
+#if Server
+  import NIOCore
+  import NIOPosix
+#endif
+
 @main
+enum Main {
+  static func main() async {
+    #if Server
+      // Handlers run on the threads that read and write, without a change of thread for each request. What blocks has threads
+      // of its own.
+      _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+    #endif
+    await ReceiptServer.main()
+  }
+}
+
 struct ReceiptServer: AsyncParsableCommand {
   #if Server
     static let configuration = CommandConfiguration(
