@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptBytes
-import ReceiptCodec
-import ReceiptCrypto
-import ReceiptVerification
+internal import ReceiptBytes
+internal import ReceiptCrypto
+internal import ReceiptVerification
 
 /// How the certificates of a receipt hang together: who issued whom, from the signer's up. Signatures of certificates are
 /// computed to tell issuers of one name apart; that is no verification, for which dates, purposes and trust count.
-struct CertificateChain {
+package struct CertificateChain: Sendable {
   /// A certificate of the receipt.
-  private struct Offered {
+  private struct Offered: Sendable {
     let certificate: Certificate?
     let error: String?
   }
@@ -67,7 +66,7 @@ struct CertificateChain {
 
   /// One line for each certificate that comes along: name, validity, fingerprint; those on the path first.
   var lines: [String] {
-    let order = path + offered.indices.filter { !path.contains($0) }
+    let order = path + unused
     let names = order.map { Self.name(of: offered[$0]) }
     let width = names.map(\.count).max() ?? 0
     return zip(order, names).map { index, name in
@@ -77,37 +76,60 @@ struct CertificateChain {
     }
   }
 
+  /// The certificates as a picture has them: from the topmost issuer down to the signer's, then those that are not on the
+  /// path from the signer.
+  package var certificates: [ChainCertificate] {
+    let topIsRoot = top?.isSelfIssued ?? false
+    let onPath = path.enumerated().map { level, index in
+      ChainCertificate(
+        role: level == 0
+          ? .signer : topIsRoot && level == path.count - 1 && builtIn.isEmpty ? .root : .intermediate,
+        name: Self.name(of: offered[index]), certificate: offered[index].certificate)
+    }
+    let above = builtIn.enumerated().map { level, certificate in
+      ChainCertificate(
+        role: topIsRoot && level == builtIn.count - 1 ? .root : .intermediate, isBuiltIn: true,
+        name: Self.name(certificate.subjectCommonName, certificate.subject), certificate: certificate)
+    }
+    let others = unused.map { index in
+      ChainCertificate(
+        role: .notOnPath, name: Self.name(of: offered[index]), certificate: offered[index].certificate)
+    }
+    return (onPath + above).reversed() + others
+  }
+
+  /// The issuer above the topmost certificate, where it is missing, and why it is.
+  package var missingIssuer: (name: String, reason: String)? {
+    guard let top, !top.isSelfIssued else { return nil }
+    let reason =
+      brokenLink == nil
+      ? "does not come along, and is not built in" : "the one of this name that comes along did not sign"
+    return (Self.name(top.issuerCommonName, top.issuer), reason)
+  }
+
+  /// Where the path from the signer ends.
+  package var end: ChainEnd {
+    guard signer != nil else { return .noSigner }
+    if let brokenLink, let certificate = offered[brokenLink].certificate {
+      return .broken(
+        issuer: certificate.issuer, subject: Self.name(certificate.subjectCommonName, certificate.subject))
+    }
+    guard let top, top.isSelfIssued else { return .missingIssuer }
+    return TrustAnchors.apple.contains(top) ? .builtInRoot : .otherRoot
+  }
+
   /// The chain with its root at the top.
   var picture: [String] {
     guard !offered.isEmpty else { return ["There are no certificates."] }
     var lines: [String] = []
-    let onPath = path.map { offered[$0] } + builtIn.map { Offered(certificate: $0, error: nil) }
-    if let top = onPath.last?.certificate, !top.isSelfIssued {
-      let why =
-        brokenLink == nil
-        ? "does not come along, and is not built in" : "the one of this name that comes along did not sign"
-      lines.append("? \(Self.name(top.issuerCommonName, top.issuer))  (\(why))")
+    let onPath = certificates.filter { $0.role != .notOnPath }
+    let missing = missingIssuer
+    if let missing { lines.append("? \(missing.name)  (\(missing.reason))") }
+    for (level, certificate) in onPath.enumerated() {
+      lines += Self.drawn(
+        certificate, depth: level + (missing == nil ? 0 : 1), isLast: level == onPath.count - 1)
     }
-    for (level, entry) in onPath.reversed().enumerated() {
-      let depth = level + (lines.first?.hasPrefix("?") == true ? 1 : 0)
-      let isOffered = onPath.count - level <= path.count
-      lines += Self.drawn(entry, depth: depth, isOffered: isOffered, isLast: level == onPath.count - 1)
-    }
-    lines += [""] + conclusions
-    return lines
-  }
-
-  private static func drawn(_ entry: Offered, depth: Int, isOffered: Bool, isLast: Bool) -> [String] {
-    let margin = depth == 0 ? "" : String(repeating: "   ", count: depth - 1) + "└─ "
-    let below = String(repeating: "   ", count: depth) + (isLast ? "   " : "│  ")
-    guard let certificate = entry.certificate else { return [margin + Self.name(of: entry)] }
-    let note = isOffered ? "" : "  (built in, does not come along)"
-    return [margin + Self.name(of: entry) + note, below + Self.details(of: certificate)]
-  }
-
-  private var conclusions: [String] {
-    var lines: [String] = []
-    let unused = offered.indices.filter { !path.contains($0) }
+    lines.append("")
     if !unused.isEmpty {
       lines.append("Not on the path from the signer:")
       lines += unused.map { index in
@@ -119,25 +141,22 @@ struct CertificateChain {
       }
       lines.append("")
     }
-    lines.append(conclusion)
+    lines.append(end.description)
     return lines
   }
 
-  private var conclusion: String {
-    guard let signer else { return "The certificate of the signer does not come along, or cannot be read." }
-    if let brokenLink, let certificate = offered[brokenLink].certificate {
-      return "The path breaks: a certificate has the name \(certificate.issuer), but its key did not sign "
-        + "\(Self.name(certificate.subjectCommonName, certificate.subject))."
-    }
-    let top = builtIn.last ?? path.last.flatMap { offered[$0].certificate } ?? signer
-    guard top.isSelfIssued else {
-      return "The path ends at an issuer that does not come along and is not built in."
-    }
-    guard TrustAnchors.apple.contains(top) else {
-      return
-        "The path ends in a root that is not built in; --trust of 'receipt-tool verify' takes it from a file."
-    }
-    return "The path ends in a root that is built in, by its SHA-256."
+  /// The last certificate of the path that can be read.
+  private var top: Certificate? { builtIn.last ?? path.last.flatMap { offered[$0].certificate } }
+
+  /// Indices of the certificates that are not on the path.
+  private var unused: [Int] { offered.indices.filter { !path.contains($0) } }
+
+  private static func drawn(_ entry: ChainCertificate, depth: Int, isLast: Bool) -> [String] {
+    let margin = depth == 0 ? "" : String(repeating: "   ", count: depth - 1) + "└─ "
+    let below = String(repeating: "   ", count: depth) + (isLast ? "   " : "│  ")
+    guard let certificate = entry.certificate else { return [margin + entry.name] }
+    let note = entry.isBuiltIn ? "  (built in, does not come along)" : ""
+    return [margin + entry.name + note, below + details(of: certificate)]
   }
 
   private static func name(of entry: Offered) -> String {
