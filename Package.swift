@@ -253,7 +253,9 @@ let package = Package(
     .testTarget(
       name: "ReceiptVerificationTests",
       dependencies: ["ReceiptBytes", "ReceiptTesting", "ReceiptVerification"]),
-    .testTarget(name: "ReceiptInspectionTests", dependencies: ["ReceiptInspection", "ReceiptTesting"]),
+    .testTarget(
+      name: "ReceiptInspectionTests",
+      dependencies: ["ReceiptBytes", "ReceiptInspection", "ReceiptSigning", "ReceiptTesting"]),
     .testTarget(
       name: "RemoteTests",
       dependencies: [
@@ -311,8 +313,8 @@ let package = Package(
     .testTarget(
       name: "FuzzTargetTests",
       dependencies: [
-        "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning",
-        "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
+        "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptInspection",
+        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
       ],
       path: "FuzzTesting/Sources"),
   ]
@@ -349,6 +351,11 @@ case "thread":
   package.targets.removeAll { $0.type == .test && sources[$0.name] == nil }
   for target in package.targets { target.sources = sources[target.name] ?? target.sources }
 default: break
+}
+
+// scripts/fuzz: a package of its own, which sees no more than products.
+if Context.environment["RECEIPTKIT_FUZZ"] != nil {
+  package.products.append(.library(name: "ReceiptInspection", targets: ["ReceiptInspection"]))
 }
 
 // Targets that a release build leaves unoptimized.
