@@ -255,7 +255,9 @@ let package = Package(
       dependencies: ["ReceiptBytes", "ReceiptTesting", "ReceiptVerification"]),
     .testTarget(
       name: "ReceiptInspectionTests",
-      dependencies: ["ReceiptBytes", "ReceiptInspection", "ReceiptSigning", "ReceiptTesting"]),
+      dependencies: [
+        "ReceiptBytes", "ReceiptInspection", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
+      ]),
     .testTarget(
       name: "RemoteTests",
       dependencies: [

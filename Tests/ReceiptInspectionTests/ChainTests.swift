@@ -5,6 +5,7 @@ import ReceiptCrypto
 import ReceiptInspection
 import ReceiptSigning
 import ReceiptTesting
+import ReceiptVerification
 import Testing
 
 @Suite("Chains of certificates")
@@ -64,10 +65,38 @@ struct ChainTests {
     #expect(malformed.certificates.map(\.role) == [.signer])
   }
 
-  @Test("An issuer that is built in")
+  @Test("An issuer that is built in, and does not come along")
   func builtIn() throws {
-    let shown = try Inspection(of: .transactionReceipt).signers
-    #expect(shown.map(\.chain.end) == [.missingIssuer])
-    #expect(shown[0].name?.contains("ReceiptKit Test Receipt Signing RSA") == true)
+    let intermediate = try #require(TrustAnchors.appleIntermediates.first)
+    let chain = try chain([intermediate.der])
+    #expect(chain.certificates.map(\.role) == [.root, .signer])
+    #expect(chain.certificates.map(\.isBuiltIn) == [true, false])
+    #expect(chain.certificates[0].details?.subject == intermediate.issuer)
+    #expect(chain.end == .builtInRoot)
+  }
+
+  @Test("Issuers are looked for among as many certificates as the verifier reads")
+  func many() throws {
+    let authority = try TestAuthority.es256()
+    let others = [[UInt8]](repeating: try TestAuthority.rsa().root.der, count: 14)
+    let issuers = [authority.intermediate.der, authority.root.der]
+    let signer = [authority.identity.chain[0].der]
+    #expect(try chain(signer + others.dropLast() + issuers).end == .otherRoot)
+    let tooMany = try chain(signer + others + issuers)
+    #expect(tooMany.end == .missingIssuer)
+    #expect(tooMany.certificates.filter { $0.role == .notOnPath }.count == 15)
+  }
+
+  @Test("Of many signers of an app receipt as many are shown")
+  func manySigners() throws {
+    let receipt = try TestReceipts().receipt(of: .appReceipt)
+    var signedData = try UnverifiedAppReceipt(parsing: receipt).signedData
+    let info = try #require(signedData.signerInfos.first)
+    signedData.signerInfos = Array(repeating: info, count: 100)
+    let summary = try Inspection(of: signedData.encoded()).summary(at: SampleReceipts.signedAt)
+    let signers = summary.signers
+    #expect(summary.signerSections.last?.title == "84 more signers, which are not shown")
+    #expect(signers.count == 16)
+    #expect(signers.map(\.isRepeated) == [false] + Array(repeating: true, count: 15))
   }
 }

@@ -40,7 +40,7 @@ struct HostileReceiptTests {
     #expect(try show(bytes))
     var count = 0
     // A prime, so that the digits of base64 and the octets in them change all.
-    for index in stride(from: 0, to: bytes.count, by: 7) {
+    for index in stride(from: 0, to: bytes.count, by: 31) {
       var changed = bytes
       changed[index] ^= 1 << (index % 7)
       if try show(changed) { count += 1 }
@@ -51,7 +51,7 @@ struct HostileReceiptTests {
   @Test("Certificates with a byte changed, in a chain")
   func changedCertificates() throws {
     let chain = try TestAuthority.es256().identity.chain.map(\.der)
-    for index in chain[0].indices {
+    for index in stride(from: 0, to: chain[0].count, by: 3) {
       var changed = chain
       changed[0][index] ^= 1 << (index % 8)
       let inspection = try Inspection(jws: "{}", certificates: changed)

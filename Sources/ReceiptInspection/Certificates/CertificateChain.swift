@@ -7,10 +7,27 @@ internal import ReceiptVerification
 /// How the certificates of a receipt hang together: who issued whom, from the signer's up. Signatures of certificates are
 /// computed to tell issuers of one name apart; that is no verification, for which dates, purposes and trust count.
 package struct CertificateChain: Sendable {
+  /// Among how many certificates issuers are looked for, as many as the verifier reads, and how many signers are shown.
+  /// A genuine receipt has three and one; each comparison of more may cost a signature's computation.
+  static let maximumCount = 16
+
   /// A certificate of the receipt.
-  private struct Offered: Sendable {
+  struct Offered: Sendable {
     let certificate: Certificate?
     let error: String?
+
+    private init(certificate: Certificate?, error: String?) {
+      self.certificate = certificate
+      self.error = error
+    }
+
+    init(der: [UInt8]) {
+      do throws(CryptoError) {
+        self.init(certificate: try Certificate(der: der), error: nil)
+      } catch {
+        self.init(certificate: nil, error: error.message)
+      }
+    }
   }
 
   private let offered: [Offered]
@@ -22,20 +39,13 @@ package struct CertificateChain: Sendable {
   private let brokenLink: Int?
 
   /// - Parameters:
-  ///   - encoded: The certificates in DER, as they come along.
+  ///   - offered: The certificates, as they come along.
   ///   - signer: The index of the signer's.
-  init(_ encoded: [[UInt8]], signer: Int?) {
-    let offered = encoded.map { der in
-      do throws(CryptoError) {
-        return Offered(certificate: try Certificate(der: der), error: nil)
-      } catch {
-        return Offered(certificate: nil, error: error.message)
-      }
-    }
+  init(_ offered: [Offered], signer: Int?) {
     var path = signer.map { [$0] } ?? []
     var brokenLink: Int?
     while let last = path.last, let certificate = offered[last].certificate, !certificate.isSelfIssued {
-      let named = offered.indices.filter { index in
+      let named = offered.indices.prefix(Self.maximumCount).filter { index in
         !path.contains(index) && offered[index].certificate?.subjectDER == certificate.issuerDER
       }
       guard

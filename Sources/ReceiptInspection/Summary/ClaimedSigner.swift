@@ -47,7 +47,8 @@ package struct ClaimedSigner: Sendable {
     }
     certificates = header?.x5c ?? []
     algorithm = header?.alg
-    let chain = CertificateChain(certificates, signer: certificates.isEmpty ? nil : 0)
+    let chain = CertificateChain(
+      certificates.map { CertificateChain.Offered(der: $0) }, signer: certificates.isEmpty ? nil : 0)
     self.chain = chain
     name = chain.signer?.subject ?? header?.kid.map { "the key \($0)" } ?? "nobody: there is no certificate"
     if jws.signature.isEmpty {
@@ -55,21 +56,24 @@ package struct ClaimedSigner: Sendable {
     }
   }
 
-  /// The signers of an app receipt, of which the App Store writes one.
+  /// The signers of an app receipt, of which the App Store writes one; the first of many.
   static func all(of receipt: UnverifiedAppReceipt) -> [ClaimedSigner] {
-    let signedData = receipt.signedData
+    let infos = receipt.signedData.signerInfos.prefix(CertificateChain.maximumCount)
     let date = (try? receipt.decodePayload())?.receiptCreationDate
-    let all = signedData.signerInfos.map { ClaimedSigner($0, signedData, date) }
-    return all.isEmpty ? [ClaimedSigner(nil, signedData, date)] : all
+    let encoded = receipt.signedData.certificates.map { Array($0) }
+    let offered = encoded.map { CertificateChain.Offered(der: $0) }
+    let all = infos.map { ClaimedSigner($0, encoded, offered, date) }
+    return all.isEmpty ? [ClaimedSigner(nil, encoded, offered, date)] : all
   }
 
-  private init(_ info: CMSSignerInfo?, _ signedData: CMSSignedData, _ date: Timestamp?) {
+  private init(
+    _ info: CMSSignerInfo?, _ encoded: [[UInt8]], _ offered: [CertificateChain.Offered], _ date: Timestamp?
+  ) {
     part = nil
     signedDate = date
-    let encoded = signedData.certificates.map { Array($0) }
     let index = info.flatMap { info in
-      encoded.firstIndex { der in
-        guard let certificate = try? Certificate(der: der) else { return false }
+      offered.firstIndex { offered in
+        guard let certificate = offered.certificate else { return false }
         if let identifier = info.subjectKeyIdentifier {
           return certificate.subjectKeyIdentifier == Array(identifier)
         }
@@ -78,7 +82,7 @@ package struct ClaimedSigner: Sendable {
       }
     }
     certificates = encoded
-    let chain = CertificateChain(encoded, signer: index)
+    let chain = CertificateChain(offered, signer: index)
     self.chain = chain
     name = chain.signer?.subject ?? info.map { _ in "a certificate that does not come along" }
     algorithm = info.map { info in
@@ -91,7 +95,7 @@ package struct ClaimedSigner: Sendable {
   init(_ receipt: UnverifiedTransactionReceipt) {
     part = nil
     certificates = [receipt.leafCertificate]
-    chain = CertificateChain(certificates, signer: 0)
+    chain = CertificateChain([CertificateChain.Offered(der: receipt.leafCertificate)], signer: 0)
     name = chain.signer?.subject
     algorithm =
       "\(receipt.signatureVersion == 4 ? "SHA-256" : "SHA-1") with RSA (version \(receipt.signatureVersion))"

@@ -11,6 +11,8 @@ package struct InspectionSummary {
   var collected = SummarySections()
   /// Who claims to have signed the receipt, and after that its signed parts.
   package private(set) var signers: [ClaimedSigner] = []
+  /// How many signers of an app receipt there are after those that are shown.
+  private var unshownSignerCount = 0
 
   /// What the receipt states: one section, then one for each purchase or signed part in it.
   package var sections: [SummarySection] { collected.filled }
@@ -28,6 +30,7 @@ package struct InspectionSummary {
         try add(jws.decodePayload())
       case .appReceipt(let receipt):
         for signer in ClaimedSigner.all(of: receipt) { add(signer) }
+        unshownSignerCount = max(0, receipt.signedData.signerInfos.count - signers.count)
         add(try receipt.decodePayload())
       case .transactionReceipt(let receipt):
         add(ClaimedSigner(receipt))
@@ -83,6 +86,7 @@ package struct InspectionSummary {
       text.begin(signer.part.map { "certificates of \($0)" } ?? "certificates")
       text.addCertificates(signer.chain.lines)
     }
+    if unshownSignerCount > 0 { text.begin("\(unshownSignerCount) more signers, which are not shown") }
     return text.filled
   }
 }
