@@ -53,9 +53,8 @@ package struct Inspection: Sendable {
       first + members.filter { !purchase.contains($0.name) }, of: ReceiptKind(rawValue: format))
   }
 
-  /// What a person who helps a customer wants to know.
-  ///
-  /// - Parameter now: The instant to which states relate, such as whether a subscription has expired.
+  /// What a person who helps a customer wants to know. States, such as whether a subscription has expired, relate to the
+  /// instant `now`.
   package func summary(at now: Timestamp) -> InspectionSummary { InspectionSummary(of: receipt, at: now) }
 
   /// Who claims to have signed the receipt and its signed parts, with the chains of their certificates.

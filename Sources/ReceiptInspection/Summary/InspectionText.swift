@@ -19,8 +19,7 @@ package struct InspectionText {
   private let paint: Painter
   private static let width = 14
 
-  /// - Parameters:
-  ///   - source: Where the receipt comes from, for the first line.
+  /// Creates the texts of a receipt, for whose first line `source` says where it comes from.
   package init(of inspection: Inspection, source: String, paint: @escaping Painter = { word, _ in word }) {
     self.inspection = inspection
     self.source = source
