@@ -72,6 +72,10 @@ let package = Package(
     .target(
       name: "ReceiptVerification",
       dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ThreadSanitizing"]),
+    // What a receipt says, unverified, in words: what `receipt-tool inspect` shows. No product.
+    .target(
+      name: "ReceiptInspection",
+      dependencies: ["ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptVerification"]),
     // What asks over HTTP asks this; which client answers is the caller's choice.
     .target(name: "ReceiptHTTP", dependencies: ["ReceiptBytes", "ReceiptCodec", "ThreadSanitizing"]),
     .target(
@@ -179,6 +183,7 @@ let package = Package(
         "ReceiptHTTP",
         "ReceiptHTTPCurl",
         "ReceiptBytes",
+        "ReceiptInspection",
         "ReceiptSigning",
         "ReceiptVerification",
         "RemoteChecks",
@@ -302,6 +307,11 @@ let package = Package(
       name: "ReceiptVerificationTests",
       dependencies: ["ReceiptBytes", "ReceiptTesting", "ReceiptVerification"]),
     .testTarget(
+      name: "ReceiptInspectionTests",
+      dependencies: [
+        "ReceiptBytes", "ReceiptInspection", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
+      ]),
+    .testTarget(
       name: "RemoteTests",
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "Entitlements", "EntitlementsSQLite", "GooglePlay",
@@ -358,8 +368,8 @@ let package = Package(
     .testTarget(
       name: "FuzzTargetTests",
       dependencies: [
-        "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning",
-        "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
+        "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptInspection",
+        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
       ],
       path: "FuzzTesting/Sources"),
   ]
@@ -377,8 +387,10 @@ switch Context.environment["RECEIPTKIT_SANITIZER"] {
 case "address":
   // The compiler proves the other modules memory safe: they contain no `unsafe` (scripts/lint checks that).
   package.targets.removeAll {
-    ["DocumentationTests", "ReceiptObservabilityTests", "ReceiptSigningTests", "RemoteTests"].contains(
-      $0.name)
+    [
+      "DocumentationTests", "ReceiptInspectionTests", "ReceiptObservabilityTests", "ReceiptSigningTests",
+      "RemoteTests",
+    ].contains($0.name)
   }
   for target in package.targets where target.name == "StorefrontTests" {
     // libcurl and SQLite.
@@ -396,15 +408,21 @@ case "thread":
 default: break
 }
 
+// scripts/fuzz: a package of its own, which sees no more than products.
+if Context.environment["RECEIPTKIT_FUZZ"] != nil {
+  package.products.append(.library(name: "ReceiptInspection", targets: ["ReceiptInspection"]))
+}
+
 // Targets that a release build leaves unoptimized.
 var unoptimized: Set<String> = []
 // The optimizer crashes on these in the build of the full sweeps (scripts/test).
 if Context.environment["RECEIPTKIT_FULL_SWEEPS"] != nil { unoptimized = ["RemoteTests"] }
-// scripts/quickstart: these wait for a network or a disk, and would take a third of the build.
+// scripts/quickstart: these wait for a network or a disk, or show one receipt to a person, and would take a third of the
+// build.
 if Context.environment["RECEIPTKIT_QUICKSTART"] != nil {
   unoptimized = [
     "AppStoreServer", "Entitlements", "EntitlementsSQLite", "GooglePlay", "ReceiptHTTP", "ReceiptHTTPCurl",
-    "RemoteChecks", "Storefront", "StorefrontSQLite",
+    "ReceiptInspection", "RemoteChecks", "Storefront", "StorefrontSQLite",
   ]
   for target in package.targets where target.name == "CBuild" {
     target.cSettings?.append(.define("RECEIPTKIT_QUICKSTART"))

@@ -20,8 +20,8 @@ let package = Package(
     .executableTarget(
       name: "fuzz",
       dependencies: [
-        "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptSigning",
-        "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
+        "AuditTrail", "GooglePlay", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptInspection",
+        "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront", "TransparencyLog",
       ].map { .product(name: $0, package: "receipt-kit") },
       packageAccess: false,
       swiftSettings: [

@@ -11,6 +11,7 @@ enum FuzzTarget: String, CaseIterable {
   case certificate = "certificate"
   case detached = "detached"
   case googlePlay = "google-play"
+  case inspect = "inspect"
   case json = "json"
   case jws = "jws"
   case privateKey = "private-key"
@@ -31,6 +32,7 @@ enum FuzzTarget: String, CaseIterable {
     case .certificate: fuzzCertificate(bytes)
     case .detached: fuzzDetached(bytes)
     case .googlePlay: fuzzGooglePlay(bytes)
+    case .inspect: fuzzInspect(bytes)
     case .json: fuzzJSON(bytes)
     case .jws: fuzzJWS(bytes)
     case .privateKey: fuzzPrivateKey(bytes)

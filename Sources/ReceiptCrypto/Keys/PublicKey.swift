@@ -18,6 +18,17 @@ public struct PublicKey: Sendable {
     case rsa(bits: Int)
     /// Anything else, named as OpenSSL names it. No signature by such a key is valid.
     case other(String)
+
+    /// The name in reports, such as `RSA-2048`.
+    package var name: String {
+      switch self {
+      case .p256: "P-256"
+      case .p384: "P-384"
+      case .p521: "P-521"
+      case .rsa(let bits): "RSA-\(bits)"
+      case .other(let name): name
+      }
+    }
   }
 
   /// The DER of the SubjectPublicKeyInfo (RFC 5280 section 4.1).

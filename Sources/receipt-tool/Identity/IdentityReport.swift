@@ -18,13 +18,13 @@ struct IdentityReport {
     for (certificate, part) in zip(chain, ["signer", "intermediate", "root"]) {
       lines.append("  \(part)")
       lines.append("    subject  \(certificate.subject)")
-      lines.append("    key      \(Self.name(of: certificate.publicKey.kind))")
+      lines.append("    key      \(certificate.publicKey.kind.name)")
       lines.append("    valid    \(Self.date(certificate.notBefore)) to \(Self.date(certificate.notAfter))")
       lines.append("    sha256   \(certificate.sha256FingerprintHex)")
     }
     if chain.isEmpty, let publicKey {
       lines.append("  key of an app, without certificates")
-      lines.append("    key      \(Self.name(of: publicKey.kind))")
+      lines.append("    key      \(publicKey.kind.name)")
       lines.append("    sha256   \(publicKey.sha256FingerprintHex)")
     }
     return lines.map { ShownText.plain($0) }.joined(separator: "\n") + "\n"
@@ -39,7 +39,7 @@ struct IdentityReport {
       object.beginObject()
       object.member("subject", certificate.subject)
       object.member("issuer", certificate.issuer)
-      object.member("key", Self.name(of: certificate.publicKey.kind))
+      object.member("key", certificate.publicKey.kind.name)
       object.member("notBefore", Timestamp(secondsSince1970: certificate.notBefore))
       object.member("notAfter", Timestamp(secondsSince1970: certificate.notAfter))
       object.member("sha256", certificate.sha256FingerprintHex)
@@ -47,21 +47,11 @@ struct IdentityReport {
     }
     object.endArray()
     if chain.isEmpty, let publicKey {
-      object.member("key", Self.name(of: publicKey.kind))
+      object.member("key", publicKey.kind.name)
       object.member("sha256", publicKey.sha256FingerprintHex)
       object.member("publicKey", Base64.encodeToString(publicKey.subjectPublicKeyInfo))
     }
     return object.line()
-  }
-
-  static func name(of kind: PublicKey.Kind) -> String {
-    switch kind {
-    case .p256: "P-256"
-    case .p384: "P-384"
-    case .p521: "P-521"
-    case .rsa(let bits): "RSA-\(bits)"
-    case .other(let name): name
-    }
   }
 
   private static func date(_ seconds: Int64) -> String {

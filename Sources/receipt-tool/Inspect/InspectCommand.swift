@@ -3,6 +3,7 @@
 import ArgumentParser
 import ReceiptBytes
 import ReceiptCodec
+import ReceiptInspection
 import ReceiptVerification
 
 /// `receipt-tool inspect`: shows the contents of receipts without verification.
@@ -82,7 +83,7 @@ struct InspectCommand: ParsableCommand {
     for path in apart.map({ [$0.name] }) ?? paths {
       do {
         let bytes = try apart?.bytes ?? ReceiptInputText.stripped(InputFile(path).readAll(limit: limit))
-        try writeAll(output(of: try UnverifiedReceipt(parsing: bytes), from: path, at: now))
+        try writeAll(output(of: try Inspection(of: bytes), from: path, at: now))
       } catch let failure as ReadFailure {
         try failure.report()
         exitCode = exitCode ?? ToolExit.unreadableInput
@@ -98,16 +99,14 @@ struct InspectCommand: ParsableCommand {
     if let exitCode { throw exitCode }
   }
 
-  private func output(of receipt: UnverifiedReceipt, from path: String, at now: Timestamp) -> [UInt8] {
-    if json { return Inspection(source: path).report(of: receipt).encoded() + [0x0A] }
-    let text =
-      if isFull {
-        FullText.text(of: Inspection(source: path).report(of: receipt), color.colors)
-      } else if showsCertificates {
-        InspectionSummary.certificates(of: receipt, source: path, color.colors)
-      } else {
-        InspectionSummary.text(of: receipt, source: path, now: now, color.colors)
-      }
-    return Array(text.utf8)
+  private func output(of inspection: Inspection, from path: String, at now: Timestamp) -> [UInt8] {
+    if json {
+      var object = JSONWriter(.inspection)
+      object.member("source", path)
+      inspection.write(to: &object)
+      return object.line()
+    }
+    let text = InspectionText(of: inspection, source: path, paint: color.colors.callAsFunction)
+    return Array((isFull ? text.full : showsCertificates ? text.certificates : text.summary(at: now)).utf8)
   }
 }

@@ -3,23 +3,26 @@
 import ArgumentParser
 import Glibc
 import ReceiptBytes
+import ReceiptInspection
 
 /// Colours words in text for a person.
 struct Colors: Sendable {
-  /// What a word means to its reader, by the colour's parameter of ECMA-48 (SGR).
-  enum Emphasis: String {
-    case good = "32"
-    case bad = "31"
-    case caution = "33"
-  }
-
   static let off = Colors(isOn: false)
 
   let isOn: Bool
 
   /// The word, coloured. It must not have control characters of its own.
   func callAsFunction(_ word: String, _ emphasis: Emphasis) -> String {
-    isOn ? "\u{1B}[1;\(emphasis.rawValue)m\(word)\u{1B}[0m" : word
+    isOn ? "\u{1B}[1;\(Self.parameter(of: emphasis))m\(word)\u{1B}[0m" : word
+  }
+
+  /// The colour's parameter of ECMA-48 (SGR).
+  private static func parameter(of emphasis: Emphasis) -> String {
+    switch emphasis {
+    case .good: "32"
+    case .bad: "31"
+    case .caution: "33"
+    }
   }
 }
 

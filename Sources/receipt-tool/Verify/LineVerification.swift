@@ -167,36 +167,3 @@ struct KeyedLine {
     )
   }
 }
-
-/// Splits a stream into lines. A line that is too long is truncated to one byte more than the limit, which the
-/// verification then refuses as too large.
-struct LineSplitter {
-  let maximumLineLength: Int
-  private var partial: [UInt8] = []
-
-  init(maximumLineLength: Int) { self.maximumLineLength = maximumLineLength }
-
-  /// The lines that end in this piece.
-  mutating func split(_ piece: [UInt8]) -> [[UInt8]] {
-    var lines: [[UInt8]] = []
-    var start = piece.startIndex
-    while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
-      append(piece[start..<end])
-      lines.append(partial)
-      partial = []
-      start = end + 1
-    }
-    append(piece[start...])
-    return lines
-  }
-
-  /// The last line, if it has no line feed.
-  mutating func finish() -> [[UInt8]] {
-    defer { partial = [] }
-    return partial.isEmpty ? [] : [partial]
-  }
-
-  private mutating func append(_ bytes: ArraySlice<UInt8>) {
-    partial += bytes.prefix(maximumLineLength + 1 - partial.count)
-  }
-}

@@ -3,6 +3,7 @@
 import AuditTrail
 import ReceiptBytes
 import ReceiptCodec
+import ReceiptInspection
 import ReceiptVerification
 
 /// What is printed of each receipt.

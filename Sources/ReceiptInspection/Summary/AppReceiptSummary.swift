@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptCodec
+internal import ReceiptCodec
 
 /// App receipts with their purchases, and transaction receipts.
 extension InspectionSummary {
   mutating func add(_ payload: AppReceiptPayload) {
     addApp(payload.bundleId, payload.applicationVersion, payload.environment, nil)
-    text.add("store number", payload.appAppleId.flatMap { $0 == 0 ? nil : "\($0)" })
-    text.add("created", payload.receiptCreationDate.map { TimeText.relative($0, to: now) })
-    text.add("first got", payload.originalPurchaseDate.map { TimeText.relative($0, to: now) })
-    text.add("", payload.originalApplicationVersion.map { "version \($0)" })
+    collected.add("store number", payload.appAppleId.flatMap { $0 == 0 ? nil : "\($0)" })
+    collected.add("created", payload.receiptCreationDate.map { TimeText.relative($0, to: now) })
+    collected.add("first got", payload.originalPurchaseDate.map { TimeText.relative($0, to: now) })
+    collected.add("", payload.originalApplicationVersion.map { "version \($0)" })
     addExpiry(payload.expirationDate)
-    text.add("device", payload.sha1Hash.map { _ in "bound to one device" })
+    collected.add("device", payload.sha1Hash.map { _ in "bound to one device" })
     let purchases = payload.inAppPurchases
-    if purchases.isEmpty { text.head("no purchases") }
+    if purchases.isEmpty { collected.begin("no purchases") }
     for (index, purchase) in purchases.enumerated() {
-      text.head("purchase \(index + 1) of \(purchases.count)")
+      collected.begin("purchase \(index + 1) of \(purchases.count)")
       add(purchase)
     }
   }
 
   private mutating func add(_ purchase: InAppPurchase) {
-    text.add("product", product(purchase.productId, purchase.productType.map(Self.name), purchase.quantity))
+    collected.add(
+      "product", product(purchase.productId, purchase.productType.map(Self.name), purchase.quantity))
     addBought(purchase.purchaseDate, first: purchase.originalPurchaseDate)
     if let date = purchase.cancellationDate { addRevoked(date, nil) }
     addExpiry(purchase.expiresDate)
-    text.add(
+    collected.add(
       "offer",
       listed(
         purchase.isTrialPeriod == true ? "free trial" : nil,
@@ -47,24 +48,24 @@ extension InspectionSummary {
     func flag(_ key: String) -> Bool {
       purchase.additionalEntries.contains { $0.key == key && $0.value == "true" }
     }
-    text.add("product", product(purchase.productId, nil, purchase.quantity))
+    collected.add("product", product(purchase.productId, nil, purchase.quantity))
     addBought(purchase.purchaseDate, first: purchase.originalPurchaseDate)
     addExpiry(purchase.expiresDate)
-    text.add(
+    collected.add(
       "offer",
       listed(
         flag("is-trial-period") ? "free trial" : nil,
         flag("is-in-intro-offer-period") ? "introductory price" : nil))
-    text.add(
+    collected.add(
       "ownership",
       purchase.additionalEntries.first { $0.key == "in-app-ownership-type" }.flatMap { entry in
         let ownership = InAppOwnershipType(rawValue: entry.value)
         return ownership == .purchased ? nil : meaning(ownership.meaning, of: entry.value)
       })
-    text.add(
+    collected.add(
       "app", listed(purchase.bundleId, purchase.applicationVersion.map { "version \($0)" }, separator: " "))
-    text.add("environment", "\(receipt.claimedEnvironment.rawValue) (claimed, not signed)")
+    collected.add("environment", "\(receipt.claimedEnvironment.rawValue) (claimed, not signed)")
     addTransaction(purchase.transactionId, purchase.originalTransactionId)
-    text.add("device", purchase.uniqueVendorIdentifier ?? purchase.uniqueIdentifier)
+    collected.add("device", purchase.uniqueVendorIdentifier ?? purchase.uniqueIdentifier)
   }
 }

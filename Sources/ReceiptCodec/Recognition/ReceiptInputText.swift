@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptCodec
-
 /// What spreadsheets and editors put around a receipt.
-enum ReceiptInputText {
+package enum ReceiptInputText {
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// The receipt without a byte order mark (UTF-8) before it, and without one pair of quotation marks around it. A JSON
   /// string with escapes is left as it is: it is read as one. White space, carriage returns among it, does not matter.
-  static func stripped(_ bytes: [UInt8]) -> [UInt8] {
+  package static func stripped(_ bytes: [UInt8]) -> [UInt8] {
     guard let first = bytes.first, first == byteOrderMark[0] || first == UInt8(ascii: "\"") || first <= 0x20
     else { return bytes }
     let text =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptCodec
+internal import ReceiptCodec
 
 /// The signed payloads of the App Store.
 extension InspectionSummary {
@@ -15,30 +15,30 @@ extension InspectionSummary {
   }
 
   private mutating func add(_ transaction: JWSTransaction) {
-    text.add("product", product(transaction.productId, transaction.type?.rawValue, transaction.quantity))
-    text.add("price", Money.text(transaction.price, transaction.currency))
+    collected.add("product", product(transaction.productId, transaction.type?.rawValue, transaction.quantity))
+    collected.add("price", Money.text(transaction.price, transaction.currency))
     addBought(
       transaction.purchaseDate, first: transaction.originalPurchaseDate,
       isRenewal: transaction.transactionReason == .renewal)
     addState(transaction)
     if let ownership = transaction.inAppOwnershipType, ownership != .purchased {
-      text.add("ownership", meaning(ownership.meaning, of: ownership.rawValue))
+      collected.add("ownership", meaning(ownership.meaning, of: ownership.rawValue))
     }
     addOffer(
       transaction.offerType, transaction.offerDiscountType, transaction.offerPeriod,
       transaction.offerIdentifier)
-    text.add(
+    collected.add(
       "items",
       transaction.advancedCommerceInfo?.items.flatMap { items in
         items.compactMap { $0.displayName ?? $0.sku }.joined(separator: ", ")
       })
     if let commitment = transaction.commitmentInfo, let number = commitment.billingPeriodNumber {
-      text.add(
+      collected.add(
         "commitment", "month \(number) of \(commitment.totalBillingPeriods.map { "\($0)" } ?? "unknown")")
     }
     addApp(transaction.bundleId, nil, transaction.environment, transaction.storefront)
     addTransaction(transaction.transactionId, transaction.originalTransactionId)
-    text.add("account", transaction.appAccountToken?.rawValue)
+    collected.add("account", transaction.appAccountToken?.rawValue)
   }
 
   private mutating func addState(_ transaction: JWSTransaction) {
@@ -52,100 +52,103 @@ extension InspectionSummary {
         transaction.revocationReason.map { meaning($0.meaning, of: $0.rawValue) }, separator: "; ")
       addRevoked(date, why)
     }
-    if transaction.isUpgraded == true { text.add("state", "UPGRADED", .caution, " to another subscription") }
+    if transaction.isUpgraded == true {
+      collected.add("state", "UPGRADED", .caution, " to another subscription")
+    }
     addExpiry(transaction.expiresDate)
   }
 
   private mutating func add(_ renewal: JWSRenewalInfo) {
-    text.add("product", renewal.productId)
+    collected.add("product", renewal.productId)
     switch renewal.autoRenewStatus {
     case .on:
       let product = renewal.autoRenewProductId.flatMap { $0 == renewal.productId ? nil : "as \($0)" }
       let price = Money.text(renewal.renewalPrice, renewal.currency).map { "for \($0)" }
       let when = renewal.renewalDate.map { TimeText.relative($0, to: now) }
       let isDue = renewal.renewalDate.map { $0 <= now } ?? false
-      text.add(
+      collected.add(
         "renewal", "ON", .good,
         listed(when, product, price).map { ": \(isDue ? "was to renew" : "renews") \($0)" } ?? "")
     case .off:
       let end = renewal.renewalDate.map {
         ": \($0 <= now ? "ended" : "ends") \(TimeText.relative($0, to: now))"
       }
-      text.add("renewal", "OFF", .caution, end ?? "")
-    case .unknown(let status): text.add("renewal", "\(status) (unknown)")
+      collected.add("renewal", "OFF", .caution, end ?? "")
+    case .unknown(let status): collected.add("renewal", "\(status) (unknown)")
     case nil: break
     }
     if let intent = renewal.expirationIntent {
-      text.add("state", "EXPIRED", .bad, ": \(meaning(intent.meaning, of: intent.rawValue))")
+      collected.add("state", "EXPIRED", .bad, ": \(meaning(intent.meaning, of: intent.rawValue))")
     }
     if renewal.isInBillingRetryPeriod == true {
-      text.add("state", "BILLING RETRY", .bad, ": the charge failed, and the App Store tries again")
+      collected.add("state", "BILLING RETRY", .bad, ": the charge failed, and the App Store tries again")
     }
     if let date = renewal.gracePeriodExpiresDate {
       let isOver = date <= now
-      text.add(
+      collected.add(
         "state", "GRACE PERIOD", .caution,
         ", \(isOver ? "ended" : "ends") \(TimeText.relative(date, to: now))")
     }
-    text.add(
+    collected.add(
       "higher price", renewal.priceIncreaseStatus.map { meaning($0.meaning, of: $0.rawValue) })
     addOffer(renewal.offerType, renewal.offerDiscountType, renewal.offerPeriod, renewal.offerIdentifier)
-    text.add("win-back", renewal.eligibleWinBackOfferIds.map { $0.joined(separator: ", ") })
-    text.add("subscribed", renewal.recentSubscriptionStartDate.map { TimeText.relative($0, to: now) })
+    collected.add("win-back", renewal.eligibleWinBackOfferIds.map { $0.joined(separator: ", ") })
+    collected.add("subscribed", renewal.recentSubscriptionStartDate.map { TimeText.relative($0, to: now) })
     addApp(nil, nil, renewal.environment, nil)
     addTransaction(nil, renewal.originalTransactionId)
-    text.add("account", renewal.appAccountToken?.rawValue)
+    collected.add("account", renewal.appAccountToken?.rawValue)
   }
 
   private mutating func add(_ app: AppTransaction) {
     addApp(app.bundleId, app.applicationVersion, app.receiptType, nil)
-    text.add("store number", app.appAppleId.map { "\($0)" })
+    collected.add("store number", app.appAppleId.map { "\($0)" })
     // Xcode writes a date before all others for none.
     let firstDate = app.originalPurchaseDate.flatMap { $0.millisecondsSince1970 > 0 ? $0 : nil }
-    text.add("first got", firstDate.map { TimeText.relative($0, to: now) } ?? "(no date)")
-    text.add(
+    collected.add("first got", firstDate.map { TimeText.relative($0, to: now) } ?? "(no date)")
+    collected.add(
       "",
       listed(
         app.originalApplicationVersion.map { "version \($0)" },
         app.originalPlatform.map { "on \($0.rawValue)" }))
-    text.add("ordered", app.preorderDate.map { "before its release, \(TimeText.relative($0, to: now))" })
-    text.add("download", app.appTransactionId)
-    text.add("device", app.deviceVerification.map { _ in "bound to one device" })
+    collected.add("ordered", app.preorderDate.map { "before its release, \(TimeText.relative($0, to: now))" })
+    collected.add("download", app.appTransactionId)
+    collected.add("device", app.deviceVerification.map { _ in "bound to one device" })
   }
 
   private mutating func add(_ request: RealtimeRequest) {
-    text.add("announces", "A customer may leave: the App Store asks for a message to keep them.")
-    text.add("product", request.productId)
-    text.add("language", request.userLocale)
+    collected.add("announces", "A customer may leave: the App Store asks for a message to keep them.")
+    collected.add("product", request.productId)
+    collected.add("language", request.userLocale)
     addApp("App Store number \(request.appAppleId)", nil, request.environment, nil)
     addTransaction(nil, request.originalTransactionId)
-    text.add("request", request.requestIdentifier.rawValue)
+    collected.add("request", request.requestIdentifier.rawValue)
   }
 
   // MARK: - Notifications
 
   private mutating func add(_ notification: Notification) {
-    text.add("announces", Self.sentence(notification))
-    text.add("event", listed(notification.notificationType?.rawValue, notification.subtype?.rawValue))
+    collected.add("announces", Self.sentence(notification))
+    collected.add("event", listed(notification.notificationType?.rawValue, notification.subtype?.rawValue))
     if let data = notification.data {
-      text.add("status", data.status.map { meaning($0.meaning, of: $0.rawValue) })
-      text.add("asked because", data.consumptionRequestReason.map { meaning($0.meaning, of: $0.rawValue) })
+      collected.add("status", data.status.map { meaning($0.meaning, of: $0.rawValue) })
+      collected.add(
+        "asked because", data.consumptionRequestReason.map { meaning($0.meaning, of: $0.rawValue) })
     }
     if let summary = notification.summary {
-      text.add("product", summary.productId)
-      text.add("extended", summary.succeededCount.map { "\($0)" })
-      text.add("not extended", summary.failedCount.map { "\($0)" })
-      text.add("storefronts", summary.storefrontCountryCodes.map { $0.joined(separator: ", ") })
-      text.add("request", summary.requestIdentifier?.rawValue)
+      collected.add("product", summary.productId)
+      collected.add("extended", summary.succeededCount.map { "\($0)" })
+      collected.add("not extended", summary.failedCount.map { "\($0)" })
+      collected.add("storefronts", summary.storefrontCountryCodes.map { $0.joined(separator: ", ") })
+      collected.add("request", summary.requestIdentifier?.rawValue)
     }
     if let token = notification.externalPurchaseToken {
-      text.add("token", token.externalPurchaseId)
-      text.add("", token.tokenType.map { "for \(meaning($0.meaning, of: $0.rawValue))" })
-      text.add("made", token.tokenCreationDate.map { TimeText.relative($0, to: now) })
+      collected.add("token", token.externalPurchaseId)
+      collected.add("", token.tokenType.map { "for \(meaning($0.meaning, of: $0.rawValue))" })
+      collected.add("made", token.tokenCreationDate.map { TimeText.relative($0, to: now) })
       addExpiry(token.tokenExpirationDate)
     }
     addApp(notification.bundleId, notification.data?.bundleVersion, notification.environment, nil)
-    text.add("notification", notification.notificationUUID?.rawValue)
+    collected.add("notification", notification.notificationUUID?.rawValue)
     addPart("transaction", notification.data?.signedTransactionInfo)
     addPart("renewal info", notification.data?.signedRenewalInfo)
     addPart("app transaction", notification.appData?.signedAppTransactionInfo)
@@ -166,21 +169,21 @@ extension InspectionSummary {
   }
 
   mutating func addBought(_ date: Timestamp?, first: Timestamp?, isRenewal: Bool = false) {
-    text.add("bought", date.map { TimeText.relative($0, to: now) + (isRenewal ? ", as a renewal" : "") })
-    text.add("first bought", first.flatMap { $0 == date ? nil : TimeText.relative($0, to: now) })
+    collected.add("bought", date.map { TimeText.relative($0, to: now) + (isRenewal ? ", as a renewal" : "") })
+    collected.add("first bought", first.flatMap { $0 == date ? nil : TimeText.relative($0, to: now) })
   }
 
   mutating func addRevoked(_ date: Timestamp, _ why: String?) {
-    text.add(
+    collected.add(
       "state", "REVOKED", .bad, " \(TimeText.relative(date, to: now))" + (why.map { ": \($0)" } ?? ""))
   }
 
   mutating func addExpiry(_ date: Timestamp?) {
     guard let date else { return }
     guard date > now else {
-      return text.add("state", "EXPIRED", .bad, " \(TimeText.relative(date, to: now))")
+      return collected.add("state", "EXPIRED", .bad, " \(TimeText.relative(date, to: now))")
     }
-    text.add("state", "active", .good, ", expires or renews \(TimeText.relative(date, to: now))")
+    collected.add("state", "active", .good, ", expires or renews \(TimeText.relative(date, to: now))")
   }
 
   private mutating func addOffer(
@@ -195,7 +198,7 @@ extension InspectionSummary {
       case .unknown(let value): "\(value) (unknown)"
       }
     }
-    text.add(
+    collected.add(
       "offer",
       listed(
         type.map { meaning($0.meaning, of: $0.rawValue) }, payment,
@@ -207,11 +210,11 @@ extension InspectionSummary {
     _ app: String?, _ version: String?, _ environment: ReceiptEnvironment?, _ storefront: String?
   ) {
     let name = listed(app, version.map { "version \($0)" }, separator: " ")
-    text.add("app", listed(name, environment?.rawValue, storefront.map { "storefront \($0)" }))
+    collected.add("app", listed(name, environment?.rawValue, storefront.map { "storefront \($0)" }))
   }
 
   mutating func addTransaction(_ identifier: String?, _ original: String?) {
-    text.add(
+    collected.add(
       "transaction", listed(identifier, original.flatMap { $0 == identifier ? nil : "original \($0)" }))
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptCodec
+internal import ReceiptCodec
 
 /// What the fields of signed JSON mean: the names that are known, and what values that are numbers or words stand for.
 struct FieldMeanings {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptCodec
+internal import ReceiptCodec
 
 /// Shows an attribute of an app receipt: its number, its name if known, and its value as text or number, otherwise in
 /// hexadecimal.

@@ -1,61 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptBytes
-import ReceiptCodec
-import ReceiptCrypto
+internal import ReceiptBytes
+internal import ReceiptCodec
+internal import ReceiptCrypto
 
-/// The contents of a receipt as one JSON value, which is printed as JSON or as indented text.
-struct Inspection {
-  /// What follows the word UNVERIFIED.
-  static let notice = ": nothing here was checked; see 'receipt-tool verify'"
-
-  let source: String
-
-  /// The kind of a receipt, as its content claims it.
-  static func format(of receipt: UnverifiedReceipt) -> String {
+/// The contents of a receipt as members of one JSON object, in the order in which they are written.
+enum InspectionContents {
+  static func members(of receipt: UnverifiedReceipt) -> [JSONMember] {
     switch receipt {
-    case .appReceipt: ReceiptKind.appReceipt.rawValue
-    case .transactionReceipt: ReceiptKind.transactionReceipt.rawValue
-    case .detached(let receipt): format(of: receipt).rawValue
-    case .jws(let jws): format(of: jws)
+    case .jws(let jws): members(of: jws, depth: 0)
+    case .appReceipt(let receipt): members(of: receipt)
+    case .transactionReceipt(let receipt): members(of: receipt)
+    case .detached(let receipt): members(of: receipt)
     }
-  }
-
-  private static func format(of receipt: UnverifiedDetachedReceipt) -> ReceiptKind {
-    let content = try? receipt.decoded().unsafelyAssumeAuthentic()
-    return content?.kind ?? DetachedContent.claimedKind(of: receipt.signedBytes)
-  }
-
-  private static func format(of jws: UnverifiedJWS) -> String {
-    do throws(MalformedReceipt) {
-      return try jws.decodePayload().kind.rawValue
-    } catch {
-      return "unknown: \(error)"
-    }
-  }
-
-  func report(of receipt: UnverifiedReceipt) -> JSONValue {
-    var members = [
-      JSONMember(name: "type", value: .string(OutputType.inspection.rawValue)),
-      JSONMember(name: "version", value: .integer(JSONWriter.formatVersion)),
-      JSONMember(name: "source", value: .string(source)),
-      JSONMember(name: "verified", value: .bool(false)),
-      JSONMember(name: "notice", value: .string("UNVERIFIED" + Self.notice)),
-    ]
-    switch receipt {
-    case .jws(let jws): members += self.members(of: jws, depth: 0)
-    case .appReceipt(let receipt): members += self.members(of: receipt)
-    case .transactionReceipt(let receipt): members += self.members(of: receipt)
-    case .detached(let receipt): members += self.members(of: receipt)
-    }
-    return .object(members)
   }
 
   // MARK: - JWS
 
   /// Also decodes the signed parts of a notification, which have no signed parts themselves.
-  private func members(of jws: UnverifiedJWS, depth: Int) -> [JSONMember] {
-    var members = [JSONMember(name: "format", value: .string(Self.format(of: jws)))]
+  private static func members(of jws: UnverifiedJWS, depth: Int) -> [JSONMember] {
+    var members = [JSONMember(name: "format", value: .string(Inspection.format(of: jws)))]
     do throws(MalformedReceipt) {
       let header = try jws.header()
       members.append(
@@ -80,7 +44,7 @@ struct Inspection {
     return members
   }
 
-  private func opened(_ value: JSONValue) -> JSONValue {
+  private static func opened(_ value: JSONValue) -> JSONValue {
     guard case .object(let members) = value else { return value }
     return .object(
       members.map { member in
@@ -88,13 +52,13 @@ struct Inspection {
           ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"].contains(member.name),
           let compact = member.value.string, let jws = try? UnverifiedJWS(parsing: Array(compact.utf8))
         else { return JSONMember(name: member.name, value: opened(member.value)) }
-        return JSONMember(name: member.name, value: .object(self.members(of: jws, depth: 1)))
+        return JSONMember(name: member.name, value: .object(Self.members(of: jws, depth: 1)))
       })
   }
 
   // MARK: - App receipt
 
-  private func members(of receipt: UnverifiedAppReceipt) -> [JSONMember] {
+  private static func members(of receipt: UnverifiedAppReceipt) -> [JSONMember] {
     let signedData = receipt.signedData
     var members = [
       JSONMember(name: "format", value: .string(ReceiptKind.appReceipt.rawValue)),
@@ -120,7 +84,7 @@ struct Inspection {
     return members
   }
 
-  private func signerInfo(_ info: CMSSignerInfo) -> JSONValue {
+  private static func signerInfo(_ info: CMSSignerInfo) -> JSONValue {
     var members = [
       JSONMember(name: "version", value: .integer(Int64(info.version))),
       JSONMember(name: "serialNumber", value: .string(Hexadecimal.encode(info.serialNumber))),
@@ -149,7 +113,7 @@ struct Inspection {
 
   // MARK: - Transaction receipt
 
-  private func members(of receipt: UnverifiedTransactionReceipt) -> [JSONMember] {
+  private static func members(of receipt: UnverifiedTransactionReceipt) -> [JSONMember] {
     var members = [
       JSONMember(name: "format", value: .string(ReceiptKind.transactionReceipt.rawValue)),
       JSONMember(name: "signatureVersion", value: .integer(Int64(receipt.signatureVersion))),
@@ -167,7 +131,7 @@ struct Inspection {
     return members
   }
 
-  private func entries(of text: [UInt8], named name: String) -> [JSONMember] {
+  private static func entries(of text: [UInt8], named name: String) -> [JSONMember] {
     do throws(MalformedReceipt) {
       let list = try PropertyList(parsing: text)
       return [JSONMember(name: name, value: list.jsonValue)]
@@ -178,8 +142,8 @@ struct Inspection {
 
   // MARK: - Data with a signature beside it
 
-  private func members(of receipt: UnverifiedDetachedReceipt) -> [JSONMember] {
-    var members = [JSONMember(name: "format", value: .string(Self.format(of: receipt).rawValue))]
+  private static func members(of receipt: UnverifiedDetachedReceipt) -> [JSONMember] {
+    var members = [JSONMember(name: "format", value: .string(Inspection.format(of: receipt).rawValue))]
     do throws(MalformedReceipt) {
       let content = try receipt.decoded().unsafelyAssumeAuthentic()
       members.append(JSONMember(name: "data", value: content.jsonValue(of: receipt.signedBytes)))
@@ -195,28 +159,11 @@ struct Inspection {
 
   // MARK: - Certificates
 
-  private func certificates(_ encoded: [[UInt8]]) -> JSONValue {
+  private static func certificates(_ encoded: [[UInt8]]) -> JSONValue {
     .array(
       encoded.map { der in
         do throws(CryptoError) {
-          let certificate = try Certificate(der: der)
-          return .object([
-            JSONMember(name: "subject", value: .string(certificate.subject)),
-            JSONMember(name: "issuer", value: .string(certificate.issuer)),
-            JSONMember(name: "serialNumber", value: .string(Hexadecimal.encode(certificate.serialNumber))),
-            JSONMember(
-              name: "notBefore",
-              value: .string(Timestamp(secondsSince1970: certificate.notBefore).iso8601)),
-            JSONMember(
-              name: "notAfter",
-              value: .string(Timestamp(secondsSince1970: certificate.notAfter).iso8601)),
-            JSONMember(name: "sha256", value: .string(certificate.sha256FingerprintHex)),
-            JSONMember(name: "key", value: .string(IdentityReport.name(of: certificate.publicKey.kind))),
-            JSONMember(name: "signatureAlgorithm", value: .string(certificate.signatureAlgorithmOID)),
-            JSONMember(
-              name: "extensions",
-              value: .array(certificate.extensions.map { ExtensionReport.value($0, of: certificate) })),
-          ])
+          return CertificateDetails(try Certificate(der: der)).jsonValue
         } catch {
           return .string("malformed: \(error)")
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptBytes
-import ReceiptCodec
+internal import ReceiptBytes
+internal import ReceiptCodec
 
 /// Describes the value of a certificate extension (RFC 5280 sections 4.2.1 and 4.2.2). A value that is malformed, or has a
 /// part that cannot be described, has no text at all: a text leaves nothing out.

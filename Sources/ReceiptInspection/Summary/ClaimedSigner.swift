@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptBytes
-import ReceiptCodec
-import ReceiptCrypto
+package import ReceiptCodec
+internal import ReceiptCrypto
 
 /// Who claims to have signed a receipt, or a part of it.
-struct SignerSummary {
+package struct ClaimedSigner: Sendable {
+  /// Why there is no signer: a word, and what follows it.
+  package struct Problem: Sendable, Hashable {
+    /// Such as NOT SIGNED.
+    package let word: String
+    /// What follows the word.
+    package let explanation: String
+  }
+
   /// The signed part; `nil` for the receipt itself.
-  let part: String?
+  package let part: String?
   /// The signer's name, or whose key it is.
-  let name: String?
-  let algorithm: String?
-  let signedDate: Timestamp?
+  package let name: String?
+  /// The signature algorithm.
+  package let algorithm: String?
+  /// When it says it was signed.
+  package let signedDate: Timestamp?
   /// The certificates that come along, in DER.
   let certificates: [[UInt8]]
   /// Why there is no signer.
-  var problem: (word: String, explanation: String)?
-  /// The certificates from the signer's to the last issuer that came along.
-  let chain: CertificateChain
+  package private(set) var problem: Problem?
+  /// The certificates from the signer's to the last issuer.
+  package let chain: CertificateChain
+  /// Whether the receipt or a part before has the same signer, which is worth no second look.
+  package internal(set) var isRepeated = false
 
-  /// Whether both came with the same certificates, which is worth no second look.
-  func isSame(as other: SignerSummary) -> Bool {
+  /// Whether both came with the same certificates.
+  func isSame(as other: ClaimedSigner) -> Bool {
     certificates == other.certificates && algorithm == other.algorithm && problem == nil
       && other.problem == nil
   }
@@ -32,31 +43,37 @@ struct SignerSummary {
     do throws(MalformedReceipt) {
       header = try jws.header()
     } catch {
-      problem = ("MALFORMED", " header: \(error)")
+      problem = Problem(word: "MALFORMED", explanation: " header: \(error)")
     }
     certificates = header?.x5c ?? []
     algorithm = header?.alg
-    let chain = CertificateChain(certificates, signer: certificates.isEmpty ? nil : 0)
+    let chain = CertificateChain(
+      certificates.map { CertificateChain.Offered(der: $0) }, signer: certificates.isEmpty ? nil : 0)
     self.chain = chain
     name = chain.signer?.subject ?? header?.kid.map { "the key \($0)" } ?? "nobody: there is no certificate"
-    if jws.signature.isEmpty { problem = ("NOT SIGNED", ": the signature is empty") }
+    if jws.signature.isEmpty {
+      problem = Problem(word: "NOT SIGNED", explanation: ": the signature is empty")
+    }
   }
 
-  /// The signers of an app receipt, of which the App Store writes one.
-  static func all(of receipt: UnverifiedAppReceipt) -> [SignerSummary] {
-    let signedData = receipt.signedData
+  /// The signers of an app receipt, of which the App Store writes one; the first of many.
+  static func all(of receipt: UnverifiedAppReceipt) -> [ClaimedSigner] {
+    let infos = receipt.signedData.signerInfos.prefix(CertificateChain.maximumCount)
     let date = (try? receipt.decodePayload())?.receiptCreationDate
-    let all = signedData.signerInfos.map { SignerSummary($0, signedData, date) }
-    return all.isEmpty ? [SignerSummary(nil, signedData, date)] : all
+    let encoded = receipt.signedData.certificates.map { Array($0) }
+    let offered = encoded.map { CertificateChain.Offered(der: $0) }
+    let all = infos.map { ClaimedSigner($0, encoded, offered, date) }
+    return all.isEmpty ? [ClaimedSigner(nil, encoded, offered, date)] : all
   }
 
-  private init(_ info: CMSSignerInfo?, _ signedData: CMSSignedData, _ date: Timestamp?) {
+  private init(
+    _ info: CMSSignerInfo?, _ encoded: [[UInt8]], _ offered: [CertificateChain.Offered], _ date: Timestamp?
+  ) {
     part = nil
     signedDate = date
-    let encoded = signedData.certificates.map { Array($0) }
     let index = info.flatMap { info in
-      encoded.firstIndex { der in
-        guard let certificate = try? Certificate(der: der) else { return false }
+      offered.firstIndex { offered in
+        guard let certificate = offered.certificate else { return false }
         if let identifier = info.subjectKeyIdentifier {
           return certificate.subjectKeyIdentifier == Array(identifier)
         }
@@ -65,20 +82,20 @@ struct SignerSummary {
       }
     }
     certificates = encoded
-    let chain = CertificateChain(encoded, signer: index)
+    let chain = CertificateChain(offered, signer: index)
     self.chain = chain
     name = chain.signer?.subject ?? info.map { _ in "a certificate that does not come along" }
     algorithm = info.map { info in
       [info.signatureAlgorithm, info.digestAlgorithm].map { ObjectIdentifierNames.name(of: $0) ?? $0 }
         .joined(separator: " with ")
     }
-    problem = info == nil ? ("NOT SIGNED", ": there is no signature") : nil
+    if info == nil { problem = Problem(word: "NOT SIGNED", explanation: ": there is no signature") }
   }
 
   init(_ receipt: UnverifiedTransactionReceipt) {
     part = nil
     certificates = [receipt.leafCertificate]
-    chain = CertificateChain(certificates, signer: 0)
+    chain = CertificateChain([CertificateChain.Offered(der: receipt.leafCertificate)], signer: 0)
     name = chain.signer?.subject
     algorithm =
       "\(receipt.signatureVersion == 4 ? "SHA-256" : "SHA-1") with RSA (version \(receipt.signatureVersion))"
@@ -96,6 +113,8 @@ struct SignerSummary {
     name = "\(store.displayName), with its key of the app, which does not come along"
     algorithm = receipt.statedAlgorithm ?? "\(store.defaultAlgorithm.rawValue) (not stated)"
     signedDate = nil
-    if receipt.signature.isEmpty { problem = ("NOT SIGNED", ": the signature is empty") }
+    if receipt.signature.isEmpty {
+      problem = Problem(word: "NOT SIGNED", explanation: ": the signature is empty")
+    }
   }
 }

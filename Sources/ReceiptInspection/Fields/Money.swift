@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReceiptCodec
+internal import ReceiptCodec
 
 /// Prices as people write them: the App Store counts thousandths of the currency's unit, Huawei hundredths.
-enum Money {
+package enum Money {
   private static let names = [
     "price", "renewalPrice", "commitmentPrice", "commitmentRenewalPrice", "renewPrice",
   ]
@@ -19,7 +19,7 @@ enum Money {
   }
 
   /// The amount, of which the last digits are decimals, with its currency.
-  static func text(_ amount: Int64?, _ currency: String?, decimalDigits digits: Int = 3) -> String? {
+  package static func text(_ amount: Int64?, _ currency: String?, decimalDigits digits: Int = 3) -> String? {
     guard let amount, amount >= 0, let currency else { return nil }
     let unit: Int64 = digits == 2 ? 100 : 1000
     var decimals = String(unit + amount % unit).suffix(digits)

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+internal import ReceiptCrypto
+internal import ReceiptVerification
+
+/// How the certificates of a receipt hang together: who issued whom, from the signer's up. Signatures of certificates are
+/// computed to tell issuers of one name apart; that is no verification, for which dates, purposes and trust count.
+package struct CertificateChain: Sendable {
+  /// Among how many certificates issuers are looked for, as many as the verifier reads, and how many signers are shown.
+  /// A genuine receipt has three and one; each comparison of more may cost a signature's computation.
+  static let maximumCount = 16
+
+  /// A certificate of the receipt.
+  struct Offered: Sendable {
+    let certificate: Certificate?
+    let error: String?
+
+    private init(certificate: Certificate?, error: String?) {
+      self.certificate = certificate
+      self.error = error
+    }
+
+    init(der: [UInt8]) {
+      do throws(CryptoError) {
+        self.init(certificate: try Certificate(der: der), error: nil)
+      } catch {
+        self.init(certificate: nil, error: error.message)
+      }
+    }
+  }
+
+  private let offered: [Offered]
+  /// Indices of the certificates from the signer's up.
+  private let path: [Int]
+  /// Issuers above the path that do not come along but are built in.
+  private let builtIn: [Certificate]
+  /// Whether the topmost of `path`, where another issued it, is not signed by the one that has the issuer's name.
+  private let brokenLink: Int?
+
+  /// - Parameters:
+  ///   - offered: The certificates, as they come along.
+  ///   - signer: The index of the signer's.
+  init(_ offered: [Offered], signer: Int?) {
+    var path = signer.map { [$0] } ?? []
+    var brokenLink: Int?
+    while let last = path.last, let certificate = offered[last].certificate, !certificate.isSelfIssued {
+      let named = offered.indices.prefix(Self.maximumCount).filter { index in
+        !path.contains(index) && offered[index].certificate?.subjectDER == certificate.issuerDER
+      }
+      guard
+        let next = named.first(where: { index in
+          offered[index].certificate.map { certificate.isSigned(by: $0) } ?? false
+        })
+      else {
+        brokenLink = named.first.map { _ in last }
+        break
+      }
+      path.append(next)
+    }
+    self.offered = offered
+    self.path = path
+    self.brokenLink = brokenLink
+    var above: [Certificate] = []
+    let known = TrustAnchors.apple.certificates + TrustAnchors.appleIntermediates
+    var top = path.last.flatMap { offered[$0].certificate }
+    while let certificate = top, !certificate.isSelfIssued, above.count < known.count {
+      top = known.first { $0.subjectDER == certificate.issuerDER && certificate.isSigned(by: $0) }
+      if let top { above.append(top) }
+    }
+    builtIn = above
+  }
+
+  /// The signer's certificate.
+  var signer: Certificate? { path.first.flatMap { offered[$0].certificate } }
+
+  /// One line for each certificate that comes along: name, validity, fingerprint; those on the path first.
+  var lines: [String] {
+    let order = path + unused
+    let names = order.map { Self.name(of: offered[$0]) }
+    let width = names.map(\.count).max() ?? 0
+    return zip(order, names).map { index, name in
+      guard let certificate = offered[index].certificate else { return name }
+      let note = path.contains(index) ? "" : "  not on the path"
+      return name.padded(to: width) + "  \(Self.details(of: certificate))\(note)"
+    }
+  }
+
+  /// The certificates as a picture has them: from the topmost issuer down to the signer's, then those that are not on the
+  /// path from the signer.
+  package var certificates: [ChainCertificate] {
+    let topIsRoot = top?.isSelfIssued ?? false
+    let onPath = path.enumerated().map { level, index in
+      ChainCertificate(
+        role: level == 0
+          ? .signer : topIsRoot && level == path.count - 1 && builtIn.isEmpty ? .root : .intermediate,
+        name: Self.name(of: offered[index]), certificate: offered[index].certificate)
+    }
+    let above = builtIn.enumerated().map { level, certificate in
+      ChainCertificate(
+        role: topIsRoot && level == builtIn.count - 1 ? .root : .intermediate, isBuiltIn: true,
+        name: Self.name(certificate.subjectCommonName, certificate.subject), certificate: certificate)
+    }
+    let others = unused.map { index in
+      ChainCertificate(
+        role: .notOnPath, name: Self.name(of: offered[index]), certificate: offered[index].certificate)
+    }
+    return (onPath + above).reversed() + others
+  }
+
+  /// The issuer above the topmost certificate, where it is missing, and why it is.
+  package var missingIssuer: (name: String, reason: String)? {
+    guard let top, !top.isSelfIssued else { return nil }
+    let reason =
+      brokenLink == nil
+      ? "does not come along, and is not built in" : "the one of this name that comes along did not sign"
+    return (Self.name(top.issuerCommonName, top.issuer), reason)
+  }
+
+  /// Where the path from the signer ends.
+  package var end: ChainEnd {
+    guard signer != nil else { return .noSigner }
+    if let brokenLink, let certificate = offered[brokenLink].certificate {
+      return .broken(
+        issuer: certificate.issuer, subject: Self.name(certificate.subjectCommonName, certificate.subject))
+    }
+    guard let top, top.isSelfIssued else { return .missingIssuer }
+    return TrustAnchors.apple.contains(top) ? .builtInRoot : .otherRoot
+  }
+
+  /// The chain with its root at the top.
+  var picture: [String] {
+    guard !offered.isEmpty else { return ["There are no certificates."] }
+    var lines: [String] = []
+    let onPath = certificates.filter { $0.role != .notOnPath }
+    let missing = missingIssuer
+    if let missing { lines.append("? \(missing.name)  (\(missing.reason))") }
+    for (level, certificate) in onPath.enumerated() {
+      lines += Self.drawn(
+        certificate, depth: level + (missing == nil ? 0 : 1), isLast: level == onPath.count - 1)
+    }
+    lines.append("")
+    if !unused.isEmpty {
+      lines.append("Not on the path from the signer:")
+      lines += unused.map { index in
+        guard let certificate = offered[index].certificate else {
+          return "  " + Self.name(of: offered[index])
+        }
+        let issuer = Self.name(certificate.issuerCommonName, certificate.issuer)
+        return "  \(Self.name(of: offered[index])), issued by \(issuer); \(Self.details(of: certificate))"
+      }
+      lines.append("")
+    }
+    lines.append(end.description)
+    return lines
+  }
+
+  /// The last certificate of the path that can be read.
+  private var top: Certificate? { builtIn.last ?? path.last.flatMap { offered[$0].certificate } }
+
+  /// Indices of the certificates that are not on the path.
+  private var unused: [Int] { offered.indices.filter { !path.contains($0) } }
+
+  private static func drawn(_ entry: ChainCertificate, depth: Int, isLast: Bool) -> [String] {
+    let margin = depth == 0 ? "" : String(repeating: "   ", count: depth - 1) + "└─ "
+    let below = String(repeating: "   ", count: depth) + (isLast ? "   " : "│  ")
+    guard let certificate = entry.certificate else { return [margin + entry.name] }
+    let note = entry.isBuiltIn ? "  (built in, does not come along)" : ""
+    return [margin + entry.name + note, below + details(of: certificate)]
+  }
+
+  private static func name(of entry: Offered) -> String {
+    guard let certificate = entry.certificate else { return "MALFORMED: \(entry.error ?? "")" }
+    return name(certificate.subjectCommonName, certificate.subject)
+  }
+
+  private static func name(_ commonName: String?, _ full: String) -> String {
+    ShownText.plain(commonName ?? (full.isEmpty ? "(no name)" : full), limit: 64)
+  }
+
+  private static func details(of certificate: Certificate) -> String {
+    let days = "\(TimeText.day(certificate.notBefore)) to \(TimeText.day(certificate.notAfter))"
+    return "\(days)  sha256 \(certificate.sha256FingerprintHex.prefix(16))"
+  }
+}
+
+extension String {
+  fileprivate func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
+}

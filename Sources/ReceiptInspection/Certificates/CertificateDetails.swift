@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+package import ReceiptCodec
+package import ReceiptCrypto
+
+/// What a certificate states, in words. Names are strangers' text, as the certificate has them.
+package struct CertificateDetails: Sendable, Hashable {
+  /// The subject's distinguished name.
+  package let subject: String
+  /// The issuer's distinguished name.
+  package let issuer: String
+  /// The serial number in hexadecimal.
+  package let serialNumber: String
+  /// The first instant of validity.
+  package let notBefore: Timestamp
+  /// The last instant of validity.
+  package let notAfter: Timestamp
+  /// The SHA-256 of the certificate in hexadecimal.
+  package let sha256: String
+  /// The kind of the public key, such as `P-256`.
+  package let key: String
+  /// The object identifier of the algorithm that the issuer signed it with.
+  package let signatureAlgorithm: String
+  /// The extensions, in the order of the certificate.
+  package let extensions: [ExtensionDetails]
+
+  /// The name of the signature algorithm; its object identifier if that is not known.
+  package var signatureAlgorithmName: String {
+    ObjectIdentifierNames.name(of: signatureAlgorithm) ?? signatureAlgorithm
+  }
+
+  /// Describes a certificate.
+  package init(_ certificate: Certificate) {
+    subject = certificate.subject
+    issuer = certificate.issuer
+    serialNumber = Hexadecimal.encode(certificate.serialNumber)
+    notBefore = Timestamp(secondsSince1970: certificate.notBefore)
+    notAfter = Timestamp(secondsSince1970: certificate.notAfter)
+    sha256 = certificate.sha256FingerprintHex
+    key = certificate.publicKey.kind.name
+    signatureAlgorithm = certificate.signatureAlgorithmOID
+    extensions = certificate.extensions.map { ExtensionDetails($0, of: certificate) }
+  }
+
+  var jsonValue: JSONValue {
+    .object([
+      JSONMember(name: "subject", value: .string(subject)),
+      JSONMember(name: "issuer", value: .string(issuer)),
+      JSONMember(name: "serialNumber", value: .string(serialNumber)),
+      JSONMember(name: "notBefore", value: .string(notBefore.iso8601)),
+      JSONMember(name: "notAfter", value: .string(notAfter.iso8601)),
+      JSONMember(name: "sha256", value: .string(sha256)),
+      JSONMember(name: "key", value: .string(key)),
+      JSONMember(name: "signatureAlgorithm", value: .string(signatureAlgorithm)),
+      JSONMember(name: "extensions", value: .array(extensions.map(\.jsonValue))),
+    ])
+  }
+}

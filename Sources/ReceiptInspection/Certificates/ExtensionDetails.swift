@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+internal import ReceiptCodec
+internal import ReceiptCrypto
+
+/// An extension of a certificate, in words where it is known.
+package struct ExtensionDetails: Sendable, Hashable {
+  /// The object identifier.
+  package let type: String
+  /// The name of the object identifier; `nil` if it is not known.
+  package let name: String?
+  /// Whether who does not know it must refuse the certificate.
+  package let isCritical: Bool
+  /// The value in words; `nil` if it is not known, malformed, or has a part that cannot be described.
+  package let value: String?
+  /// The value's DER in hexadecimal.
+  package let hex: String
+
+  init(_ found: Certificate.Extension, of certificate: Certificate) {
+    type = found.oid
+    name = ObjectIdentifierNames.name(of: found.oid)
+    isCritical = found.isCritical
+    value = Self.text(found, of: certificate)
+    hex = Hexadecimal.encode(found.value)
+  }
+
+  /// The value in words, otherwise in hexadecimal.
+  var jsonValue: JSONValue {
+    var members = [
+      JSONMember(name: "type", value: .string(type)),
+      JSONMember(name: "name", value: .string(name ?? "unknown")),
+    ]
+    if isCritical { members.append(JSONMember(name: "critical", value: .bool(true))) }
+    members.append(
+      value.map { JSONMember(name: "value", value: .string($0)) }
+        ?? JSONMember(name: "hex", value: .string(hex)))
+    return .object(members)
+  }
+
+  private static func text(_ found: Certificate.Extension, of certificate: Certificate) -> String? {
+    switch found.oid {
+    case "2.5.29.15": certificate.keyUsage.map(text)
+    case "2.5.29.19": constraints(certificate)
+    default: ExtensionDecoder.text(of: found.oid, found.value)
+    }
+  }
+
+  private static func constraints(_ certificate: Certificate) -> String {
+    guard certificate.isCertificateAuthority else { return "no certificate authority" }
+    let length = certificate.pathLengthConstraint.map { ", path length \($0)" } ?? ""
+    return "certificate authority\(length)"
+  }
+
+  private static func text(_ usage: KeyUsage) -> String {
+    let names = [
+      "digitalSignature", "nonRepudiation", "keyEncipherment", "dataEncipherment", "keyAgreement",
+      "keyCertSign",
+      "cRLSign", "encipherOnly", "decipherOnly",
+    ]
+    return names.enumerated().filter { usage.rawValue & (1 << $0.offset) != 0 }.map(\.element)
+      .joined(separator: ", ")
+  }
+}

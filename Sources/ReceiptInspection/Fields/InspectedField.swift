@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ReceiptBytes
+internal import ReceiptCodec
+
+/// A field of a receipt with the fields in it, and with what it means. Control characters in what strangers wrote are
+/// replaced; markup is not.
+package struct InspectedField: Sendable, Hashable {
+  /// What a field contains.
+  package enum Content: Sendable, Hashable {
+    /// A string as it is, anything else as JSON.
+    case value(String)
+    /// The members of an object.
+    case object([InspectedField])
+    /// The elements of an array, with the names `[0]`, `[1]`, …
+    case array([InspectedField])
+    /// An attribute of an app receipt, a signed attribute, or an extension of a certificate.
+    case attribute([AttributePart])
+  }
+
+  /// A part of an attribute: its type, its name, its value.
+  package struct AttributePart: Sendable, Hashable {
+    /// Such as `type`.
+    package let name: String
+    /// The value.
+    package let value: String
+  }
+
+  /// The name by which the store writes it.
+  package let name: String
+  /// What it contains.
+  package let content: Content
+  /// What the value stands for, such as the meaning of a number, or that the field is not known; mostly one or none.
+  package let meanings: [String]
+
+  private init(name: String, _ content: Content, meanings: [String] = []) {
+    self.name = ShownText.plain(name)
+    self.content = content
+    self.meanings = meanings.map { ShownText.plain($0) }
+  }
+
+  /// The fields of a report.
+  static func all(_ members: [JSONMember], of kind: ReceiptKind?) -> [InspectedField] {
+    let builder = Builder(meanings: FieldMeanings(of: kind))
+    return members.map { builder.field($0) }
+  }
+
+  private struct Builder {
+    let meanings: FieldMeanings
+
+    /// A member of the object `parent`, or of the report where that is `nil`. `known` are the names that are documented
+    /// there, or `nil` where any may stand.
+    func field(
+      _ member: JSONMember, among siblings: [JSONMember] = [], known: Set<String>? = nil,
+      of parent: String? = nil
+    ) -> InspectedField {
+      let isUnknown = known.map { !$0.contains(member.name) } ?? false
+      let note =
+        isUnknown ? "unknown field" : Money.text(of: member, in: siblings) ?? meanings.meaning(of: member)
+      let names = meanings.knownNames(in: member.name, of: parent)
+      return field(member.value, named: member.name, note: note, known: names, as: member.name)
+    }
+
+    private func field(
+      _ value: JSONValue, named name: String, note: String? = nil, known: Set<String>?, as object: String
+    ) -> InspectedField {
+      let notes = note.map { [$0] } ?? []
+      switch value {
+      case .object(let members) where AttributeReport.isAttribute(members):
+        return InspectedField(name: name, .attribute(members.map(part)))
+      case .object(let members):
+        let fields = members.map { field($0, among: members, known: known, of: object) }
+        return InspectedField(name: name, .object(fields), meanings: notes)
+      case .array(let elements):
+        let fields = elements.enumerated().map { index, element in
+          field(element, named: "[\(index)]", known: known, as: object)
+        }
+        return InspectedField(name: name, .array(fields), meanings: notes)
+      default:
+        let decoded = decoded(value, named: name, isNoted: note != nil).map { [$0] } ?? []
+        return InspectedField(name: name, .value(Self.text(value)), meanings: decoded + notes)
+      }
+    }
+
+    private func part(_ member: JSONMember) -> AttributePart {
+      AttributePart(name: ShownText.plain(member.name), value: Self.text(member.value))
+    }
+
+    private static func text(_ value: JSONValue) -> String {
+      ShownText.plain(value.string ?? String(decoding: value.encoded(), as: UTF8.self))
+    }
+
+    /// The name of an object identifier, or the date of an instant.
+    private func decoded(_ value: JSONValue, named name: String, isNoted: Bool) -> String? {
+      switch value {
+      case .string(let text):
+        guard ObjectIdentifierNames.isObjectIdentifier(text, in: name) else { return nil }
+        return ObjectIdentifierNames.name(of: text) ?? "unknown"
+      case .number(let number):
+        guard !isNoted, FieldMeanings.isInstant(name), abs(number.double) < Timestamp.greatestMagnitude else {
+          return nil
+        }
+        return TimeText.full(Timestamp(millisecondsSince1970: number.double))
+      default: return nil
+      }
+    }
+  }
+}
