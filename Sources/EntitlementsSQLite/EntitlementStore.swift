@@ -126,7 +126,7 @@ package final class EntitlementStore: Sendable {
 
   /// Whether a notification was recorded.
   package func isRecorded(_ notification: AppStoreNotification) throws -> Bool {
-    try use { database in try Self.isRecorded(Self.key(notification), in: .appStore, database) }
+    try use { database in try Self.isRecorded(notification.recordedKey, in: .appStore, database) }
   }
 
   /// Whether a message of Google Play was recorded.
@@ -142,14 +142,13 @@ package final class EntitlementStore: Sendable {
   package func record(_ notification: AppStoreNotification) throws -> Bool {
     var change = EntitlementLedger()
     change.apply(notification)
-    return try record(
-      Self.key(notification), change.soleName.map { [($0, change)] } ?? [], in: .appStore)
+    return try record(notification.recordedKey, change.parts, in: .appStore)
   }
 
   /// Records that a message of Google Play was dealt with, and merges what was learned into the ledger: see
   /// ``record(_:)``.
   package func record(messageId: String, _ change: EntitlementLedger) throws -> Bool {
-    try record(Array(messageId.utf8), change.playParts, in: .googlePlay)
+    try record(Array(messageId.utf8), change.parts, in: .googlePlay)
   }
 
   /// The tables of a store.
@@ -162,7 +161,7 @@ package final class EntitlementStore: Sendable {
   }
 
   private func record(
-    _ key: [UInt8], _ changes: [(name: String, ledger: EntitlementLedger)], in tables: Tables
+    _ key: [UInt8], _ changes: [EntitlementLedger.Part], in tables: Tables
   ) throws -> Bool {
     try use { database in
       // What is committed to an unlinked file is lost.
@@ -175,7 +174,7 @@ package final class EntitlementStore: Sendable {
           isNew = try !Self.isRecorded(key, in: tables, database)
           guard isNew else { return }
           try Self.run("INSERT INTO \(tables.notifications)(key) VALUES (?1)", [key], in: database)
-          for (name, change) in changes { try Self.merge(change, named: name, in: tables, database) }
+          for change in changes { try Self.merge(change.ledger, named: change.name, in: tables, database) }
         }
       } catch let error as SQLiteError where error.code == .inputOutput {
         // Part of the commit may be in the log; it is unknown whether it survives a crash.
@@ -218,15 +217,6 @@ package final class EntitlementStore: Sendable {
     } catch {
       throw SQLiteError(.corrupt, at: database.path, "A ledger in it cannot be read: \(error)")
     }
-  }
-
-  /// The `notificationUUID`, which Apple writes in lower case; for a notification without one the digest of what is
-  /// signed, since another signature of the same is no other notification.
-  package static func key(_ notification: AppStoreNotification) -> [UInt8] {
-    guard let uuid = notification.uuid?.rawValue, 1...64 ~= uuid.utf8.count else {
-      return notification.receipt.identity
-    }
-    return Array(uuid.lowercased().utf8)
   }
 
   private static func isRecorded(_ key: [UInt8], in tables: Tables, _ database: Database) throws -> Bool {

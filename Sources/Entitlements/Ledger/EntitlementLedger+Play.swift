@@ -39,13 +39,4 @@ extension EntitlementLedger {
         ?? FactOrder.isLower(left.purchaseToken, right.purchaseToken) ?? false
     }
   }
-
-  /// The ledger of each purchase in Google Play, with a name for the purchase.
-  package var playParts: [(name: String, ledger: EntitlementLedger)] {
-    sortedPlayIDs.map { id in
-      var part = EntitlementLedger()
-      part.playLines[id] = playLines[id]
-      return ("\(id.packageName) \(id.purchaseToken)", part)
-    }
-  }
 }

@@ -111,17 +111,6 @@ public struct EntitlementLedger: Sendable, Hashable {
     consents.keys.sorted().map { RescindedConsent(customer: $0, signedDate: consents[$0]?.signedDate) }
   }
 
-  /// A name for what a ledger of one notification is about, which is the same for others about the same; `nil` where
-  /// it is about nothing.
-  package var soleName: String? {
-    if let id = lines.keys.first {
-      return "\(id.environment.rawValue) \(id.bundleId) \(id.originalTransactionId)"
-    }
-    return consents.keys.first.map {
-      "\($0.environment.rawValue) \($0.bundleId) customer \($0.appTransactionId)"
-    }
-  }
-
   /// How many original transactions, and purchases in Google Play, it knows of.
   package var count: Int { lines.count + playLines.count }
 

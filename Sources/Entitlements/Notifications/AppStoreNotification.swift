@@ -68,6 +68,14 @@ public struct AppStoreNotification: Sendable, Hashable {
   /// A token of an external purchase.
   package var externalPurchaseToken: ExternalPurchaseToken? { notification.externalPurchaseToken }
 
+  /// What tells it from other notifications where those that were dealt with are recorded: the `notificationUUID`, which
+  /// Apple writes in lower case; for a notification without one the digest of what is signed, since another signature of
+  /// the same is no other notification.
+  package var recordedKey: [UInt8] {
+    guard let uuid = uuid?.rawValue, 1...64 ~= uuid.utf8.count else { return receipt.identity }
+    return Array(uuid.lowercased().utf8)
+  }
+
   /// Whether this one was signed before another. Of two signed in the same millisecond, the lower
   /// `notificationUUID` comes first; one without a date comes before all others.
   package func precedes(_ other: AppStoreNotification) -> Bool {

@@ -6,37 +6,52 @@
     /// Each version's statements, which lead from the version before to it.
     private static let versions: [[String]] = [
       [
-        // What stores announced and was dealt with; key: see NotificationKey.
+        // What stores announced and was dealt with; key: see NotificationIntake.
         """
         CREATE TABLE notifications(
           app TEXT NOT NULL, key BLOB NOT NULL, received BIGINT NOT NULL, PRIMARY KEY(app, key))
         """,
-        // A ledger for each original transaction, purchase token or customer whose consent was rescinded.
+        // A ledger for each original transaction, purchase token or customer whose consent was rescinded, by the name and
+        // the identifier of EntitlementLedger.Part. snapshot: what was told of it last, evaluated at that instant.
+        // next_change: when it changes though nothing is heard. heard: when the store last said something. reconcile: when
+        // the store shall be asked.
         """
         CREATE TABLE ledgers(
-          app TEXT NOT NULL, name TEXT NOT NULL, customer TEXT, ledger BLOB NOT NULL, snapshot BLOB,
-          next_change BIGINT, heard BIGINT NOT NULL, PRIMARY KEY(app, name))
+          app TEXT NOT NULL, name TEXT NOT NULL, identifier TEXT NOT NULL, customer TEXT, ledger BLOB NOT NULL,
+          snapshot BLOB, evaluated BIGINT NOT NULL, next_change BIGINT, heard BIGINT NOT NULL, reconcile BIGINT,
+          PRIMARY KEY(app, name))
         """,
         "CREATE INDEX ledgers_customer ON ledgers(app, customer)",
+        "CREATE INDEX ledgers_identifier ON ledgers(app, identifier)",
         "CREATE INDEX ledgers_next_change ON ledgers(next_change)",
-        "CREATE INDEX ledgers_heard ON ledgers(app, heard)",
-        // What changed, in order; body is the JSON that webhooks and server-sent events carry.
+        "CREATE INDEX ledgers_reconcile ON ledgers(reconcile)",
+        // What changed; of one app in the order of the commits. body is the JSON that webhooks and server-sent events
+        // carry. previous_customer: who had the entitlement before, where that changed.
         """
         CREATE TABLE changes(
           sequence AUTOINCREMENT, id TEXT NOT NULL UNIQUE, app TEXT NOT NULL, name TEXT NOT NULL, customer TEXT,
-          time BIGINT NOT NULL, type TEXT NOT NULL, body BLOB NOT NULL)
+          previous_customer TEXT, time BIGINT NOT NULL, type TEXT NOT NULL, body BLOB NOT NULL)
         """,
+        "CREATE INDEX changes_app ON changes(app, sequence)",
         "CREATE INDEX changes_name ON changes(app, name)",
         "CREATE INDEX changes_customer ON changes(app, customer)",
-        // Deliveries of changes. lane: those of one lane of an endpoint are delivered in order. state: 0 waits, 1 dead.
+        "CREATE INDEX changes_previous_customer ON changes(app, previous_customer)",
+        // Changes that endpoints have not taken. state: 0 waits, 1 dead.
         """
         CREATE TABLE deliveries(
-          endpoint TEXT NOT NULL, change BIGINT NOT NULL, app TEXT NOT NULL, lane TEXT NOT NULL,
-          state BIGINT NOT NULL, attempts BIGINT NOT NULL, due BIGINT NOT NULL, leased BIGINT NOT NULL,
-          error TEXT, PRIMARY KEY(endpoint, change))
+          app TEXT NOT NULL, endpoint TEXT NOT NULL, change BIGINT NOT NULL, lane TEXT NOT NULL,
+          state BIGINT NOT NULL, attempts BIGINT NOT NULL, error TEXT, PRIMARY KEY(app, endpoint, change))
         """,
-        "CREATE INDEX deliveries_due ON deliveries(state, due)",
-        "CREATE INDEX deliveries_lane ON deliveries(endpoint, lane, state, change)",
+        "CREATE INDEX deliveries_lane ON deliveries(app, endpoint, lane, state, change)",
+        "CREATE INDEX deliveries_change ON deliveries(change)",
+        "CREATE INDEX deliveries_state ON deliveries(app, endpoint, state, change)",
+        // The lanes of an endpoint with deliveries that wait: one at a time, in order. leased: until when a process has it.
+        """
+        CREATE TABLE lanes(
+          app TEXT NOT NULL, endpoint TEXT NOT NULL, lane TEXT NOT NULL, due BIGINT NOT NULL,
+          leased BIGINT NOT NULL, PRIMARY KEY(app, endpoint, lane))
+        """,
+        "CREATE INDEX lanes_due ON lanes(due)",
         // Keys of the API. hash: SHA-256 of the secret. app: one app, or empty for all.
         """
         CREATE TABLE api_keys(

@@ -82,7 +82,7 @@ final class NotificationDelivery: Sendable {
         outcome: isOpen ? .undetermined : .refused, status: error.httpStatus, message: error.description)
     }
     let subject = Subject.appStore(notification)
-    return await deal(with: EntitlementStore.key(notification), subject) {
+    return await deal(with: notification.recordedKey, subject) {
       if try store.isRecorded(notification) { return .repeated(subject) }
       try await forward?.send(Self.document(notification), uuid: notification.uuid?.rawValue ?? "")
       return try store.record(notification) ? .done(subject) : .repeated(subject)

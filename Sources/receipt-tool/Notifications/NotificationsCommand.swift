@@ -95,7 +95,9 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
         for entitlement in ledger.entitlements
         where original.map({ $0 == entitlement.originalTransactionId }) ?? (purchaseToken == nil) {
           isEmpty = false
-          try writeLine(Self.report(entitlement, at: instant))
+          var object = JSONWriter(.entitlement)
+          entitlement.append(to: &object, at: instant)
+          try writeLine(object)
         }
         for entitlement in ledger.playEntitlements
         where purchaseToken.map({ $0 == entitlement.id.purchaseToken }) ?? (original == nil) {
@@ -106,35 +108,12 @@ struct NotificationsEntitlementsCommand: ParsableCommand {
         }
         for consent in ledger.rescindedConsents where original == nil && purchaseToken == nil {
           isEmpty = false
-          try writeLine(Self.report(consent))
+          var object = JSONWriter(.rescindedConsent)
+          consent.append(to: &object)
+          try writeLine(object)
         }
       }
     } catch { throw NotificationStateOptions.failure(error) }
     if isEmpty { throw ToolExit.failure(ToolExit.invalid, "nothing found", code: "notFound") }
-  }
-
-  private static func report(_ entitlement: Entitlement, at instant: Timestamp) -> JSONWriter {
-    var object = JSONWriter(.entitlement)
-    object.member("originalTransactionId", entitlement.originalTransactionId)
-    object.member("bundleId", entitlement.id.bundleId)
-    object.member("environment", entitlement.id.environment.plainName)
-    object.member("state", entitlement.state(at: instant).rawValue)
-    object.member("grantsAccess", entitlement.grantsAccess(at: instant))
-    object.member("productId", entitlement.productId)
-    object.member("transactionId", entitlement.transactionId)
-    object.member("appAccountToken", entitlement.transaction.appAccountToken?.rawValue)
-    object.member("expiresDate", entitlement.expiresDate)
-    object.member("nextChangeDate", entitlement.nextChange(after: instant))
-    return object
-  }
-
-  private static func report(_ consent: RescindedConsent) -> JSONWriter {
-    var object = JSONWriter(.rescindedConsent)
-    object.member("appTransactionId", consent.appTransactionId)
-    object.member("bundleId", consent.bundleId)
-    object.member("environment", consent.environment.plainName)
-    object.member("state", "consent-rescinded")
-    object.member("signedDate", consent.signedDate)
-    return object
   }
 }

@@ -220,7 +220,7 @@ import Testing
     var before = EntitlementLedger()
     before.apply(story.received[0])
     try withFile { path in
-      try makeOldFile(path, [(try #require(before.soleName), before)])
+      try makeOldFile(path, [(try #require(before.parts.first?.name), before)])
       #expect(try ledger(path) == before)
       let store = try EntitlementStore(at: path)
       #expect(try store.record(story.received[1]))

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptCodec
+
+// The members of the objects that receipt-tool and the service write. Absent ones are left out.
+
+extension Entitlement {
+  /// Adds the members of an object, with the state at an instant.
+  package func append(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("originalTransactionId", originalTransactionId)
+    object.member("bundleId", id.bundleId)
+    object.member("environment", id.environment.plainName)
+    object.member("state", state(at: instant).rawValue)
+    object.member("grantsAccess", grantsAccess(at: instant))
+    object.member("productId", productId)
+    object.member("transactionId", transactionId)
+    object.member("appAccountToken", transaction.appAccountToken?.rawValue)
+    object.member("expiresDate", expiresDate)
+    object.member("nextChangeDate", nextChange(after: instant))
+  }
+}
+
+extension PlayEntitlement {
+  /// Adds the members of an object, with the state at an instant.
+  package func append(to object: inout JSONWriter, at instant: Timestamp) {
+    object.member("purchaseToken", id.purchaseToken)
+    object.member("packageName", id.packageName)
+    object.member("state", state(at: instant).rawValue)
+    object.member("grantsAccess", grantsAccess(at: instant))
+    object.name("productIds")
+    object.beginArray()
+    for productId in items.compactMap(\.productId) { object.string(productId) }
+    object.endArray()
+    object.member("orderId", orderId)
+    object.member("isTest", isTest)
+    object.member("isAcknowledged", isAcknowledged)
+    object.member("obfuscatedAccountId", obfuscatedAccountId)
+    object.member("obfuscatedProfileId", obfuscatedProfileId)
+    object.member("linkedPurchaseToken", linkedPurchaseToken)
+    object.member("replacedByPurchaseToken", replacedByPurchaseToken)
+    object.member("expiresDate", items.compactMap(\.expiryTime).max())
+    object.member("nextChangeDate", nextChange(after: instant))
+  }
+}
+
+extension RescindedConsent {
+  /// Adds the members of an object.
+  package func append(to object: inout JSONWriter) {
+    object.member("appTransactionId", appTransactionId)
+    object.member("bundleId", bundleId)
+    object.member("environment", environment.plainName)
+    object.member("state", "consent-rescinded")
+    object.member("signedDate", signedDate)
+  }
+
+  /// The name of the part of a ledger about a customer: see ``EntitlementLedger/Part``.
+  package static func name(
+    _ environment: ReceiptEnvironment.Category, _ bundleId: String, appTransactionId: String
+  ) -> String { "\(environment.rawValue) \(bundleId) customer \(appTransactionId)" }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import Synchronization
+
+  /// Tells those who wait that this process committed something; what other processes commit is found by asking the
+  /// database now and then.
+  package final class CommitSignal: Sendable {
+    private struct State {
+      var count = 0
+      var nextWaiter = 0
+      var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Creates one that nobody waits for.
+    package init() {}
+
+    /// How many commits were signalled.
+    package var count: Int { state.withLock { $0.count } }
+
+    /// Wakes all who wait.
+    package func signal() {
+      let waiters = state.withLock { state in
+        state.count += 1
+        defer { state.waiters = [:] }
+        return state.waiters.values
+      }
+      for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until there were more commits than a number of them, at most for some time, or until the task is cancelled.
+    package func wait(beyond count: Int, atMost duration: Duration) async {
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await self.wait(beyond: count) }
+        group.addTask { try? await Task.sleep(for: duration) }
+        await group.next()
+        group.cancelAll()
+      }
+    }
+
+    private func wait(beyond count: Int) async {
+      let id = state.withLock { state in
+        state.nextWaiter += 1
+        return state.nextWaiter
+      }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let isOver = state.withLock { state in
+            guard state.count == count, !Task.isCancelled else { return true }
+            state.waiters[id] = continuation
+            return false
+          }
+          if isOver { continuation.resume() }
+        }
+      } onCancel: {
+        wake(id)
+      }
+    }
+
+    private func wake(_ id: Int) { state.withLock { $0.waiters.removeValue(forKey: id) }?.resume() }
+  }
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import Entitlements
+  internal import ReceiptBytes
+  internal import ReceiptCodec
+  internal import ReceiptCrypto
+
+  /// Merges what was learned into the ledgers of an app, and enters what changed by it, within one transaction.
+  ///
+  /// A change is the difference between what was told of an entitlement last, which is stored with its ledger, and what is
+  /// to be told of it now. So what is late, repeated or out of order tells nothing twice. Each entitlement is locked while
+  /// it is compared; the changes of an app are entered one transaction after the other, so that whoever has read up to a
+  /// sequence has missed none before it.
+  struct EntitlementFold {
+    let session: any DatabaseSession
+    let app: String
+    /// The names of the app's webhook endpoints.
+    let endpoints: [String]
+    let now: Timestamp
+    /// How long after a renewal was due without a word the store is asked.
+    let silence: Duration
+
+    /// Lets other transactions that are about the same entitlements wait. Those of all apps come first, in order.
+    static func lock(_ names: [(app: String, name: String)], in session: any DatabaseSession) throws {
+      for (app, name) in names.sorted(by: <) { try session.lock("entitlement \(app) \(name)") }
+    }
+
+    /// Merges the parts of a ledger.
+    ///
+    /// - Parameters:
+    ///   - ledger: What was learned.
+    ///   - customer: Who presented it, in the canonical spelling.
+    ///   - heard: When the store said so.
+    /// - Returns: How many changes were entered.
+    func merge(_ ledger: EntitlementLedger, customer: String?, heard: Timestamp) throws -> Int {
+      let parts = ledger.parts
+      try Self.lock(parts.map { (app, $0.name) }, in: session)
+      var count = 0
+      for part in parts where try merge(part, customer: customer, heard: heard) { count += 1 }
+      return count
+    }
+
+    /// Enters the change that the passing of time made.
+    func reevaluate(_ name: String) throws -> Bool {
+      guard let stored = try StoredLedger(app: app, name: name, in: session) else { return false }
+      return try store(
+        stored.ledger, name, stored.identifier, customer: stored.customer, heard: stored.heard, after: stored)
+    }
+
+    private func merge(_ part: EntitlementLedger.Part, customer: String?, heard: Timestamp) throws -> Bool {
+      let stored = try StoredLedger(app: app, name: part.name, in: session)
+      var ledger = part.ledger
+      if let stored { ledger.merge(stored.ledger) }
+      return try store(
+        ledger, part.name, part.identifier, customer: customer ?? stored?.customer,
+        heard: max(heard, stored?.heard ?? heard), after: stored)
+    }
+
+    /// Stores a part, and enters what changed.
+    private func store(
+      _ ledger: EntitlementLedger, _ name: String, _ identifier: String, customer: String?, heard: Timestamp,
+      after stored: StoredLedger?
+    ) throws -> Bool {
+      // The clocks of two processes differ: what has expired for one must not be active again for the other.
+      let instant = max(now, stored?.evaluated ?? now)
+      let old = stored?.snapshot
+      let new = try EntitlementSnapshot(ledger, customer: customer, at: instant)
+      try session.run(
+        """
+        INSERT INTO ledgers(
+          app, name, identifier, customer, ledger, snapshot, evaluated, next_change, heard, reconcile)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        ON CONFLICT(app, name) DO UPDATE SET
+          customer = excluded.customer, ledger = excluded.ledger, snapshot = excluded.snapshot,
+          evaluated = excluded.evaluated, next_change = excluded.next_change, heard = excluded.heard,
+          reconcile = excluded.reconcile
+        """,
+        .text(app), .text(name), .text(identifier), .text(new?.customer ?? customer),
+        .bytes(ledger.encoded()), new.map { .bytes($0.json) } ?? .null, .integer(instant.milliseconds),
+        .integer(nextChange(ledger, after: instant)), .integer(heard.milliseconds),
+        .integer(reconciliation(ledger, heard: heard)))
+      guard let new, let kind = EntitlementChange.Kind(from: old, to: new) else { return false }
+      try enter(kind, of: ledger, named: name, from: old, to: new, at: instant)
+      return true
+    }
+
+    private func enter(
+      _ kind: EntitlementChange.Kind, of ledger: EntitlementLedger, named name: String,
+      from old: EntitlementSnapshot?, to new: EntitlementSnapshot, at instant: Timestamp
+    ) throws {
+      try session.lock("changes \(app)")
+      let previousCustomer = old?.customer == new.customer ? nil : old?.customer
+      let entered = try session.run(
+        """
+        INSERT INTO changes(id, app, name, customer, previous_customer, time, type, body)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING sequence
+        """,
+        .text("msg_" + Hexadecimal.encode(Random.bytes(16))), .text(app), .text(name), .text(new.customer),
+        .text(previousCustomer), .integer(instant.milliseconds), .text(kind.rawValue),
+        .bytes(try body(kind, ledger, from: old, to: new, at: instant)))
+      guard let sequence = entered.first?.integer(0) else { return }
+      for endpoint in endpoints {
+        try WebhookQueue.enter(
+          sequence, app: app, endpoint: endpoint, lane: new.customer.map { "customer \($0)" } ?? name,
+          at: now,
+          in: session)
+      }
+    }
+
+    /// The payload as Standard Webhooks recommends it.
+    private func body(
+      _ kind: EntitlementChange.Kind, _ ledger: EntitlementLedger, from old: EntitlementSnapshot?,
+      to new: EntitlementSnapshot, at instant: Timestamp
+    ) throws -> [UInt8] {
+      var object = JSONWriter()
+      object.beginObject()
+      object.member("type", kind.rawValue)
+      object.member("timestamp", instant)
+      object.name("data")
+      object.beginObject()
+      object.member("app", app)
+      object.member("customer", new.customer)
+      object.name("entitlement")
+      ledger.appendEntitlement(to: &object, at: instant)
+      if let old {
+        object.name("previous")
+        object.value(try JSONValue(parsing: old.json))
+      }
+      object.endObject()
+      object.endObject()
+      return object.bytes
+    }
+
+    private func nextChange(_ ledger: EntitlementLedger, after instant: Timestamp) -> Int64? {
+      (ledger.entitlements.first?.nextChange(after: instant)
+        ?? ledger.playEntitlements.first?.nextChange(after: instant))?.millisecondsRoundedUp
+    }
+
+    /// When the store shall be asked: once for a renewal that was due and of which nothing was heard, and again and again
+    /// while the store tries to charge for it.
+    private func reconciliation(_ ledger: EntitlementLedger, heard: Timestamp) -> Int64? {
+      guard let renewal = ledger.renewal(at: now) else { return nil }
+      let silence = silence / .seconds(1)
+      if heard < renewal.due { return renewal.due.addingSeconds(silence).milliseconds }
+      return renewal.isAwaited ? heard.addingSeconds(max(silence, 86_400)).milliseconds : nil
+    }
+  }
+
+  extension EntitlementLedger {
+    /// Writes what one part of a ledger entitles to, as `receipt-tool notifications entitlements` does; `null` while too
+    /// little is known.
+    func appendEntitlement(to object: inout JSONWriter, at instant: Timestamp) {
+      func write(_ type: String, _ members: (inout JSONWriter) -> Void) {
+        object.beginObject()
+        object.member("type", type)
+        object.member("version", JSONWriter.formatVersion)
+        members(&object)
+        object.endObject()
+      }
+      if let entitlement = entitlements.first {
+        write("entitlement") { entitlement.append(to: &$0, at: instant) }
+      } else if let purchase = playEntitlements.first {
+        write("play-entitlement") { purchase.append(to: &$0, at: instant) }
+      } else if let consent = rescindedConsents.first {
+        write("rescinded-consent") { consent.append(to: &$0) }
+      } else {
+        object.null()
+      }
+    }
+
+    /// When a subscription was or is to be renewed, and whether the store still tries; `nil` where nothing renews.
+    fileprivate func renewal(at instant: Timestamp) -> (due: Timestamp, isAwaited: Bool)? {
+      if let entitlement = entitlements.first, let expiresDate = entitlement.expiresDate,
+        entitlement.transaction.type == .autoRenewableSubscription
+      {
+        switch entitlement.state(at: max(instant, expiresDate)) {
+        case .active, .expired: return (entitlement.laterPeriod?.expiresDate ?? expiresDate, false)
+        case .inGracePeriod, .inBillingRetry: return (expiresDate, true)
+        case .revoked, .refunded, .upgraded: return nil
+        }
+      }
+      if let purchase = playEntitlements.first, purchase.isSubscription,
+        let expiryTime = purchase.items.compactMap(\.expiryTime).max()
+      {
+        switch purchase.state(at: instant) {
+        case .active, .expired: return (expiryTime, false)
+        case .inGracePeriod, .onHold, .paused, .pending: return (expiryTime, true)
+        case .cancelled, .refunded, .replaced, .unknown: return nil
+        }
+      }
+      return nil
+    }
+  }
+
+  extension Timestamp {
+    /// No change is looked for before it.
+    fileprivate var millisecondsRoundedUp: Int64 { Int64(millisecondsSince1970.rounded(.up)) }
+  }
+
+  /// A row of the table `ledgers`.
+  struct StoredLedger {
+    let identifier: String
+    let customer: String?
+    let ledger: EntitlementLedger
+    let snapshot: EntitlementSnapshot?
+    let evaluated: Timestamp
+    let heard: Timestamp
+
+    init?(app: String, name: String, in session: any DatabaseSession) throws {
+      let rows = try session.run(
+        """
+        SELECT identifier, customer, ledger, snapshot, evaluated, heard FROM ledgers
+        WHERE app = ?1 AND name = ?2
+        """, .text(app), .text(name))
+      guard let row = rows.first else { return nil }
+      identifier = row.text(0)
+      customer = row.optionalText(1)
+      ledger = try EntitlementLedger(stored: row.bytes(2))
+      let stored = row.bytes(3)
+      snapshot = stored.isEmpty ? nil : try EntitlementSnapshot(stored: stored)
+      evaluated = Timestamp(milliseconds: row.integer(4))
+      heard = Timestamp(milliseconds: row.integer(5))
+    }
+  }
+
+  extension EntitlementLedger {
+    /// Reads a ledger of the database.
+    init(stored bytes: [UInt8]) throws(DatabaseError) {
+      do throws(MalformedReceipt) { self = try EntitlementLedger(decoding: bytes) } catch {
+        throw DatabaseError(.unusable, at: "ledgers", "A ledger cannot be read: \(error)")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import Entitlements
+  internal import ReceiptCodec
+
+  /// What is told of an entitlement, and compared to see whether there is something to tell.
+  struct EntitlementSnapshot: Sendable {
+    /// The members, as changes have them in `previous`. Equal snapshots give equal bytes.
+    let json: [UInt8]
+    let state: String
+    let grantsAccess: Bool
+    /// The latest transaction or order.
+    let purchase: String?
+    /// ISO 8601, so that the order of the texts is that of the instants.
+    let expiresDate: String?
+    let customer: String?
+
+    /// Reads what was stored.
+    init(stored json: [UInt8]) throws(MalformedReceipt) {
+      let value = try JSONValue(parsing: json)
+      self.json = json
+      state = value["state"]?.string ?? ""
+      grantsAccess = value["grantsAccess"] == .bool(true)
+      purchase = value["transactionId"]?.string ?? value["orderId"]?.string
+      expiresDate = value["expiresDate"]?.string
+      customer = value["customer"]?.string
+    }
+
+    /// What is to be told of one part of a ledger at an instant; `nil` while too little is known of it.
+    ///
+    /// - Parameters:
+    ///   - ledger: The part.
+    ///   - customer: The customer where the purchase itself names none.
+    ///   - instant: When.
+    init?(_ ledger: EntitlementLedger, customer: String?, at instant: Timestamp) throws(MalformedReceipt) {
+      var object = JSONWriter()
+      object.beginObject()
+      if let entitlement = ledger.entitlements.first {
+        object.member("state", entitlement.state(at: instant).rawValue)
+        object.member("grantsAccess", entitlement.grantsAccess(at: instant))
+        object.member("productId", entitlement.productId)
+        object.member("transactionId", entitlement.transactionId)
+        object.member("expiresDate", entitlement.expiresDate)
+        object.member("revocationDate", entitlement.revocation?.date)
+      } else if let purchase = ledger.playEntitlements.first {
+        object.member("state", purchase.state(at: instant).rawValue)
+        object.member("grantsAccess", purchase.grantsAccess(at: instant))
+        object.name("productIds")
+        object.value(.array(purchase.items.compactMap(\.productId).map { .string($0) }))
+        object.member("orderId", purchase.orderId)
+        object.member("expiresDate", purchase.items.compactMap(\.expiryTime).max())
+        object.member("revocationDate", purchase.voided?.date)
+      } else if ledger.rescindedConsents.first != nil {
+        object.member("state", Self.consentRescinded)
+      } else {
+        return nil
+      }
+      object.member("customer", Self.statedCustomer(ledger) ?? customer)
+      object.endObject()
+      try self.init(stored: object.bytes)
+    }
+
+    static let consentRescinded = "consent-rescinded"
+
+    /// The customer whom the purchase itself names.
+    private static func statedCustomer(_ ledger: EntitlementLedger) -> String? {
+      let stated =
+        ledger.entitlements.first?.transaction.appAccountToken?.rawValue
+        ?? ledger.playEntitlements.first?.obfuscatedAccountId
+      guard let stated, !stated.isEmpty else { return nil }
+      return RecordingOptions.canonicalCustomer(stated)
+    }
+  }
+#endif

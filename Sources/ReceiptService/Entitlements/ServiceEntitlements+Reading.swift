@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  package import Entitlements
+  package import ReceiptCodec
+
+  /// An entitlement as it is stored.
+  package struct StoredEntitlement: Sendable, Hashable {
+    /// The name of the ledger's part.
+    package let name: String
+    /// The original transaction, the purchase token, or the app transaction of a customer whose consent was rescinded.
+    package let identifier: String
+    /// Whose it is, where that is known.
+    package let customer: String?
+    /// All that is known of it.
+    package let ledger: EntitlementLedger
+
+    /// Writes it as `receipt-tool notifications entitlements` does.
+    package func append(to object: inout JSONWriter, at instant: Timestamp) {
+      ledger.appendEntitlement(to: &object, at: instant)
+    }
+  }
+
+  extension ServiceEntitlements {
+    /// The entitlements of a customer, by name.
+    package func entitlements(app: String, customer: String) async throws -> [StoredEntitlement] {
+      try await entitlements("customer", RecordingOptions.canonicalCustomer(customer), app: app)
+    }
+
+    /// The entitlements of an original transaction, which may be in several environments, or of a purchase token.
+    package func entitlements(app: String, identifier: String) async throws -> [StoredEntitlement] {
+      try await entitlements("identifier", identifier, app: app)
+    }
+
+    private func entitlements(
+      _ column: String, _ value: String, app: String
+    ) async throws -> [StoredEntitlement] {
+      try await database.read { session in
+        try session.run(
+          """
+          SELECT name, identifier, customer, ledger FROM ledgers WHERE app = ?1 AND \(column) = ?2 ORDER BY name
+          """, .text(app), .text(value)
+        ).map { row in
+          StoredEntitlement(
+            name: row.text(0), identifier: row.text(1), customer: row.optionalText(2),
+            ledger: try EntitlementLedger(stored: row.bytes(3)))
+        }
+      }
+    }
+
+    /// The changes of an app after a sequence, in order. None is entered later before those that were read.
+    package func changes(app: String, after sequence: Int64, limit: Int = 100) async throws
+      -> [EntitlementChange]
+    {
+      try await database.read { session in
+        try session.run(
+          """
+          SELECT \(EntitlementChange.columns) FROM changes WHERE app = ?1 AND sequence > ?2
+          ORDER BY sequence LIMIT ?3
+          """, .text(app), .integer(sequence), .integer(Int64(limit))
+        ).map(EntitlementChange.init)
+      }
+    }
+
+    /// The sequence of an app's latest change; 0 without one.
+    package func latestSequence(app: String) async throws -> Int64 {
+      try await database.read { session in
+        try session.run("SELECT max(sequence) FROM changes WHERE app = ?1", .text(app)).first?.integer(0) ?? 0
+      }
+    }
+
+    /// What became of one entitlement, by its name, in order.
+    package func history(app: String, name: String) async throws -> [EntitlementChange] {
+      try await database.read { session in
+        try session.run(
+          "SELECT \(EntitlementChange.columns) FROM changes WHERE app = ?1 AND name = ?2 ORDER BY sequence",
+          .text(app), .text(name)
+        ).map(EntitlementChange.init)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  package import Entitlements
+  package import ReceiptCodec
+  package import ReceiptVerification
+
+  /// What the customers of each app are entitled to, in the service's database, and what became of it.
+  ///
+  /// What was learned, what changed by it and the webhooks that tell it are one commit. Any number of processes may use one
+  /// database.
+  package struct ServiceEntitlements: Sendable {
+    /// The database.
+    package let database: any ServiceDatabase
+    /// Tells of changes that this process committed.
+    package let commits: CommitSignal
+    /// For how long nothing may be heard of a renewal that was due until the store is asked.
+    package let silence: Duration
+    let clock: @Sendable () -> Timestamp
+    private let endpoints: [String: [String]]
+
+    /// Creates one.
+    ///
+    /// - Parameters:
+    ///   - database: The database.
+    ///   - apps: The apps, for the names of their webhook endpoints.
+    ///   - silence: For how long nothing may be heard of a renewal that was due until the store is asked; a day by default.
+    ///   - clock: The current time.
+    package init(
+      database: any ServiceDatabase, apps: [AppConfiguration], silence: Duration = .seconds(86_400),
+      clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
+    ) {
+      self.database = database
+      self.commits = CommitSignal()
+      self.silence = silence
+      self.clock = clock
+      endpoints = Dictionary(apps.map { ($0.name, $0.webhooks.map(\.name)) }) { first, _ in first }
+    }
+
+    // MARK: What was learned
+
+    /// Records that a notification was dealt with, and merges what it says. When this returns both are on disk.
+    ///
+    /// - Returns: `false` if it was recorded before; then nothing changes.
+    /// - Throws: ``DatabaseError``.
+    @discardableResult
+    package func record(_ notification: AppStoreNotification, app: String) async throws -> Bool {
+      var change = EntitlementLedger()
+      change.apply(notification)
+      return try await record(key: notification.recordedKey, change, app: app)
+    }
+
+    /// Records that a message of Google Play was dealt with, and merges what was learned: see ``record(_:app:)``.
+    @discardableResult
+    package func record(
+      messageId: String, _ change: EntitlementLedger, app: String
+    ) async throws -> Bool {
+      try await record(key: Self.key(messageId: messageId), change, app: app)
+    }
+
+    /// Whether a message of Google Play was dealt with.
+    package func isRecorded(messageId: String, app: String) async throws -> Bool {
+      try await database.read { session in
+        try !session.run(
+          "SELECT 1 FROM notifications WHERE app = ?1 AND key = ?2", .text(app),
+          .bytes(Self.key(messageId: messageId))
+        ).isEmpty
+      }
+    }
+
+    /// No key of the App Store begins with a zero byte but by the chance of a digest.
+    private static func key(messageId: String) -> [UInt8] { [0] + Array(messageId.utf8) }
+
+    private func record(key: [UInt8], _ change: EntitlementLedger, app: String) async throws -> Bool {
+      let now = clock()
+      let count: Int? = try await database.write { session in
+        // Another transaction that records the same is waited for.
+        let recorded = try session.run(
+          """
+          INSERT INTO notifications(app, key, received) VALUES (?1, ?2, ?3)
+          ON CONFLICT(app, key) DO NOTHING RETURNING received
+          """, .text(app), .bytes(key), .integer(now.milliseconds))
+        guard !recorded.isEmpty else { return nil }
+        return try fold(app, now, in: session).merge(change, customer: nil, heard: now)
+      }
+      if let count, count > 0 { commits.signal() }
+      return count != nil
+    }
+
+    /// Merges a purchase that a customer presented: a verified signed transaction.
+    ///
+    /// - Parameters:
+    ///   - receipt: The transaction.
+    ///   - customer: Who presented it; counts where the transaction names no customer.
+    ///   - app: The app.
+    /// - Returns: The original transaction.
+    /// - Throws: `EntitlementError` for receipts of other kinds; ``DatabaseError``.
+    @discardableResult
+    package func merge(
+      _ receipt: VerifiedReceipt, customer: String?, app: String
+    ) async throws -> Entitlement.ID {
+      var change = EntitlementLedger()
+      let id = try change.apply(transaction: receipt)
+      try await merge(change, customer: customer, heard: receipt.signedAt, app: app)
+      return id
+    }
+
+    /// Merges what a store answered, or a customer presented.
+    ///
+    /// - Parameters:
+    ///   - change: What was learned.
+    ///   - customer: Who presented it; counts where a purchase names no customer.
+    ///   - heard: When the store said so; by default now.
+    ///   - app: The app.
+    /// - Returns: How many changes were told.
+    /// - Throws: ``DatabaseError``.
+    @discardableResult
+    package func merge(
+      _ change: EntitlementLedger, customer: String? = nil, heard: Timestamp? = nil, app: String
+    ) async throws -> Int {
+      let customer = customer.map(RecordingOptions.canonicalCustomer)
+      let now = clock()
+      if heard != nil, try await isKnown(change, customer: customer, app: app) { return 0 }
+      let count = try await database.write { session in
+        try fold(app, now, in: session).merge(change, customer: customer, heard: min(heard ?? now, now))
+      }
+      if count > 0 { commits.signal() }
+      return count
+    }
+
+    /// Whether merging would change nothing: most receipts are presented again and again.
+    private func isKnown(_ change: EntitlementLedger, customer: String?, app: String) async throws -> Bool {
+      let parts = change.parts
+      return try await database.read { session in
+        try parts.allSatisfy { part in
+          guard let stored = try StoredLedger(app: app, name: part.name, in: session) else { return false }
+          var merged = stored.ledger
+          merged.merge(part.ledger)
+          guard merged == stored.ledger else { return false }
+          return try EntitlementSnapshot(merged, customer: customer ?? stored.customer, at: stored.evaluated)?
+            .customer == stored.customer
+        }
+      }
+    }
+
+    // MARK: What time brings
+
+    /// Enters the changes that the passing of time made, such as that a subscription expired.
+    ///
+    /// - Parameter limit: How many entitlements are looked at in one transaction.
+    /// - Returns: How many were looked at; as many as `limit` where there may be more.
+    /// - Throws: ``DatabaseError``.
+    @discardableResult
+    package func expireDue(limit: Int = 100) async throws -> Int {
+      let now = clock()
+      let due: @Sendable (any DatabaseSession) throws -> [(app: String, name: String)] = { session in
+        try session.run(
+          "SELECT app, name FROM ledgers WHERE next_change <= ?1 ORDER BY next_change LIMIT ?2",
+          .integer(now.milliseconds), .integer(Int64(limit))
+        ).map { ($0.text(0), $0.text(1)) }
+      }
+      guard try await !database.read({ session in try due(session).isEmpty }) else { return 0 }
+      let (looked, told) = try await database.write { session in
+        let names = try due(session).sorted(by: <)
+        try EntitlementFold.lock(names, in: session)
+        let told = try names.count { app, name in try fold(app, now, in: session).reevaluate(name) }
+        return (names.count, told)
+      }
+      if told > 0 { commits.signal() }
+      return looked
+    }
+
+    private func fold(_ app: String, _ now: Timestamp, in session: any DatabaseSession) -> EntitlementFold {
+      EntitlementFold(
+        session: session, app: app, endpoints: endpoints[app] ?? [], now: now, silence: silence)
+    }
+  }
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  package import AuditTrail
+  internal import Entitlements
+  internal import GooglePlay
+  internal import ReceiptCodec
+  internal import ReceiptCrypto
+  internal import ReceiptVerification
+
+  /// Takes the stores' notifications: each is verified, entered in the audit trail where its app records, and recorded with
+  /// its effect on the entitlements in one commit; only then is the store told. What could not be checked or stored is
+  /// answered so that the store delivers it again.
+  package struct NotificationIntake: Sendable {
+    /// What came of a delivery.
+    package struct Answer: Sendable, Hashable {
+      /// What came of it.
+      package enum Outcome: String, Sendable, Hashable {
+        /// Its effect is stored.
+        case done
+        /// It was recorded before.
+        case `repeated`
+        /// It is not accepted, and will not be.
+        case refused
+        /// It could not be checked; to be delivered again.
+        case undetermined
+        /// It could not be stored; to be delivered again.
+        case failed
+      }
+
+      /// The status to answer with.
+      package let status: Int
+      /// What came of it.
+      package let outcome: Outcome
+      /// The `notificationUUID`, or the identifier of the message.
+      package var id: String?
+      /// The type of the event.
+      package var event: String?
+      /// Why it was not accepted, for the log. It may quote the body; do not send it back.
+      package var message: String?
+
+      init(
+        _ status: Int, _ outcome: Outcome, id: String? = nil, event: String? = nil, _ message: String? = nil
+      ) {
+        self.status = status
+        self.outcome = outcome
+        self.id = id
+        self.event = event
+        self.message = message
+      }
+    }
+
+    private let entitlements: ServiceEntitlements
+    private let auditLog: AuditLog?
+
+    /// Creates one.
+    ///
+    /// - Parameters:
+    ///   - entitlements: Where notifications and their effect are recorded.
+    ///   - auditLog: Where the verdicts of apps that record are entered.
+    package init(_ entitlements: ServiceEntitlements, auditLog: AuditLog?) {
+      self.entitlements = entitlements
+      self.auditLog = auditLog
+    }
+
+    /// Deals with the body of a request.
+    ///
+    /// - Parameters:
+    ///   - app: The app that the URL names.
+    ///   - authorization: The header `Authorization`, which Google's pushes have and the App Store's do not.
+    ///   - body: The body.
+    /// - Returns: How to answer.
+    package func receive(app: AppConfiguration, authorization: String?, body: [UInt8]) async -> Answer {
+      switch (app.appStoreNotifications, app.googlePlayNotifications) {
+      case (let receiver?, nil): await receive(body, receiver, app)
+      case (nil, let receiver?): await receive(body, authorization: authorization, receiver, app)
+      case (let appStore?, let googlePlay?):
+        if authorization == nil {
+          await receive(body, appStore, app)
+        } else {
+          await receive(body, authorization: authorization, googlePlay, app)
+        }
+      case (nil, nil): Answer(404, .refused, "The app takes no notifications.")
+      }
+    }
+
+    private func receive(_ body: [UInt8], _ receiver: NotificationReceiver, _ app: AppConfiguration) async
+      -> Answer
+    {
+      let result = Result { () throws(NotificationRejection) in try receiver.receive(body) }
+      do {
+        try await enter(result, body, receiver, app)
+        let notification = try result.get()
+        let isNew = try await entitlements.record(notification, app: app.name)
+        return Answer(
+          NotificationReceiver.acceptedHTTPStatus, isNew ? .done : .repeated, id: notification.uuid?.rawValue,
+          event: notification.type?.rawValue)
+      } catch let rejection as NotificationRejection {
+        return Answer(
+          rejection.httpStatus, rejection.httpStatus == 503 ? .undetermined : .refused, rejection.description)
+      } catch {
+        return Answer(503, .failed, id: (try? result.get())?.uuid?.rawValue, "\(error)")
+      }
+    }
+
+    /// Enters the verdict in the audit trail. Anybody can send something: what the store did not sign is not entered.
+    private func enter(
+      _ result: Result<AppStoreNotification, NotificationRejection>, _ body: [UInt8],
+      _ receiver: NotificationReceiver, _ app: AppConfiguration
+    ) async throws {
+      guard app.recordsVerdicts, let auditLog else { return }
+      let verdict: Verdict
+      switch result {
+      case .success(let notification): verdict = .valid(notification.receipt)
+      case .failure(.invalid(let receipt)): verdict = .invalid(receipt)
+      case .failure(.undetermined(let receipt)): verdict = .undetermined(receipt)
+      case .failure: return
+      }
+      guard verdict.signatureVerified != nil else { return }
+      try await auditLog.append(
+        [AuditRecord](
+          verdict, receipt: body, policyDigest: SHA256Digest(of: receiver.verifier.policy),
+          at: entitlements.clock(), options: app.recording))
+    }
+
+    private func receive(
+      _ body: [UInt8], authorization: String?, _ receiver: DeveloperNotificationReceiver,
+      _ app: AppConfiguration
+    ) async -> Answer {
+      let message: DeveloperMessage
+      do throws(PushRejection) {
+        message = try await receiver.receive(authorization: authorization, body: body)
+      } catch {
+        return Answer(
+          error.httpStatus, error.httpStatus == 503 ? .undetermined : .refused, error.description)
+      }
+      func answer(_ status: Int, _ outcome: Answer.Outcome, _ text: String? = nil) -> Answer {
+        Answer(status, outcome, id: message.messageId, event: message.event, text)
+      }
+      let accepted = DeveloperNotificationReceiver.acceptedHTTPStatus
+      do {
+        // Google Play is asked once for each message, unless its deliveries overlap.
+        if try await entitlements.isRecorded(messageId: message.messageId, app: app.name) {
+          return answer(accepted, .repeated)
+        }
+        let update = try await receiver.update(for: message)
+        let isNew = try await entitlements.record(
+          messageId: message.messageId, update.change, app: app.name)
+        return answer(accepted, isNew ? .done : .repeated)
+      } catch let error as GooglePlayError {
+        return answer(503, .undetermined, error.description)
+      } catch {
+        return answer(503, .failed, "\(error)")
+      }
+    }
+  }
+#endif
