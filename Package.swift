@@ -223,8 +223,8 @@ let package = Package(
       name: "ReceiptService",
       dependencies: [
         "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements", "GooglePlay", "PostgreSQL",
-        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptObservability",
-        "ReceiptVerification",
+        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptInspection",
+        "ReceiptObservability", "ReceiptVerification",
         "RemoteChecks", "SQLite", "TransparencyLog",
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),

@@ -63,6 +63,34 @@ public struct TrailView {
     return bytes
   }
 
+  /// A file of the log as C2SP tlog-tiles has it, as far as the newest checkpoint covers it: `checkpoint`, `tile/…` or
+  /// `tile/entries/…`, also a partial tile that has become wider since; `nil` for any other path.
+  ///
+  /// - Throws: ``AuditError/Code/tampered`` where what is stored is not what was recorded, ``StorageError``.
+  package func file(at path: String) throws -> [UInt8]? {
+    guard let checkpoint else { return nil }
+    if path == "checkpoint" { return checkpoint.signed.encoded }
+    let size = checkpoint.checkpoint.size
+    if let bundle = TileCoordinates(entryBundlePath: path) {
+      guard isCovered(bundle, size) else { return nil }
+      var contents: [[UInt8]] = []
+      let first = bundle.number << 8
+      try entries.forEach(in: first..<first + UInt64(bundle.width)) { _, stored in
+        contents.append(stored.entry)
+      }
+      return try EntryBundle(contents).encoded
+    }
+    guard let tile = TileCoordinates(path: path), isCovered(tile, size),
+      let stored = TileCoordinates(level: tile.level, number: tile.number, inTreeOfSize: size)
+    else { return nil }
+    return TileCoordinates.encode(try tiles.tile(stored).prefix(tile.width))
+  }
+
+  private func isCovered(_ tile: TileCoordinates, _ size: UInt64) -> Bool {
+    TileCoordinates(level: tile.level, number: tile.number, inTreeOfSize: size).map { tile.width <= $0.width }
+      ?? false
+  }
+
   /// Says which entries will be asked for next, so that a storage that is far away fetches the bundles that many of them
   /// are in as a whole.
   ///

@@ -27,6 +27,8 @@
     package let keys: KeyRing
     package let database: any ServiceDatabase
     let apps: [String: ServedApp]
+    package let entitlements: ServiceEntitlements
+    let notifications: NotificationIntake
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     private let requestCount = Atomic<Int>(0)
@@ -51,6 +53,8 @@
       self.logger = logger
       self.clock = clock
       keys = KeyRing(database, clock: clock)
+      entitlements = ServiceEntitlements(database: database, apps: configuration.apps, clock: clock)
+      notifications = NotificationIntake(entitlements, auditLog: configuration.auditLog)
       var apps: [String: ServedApp] = [:]
       for app in configuration.apps {
         guard apps.updateValue(try ServedApp(app, configuration.auditLog), forKey: app.name) == nil else {
@@ -66,12 +70,12 @@
       var methods: [String: [HTTPRequest.Method]] = [:]
       for route in routes {
         methods[route.path, default: []].append(route.method)
-        router.on(RouterPath(route.path), method: route.method) { request, context in
+        router.on(RouterPath(route.path.routerPath), method: route.method) { request, context in
           try await self.respond(to: request, context, by: route)
         }
         if route.method == .get {
           methods[route.path, default: []].append(.head)
-          router.on(RouterPath(route.path), method: .head) { request, context in
+          router.on(RouterPath(route.path.routerPath), method: .head) { request, context in
             try await self.respond(to: request, context, by: route).createHeadResponse()
           }
         }
@@ -80,7 +84,7 @@
       for (path, allowed) in methods {
         let allow = allowed.map(\.rawValue).sorted().joined(separator: ", ")
         for method in others where !allowed.contains(method) {
-          router.on(RouterPath(path), method: method) { _, _ in
+          router.on(RouterPath(path.routerPath), method: method) { _, _ in
             var response = Problem(
               .methodNotAllowed, "method-not-allowed", "This path takes \(allow)."
             ).response
@@ -173,6 +177,11 @@
     }
 
     func end() { requestCount.subtract(1, ordering: .relaxed) }
+  }
+
+  extension String {
+    /// The router's pattern for a path of the description: `{file+}` takes all that is left.
+    fileprivate var routerPath: String { hasSuffix("/{file+}") ? dropLast("{file+}".count) + "**" : self }
   }
 
   /// An app, with what is computed once of its configuration.

@@ -9,7 +9,9 @@
 
   extension ReceiptAPI {
     /// The operations, in the order in which they are described.
-    package var routes: [Route] { verificationRoutes + keyRoutes + statusRoutes }
+    package var routes: [Route] {
+      verificationRoutes + entitlementRoutes + auditRoutes + keyRoutes + statusRoutes
+    }
 
     private var statusRoutes: [Route] {
       [

@@ -6,6 +6,7 @@
   internal import NIOCore
   internal import ReceiptCodec
   internal import ReceiptCrypto
+  internal import ReceiptInspection
   internal import ReceiptVerification
 
   extension ReceiptAPI {
@@ -40,6 +41,31 @@
           body: [.init(mediaType: "application/jsonl", schema: "Receipts")],
           answers: [(200, "The verdicts.", [.init(mediaType: "application/jsonl", schema: "Verdicts")])],
           respond: { [unowned self] in try await verifyBatch($0, $1) }),
+        Route(
+          method: .post, path: "/v1/inspect", operation: "inspect", access: .key(.verify),
+          summary: "Shows what is in a receipt, all of it unverified.",
+          body: [
+            .init(mediaType: "application/octet-stream", schema: "Receipt"),
+            .init(mediaType: "application/json", schema: "WrappedReceipt"),
+          ],
+          answers: [
+            (200, "What is in it.", [.init(mediaType: "application/json", schema: "Inspection")]),
+            (422, "It is no receipt.", Self.problem),
+          ],
+          respond: { [unowned self] request, _ in
+            let bytes = try await body(of: request)
+            do throws(MalformedReceipt) {
+              let inspection = try Inspection(of: ReceiptText.trimming(bytes))
+              var object = JSONWriter(type: "inspection")
+              inspection.write(to: &object)
+              object.endObject()
+              return .json(object)
+            } catch {
+              throw Problem(
+                .unprocessableContent, error.code.rawValue, error.message,
+                at: error.place == .whole ? nil : error.place.description)
+            }
+          }),
       ]
     }
 
@@ -69,7 +95,7 @@
     let app: ServedApp
     let policy: String
     let verifier: ReceiptVerifier
-    let recording: RecordingOptions
+    var recording: RecordingOptions
     let clock: @Sendable () -> Timestamp
 
     typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
@@ -127,13 +153,18 @@
     {
       var object = JSONWriter(type: "verdict")
       if let index { object.member("index", Int64(index)) }
-      verdict.write(to: &object, at: clock())
-      if let acknowledgement {
-        object.member("entry", Int64(clamping: acknowledgement.index))
-        object.member("repeated", acknowledgement.isRepeat)
-      }
+      write(verdict, acknowledgement, to: &object)
       object.endObject()
       return object
+    }
+
+    /// Writes the members of the object.
+    func write(_ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, to object: inout JSONWriter) {
+      verdict.write(to: &object, at: clock())
+      if let acknowledgement {
+        object.member("entry", acknowledgement.index)
+        object.member("repeated", acknowledgement.isRepeat)
+      }
     }
   }
 #endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReceiptCodec
+package import ReceiptCrypto
+
+/// What is said of an entry of a trail, by the names of `receipt-tool audit show --json`.
+package struct EntryReport {
+  package typealias Erasable = TrailRow.Erasable
+
+  /// A value in machine-readable form.
+  package enum Value {
+    case text(String)
+    case number(UInt64)
+    case checks([RecordedCheck])
+
+    package static func instant(_ milliseconds: Int64) -> Value { .text(EntryReport.instant(milliseconds)) }
+    package static func digest(_ digest: SHA256Digest) -> Value { .text(digest.hexadecimal) }
+  }
+
+  package let index: UInt64
+  package let entry: AuditEntry
+  package var erasable: Erasable?
+  package var customer: String?
+
+  /// An entry with the state of its erasable part.
+  package init(_ recorded: RecordedEntry, in view: TrailView, showsCustomer: Bool = false) throws {
+    self.init(index: recorded.index, entry: recorded.entry)
+    guard recorded.entry.commitment != nil else { return }
+    let part: ErasablePart?
+    do { part = try view.erasablePart(at: recorded.index) } catch let error as AuditError
+      where error.code == .keysMissing
+    {
+      erasable = .noKeys
+      return
+    }
+    erasable = part == nil ? .erased : .kept
+    if showsCustomer { customer = part?.customerToken }
+  }
+
+  /// A row of a table.
+  package init(_ row: TrailRow) {
+    self.init(index: row.recorded.index, entry: row.recorded.entry)
+    erasable = row.erasable
+  }
+
+  package init(index: UInt64, entry: AuditEntry) {
+    self.index = index
+    self.entry = entry
+  }
+
+  /// The members of the object.
+  package func append(to object: inout JSONWriter) {
+    for (name, value) in columns {
+      switch value {
+      case .text(let text)?: object.member(name, text)
+      case .number(let number)?: object.member(name, number)
+      case .checks(let checks)?:
+        object.name(name)
+        Self.append(checks, to: &object)
+      case nil: continue
+      }
+    }
+    object.member("customer", customer)
+  }
+
+  package static func append(_ checks: [RecordedCheck], to object: inout JSONWriter) {
+    object.beginArray()
+    for check in checks {
+      object.beginObject()
+      object.member("name", check.name)
+      object.member("answer", check.answer.rawValue)
+      object.endObject()
+    }
+    object.endArray()
+  }
+
+  /// The recorded values by name, always with the same names in the same order.
+  package var columns: [(name: String, value: Value?)] {
+    [
+      ("index", .number(index)), ("time", .instant(entry.time)), ("kind", .text(entry.kind.rawValue)),
+      ("id", entry.id.map(Value.text)), ("format", entry.format.map(Value.text)),
+      ("notificationType", entry.notification.map(Value.text)), ("subtype", entry.subtype.map(Value.text)),
+      ("receiptSha256", entry.receipt.map(Value.digest)),
+      ("encodingSha256", entry.encoding.map(Value.digest)),
+      ("transactionId", entry.transaction.map(Value.text)),
+      ("originalTransactionId", entry.original.map(Value.text)),
+      ("productId", entry.product.map(Value.text)), ("bundleId", entry.bundle.map(Value.text)),
+      ("environment", entry.environment.map(Value.text)), ("expiresDate", entry.expires.map(Value.instant)),
+      ("revocationDate", entry.revoked.map(Value.instant)),
+      ("verdict", entry.verdict.map { .text($0.rawValue) }),
+      ("reason", entry.reason.map(Value.text)), ("signerSha256", entry.signer.map(Value.digest)),
+      ("rootSha256", entry.root.map(Value.digest)), ("policySha256", entry.policy.map(Value.digest)),
+      ("checks", entry.checks.isEmpty ? nil : .checks(entry.checks)),
+      ("key", entry.key.map(Value.text)), ("erased", entry.erased.map(Value.number)),
+      ("size", entry.size.map(Value.number)),
+      ("newest", entry.newest.map(Value.number)), ("count", entry.count.map(Value.number)),
+      ("previous", entry.previous.map(Value.number)), ("commitment", entry.commitment.map(Value.digest)),
+      ("erasable", erasable.map { .text($0.rawValue) }),
+    ]
+  }
+
+  package static func instant(_ milliseconds: Int64) -> String {
+    Timestamp(millisecondsSince1970: Double(milliseconds)).iso8601
+  }
+}
+
+extension JSONWriter {
+  /// A number, or a text where readers of JSON would lose precision.
+  package mutating func member(_ name: String, _ value: UInt64?) {
+    guard let value else { return }
+    self.name(name)
+    // Larger integers are strings, because JSON readers would lose precision.
+    if let small = Int64(exactly: value), small < 1 << 53 { integer(small) } else { string(String(value)) }
+  }
+}

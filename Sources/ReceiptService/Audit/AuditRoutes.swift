@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import NIOCore
+  internal import ReceiptCodec
+  internal import ReceiptCrypto
+  internal import ReceiptVerification
+  internal import TransparencyLog
+
+  extension ReceiptAPI {
+    var auditRoutes: [Route] {
+      let entries = [Route.Content(mediaType: "application/json", schema: "Entries")]
+      return [
+        Route(
+          method: .get, path: "/v1/audit/entries", operation: "findEntries", access: .key(.read),
+          summary:
+            "Entries of the audit trail, newest first: all, or those of one original transaction, transaction, product, receipt or customer.",
+          parameters: [
+            .query("original", .text, "An original transaction."),
+            .query("transaction", .text, "A transaction."), .query("product", .text, "A product."),
+            .query("receipt", .text, "The SHA-256 of a receipt, in hexadecimal."),
+            .query("customer", .text, "A customer."),
+            .query("before", .integer, "Only entries with a smaller index, for the next page."),
+            Self.limitParameter, Self.appParameter,
+          ],
+          answers: [(200, "The entries.", entries)],
+          respond: { [unowned self] in try await findEntries($0, $1) }),
+        Route(
+          method: .get, path: "/v1/audit/entries/{index}", operation: "getEntry", access: .key(.read),
+          summary: "An entry of the audit trail.",
+          parameters: [.path("index", .integer, "Its index."), Self.appParameter],
+          answers: [
+            (200, "The entry.", [.init(mediaType: "application/json", schema: "Entry")])
+          ],
+          respond: { [unowned self] request, context in
+            let app = try app(of: request, context)
+            let index = try entryIndex(context)
+            let value = try await log().read { view in
+              try Self.json(of: try Self.visible(view, index, app), in: view)
+            }
+            return .json(value)
+          }),
+        Route(
+          method: .get, path: "/v1/audit/entries/{index}/proof", operation: "getProof", access: .key(.read),
+          summary:
+            "The proof that an entry is in the trail (C2SP tlog-proof), with the entry itself and the trail's public key: it can be checked without this server.",
+          parameters: [.path("index", .integer, "The entry's index."), Self.appParameter],
+          answers: [(200, "The proof.", [.init(mediaType: "application/json", schema: "Proof")])],
+          respond: { [unowned self] in try await proof($0, $1) }),
+        Route(
+          method: .get, path: "/v1/audit/log/{file+}", operation: "getLogFile", access: .key(.read),
+          summary:
+            "The log as C2SP tlog-tiles: checkpoint, tile/…, tile/entries/…. For keys that are not confined to an app.",
+          parameters: [.path("file+", .text, "The path of the file.")],
+          answers: [
+            (200, "The file.", [.init(mediaType: "application/octet-stream", schema: "Receipt")])
+          ],
+          respond: { [unowned self] _, context in
+            guard context.principal?.app == nil else { throw Problem.notFound }
+            let path = context.parameters.getCatchAll().joined(separator: "/")
+            guard let contents = try await log().read({ try $0.file(at: path) }) else {
+              throw Problem.notFound
+            }
+            let isCheckpoint = path == "checkpoint"
+            return Response(
+              status: .ok,
+              headers: [
+                .contentType: isCheckpoint ? "text/plain; charset=utf-8" : "application/octet-stream",
+                .cacheControl: isCheckpoint ? "no-cache" : "private, max-age=31536000, immutable",
+              ], body: ResponseBody(byteBuffer: ByteBuffer(bytes: contents)))
+          }),
+      ]
+    }
+
+    func log() throws -> AuditLog {
+      guard let log = configuration.auditLog else { throw Problem.notFound }
+      return log
+    }
+
+    private func entryIndex(_ context: ServiceContext) throws -> UInt64 {
+      guard let index = context.parameters.get("index").flatMap({ UInt64($0) }) else {
+        throw Problem.notFound
+      }
+      return index
+    }
+
+    /// An entry that is about an app.
+    static func visible(_ view: TrailView, _ index: UInt64, _ app: ServedApp) throws -> RecordedEntry {
+      guard index < view.size else { throw Problem.notFound }
+      let recorded = try view.entry(at: index)
+      guard app.isAbout(recorded.entry) else { throw Problem.notFound }
+      return recorded
+    }
+
+    static func json(of recorded: RecordedEntry, in view: TrailView) throws -> JSONWriter {
+      var object = JSONWriter(type: "audit-entry")
+      try EntryReport(recorded, in: view).append(to: &object)
+      object.endObject()
+      return object
+    }
+
+    /// The entries of an original transaction, for an app's eyes.
+    func auditEntries(original: String, app: ServedApp) async throws -> [JSONValue] {
+      guard let log = configuration.auditLog else { return [] }
+      return try await log.read { view in
+        try view.history(original: original, limit: 1000).filter { app.isAbout($0.entry) }.map {
+          try JSONValue(parsing: Self.json(of: $0, in: view).bytes)
+        }
+      }
+    }
+
+    private func findEntries(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      let app = try app(of: request, context)
+      var search = EntrySearch()
+      search.before = UInt64(try integerParameter("before", of: request, 0...Int64.max, default: .max))
+      search.limit = Int(try integerParameter("limit", of: request, 1...1000, default: 100))
+      for (name, key) in EntrySearch.keys {
+        guard let value = try queryParameter(name, of: request) else { continue }
+        guard search.key == nil else { throw Problem.invalid(name, "Search for one thing at a time.") }
+        search.key = (key, value)
+      }
+      return .json(
+        try await log().read { [search] view in
+          var object = JSONWriter(type: "entries")
+          object.name("entries")
+          object.beginArray()
+          for recorded in try search.entries(in: view, of: app) {
+            object.value(try JSONValue(parsing: Self.json(of: recorded, in: view).bytes))
+          }
+          object.endArray()
+          object.endObject()
+          return object
+        })
+    }
+
+    private func proof(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      let app = try app(of: request, context)
+      let index = try entryIndex(context)
+      let log = try log()
+      return .json(
+        try await log.read { view in
+          let recorded = try Self.visible(view, index, app)
+          guard let checkpoint = view.checkpoint, index < checkpoint.checkpoint.size else {
+            throw Problem(
+              .serviceUnavailable, "not-yet-published",
+              "No checkpoint covers the entry yet; one is published within seconds.", retryAfter: 1)
+          }
+          let proof = try view.proof(of: index)
+          var object = JSONWriter(type: "proof")
+          object.member("index", index)
+          object.member("entry", String(decoding: recorded.bytes, as: UTF8.self))
+          object.member("size", checkpoint.checkpoint.size)
+          object.member("root", checkpoint.checkpoint.root.description)
+          object.name("hashes")
+          object.beginArray()
+          for hash in proof.inclusionProof { object.string(hash.description) }
+          object.endArray()
+          object.member("proof", String(decoding: proof.encoded, as: UTF8.self))
+          object.member("publicKey", log.keys.current.text)
+          object.endObject()
+          return object
+        })
+    }
+  }
+
+  extension ServedApp {
+    /// Whether an entry is about this app, by the bundle identifiers of its policies. Entries without one, such as those of
+    /// invalid receipts, are shown with keys for all apps alone.
+    func isAbout(_ entry: AuditEntry) -> Bool {
+      guard let bundle = entry.bundle else { return false }
+      return configuration.policies.values.contains { verifier in
+        switch verifier.policy.bundleIds {
+        case .any: true
+        case .oneOf(let bundles): bundles.contains(bundle)
+        }
+      }
+    }
+  }
+
+  /// What is searched for in the trail.
+  struct EntrySearch: Sendable {
+    enum Key: Sendable { case original, transaction, product, receipt, customer }
+
+    static let keys: [(String, Key)] = [
+      ("original", .original), ("transaction", .transaction), ("product", .product), ("receipt", .receipt),
+      ("customer", .customer),
+    ]
+
+    var key: (Key, String)?
+    var before = UInt64.max
+    var limit = 100
+
+    /// The entries of an app, newest first. Without a key no more than the newest ten thousand are looked at.
+    func entries(in view: TrailView, of app: ServedApp) throws -> [RecordedEntry] {
+      let found: [RecordedEntry]
+      switch key {
+      case (.original, let value)?: found = try view.history(original: value, before: before, limit: limit)
+      case (.transaction, let value)?:
+        found = try view.entries(transaction: value, before: before, limit: limit)
+      case (.product, let value)?: found = try view.entries(product: value, before: before, limit: limit)
+      case (.customer, let value)?:
+        found = try view.entries(
+          customer: RecordingOptions.canonicalCustomer(value), before: before, limit: limit)
+      case (.receipt, let value)?:
+        guard let digest = SHA256Digest(hexadecimal: value) else {
+          throw Problem.invalid("receipt", "A SHA-256 has 64 hexadecimal digits.")
+        }
+        found = try view.entries(receipt: digest, before: before, limit: limit)
+      case nil:
+        var newest: [RecordedEntry] = []
+        var index = min(before, view.size)
+        let last = index - min(index, 10_000)
+        while index > last, newest.count < limit {
+          index -= 1
+          let recorded = try view.entry(at: index)
+          if app.isAbout(recorded.entry) { newest.append(recorded) }
+        }
+        found = newest
+      }
+      return found.filter { app.isAbout($0.entry) }
+    }
+  }
+#endif

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import Entitlements
+  internal import Foundation
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import Logging
+  internal import NIOCore
+  internal import ReceiptCodec
+  internal import ReceiptVerification
+
+  extension ReceiptAPI {
+    static let sinceParameter = Route.Parameter.query(
+      "since", .integer, "The sequence after which changes are told; 0 without.")
+    static let limitParameter = Route.Parameter.query(
+      "limit", .integer, "How many at most: 1 to 1000; 100 without.")
+
+    var entitlementRoutes: [Route] {
+      let json = { (schema: String) in [Route.Content(mediaType: "application/json", schema: schema)] }
+      return [
+        Route(
+          method: .get, path: "/v1/entitlements/{id}", operation: "getEntitlement", access: .key(.read),
+          summary: "What an original transaction, or a purchase token of Google Play, entitles to.",
+          parameters: [.path("id", .text, "The original transaction or purchase token."), Self.appParameter],
+          answers: [(200, "The entitlements: one for each environment.", json("Entitlements"))],
+          respond: { [unowned self] request, context in
+            let app = try app(of: request, context)
+            let found = try await entitlements.entitlements(
+              app: app.name, identifier: try pathParameter("id", context))
+            guard !found.isEmpty else { throw Problem.notFound }
+            return entitlementsAnswer(found)
+          }),
+        Route(
+          method: .get, path: "/v1/entitlements/{id}/history", operation: "getEntitlementHistory",
+          access: .key(.read),
+          summary:
+            "What became of an entitlement, oldest first, and the entries of the audit trail that are about it, newest first.",
+          parameters: [.path("id", .text, "The original transaction or purchase token."), Self.appParameter],
+          answers: [(200, "Changes and entries.", json("History"))],
+          respond: { [unowned self] in try await history($0, $1) }),
+        Route(
+          method: .get, path: "/v1/customers/{id}/entitlements", operation: "getCustomerEntitlements",
+          access: .key(.read), summary: "What a customer is entitled to.",
+          parameters: [
+            .path("id", .text, "The customer: their appAccountToken, or obfuscatedExternalAccountId."),
+            Self.appParameter,
+          ],
+          answers: [(200, "The entitlements; none for a customer who is not known.", json("Entitlements"))],
+          respond: { [unowned self] request, context in
+            let app = try app(of: request, context)
+            return entitlementsAnswer(
+              try await entitlements.entitlements(
+                app: app.name, customer: try pathParameter("id", context)))
+          }),
+        Route(
+          method: .post, path: "/v1/customers/{id}/receipts", operation: "presentReceipt",
+          access: .key(.verify),
+          summary:
+            "Verifies a signed transaction that a customer presents, and entitles the customer to what it says, in one request.",
+          parameters: [
+            .path("id", .text, "The customer, where the transaction names none."), Self.policyParameter,
+            Self.appParameter,
+          ],
+          body: [
+            .init(mediaType: "application/octet-stream", schema: "Receipt"),
+            .init(mediaType: "application/json", schema: "WrappedReceipt"),
+          ],
+          answers: [(200, "The verdict, whatever it is.", json("Verdict"))],
+          respond: { [unowned self] in try await presentReceipt($0, $1) }),
+        Route(
+          method: .delete, path: "/v1/customers/{id}", operation: "eraseCustomer", access: .key(.admin),
+          summary:
+            "Erases a customer from entitlements, changes, webhooks that wait and the erasable parts of the audit trail, whose proofs stay valid.",
+          parameters: [.path("id", .text, "The customer."), Self.appParameter],
+          answers: [(200, "It is done: what was erased.", json("Erasure"))],
+          respond: { [unowned self] in try await eraseCustomer($0, $1) }),
+        Route(
+          method: .get, path: "/v1/changes", operation: "getChanges", access: .key(.read),
+          summary:
+            "What became of entitlements, in order; with Accept: text/event-stream as server-sent events that go on.",
+          parameters: [Self.sinceParameter, Self.limitParameter, Self.appParameter],
+          answers: [
+            (
+              200, "The changes.",
+              json("Changes") + [.init(mediaType: "text/event-stream", schema: "Text")]
+            )
+          ],
+          respond: { [unowned self] in try await changes($0, $1) }),
+        Route(
+          method: .post, path: "/v1/notifications/{app}", operation: "receiveNotification", access: .open,
+          summary:
+            "Takes notifications of the App Store (version 2) and pushes of Google Play. What is sent proves itself.",
+          parameters: [.path("app", .text, "The app, by its name in the configuration.")],
+          body: [.init(mediaType: "application/json", schema: "Notification")],
+          answers: [
+            (200, "It is recorded, now or before.", []),
+            (400, "It is not genuine, or not of this app.", Self.problem),
+            (401, "The token of the push is not accepted.", Self.problem),
+            (503, "It could not be checked or recorded; to be delivered again.", Self.problem),
+          ],
+          respond: { [unowned self] in try await receiveNotification($0, $1) }),
+      ]
+    }
+
+    static let problem = [Route.Content(mediaType: "application/problem+json", schema: "Problem")]
+
+    /// A parameter of the path, percent-decoded.
+    func pathParameter(_ name: String, _ context: ServiceContext) throws -> String {
+      guard let value = context.parameters.get(name), let text = value.removingPercentEncoding, !text.isEmpty,
+        text.utf8.count <= 4096
+      else { throw Problem.invalid(name, "It is empty, too long, or not percent-encoded UTF-8.") }
+      return text
+    }
+
+    /// A number of the query within a range.
+    func integerParameter(
+      _ name: String, of request: Request, _ range: ClosedRange<Int64>, default fallback: Int64
+    ) throws -> Int64 {
+      guard let text = try queryParameter(name, of: request) else { return fallback }
+      guard let number = Int64(text), range ~= number else {
+        throw Problem.invalid(name, "It takes a number from \(range.lowerBound) to \(range.upperBound).")
+      }
+      return number
+    }
+
+    private func entitlementsAnswer(_ found: [StoredEntitlement]) -> Response {
+      var object = JSONWriter(type: "entitlements")
+      write(found, to: &object)
+      object.endObject()
+      return .json(object)
+    }
+
+    private func write(_ found: [StoredEntitlement], to object: inout JSONWriter) {
+      let now = clock()
+      object.name("entitlements")
+      object.beginArray()
+      for entitlement in found {
+        object.beginObject()
+        entitlement.append(to: &object, at: now)
+        object.member("customer", entitlement.customer)
+        object.endObject()
+      }
+      object.endArray()
+    }
+
+    private func history(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      let app = try app(of: request, context)
+      let id = try pathParameter("id", context)
+      let found = try await entitlements.entitlements(app: app.name, identifier: id)
+      guard !found.isEmpty else { throw Problem.notFound }
+      var object = JSONWriter(type: "history")
+      write(found, to: &object)
+      object.name("changes")
+      object.beginArray()
+      for entitlement in found {
+        for change in try await entitlements.history(app: app.name, name: entitlement.name) {
+          change.write(to: &object)
+        }
+      }
+      object.endArray()
+      object.name("entries")
+      object.beginArray()
+      let members = try await auditEntries(original: id, app: app)
+      for entry in members { object.value(entry) }
+      object.endArray()
+      object.endObject()
+      return .json(object)
+    }
+
+    private func presentReceipt(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      let customer = try pathParameter("id", context)
+      var verification = try verification(request, context)
+      verification.recording.customer = customer
+      let bytes = try await body(of: request)
+      let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
+      var found: [StoredEntitlement] = []
+      if case .valid(let receipt) = verdict, receipt.kind == .signedTransaction {
+        do {
+          let id = try await entitlements.merge(receipt, customer: customer, app: verification.app.name)
+          found = try await entitlements.entitlements(
+            app: verification.app.name, identifier: id.originalTransactionId)
+        } catch let error as EntitlementError {
+          throw Problem(.unprocessableContent, "incomplete-receipt", "\(error)")
+        }
+      }
+      var object = JSONWriter(type: "verdict")
+      verification.write(verdict, acknowledgement, to: &object)
+      write(found, to: &object)
+      object.endObject()
+      return .json(object)
+    }
+
+    private func receiveNotification(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      guard let app = apps[try pathParameter("app", context)] else { throw Problem.notFound }
+      let authorization = request.headers[values: .authorization]
+      let answer = await notifications.receive(
+        app: app.configuration, authorization: authorization.count == 1 ? authorization[0] : nil,
+        body: try await body(of: request))
+      context.logger.log(
+        level: answer.status < 300 ? .info : .warning, "A notification was delivered.",
+        metadata: [
+          "app": "\(app.name)", "outcome": "\(answer.outcome.rawValue)", "id": "\(answer.id ?? "")",
+          "event": "\(answer.event ?? "")", "reason": "\(answer.message ?? "")",
+        ])
+      switch answer.status {
+      case 200..<300: return Response(status: .init(code: answer.status))
+      case 401:
+        throw Problem(.unauthorized, "unauthorized", "The token of the push is not accepted.")
+      case 404: throw Problem.notFound
+      case 503:
+        throw Problem.unavailable("The notification could not be checked or recorded. Deliver it again.")
+      default:
+        throw Problem(
+          .init(code: answer.status), "refused", "The notification is not genuine, or not of this app.")
+      }
+    }
+
+    // MARK: Changes
+
+    private func changes(_ request: Request, _ context: ServiceContext) async throws -> Response {
+      let app = try app(of: request, context)
+      let limit = Int(try integerParameter("limit", of: request, 1...1000, default: 100))
+      let accepts = request.headers[.accept] ?? ""
+      var since = try integerParameter("since", of: request, 0...Int64.max, default: 0)
+      guard accepts.contains("text/event-stream") else {
+        let found = try await entitlements.changes(app: app.name, after: since, limit: limit)
+        var object = JSONWriter(type: "changes")
+        object.name("changes")
+        object.beginArray()
+        for change in found { change.write(to: &object) }
+        object.endArray()
+        object.endObject()
+        return .json(object)
+      }
+      if let last = request.headers[.lastEventID].flatMap({ Int64($0) }) { since = max(since, last) }
+      return Response(
+        status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+        body: ResponseBody { [entitlements, since, self] writer in
+          var since = since
+          while !isShuttingDown {
+            let seen = entitlements.commits.count
+            let found = try await entitlements.changes(app: app.name, after: since, limit: 100)
+            for change in found {
+              var text = Array("id: \(change.sequence)\nevent: \(change.type)\ndata: ".utf8)
+              text += change.body + Array("\n\n".utf8)
+              try await writer.write(ByteBuffer(bytes: text))
+              since = change.sequence
+            }
+            guard found.isEmpty else { continue }
+            // A comment: it shows that the connection is alive, to both ends.
+            try await writer.write(ByteBuffer(string: ":\n\n"))
+            await entitlements.commits.wait(beyond: seen, atMost: .seconds(2))
+          }
+          try await writer.finish(nil)
+        })
+    }
+  }
+
+  extension EntitlementChange {
+    /// Writes an object: where it stands, and what was told.
+    func write(to object: inout JSONWriter) {
+      object.beginObject()
+      object.member("sequence", sequence)
+      object.member("id", id)
+      object.name("change")
+      object.value((try? JSONValue(parsing: body)) ?? .null)
+      object.endObject()
+    }
+  }
+
+  extension HTTPField.Name {
+    fileprivate static let lastEventID = HTTPField.Name("Last-Event-ID")!
+  }
+#endif
