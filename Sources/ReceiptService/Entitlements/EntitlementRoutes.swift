@@ -138,8 +138,9 @@
       object.beginArray()
       for entitlement in found {
         object.beginObject()
-        entitlement.append(to: &object, at: now)
         object.member("customer", entitlement.customer)
+        object.name("entitlement")
+        entitlement.append(to: &object, at: now)
         object.endObject()
       }
       object.endArray()
