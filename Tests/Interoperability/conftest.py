@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import postgresql  # noqa: E402
 from audit_places import FilePlace, ServerPlace  # noqa: E402
 from independent import pki  # noqa: E402
+from service import Service  # noqa: E402
 from tool import ReceiptTool  # noqa: E402
 from world import World  # noqa: E402
 
@@ -35,6 +36,14 @@ def receipt_tool() -> ReceiptTool:
 def made(receipt_tool, tmp_path_factory) -> World:
     """What commands need to run, made once for a file of tests, which leave it as it is."""
     return World.make(receipt_tool, tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    """A receipt-server for development, for a file of tests."""
+    service = Service(tmp_path_factory.mktemp("service") / "data")
+    yield service.start()
+    assert service.end() == 0
 
 
 @pytest.fixture

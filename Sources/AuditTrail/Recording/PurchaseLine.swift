@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ReceiptCodec
-internal import ReceiptVerification
+package import ReceiptVerification
 
 /// The transactions of one original transaction, by the newest of them.
 struct PurchaseLine {
@@ -57,7 +57,7 @@ extension Transaction {
 
 extension VerifiedReceipt {
   /// The customer's account, where the receipt states it.
-  var appAccountToken: String? {
+  package var appAccountToken: String? {
     let own: String? =
       switch content {
       case .jws(.transaction(let transaction)): transaction.appAccountToken?.rawValue

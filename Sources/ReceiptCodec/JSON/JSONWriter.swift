@@ -52,6 +52,12 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: "null".utf8)
   }
 
+  /// Writes the value that another writer wrote.
+  package mutating func append(_ other: JSONWriter) {
+    separate()
+    bytes += other.bytes
+  }
+
   /// Writes any value.
   package mutating func value(_ value: JSONValue) {
     switch value {

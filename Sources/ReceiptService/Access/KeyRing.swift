@@ -45,9 +45,14 @@
     ///
     /// - Throws: ``DatabaseError`` where the keys cannot be read: then nobody is let in.
     package func principal(presenting text: some StringProtocol) async throws -> Principal? {
-      try await refresh()
       guard let presented = APIKeyText(text) else { return nil }
-      let key = state.withLock { $0.keys[presented.id] }
+      try await refresh(after: Self.maximumAge)
+      var key = state.withLock { $0.keys[presented.id] }
+      if key == nil {
+        // Another process may have created it a moment ago.
+        try await refresh(after: .milliseconds(100))
+        key = state.withLock { $0.keys[presented.id] }
+      }
       let isRight = ConstantTime.equals(presented.hash, key?.hash ?? absent)
       guard isRight, let key, key.revoked == nil else { return nil }
       return key.principal
@@ -55,7 +60,7 @@
 
     /// The key with an identifier, unless it was revoked: for logins that were made with it.
     func principal(id: String) async throws -> Principal? {
-      try await refresh()
+      try await refresh(after: Self.maximumAge)
       return state.withLock { state in
         state.keys[id].flatMap { $0.revoked == nil ? $0.principal : nil }
       }
@@ -119,11 +124,11 @@
         created: row.integer(5), revoked: row.optionalInteger(6), hash: row.bytes(4))
     }
 
-    private func refresh() async throws {
+    private func refresh(after maximumAge: Duration) async throws {
       let now = ContinuousClock.now
       let (age, loads) = state.withLock { state in
         let age = state.loaded.map { now - $0 }
-        let isFresh = age.map { $0 < Self.maximumAge } ?? false
+        let isFresh = age.map { $0 < maximumAge } ?? false
         let mayWait = age.map { $0 < Self.maximumAge * 2 } ?? false
         // While one request reads the keys, others use those of up to twice the age.
         let loads = !isFresh && !(mayWait && state.isLoading)

@@ -11,7 +11,7 @@
         Route(
           method: .get, path: "/v1/keys", operation: "listKeys", access: .key(.admin),
           summary: "The keys of the API, without their secrets.",
-          answers: [(200, "The keys.", [.init(mediaType: "application/json", schema: "Keys")])],
+          answers: [(200, "The keys.", [.init(mediaType: "application/json", schema: "keys")])],
           respond: { [unowned self] _, context in
             let principal = context.principal
             let keys = try await keys.keys().filter { key in
@@ -29,7 +29,7 @@
           method: .post, path: "/v1/keys", operation: "createKey", access: .key(.admin),
           summary: "Creates a key. Its text is shown this once.",
           body: [.init(mediaType: "application/json", schema: "NewKey")],
-          answers: [(201, "The key.", [.init(mediaType: "application/json", schema: "CreatedKey")])],
+          answers: [(201, "The key.", [.init(mediaType: "application/json", schema: "key")])],
           respond: { [unowned self] in try await createKey($0, $1) }),
         Route(
           method: .delete, path: "/v1/keys/{id}", operation: "revokeKey", access: .key(.admin),

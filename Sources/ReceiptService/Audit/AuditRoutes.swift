@@ -12,7 +12,7 @@
 
   extension ReceiptAPI {
     var auditRoutes: [Route] {
-      let entries = [Route.Content(mediaType: "application/json", schema: "Entries")]
+      let entries = [Route.Content(mediaType: "application/json", schema: "entries")]
       return [
         Route(
           method: .get, path: "/v1/audit/entries", operation: "findEntries", access: .key(.read),
@@ -23,7 +23,7 @@
             .query("transaction", .text, "A transaction."), .query("product", .text, "A product."),
             .query("receipt", .text, "The SHA-256 of a receipt, in hexadecimal."),
             .query("customer", .text, "A customer."),
-            .query("before", .integer, "Only entries with a smaller index, for the next page."),
+            .query("before", .integer(0...Int64.max), "Only entries with a smaller index, for the next page."),
             Self.limitParameter, Self.appParameter,
           ],
           answers: [(200, "The entries.", entries)],
@@ -31,9 +31,9 @@
         Route(
           method: .get, path: "/v1/audit/entries/{index}", operation: "getEntry", access: .key(.read),
           summary: "An entry of the audit trail.",
-          parameters: [.path("index", .integer, "Its index."), Self.appParameter],
+          parameters: [.path("index", .integer(0...Int64.max), "Its index."), Self.appParameter],
           answers: [
-            (200, "The entry.", [.init(mediaType: "application/json", schema: "Entry")])
+            (200, "The entry.", [.init(mediaType: "application/json", schema: "audit-entry")])
           ],
           respond: { [unowned self] request, context in
             let app = try app(of: request, context)
@@ -47,8 +47,8 @@
           method: .get, path: "/v1/audit/entries/{index}/proof", operation: "getProof", access: .key(.read),
           summary:
             "The proof that an entry is in the trail (C2SP tlog-proof), with the entry itself and the trail's public key: it can be checked without this server.",
-          parameters: [.path("index", .integer, "The entry's index."), Self.appParameter],
-          answers: [(200, "The proof.", [.init(mediaType: "application/json", schema: "Proof")])],
+          parameters: [.path("index", .integer(0...Int64.max), "The entry's index."), Self.appParameter],
+          answers: [(200, "The proof.", [.init(mediaType: "application/json", schema: "proof")])],
           respond: { [unowned self] in try await proof($0, $1) }),
         Route(
           method: .get, path: "/v1/audit/log/{file+}", operation: "getLogFile", access: .key(.read),
@@ -56,7 +56,7 @@
             "The log as C2SP tlog-tiles: checkpoint, tile/…, tile/entries/…. For keys that are not confined to an app.",
           parameters: [.path("file+", .text, "The path of the file.")],
           answers: [
-            (200, "The file.", [.init(mediaType: "application/octet-stream", schema: "Receipt")])
+            (200, "The file.", [.init(mediaType: "text/plain", schema: "Text"), .init(mediaType: "application/octet-stream", schema: "Bytes")])
           ],
           respond: { [unowned self] _, context in
             guard context.principal?.app == nil else { throw Problem.notFound }
@@ -103,11 +103,11 @@
     }
 
     /// The entries of an original transaction, for an app's eyes.
-    func auditEntries(original: String, app: ServedApp) async throws -> [JSONValue] {
+    func auditEntries(original: String, app: ServedApp) async throws -> [JSONWriter] {
       guard let log = configuration.auditLog else { return [] }
       return try await log.read { view in
         try view.history(original: original, limit: 1000).filter { app.isAbout($0.entry) }.map {
-          try JSONValue(parsing: Self.json(of: $0, in: view).bytes)
+          try Self.json(of: $0, in: view)
         }
       }
     }
@@ -128,7 +128,7 @@
           object.name("entries")
           object.beginArray()
           for recorded in try search.entries(in: view, of: app) {
-            object.value(try JSONValue(parsing: Self.json(of: recorded, in: view).bytes))
+            object.append(try Self.json(of: recorded, in: view))
           }
           object.endArray()
           object.endObject()

@@ -13,9 +13,9 @@
 
   extension ReceiptAPI {
     static let sinceParameter = Route.Parameter.query(
-      "since", .integer, "The sequence after which changes are told; 0 without.")
+      "since", .integer(0...Int64.max), "The sequence after which changes are told; 0 without.")
     static let limitParameter = Route.Parameter.query(
-      "limit", .integer, "How many at most: 1 to 1000; 100 without.")
+      "limit", .integer(1...1000), "How many at most: 1 to 1000; 100 without.")
 
     var entitlementRoutes: [Route] {
       let json = { (schema: String) in [Route.Content(mediaType: "application/json", schema: schema)] }
@@ -24,7 +24,7 @@
           method: .get, path: "/v1/entitlements/{id}", operation: "getEntitlement", access: .key(.read),
           summary: "What an original transaction, or a purchase token of Google Play, entitles to.",
           parameters: [.path("id", .text, "The original transaction or purchase token."), Self.appParameter],
-          answers: [(200, "The entitlements: one for each environment.", json("Entitlements"))],
+          answers: [(200, "The entitlements: one for each environment.", json("entitlements"))],
           respond: { [unowned self] request, context in
             let app = try app(of: request, context)
             let found = try await entitlements.entitlements(
@@ -38,7 +38,7 @@
           summary:
             "What became of an entitlement, oldest first, and the entries of the audit trail that are about it, newest first.",
           parameters: [.path("id", .text, "The original transaction or purchase token."), Self.appParameter],
-          answers: [(200, "Changes and entries.", json("History"))],
+          answers: [(200, "Changes and entries.", json("history"))],
           respond: { [unowned self] in try await history($0, $1) }),
         Route(
           method: .get, path: "/v1/customers/{id}/entitlements", operation: "getCustomerEntitlements",
@@ -47,7 +47,7 @@
             .path("id", .text, "The customer: their appAccountToken, or obfuscatedExternalAccountId."),
             Self.appParameter,
           ],
-          answers: [(200, "The entitlements; none for a customer who is not known.", json("Entitlements"))],
+          answers: [(200, "The entitlements; none for a customer who is not known.", json("entitlements"))],
           respond: { [unowned self] request, context in
             let app = try app(of: request, context)
             return entitlementsAnswer(
@@ -67,14 +67,14 @@
             .init(mediaType: "application/octet-stream", schema: "Receipt"),
             .init(mediaType: "application/json", schema: "WrappedReceipt"),
           ],
-          answers: [(200, "The verdict, whatever it is.", json("Verdict"))],
+          answers: [(200, "The verdict, whatever it is.", json("presented-receipt"))],
           respond: { [unowned self] in try await presentReceipt($0, $1) }),
         Route(
           method: .delete, path: "/v1/customers/{id}", operation: "eraseCustomer", access: .key(.admin),
           summary:
             "Erases a customer from entitlements, changes, webhooks that wait and the erasable parts of the audit trail, whose proofs stay valid.",
           parameters: [.path("id", .text, "The customer."), Self.appParameter],
-          answers: [(200, "It is done: what was erased.", json("Erasure"))],
+          answers: [(200, "It is done: what was erased.", json("erasure"))],
           respond: { [unowned self] in try await eraseCustomer($0, $1) }),
         Route(
           method: .get, path: "/v1/changes", operation: "getChanges", access: .key(.read),
@@ -84,7 +84,7 @@
           answers: [
             (
               200, "The changes.",
-              json("Changes") + [.init(mediaType: "text/event-stream", schema: "Text")]
+              json("changes") + [.init(mediaType: "text/event-stream", schema: "Text")]
             )
           ],
           respond: { [unowned self] in try await changes($0, $1) }),
@@ -164,7 +164,7 @@
       object.name("entries")
       object.beginArray()
       let members = try await auditEntries(original: id, app: app)
-      for entry in members { object.value(entry) }
+      for entry in members { object.append(entry) }
       object.endArray()
       object.endObject()
       return .json(object)
@@ -173,7 +173,7 @@
     private func presentReceipt(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let customer = try pathParameter("id", context)
       var verification = try verification(request, context)
-      verification.recording.customer = customer
+      verification.presenter = customer
       let bytes = try await body(of: request)
       let (verdict, acknowledgement) = try await verification.verdict(on: bytes)
       var found: [StoredEntitlement] = []
@@ -186,8 +186,9 @@
           throw Problem(.unprocessableContent, "incomplete-receipt", "\(error)")
         }
       }
-      var object = JSONWriter(type: "verdict")
-      verification.write(verdict, acknowledgement, to: &object)
+      var object = JSONWriter(type: "presented-receipt")
+      object.name("verdict")
+      object.append(verification.report(verdict, acknowledgement))
       write(found, to: &object)
       object.endObject()
       return .json(object)

@@ -67,32 +67,27 @@
     /// Adds all routes, and what every answer has: security headers, problems instead of errors, metrics.
     public func addRoutes(to router: Router<ServiceContext>) {
       router.add(middleware: AnswerMiddleware(api: self))
-      var methods: [String: [HTTPRequest.Method]] = [:]
       for route in routes {
-        methods[route.path, default: []].append(route.method)
         router.on(RouterPath(route.path.routerPath), method: route.method) { request, context in
           try await self.respond(to: request, context, by: route)
         }
-        if route.method == .get {
-          methods[route.path, default: []].append(.head)
-          router.on(RouterPath(route.path.routerPath), method: .head) { request, context in
-            try await self.respond(to: request, context, by: route).createHeadResponse()
-          }
+        guard route.method == .get else { continue }
+        router.on(RouterPath(route.path.routerPath), method: .head) { request, context in
+          try await self.respond(to: request, context, by: route).createHeadResponse()
         }
       }
-      let others: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace]
-      for (path, allowed) in methods {
-        let allow = allowed.map(\.rawValue).sorted().joined(separator: ", ")
-        for method in others where !allowed.contains(method) {
-          router.on(RouterPath(path.routerPath), method: method) { _, _ in
-            var response = Problem(
-              .methodNotAllowed, "method-not-allowed", "This path takes \(allow)."
-            ).response
-            response.headers[.allow] = allow
-            return response
-          }
-        }
+    }
+
+    /// The methods that a path takes; empty where there is no such path.
+    fileprivate func methods(of path: String) -> Set<String> {
+      let segments = path.split(separator: "/")
+      let matching = routes.filter { route in
+        let pattern = route.path.split(separator: "/")
+        let isOpen = pattern.last == "{file+}"
+        guard isOpen ? segments.count >= pattern.count : segments.count == pattern.count else { return false }
+        return zip(pattern, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
       }
+      return Set(matching.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] })
     }
 
     /// Has `/readyz` answer that no more requests shall be sent here, for what balances the load.
@@ -227,7 +222,15 @@
         defer { api.end() }
         response = try await next(request, context)
       } catch {
-        response = problem(for: error, context).response
+        let allowed = (error as? HTTPError)?.status == .notFound ? api.methods(of: request.uri.path) : []
+        if allowed.isEmpty {
+          response = problem(for: error, context).response
+        } else {
+          let allow = allowed.sorted().joined(separator: ", ")
+          response =
+            Problem(.methodNotAllowed, "method-not-allowed", "This path takes \(allow).").response
+          response.headers[.allow] = allow
+        }
       }
       response.headers[.xContentTypeOptions] = "nosniff"
       if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }

@@ -20,7 +20,7 @@
       package enum Place: String, Sendable { case path, query }
       package enum Kind: Sendable {
         case text
-        case integer
+        case integer(ClosedRange<Int64>)
         /// One of these texts.
         case oneOf([String])
       }
@@ -42,7 +42,6 @@
     package struct Content: Sendable {
       let mediaType: String
       let schema: String
-      var isRequired = true
     }
 
     package let method: HTTPRequest.Method

@@ -21,6 +21,13 @@
           answers: [(200, "It does.", [.init(mediaType: "text/plain", schema: "Text")])],
           respond: { _, _ in Self.text("ok\n") }),
         Route(
+          method: .get, path: "/openapi.json", operation: "getDescription", access: .open,
+          summary: "The description of this API, in OpenAPI 3.1.",
+          answers: [(200, "The description.", [.init(mediaType: "application/json", schema: "Description")])],
+          respond: { [unowned self] _, _ in
+            .json(OpenAPIDocument(routes: routes, url: configuration.publicURL).object)
+          }),
+        Route(
           method: .get, path: "/readyz", operation: "getReadiness", access: .open,
           summary:
             "Whether requests should be sent here: database and audit trail can be used, and no shutdown has begun.",

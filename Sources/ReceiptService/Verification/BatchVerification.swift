@@ -51,70 +51,158 @@
     deinit { api.batchCount.subtract(1, ordering: .relaxed) }
   }
 
-  /// Verifies a stream of one receipt a line on all cores, in constant memory, with results in the order of the lines.
+  /// Verifies a stream of one receipt a line on all cores, in constant memory, with results in the order of the lines. What
+  /// has arrived is answered though nothing more comes.
   struct BatchVerification: Sendable {
     let verification: Verification
     let maximumLineByteCount: Int
 
     private static let linesInRun = 64
-    private static let bytesInRun = 1 << 20
 
     func run(
-      _ body: some AsyncSequence<ByteBuffer, any Error>, _ write: ([UInt8]) async throws -> Void
+      _ body: some AsyncSequence<ByteBuffer, any Error> & Sendable, _ write: ([UInt8]) async throws -> Void
     ) async throws {
-      let inFlight = max(2, 2 * ProcessInfo.processInfo.activeProcessorCount)
-      var splitter = LineSplitter(maximumLineLength: maximumLineByteCount)
-      try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
-        var lines: [[UInt8]] = []
-        var byteCount = 0
-        var nextIndex = 0
-        var started = 0
-        var written = 0
-        var finished: [Int: [UInt8]] = [:]
-
-        func submit() {
-          let (number, first, runLines) = (started, nextIndex, lines)
-          started += 1
-          nextIndex += lines.count
-          lines = []
-          byteCount = 0
-          group.addTask { (number, try await self.verified(runLines, from: first)) }
+      let runs = RunQueue(limit: max(2, 2 * ProcessInfo.processInfo.activeProcessorCount))
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          var failure: (any Error)?
+          do { try await read(body, into: runs) } catch { failure = error }
+          runs.finish(failure)
         }
-        func writeNext() async throws {
-          while finished[written] == nil, let (number, output) = try await group.next() {
-            finished[number] = output
-          }
-          if let output = finished.removeValue(forKey: written) {
-            written += 1
-            try await write(output)
-          }
+        do {
+          while let run = try await runs.next() { try await write(run.value) }
+        } catch {
+          // The reader must not wait for a place any more, nor for a body that nobody wants.
+          runs.cancel()
+          group.cancelAll()
+          throw error
         }
-
-        for try await buffer in body {
-          for line in splitter.split(
-            buffer.getBytes(at: buffer.readerIndex, length: buffer.readableBytes) ?? [])
-          {
-            lines.append(line)
-            byteCount += line.count
-            guard lines.count >= Self.linesInRun || byteCount >= Self.bytesInRun else { continue }
-            submit()
-            while started - written >= inFlight { try await writeNext() }
-          }
-        }
-        lines += splitter.finish()
-        if !lines.isEmpty { submit() }
-        while written < started { try await writeNext() }
+        try await group.waitForAll()
       }
     }
 
+    private func read(_ body: some AsyncSequence<ByteBuffer, any Error>, into runs: RunQueue) async throws {
+      var splitter = LineSplitter(maximumLineLength: maximumLineByteCount)
+      var nextIndex = 0
+      func submit(_ lines: [[UInt8]]) async throws {
+        for start in stride(from: 0, to: lines.count, by: Self.linesInRun) {
+          let run = Array(lines[start..<min(start + Self.linesInRun, lines.count)])
+          let first = nextIndex
+          nextIndex += run.count
+          try await runs.append { try await self.verified(run, from: first) }
+        }
+      }
+      for try await buffer in body {
+        try await submit(
+          splitter.split(buffer.getBytes(at: buffer.readerIndex, length: buffer.readableBytes) ?? []))
+      }
+      try await submit(splitter.finish())
+    }
+
     private func verified(_ lines: [[UInt8]], from first: Int) async throws -> [UInt8] {
+      let receipts = lines.map { ReceiptInputText.stripped($0) }
       var output: [UInt8] = []
       output.reserveCapacity(lines.count * 1024)
-      for (offset, outcome) in try await verification.verdicts(on: lines).enumerated() {
+      for (offset, outcome) in try await verification.verdicts(on: receipts).enumerated() {
         output += verification.report(outcome.verdict, outcome.acknowledgement, index: first + offset).bytes
         output.append(0x0A)
       }
       return output
+    }
+  }
+
+  /// Runs that are under way, in the order of their lines; a bounded number of them.
+  private final class RunQueue: Sendable {
+    typealias Run = Task<[UInt8], any Error>
+
+    private struct State {
+      var runs: [Run] = []
+      var isFinished = false
+      var failure: (any Error)?
+      var isCancelled = false
+      var reader: CheckedContinuation<Void, Never>?
+      var writer: CheckedContinuation<Void, Never>?
+
+      /// Those who wait look again.
+      mutating func wake() -> [CheckedContinuation<Void, Never>] {
+        defer { (reader, writer) = (nil, nil) }
+        return [reader, writer].compactMap(\.self)
+      }
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Begins a run as soon as there is a place for it.
+    ///
+    /// - Throws: `CancellationError` once nobody takes runs any more.
+    func append(_ run: @escaping @Sendable () async throws -> [UInt8]) async throws {
+      while true {
+        let (isDone, waiters) = try state.withLock { state in
+          if state.isCancelled { throw CancellationError() }
+          guard state.runs.count < limit else { return (false, [CheckedContinuation<Void, Never>]()) }
+          state.runs.append(Run(operation: run))
+          return (true, state.wake())
+        }
+        for waiter in waiters { waiter.resume() }
+        if isDone { return }
+        await withCheckedContinuation { continuation in
+          let isStale = state.withLock { state in
+            guard state.runs.count >= limit, !state.isCancelled else { return true }
+            state.reader = continuation
+            return false
+          }
+          if isStale { continuation.resume() }
+        }
+      }
+    }
+
+    /// The next run; `nil` after the last.
+    ///
+    /// - Throws: What ended the reading, after the runs before it.
+    func next() async throws -> Run? {
+      while true {
+        let (run, isOver, waiters) = try state.withLock { state in
+          if state.runs.isEmpty {
+            if let failure = state.failure { throw failure }
+            return (Run?.none, state.isFinished, [CheckedContinuation<Void, Never>]())
+          }
+          return (state.runs.removeFirst(), false, state.wake())
+        }
+        for waiter in waiters { waiter.resume() }
+        if run != nil || isOver { return run }
+        await withCheckedContinuation { continuation in
+          let isStale = state.withLock { state in
+            guard state.runs.isEmpty, !state.isFinished else { return true }
+            state.writer = continuation
+            return false
+          }
+          if isStale { continuation.resume() }
+        }
+      }
+    }
+
+    /// Says that no more runs come.
+    func finish(_ failure: (any Error)?) {
+      let waiters = state.withLock { state in
+        state.isFinished = true
+        state.failure = failure
+        return state.wake()
+      }
+      for waiter in waiters { waiter.resume() }
+    }
+
+    /// Says that no more runs are taken, and cancels those under way.
+    func cancel() {
+      let (runs, waiters) = state.withLock { state in
+        state.isCancelled = true
+        defer { state.runs = [] }
+        return (state.runs, state.wake())
+      }
+      for run in runs { run.cancel() }
+      for waiter in waiters { waiter.resume() }
     }
   }
 #endif

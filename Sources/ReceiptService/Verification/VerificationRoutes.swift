@@ -30,7 +30,7 @@
             .init(mediaType: "application/json", schema: "WrappedReceipt"),
           ],
           answers: [
-            (200, "The verdict, whatever it is.", [.init(mediaType: "application/json", schema: "Verdict")])
+            (200, "The verdict, whatever it is.", [.init(mediaType: "application/json", schema: "verdict")])
           ],
           respond: { [unowned self] in try await verify($0, $1) }),
         Route(
@@ -38,7 +38,7 @@
           summary:
             "Verifies a receipt a line, and answers a verdict a line, in the same order, while it still reads. Read the answer while you send.",
           parameters: [Self.policyParameter, Self.appParameter],
-          body: [.init(mediaType: "application/jsonl", schema: "Receipts")],
+          body: [.init(mediaType: "text/plain", schema: "Receipts")],
           answers: [(200, "The verdicts.", [.init(mediaType: "application/jsonl", schema: "Verdicts")])],
           respond: { [unowned self] in try await verifyBatch($0, $1) }),
         Route(
@@ -49,13 +49,13 @@
             .init(mediaType: "application/json", schema: "WrappedReceipt"),
           ],
           answers: [
-            (200, "What is in it.", [.init(mediaType: "application/json", schema: "Inspection")]),
+            (200, "What is in it.", [.init(mediaType: "application/json", schema: "inspection")]),
             (422, "It is no receipt.", Self.problem),
           ],
           respond: { [unowned self] request, _ in
             let bytes = try await body(of: request)
             do throws(MalformedReceipt) {
-              let inspection = try Inspection(of: ReceiptText.trimming(bytes))
+              let inspection = try Inspection(of: ReceiptInputText.stripped(bytes))
               var object = JSONWriter(type: "inspection")
               inspection.write(to: &object)
               object.endObject()
@@ -96,6 +96,8 @@
     let policy: String
     let verifier: ReceiptVerifier
     var recording: RecordingOptions
+    /// Who presents the receipt, where it names no customer itself.
+    var presenter: String?
     let clock: @Sendable () -> Timestamp
 
     typealias Outcome = (verdict: Verdict, acknowledgement: AuditAcknowledgement?)
@@ -103,7 +105,8 @@
     /// The verdict on one receipt; it is recorded when this returns, where the app records.
     ///
     /// - Throws: `AuditError`: then nothing may be answered.
-    func verdict(on bytes: [UInt8]) async throws -> Outcome {
+    func verdict(on body: [UInt8]) async throws -> Outcome {
+      let bytes = ReceiptInputText.stripped(body)
       let checkers = app.configuration.checkers
       let verdict =
         checkers.isEmpty ? verifier.verify(bytes) : await verifier.verify(bytes, checkers: checkers)
@@ -134,6 +137,8 @@
       var places: [Int] = []
       for (verdict, bytes) in verdicts {
         places.append(records.count)
+        var recording = recording
+        if let presenter, verdict.signatureVerified?.appAccountToken == nil { recording.customer = presenter }
         records += [AuditRecord](
           verdict, receipt: bytes, policyDigest: digest, at: now, options: recording)
       }

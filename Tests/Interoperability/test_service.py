@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""receipt-server: its API from outside. Every route with every scope, bad requests of all shapes, batches, erasure."""
+
+import itertools
+import json
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import jsonschema
+import pytest
+
+from service import Service, program
+
+SCOPES = ["verify", "read", "admin", "emulator"]
+
+
+@pytest.fixture(scope="module")
+def description(service) -> dict:
+    return service.get("/openapi.json", key="").json()
+
+
+def operations(description):
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            scope = operation["security"][0]["key"][0] if operation["security"] else None
+            yield method.upper(), re.sub(r"\{[^}]*\}", "1", path), scope, operation
+
+
+def check(description: dict, name: str, value) -> None:
+    """Validates an answer by a schema of the description."""
+    jsonschema.Draft202012Validator(
+        {"$ref": f"#/components/schemas/{name}", "components": description["components"]}
+    ).validate(value)
+
+
+def test_first_line_of_quick_start(tmp_path):
+    """The curl line that the server prints works as it is."""
+    process = subprocess.Popen(
+        [program(), "--data", str(tmp_path / "data"), "--set", "listen.port=0"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )
+    printed = ""
+    while "/openapi.json" not in printed:
+        printed += process.stdout.readline()
+    command = re.search(r"curl .*?/v1/verify", printed, re.DOTALL)[0]
+    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout
+    process.terminate()
+    assert process.wait(timeout=30) == 0
+    assert json.loads(answer)["verdict"] == "valid"
+    assert json.loads(answer)["entry"] == 0
+
+
+def test_every_route_with_every_scope(service, description):
+    """A key opens the routes of its scopes and no other; without a key only the open ones answer."""
+    keys = {scope: service.make_key(scope) for scope in SCOPES}
+    revoked = service.make_key(*SCOPES)
+    service.command("keys", "revoke", revoked.split("_")[1])
+    seen = 0
+    for method, path, scope, _ in operations(description):
+        seen += 1
+        answer = service.request(method, path, key="")
+        assert (answer.status_code == 401) == (scope is not None), (method, path, answer.text)
+        for key in ["rk_000000000000_" + "A" * 43, "x", revoked, f"{keys['verify'][:-1]}!"]:
+            assert (service.request(method, path, key=key).status_code == 401) == (scope is not None), (method, path)
+        for owned, key in keys.items():
+            answer = service.request(method, path, key=key)
+            allowed = scope in (None, owned)
+            assert (answer.status_code not in (401, 403)) == allowed, (method, path, owned, answer.text)
+            if not allowed:
+                assert answer.json()["code"] == "missing-scope"
+    assert seen >= 20
+
+
+def test_other_methods_are_refused(service, description):
+    for path, methods in description["paths"].items():
+        known = {method.upper() for method in methods}
+        for method in {"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"} - known:
+            answer = service.request(method, re.sub(r"\{[^}]*\}", "1", path))
+            assert answer.status_code == 405, (method, path)
+            assert known <= set(answer.headers["Allow"].split(", "))
+
+
+def test_an_app_sees_nothing_of_another(tmp_path):
+    service = Service(tmp_path / "data")
+
+    def second(configuration):
+        other = json.loads(json.dumps(configuration["app"]["demo"]))
+        other["policy"]["default"]["bundleIds"] = ["com.example.other"]
+        configuration["apps"].append("other")
+        configuration["app"]["other"] = other
+
+    service.configure(second)
+    service.start().app = {"app": "demo"}
+    own = service.make_key(*SCOPES, app="demo")
+    other = service.make_key(*SCOPES, app="other")
+    customer = "6b2b7f0e-2f0a-4c0e-9d6a-0a8f3c1d2e4b"
+    presented = service.post("/v1/customers/alice/receipts", key=own, data=service.sample).json()
+    assert presented["entitlements"][0]["customer"] == customer
+    original = presented["verdict"]["transactions"][0]["originalTransactionId"]
+    service.proof(0)
+    assert service.post("/v1/verify", key=other, data=service.sample).json()["verdict"] == "invalid"
+    for path in [
+        f"/v1/entitlements/{original}", f"/v1/entitlements/{original}/history", "/v1/audit/entries/0",
+        "/v1/audit/entries/0/proof",
+    ]:
+        assert service.get(path, key=own).status_code == 200, path
+        assert service.get(path, key=other).status_code == 404, path
+        assert service.get(path, key=other, params={"app": "demo"}).status_code == 404, path
+    assert service.get(f"/v1/customers/{customer}/entitlements", key=other).json()["entitlements"] == []
+    assert service.get("/v1/changes", key=other).json()["changes"] == []
+    assert service.get("/v1/audit/entries", key=other).json()["entries"] == []
+    for name in ["original", "customer"]:
+        value = {"original": original, "customer": customer}[name]
+        assert service.get("/v1/audit/entries", key=own, params={name: value}).json()["entries"]
+        assert service.get("/v1/audit/entries", key=other, params={name: value}).json()["entries"] == []
+    # The log has the entries of all apps.
+    assert service.get("/v1/audit/log/checkpoint", key=own).status_code == 404
+    assert service.get("/v1/audit/log/checkpoint").status_code == 200
+    # Keys see and make those of their app.
+    assert {key["app"] for key in service.get("/v1/keys", key=other).json()["keys"]} == {"other"}
+    wanted = {"name": "n", "scopes": ["read"], "app": "demo"}
+    assert service.post("/v1/keys", key=other, json=wanted).status_code == 403
+    assert service.request("DELETE", f"/v1/keys/{own.split('_')[1]}", key=other).status_code == 404
+    assert service.request("DELETE", f"/v1/customers/{customer}", key=other).json()["purchases"] == 0
+    assert service.get(f"/v1/entitlements/{original}", key=own).status_code == 200
+    # A key for all apps names the app.
+    assert service.post("/v1/verify", data=service.sample).status_code == 400
+    assert service.post("/v1/verify", params={"app": "demo"}, data=service.sample).json()["verdict"] == "valid"
+    assert service.end() == 0
+
+
+def test_answers_are_as_described(service, description):
+    verdict = service.post("/v1/verify", data=service.sample).json()
+    check(description, "verdict", verdict)
+    presented = service.post("/v1/customers/alice/receipts", data=service.sample).json()
+    check(description, "presented-receipt", presented)
+    original = verdict["transactions"][0]["originalTransactionId"]
+    service.proof(verdict["entry"])
+    for path, name in [
+        (f"/v1/entitlements/{original}", "entitlements"), (f"/v1/entitlements/{original}/history", "history"),
+        ("/v1/changes", "changes"), ("/v1/audit/entries", "entries"),
+        (f"/v1/audit/entries/{verdict['entry']}", "audit-entry"),
+        (f"/v1/audit/entries/{verdict['entry']}/proof", "proof"), ("/v1/keys", "keys"),
+    ]:
+        answer = service.get(path).json()
+        check(description, name, answer)
+        assert all(answer.values()), path
+    check(description, "inspection", service.post("/v1/inspect", data=service.sample).json())
+    check(description, "Problem", service.post("/v1/inspect", data=b"nothing").json())
+
+
+def test_batch(service):
+    altered = bytearray(service.sample)
+    altered[-5] ^= 1
+    lines = [service.sample, bytes(altered), b"", b"nonsense", service.sample + b"\r"] * 200
+    answer = service.post("/v1/verify/batch", data=b"\n".join(lines))
+    verdicts = [json.loads(line) for line in answer.text.splitlines()]
+    assert [verdict["index"] for verdict in verdicts] == list(range(len(lines)))
+    assert [verdict["verdict"] for verdict in verdicts] == ["valid", "invalid", "invalid", "invalid", "valid"] * 200
+    assert all("entry" in verdict for verdict in verdicts)
+
+
+def test_batch_is_answered_while_it_is_sent(service):
+    """The verdict on the first receipt comes though nothing more is sent, and so on."""
+    host, port = service.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(
+            f"POST /v1/verify/batch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {service.key}\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n".encode()
+        )
+        received = b""
+        for index in range(5):
+            line = service.sample + b"\n"
+            connection.sendall(b"%x\r\n%s\r\n" % (len(line), line))
+            while f'"index":{index},"verdict":"valid"'.encode() not in received:
+                received += connection.recv(65536)
+        connection.sendall(b"0\r\n\r\n")
+        while not received.endswith(b"0\r\n\r\n"):
+            received += connection.recv(65536)
+
+
+def test_erasure(tmp_path):
+    """After one call nothing names the person: not the files of the database, nor those of the trail, nor the log; the
+    proof that was had before stays good, and so is one had afterwards."""
+    service = Service(tmp_path / "data")
+    with open(tmp_path / "log", "w") as log:
+        service.start(log)
+        customer = "6b2b7f0e-2f0a-4c0e-9d6a-0a8f3c1d2e4b"
+        for customer_named in [customer, "alice-the-customer"]:
+            service.post(f"/v1/customers/{customer_named}/receipts", data=service.sample)
+        service.post("/v1/verify", data=service.sample)
+        assert service.get("/v1/changes").json()["changes"]
+        before = service.proof(0)
+        erased = service.request("DELETE", f"/v1/customers/{customer}")
+        assert erased.json()["purchases"] == 1 and erased.json()["entries"] >= 1
+        assert service.get(f"/v1/customers/{customer}/entitlements").json()["entitlements"] == []
+        assert service.get("/v1/changes").json()["changes"] == []
+        assert service.get("/v1/audit/entries", params={"customer": customer}).json()["entries"] == []
+        after = service.proof(0)
+        assert after["entry"] == before["entry"]
+        # Again: nothing is left, and that is no error.
+        assert service.request("DELETE", f"/v1/customers/{customer}").json()["purchases"] == 0
+        assert service.end() == 0
+    (service.folder / "sample-receipt.jws").unlink()
+    for path in [*service.folder.rglob("*"), tmp_path / "log"]:
+        if path.is_file():
+            contents = path.read_bytes()
+            assert customer.encode() not in contents, path
+            assert customer.replace("-", "").encode() not in contents, path
+
+
+def test_proof_is_checked_by_the_tool(service, receipt_tool, tmp_path):
+    verdict = service.post("/v1/verify", data=service.sample).json()
+    proof = service.proof(verdict["entry"])
+    (tmp_path / "proof").write_text(proof["proof"])
+    (tmp_path / "key").write_text(proof["publicKey"] + "\n")
+    checked = receipt_tool.run("audit", "check", str(tmp_path / "proof"), "--key", str(tmp_path / "key"))
+    assert checked.code == 0, checked
+    (tmp_path / "proof").write_text(proof["proof"].replace("index ", "index 1"))
+    altered = receipt_tool.run("audit", "check", str(tmp_path / "proof"), "--key", str(tmp_path / "key"))
+    assert altered.code != 0
+
+
+# Requests that no client library sends.
+
+
+def exchange(service, request: bytes, timeout=10.0) -> bytes:
+    """What the server answers to bytes, until it closes or is silent."""
+    host, port = service.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=timeout) as connection:
+        connection.sendall(request)
+        connection.settimeout(0.3)
+        received = b""
+        try:
+            while part := connection.recv(65536):
+                received += part
+        except (TimeoutError, ConnectionResetError):
+            pass
+        return received
+
+
+def statuses(received: bytes) -> list[int]:
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d\d\d)", received)]
+
+
+SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+SHAPES = {
+    "two lengths": b"POST /v1/verify HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 40\r\n\r\nabcd",
+    "length and chunks": b"POST /v1/verify HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "length with plus": b"POST /v1/verify HTTP/1.1\r\nHost: a\r\nContent-Length: +4\r\n\r\nabcd",
+    "negative length": b"POST /v1/verify HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+    "length too great": b"POST /v1/verify HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    "unknown coding": b"POST /v1/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    "coding with space": b"POST /v1/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+    "bad chunk": b"POST /v1/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n",
+    "field without colon": b"GET /healthz HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n",
+    "space before the colon": b"GET /healthz HTTP/1.1\r\nHost : a\r\n\r\n",
+    "zero in a field": b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: \x00\r\n\r\n",
+    "great head": b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: " + b"x" * (1 << 17) + b"\r\n\r\n",
+    "many fields": b"GET /healthz HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 5000 + b"\r\n",
+    "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64) + b"\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes_of_smuggling(service, shape):
+    """The server refuses the request or closes; what follows on the connection is never taken for a request of its own."""
+    received = exchange(service, SHAPES[shape] + SMUGGLED)
+    # One answer to the request as far as it went, and one that the rest is no HTTP.
+    assert len(statuses(received)) <= 2, received
+    assert all(400 <= status < 500 for status in statuses(received)), received
+    assert service.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/%00", "/v1/entitlements/%ff", "/v1/entitlements/%zz", "/" + "a" * 8000,
+                                  "/v1/keys/../keys", "/v1/audit/log/../../etc/passwd", "/v1/audit/log/tile/0/%2e%2e",
+                                  "/v1/audit/log/tile/0/x999/x999/999", "/v1/audit/entries/18446744073709551616"])
+def test_odd_paths(service, path):
+    received = exchange(service, f"GET {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {service.key}\r\n\r\n".encode())
+    assert statuses(received) and statuses(received)[0] in (400, 404), received
+
+
+def test_slow_clients_are_cut_off(tmp_path):
+    """A client that sends a byte now and then holds its connection no longer than the deadline, and keeps nobody out."""
+    service = Service(tmp_path / "data")
+    service.settings["limits.requestDeadline"] = "2"
+    service.start()
+    host, port = service.url.removeprefix("http://").split(":")
+    head = f"POST /v1/verify HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {service.key}\r\nContent-Length: 3000\r\n".encode()
+    slow = []
+    for request in itertools.islice(itertools.cycle([b"GET / HT", head[:40], head + b"\r\nabc"]), 60):
+        connection = socket.create_connection((host, int(port)))
+        connection.sendall(request)
+        slow.append(connection)
+    began = time.monotonic()
+    remaining = set(slow)
+    while remaining and time.monotonic() - began < 12:
+        for connection in list(remaining):
+            try:
+                connection.sendall(b"x")
+                connection.setblocking(False)
+                if not connection.recv(1000):
+                    remaining.discard(connection)
+            except BlockingIOError:
+                pass
+            except OSError:
+                remaining.discard(connection)
+            connection.setblocking(True)
+        assert service.post("/v1/verify", data=service.sample).json()["verdict"] == "valid"
+        time.sleep(0.2)
+    assert not remaining, len(remaining)
+    for connection in slow:
+        connection.close()
+    assert service.end() == 0
+
+
+def test_bodies_are_bounded(service):
+    large = b"x" * ((1 << 20) + 1)
+    assert service.post("/v1/verify", data=large).status_code == 413
+    assert service.post("/v1/verify", data=iter([large])).status_code == 413
+    batch = service.post("/v1/verify/batch", data=large + b"\n" + service.sample)
+    verdicts = [json.loads(line) for line in batch.text.splitlines()]
+    assert [verdict["verdict"] for verdict in verdicts] == ["invalid", "valid"]
+    assert verdicts[0]["reason"]["code"] == "malformed"
+
+
+def test_shutdown_finishes_what_was_accepted(tmp_path):
+    service = Service(tmp_path / "data").start()
+    answers = []
+
+    def lines():
+        for _ in range(20):
+            yield (service.sample + b"\n") * 64
+            time.sleep(0.05)
+
+    def send():
+        answers.append(service.post("/v1/verify/batch", data=lines()))
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    time.sleep(0.4)
+    service.process.send_signal(signal.SIGTERM)
+    sender.join(timeout=60)
+    assert service.process.wait(timeout=60) == 0
+    assert len(answers[0].text.splitlines()) == 20 * 64
+
+
+def test_settings_that_cannot_take_effect(tmp_path):
+    service = Service(tmp_path / "data")
+    for name, value, complaint in [
+        ("listen.prot", "1", "no such setting"), ("listen.port", "x", "wrong type"), ("listen.port", "70000", "65535"),
+        ("listen.host", "0.0.0.0", "no TLS"), ("listen.allowPlainHTTP", "true", "no effect"),
+        ("listen.tls.certificates", "/nowhere", "needs both"), ("apps", "a", "app.a"),
+        ("limits.maximumBodyByteCount", "1", "takes"),
+        ("app.demo.policy.default.environments", "moon", "none of"),
+        ("app.demo.policy.default.trust", "nowhere.cer", "nowhere.cer"), ("app.demo.policies", "x", "bundleIds"),
+        ("app.demo.webhooks", "w", "url"),
+    ]:
+        service.settings = {name: value}
+        ended = service.command("serve", "--check-config", check=False)
+        assert ended.returncode == 65 and complaint in ended.stderr, (name, value, ended.stderr)
+    service.settings = {}
+    assert service.command("serve", "--check-config").returncode == 0
