@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  internal import Entitlements
   package import Logging
   internal import ServiceLifecycle
 
@@ -10,28 +11,23 @@
     private let entitlements: ServiceEntitlements
     private let interval: Duration
     private let logger: Logger
-    private let ask: ServiceEntitlements.StoreQuestion
+    private let questions: [String: StoreQuestion]
 
     /// Creates the service.
     ///
     /// - Parameters:
     ///   - entitlements: The entitlements.
+    ///   - apps: The apps, for whom to ask about their subscriptions.
     ///   - interval: How often it looks; a second by default.
     ///   - logger: Takes what goes wrong.
-    ///   - ask: Asks a store.
     package init(
-      _ entitlements: ServiceEntitlements, interval: Duration = .seconds(1), logger: Logger,
-      ask: @escaping ServiceEntitlements.StoreQuestion
+      _ entitlements: ServiceEntitlements, apps: [AppConfiguration], interval: Duration = .seconds(1),
+      logger: Logger
     ) {
       self.entitlements = entitlements
       self.interval = interval
       self.logger = logger
-      self.ask = { app, entitlement in
-        do { return try await ask(app, entitlement) } catch {
-          logger.warning("A store was asked in vain", metadata: ["app": "\(app)", "error": "\(error)"])
-          throw error
-        }
-      }
+      questions = apps.reduce(into: [:]) { $0[$1.name] = $1.storeQuestion }
     }
 
     /// Runs until graceful shutdown or cancellation.
@@ -40,12 +36,22 @@
         while !Task.isCancelled {
           do {
             while try await entitlements.expireDue(limit: 100) == 100 {}
-            try await entitlements.reconcile(ask)
+            try await entitlements.reconcile { try await ask(about: $1, app: $0) }
           } catch {
-            logger.error("Entitlements that are due could not be dealt with", metadata: ["error": "\(error)"])
+            logger.error(
+              "Entitlements that are due could not be dealt with.", metadata: ["error": "\(error)"])
           }
           try? await Task.sleep(for: interval)
         }
+      }
+    }
+
+    private func ask(about entitlement: StoredEntitlement, app: String) async throws -> EntitlementLedger? {
+      do {
+        return try await questions[app]?(entitlement)
+      } catch {
+        logger.warning("A store was asked in vain.", metadata: ["app": "\(app)", "error": "\(error)"])
+        throw error
       }
     }
   }

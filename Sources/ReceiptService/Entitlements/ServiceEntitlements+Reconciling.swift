@@ -6,12 +6,10 @@
   package import GooglePlay
   internal import ReceiptCodec
 
-  extension ServiceEntitlements {
-    /// Asks a store about a subscription; `nil` where nobody can be asked about it.
-    package typealias StoreQuestion =
-      @Sendable (_ app: String, _ entitlement: StoredEntitlement) async throws
-      -> EntitlementLedger?
+  /// Asks a store about a subscription; `nil` where nobody can be asked about it.
+  package typealias StoreQuestion = @Sendable (StoredEntitlement) async throws -> EntitlementLedger?
 
+  extension ServiceEntitlements {
     /// For how long other processes leave a subscription to the one that asks about it.
     private static let claim: Double = 3_600
     /// How long one about which nobody can be asked is left alone.
@@ -22,11 +20,13 @@
     ///
     /// - Parameters:
     ///   - limit: About how many at most.
-    ///   - ask: Asks the store. Where it throws, it is asked again an hour later.
+    ///   - ask: Asks the store of an app. Where it throws, it is asked again an hour later.
     /// - Returns: About how many it was asked; as many as `limit` where there may be more.
     /// - Throws: ``DatabaseError``.
     @discardableResult
-    package func reconcile(limit: Int = 20, _ ask: StoreQuestion) async throws -> Int {
+    package func reconcile(
+      limit: Int = 20, _ ask: @Sendable (_ app: String, StoredEntitlement) async throws -> EntitlementLedger?
+    ) async throws -> Int {
       let now = clock()
       let silent = try await database.write { session in
         let rows = try session.run(

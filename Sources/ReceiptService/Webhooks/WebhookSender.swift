@@ -86,7 +86,7 @@
                 group.addTask { await self.deliver(lease, to: endpoint) }
               }
             } catch {
-              logger.error("Webhooks that are due could not be read", metadata: ["error": "\(error)"])
+              logger.error("Webhooks that are due could not be read.", metadata: ["error": "\(error)"])
             }
             await wake.wait(beyond: seen, atMost: limits.pollInterval)
           }
@@ -134,7 +134,7 @@
       switch outcome {
       case .failed(let message, _), .dead(let message):
         logger.warning(
-          "A webhook was not delivered", metadata: metadata.merging(["error": "\(message)"]) { $1 })
+          "A webhook was not delivered.", metadata: metadata.merging(["error": "\(message)"]) { $1 })
       case .delivered, .interrupted: break
       }
       do {
@@ -142,7 +142,7 @@
       } catch {
         // The lease expires, and it is delivered again.
         logger.error(
-          "What came of a webhook was not stored", metadata: metadata.merging(["error": "\(error)"]) { $1 })
+          "What came of a webhook was not stored.", metadata: metadata.merging(["error": "\(error)"]) { $1 })
       }
     }
   }

@@ -241,7 +241,7 @@
         let entitlements = service.entitlements()
         try await entitlements.record(service.notification(.subscribed, day: 0, F.period(1)), app: "shop")
         let renewed = try service.receipt(F.period(2), day: 30)
-        let ask: ServiceEntitlements.StoreQuestion = { app, entitlement in
+        let ask = { @Sendable (app: String, entitlement: StoredEntitlement) -> EntitlementLedger? in
           #expect(app == "shop")
           #expect(entitlement.identifier == "2000000001")
           var answer = EntitlementLedger()

@@ -34,7 +34,8 @@
     ///
     /// - Parameters:
     ///   - tls: Its certificate, for `https`.
-    ///   - answer: What to answer to a request, which is the n-th from 0.
+    ///   - answer: What to answer to a request, and how many came before it.
+    /// - Throws: Where there is no port.
     init(
       tls: TLSConfiguration? = nil,
       _ answer: @escaping @Sendable (Request, Int) -> Answer = { _, _ in .status(204) }
