@@ -222,10 +222,11 @@ let package = Package(
     .target(
       name: "ReceiptService",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements", "GooglePlay", "PostgreSQL",
-        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptInspection",
-        "ReceiptObservability", "ReceiptVerification",
-        "RemoteChecks", "SQLite", "TransparencyLog",
+        "AppStoreServer", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements",
+        "GooglePlay", "PostgreSQL", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "ReceiptInspection", "ReceiptObservability", "ReceiptVerification", "RemoteChecks", "SQLite",
+        "TransparencyLog",
+        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Server"])),
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
         .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
@@ -235,6 +236,11 @@ let package = Package(
         .product(name: "Mustache", package: "swift-mustache", condition: .when(traits: ["Server"])),
         .product(
           name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Server"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
       ]),
     .executableTarget(
       name: "receipt-server",
@@ -355,6 +361,19 @@ let package = Package(
         .product(
           name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["SwiftNIO"])),
       ]),
+    .testTarget(
+      name: "ReceiptServiceTests",
+      dependencies: [
+        "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec",
+        "ReceiptCrypto", "ReceiptHTTP", "ReceiptService", "ReceiptTesting", "ReceiptVerification", "SQLite",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+      ]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
     .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex", "ReceiptBytes"]),
     .testTarget(
@@ -388,8 +407,8 @@ case "address":
   // The compiler proves the other modules memory safe: they contain no `unsafe` (scripts/lint checks that).
   package.targets.removeAll {
     [
-      "DocumentationTests", "ReceiptInspectionTests", "ReceiptObservabilityTests", "ReceiptSigningTests",
-      "RemoteTests",
+      "DocumentationTests", "ReceiptInspectionTests", "ReceiptObservabilityTests", "ReceiptServiceTests",
+      "ReceiptSigningTests", "RemoteTests",
     ].contains($0.name)
   }
   for target in package.targets where target.name == "StorefrontTests" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Entitlements
+package import Entitlements
 internal import ReceiptBytes
 public import ReceiptCodec
 
@@ -82,22 +82,8 @@ public struct DeveloperNotificationReceiver: Sendable {
     var change = EntitlementLedger()
     guard let id = message.purchase else { return DeveloperUpdate(message: message, change: change) }
     let client = client.calling(for: message.packageName)
-    let asOf = client.time.now()
-    change.apply(message, to: id, at: asOf)
-    do throws(GooglePlayError) {
-      if message.isSubscription {
-        change.apply(try await client.send(.subscription(id.purchaseToken)), to: id, asOf: asOf)
-      } else {
-        change.apply(try await client.send(.product(id.purchaseToken)), to: id, asOf: asOf)
-      }
-    } catch {
-      switch error.code {
-      case .tokenNoLongerValid, .notFound: change.applyUnknownToken(id, asOf: asOf)
-      // The token is none: that will not change.
-      case .invalidRequest: break
-      default: throw error
-      }
-    }
+    change.apply(message, to: id, at: client.time.now())
+    change.merge(try await client.ledger(of: id, isSubscription: message.isSubscription))
     return DeveloperUpdate(message: message, change: change)
   }
 
@@ -134,6 +120,33 @@ public struct DeveloperNotificationReceiver: Sendable {
     return DeveloperMessage(
       messageId: id, publishTime: push.message.publishTime ?? push.message.publishTimeAlias,
       packageName: packageName, notification: notification, json: json)
+  }
+}
+
+extension GooglePlayClient {
+  /// What Google Play answers about a purchase, or that it does not know it, or no longer.
+  ///
+  /// - Throws: ``GooglePlayError`` where the answer must be awaited.
+  package func ledger(
+    of id: PlayEntitlement.ID, isSubscription: Bool
+  ) async throws(GooglePlayError) -> EntitlementLedger {
+    var answer = EntitlementLedger()
+    let asOf = time.now()
+    do throws(GooglePlayError) {
+      if isSubscription {
+        answer.apply(try await send(.subscription(id.purchaseToken)), to: id, asOf: asOf)
+      } else {
+        answer.apply(try await send(.product(id.purchaseToken)), to: id, asOf: asOf)
+      }
+    } catch {
+      switch error.code {
+      case .tokenNoLongerValid, .notFound: answer.applyUnknownToken(id, asOf: asOf)
+      // The token is none: that will not change.
+      case .invalidRequest: break
+      default: throw error
+      }
+    }
+    return answer
   }
 }
 

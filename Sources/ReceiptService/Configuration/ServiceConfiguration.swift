@@ -61,6 +61,8 @@
     public var googlePlayNotifications: DeveloperNotificationReceiver?
     /// Where changes of entitlements are posted.
     public var webhooks: [WebhookEndpoint] = []
+    /// Asks the store about a subscription that went silent; `nil` for an app whose store cannot be asked.
+    package var storeQuestion: StoreQuestion?
 
     /// Creates an app.
     ///

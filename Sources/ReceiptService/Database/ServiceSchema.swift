@@ -51,7 +51,7 @@
           app TEXT NOT NULL, endpoint TEXT NOT NULL, lane TEXT NOT NULL, due BIGINT NOT NULL,
           leased BIGINT NOT NULL, PRIMARY KEY(app, endpoint, lane))
         """,
-        "CREATE INDEX lanes_due ON lanes(due)",
+        "CREATE INDEX lanes_due ON lanes(app, endpoint, due)",
         // Keys of the API. hash: SHA-256 of the secret. app: one app, or empty for all.
         """
         CREATE TABLE api_keys(

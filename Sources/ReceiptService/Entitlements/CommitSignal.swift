@@ -10,6 +10,7 @@
       var count = 0
       var nextWaiter = 0
       var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+      var followers: [CommitSignal] = []
     }
 
     private let state = Mutex(State())
@@ -22,13 +23,17 @@
 
     /// Wakes all who wait.
     package func signal() {
-      let waiters = state.withLock { state in
+      let (waiters, followers) = state.withLock { state in
         state.count += 1
         defer { state.waiters = [:] }
-        return state.waiters.values
+        return (state.waiters.values, state.followers)
       }
       for waiter in waiters { waiter.resume() }
+      for follower in followers { follower.signal() }
     }
+
+    /// Signals another one from now on, too, which is kept as long as this one.
+    package func add(_ follower: CommitSignal) { state.withLock { $0.followers.append(follower) } }
 
     /// Waits until there were more commits than a number of them, at most for some time, or until the task is cancelled.
     package func wait(beyond count: Int, atMost duration: Duration) async {

@@ -45,7 +45,9 @@
     /// The JSON that is told.
     package let body: [UInt8]
 
-    static let columns = "sequence, id, app, name, customer, time, type, body"
+    /// The columns of table `changes` from which it is read.
+    static let columns = ["sequence", "id", "app", "name", "customer", "time", "type", "body"]
+      .map { "changes.\($0)" }.joined(separator: ", ")
 
     init(_ row: DatabaseRow) {
       sequence = row.integer(0)

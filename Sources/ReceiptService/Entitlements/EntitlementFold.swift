@@ -33,6 +33,7 @@
     ///   - customer: Who presented it, in the canonical spelling.
     ///   - heard: When the store said so.
     /// - Returns: How many changes were entered.
+    /// - Throws: ``DatabaseError``.
     func merge(_ ledger: EntitlementLedger, customer: String?, heard: Timestamp) throws -> Int {
       let parts = ledger.parts
       try Self.lock(parts.map { (app, $0.name) }, in: session)

@@ -34,6 +34,7 @@
     ///   - ledger: The part.
     ///   - customer: The customer where the purchase itself names none.
     ///   - instant: When.
+    /// - Throws: Nothing, since it reads what it wrote.
     init?(_ ledger: EntitlementLedger, customer: String?, at instant: Timestamp) throws(MalformedReceipt) {
       var object = JSONWriter()
       object.beginObject()

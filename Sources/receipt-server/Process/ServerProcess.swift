@@ -95,6 +95,8 @@
       var services: [any Service] = [ClosingService { [database] in await database.close() }]
       if let log { services.append(ClosingService { try log.close() }) }
       if let metrics = settings.metrics { services.append(metricsServer(metrics)) }
+      services.append(EntitlementJobs(api.entitlements, apps: settings.service.apps, logger: logger))
+      services.append(WebhookSender(apps: settings.service.apps, api.entitlements, logger: logger))
       services.append(application)
       services.append(ClosingService { [api] in api.beginShutdown() })
       let group = ServiceGroup(

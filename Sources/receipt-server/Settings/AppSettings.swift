@@ -5,7 +5,6 @@
   import Configuration
   import Entitlements
   import Foundation
-  import ReceiptBytes
   import ReceiptCodec
   import ReceiptCrypto
   import ReceiptService
@@ -44,9 +43,7 @@
         throw ServiceConfigurationError("\(place).url", "Name the URL that changes are posted to.")
       }
       let secrets = try reader.stringArray(forKey: "secrets", isSecret: true, default: []).map { text in
-        guard text.hasPrefix("whsec_"), let secret = try? Base64.decode(Array(text.dropFirst(6).utf8)),
-          24...64 ~= secret.count
-        else {
+        guard let secret = StandardWebhookSigner.secret(text) else {
           throw ServiceConfigurationError(
             "\(place).secrets", "A secret is whsec_ and 24 to 64 bytes in base64, as Standard Webhooks says.")
         }

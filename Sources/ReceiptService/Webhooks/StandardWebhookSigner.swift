@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import ReceiptBytes
+  package import ReceiptCodec
+  package import ReceiptCrypto
+
+  /// Signs webhooks as Standard Webhooks says, with a secret that the receiver has
+  /// (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>).
+  ///
+  /// ```
+  /// webhook-id: msg_2c9f2d6ec1f0d3a44b3a5a3f2e5b7c11
+  /// webhook-timestamp: 1759302552
+  /// webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4= v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc=
+  /// ```
+  package struct StandardWebhookSigner: Sendable {
+    /// How secrets begin.
+    package static let secretPrefix = "whsec_"
+    private let secrets: [[UInt8]]
+
+    /// Signs with each of these; several while they are changed.
+    package init(secrets: [[UInt8]]) { self.secrets = secrets }
+
+    /// The bytes of a secret, `whsec_` and 24 to 64 bytes in base64; `nil` for another text.
+    package static func secret(_ text: String) -> [UInt8]? {
+      guard text.hasPrefix(secretPrefix),
+        let bytes = try? Base64.decode(Array(text.utf8.dropFirst(secretPrefix.utf8.count))),
+        24...64 ~= bytes.count
+      else { return nil }
+      return bytes
+    }
+
+    /// The text of a secret.
+    package static func text(_ secret: [UInt8]) -> String { secretPrefix + Base64.encodeToString(secret) }
+
+    /// The headers that sign a webhook.
+    ///
+    /// - Parameters:
+    ///   - id: The same for each attempt.
+    ///   - instant: When it is sent.
+    ///   - body: The body.
+    /// - Returns: Names and values.
+    /// - Throws: `CryptoError` where OpenSSL fails.
+    package func headers(
+      id: String, at instant: Timestamp, body: [UInt8]
+    ) throws(CryptoError) -> [(name: String, value: String)] {
+      let timestamp = String(Int64((instant.millisecondsSince1970 / 1000).rounded(.down)))
+      let message = Array("\(id).\(timestamp).".utf8) + body
+      var signatures: [String] = []
+      for secret in secrets {
+        let code = try HMAC.code(for: message, key: secret, using: .sha256)
+        signatures.append("v1," + Base64.encodeToString(code))
+      }
+      return [
+        ("webhook-id", id), ("webhook-timestamp", timestamp),
+        ("webhook-signature", signatures.joined(separator: " ")),
+      ]
+    }
+  }
+#endif

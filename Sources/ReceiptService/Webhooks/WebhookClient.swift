@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AsyncHTTPClient
+  internal import Dispatch
+  internal import NIOCore
+  internal import NIOHTTP1
+  internal import NIOPosix
+  internal import NIOSSL
+  internal import ReceiptBytes
+  internal import ReceiptCodec
+  internal import ReceiptHTTP
+  internal import Synchronization
+
+  /// Posts webhooks, and not into networks that others must not reach by it.
+  ///
+  /// The host is resolved for each request, every address is checked, and the connection goes to one that was checked: an
+  /// answer of the name server that changes meanwhile does not matter. No redirect is followed.
+  final class WebhookClient: Sendable {
+    /// How long an attempt may take until the head of the answer.
+    let timeout: Duration
+    private let resolve: @Sendable (String) -> [IPAddress]
+    private let isAllowed: @Sendable (IPAddress) -> Bool
+    private let additionalTrustRoots: [NIOSSLCertificate]
+    /// The connections to the address of each host that was used last.
+    private let pinned = Mutex<[Target: PinnedClient]>([:])
+    private let resolving = DispatchQueue(label: "receipt-kit.webhooks.resolving", attributes: .concurrent)
+
+    /// How much of an answer is read, so that the connection can be used again. Nothing in it counts.
+    private static let maximumAnswerByteCount = 1 << 16
+    private static let drainTimeout = Duration.seconds(2)
+    /// How many addresses of a host are tried, one after the other.
+    private static let maximumAddressCount = 4
+
+    private struct Target: Hashable {
+      let host: String
+      /// `nil` where the client resolves the host itself.
+      let address: IPAddress?
+    }
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long an attempt may take until the head of the answer.
+    ///   - additionalTrustRoots: Trusted besides those of the system.
+    ///   - resolve: The addresses of a host; may block.
+    ///   - isAllowed: Whether an endpoint without private networks may have an address.
+    init(
+      timeout: Duration = .seconds(15), additionalTrustRoots: [NIOSSLCertificate] = [],
+      resolve: @escaping @Sendable (String) -> [IPAddress] = { IPAddress.resolve($0) },
+      isAllowed: @escaping @Sendable (IPAddress) -> Bool = { $0.isGlobalUnicast }
+    ) {
+      self.timeout = timeout
+      self.additionalTrustRoots = additionalTrustRoots
+      self.resolve = resolve
+      self.isAllowed = isAllowed
+    }
+
+    /// Posts a change to an endpoint once.
+    func post(_ change: EntitlementChange, to endpoint: WebhookEndpoint, at now: Timestamp) async
+      -> WebhookQueue.Outcome
+    {
+      do {
+        let url = try RemoteURL(endpoint.url, allowsPlainHTTP: endpoint.allowsPrivateNetworks)
+        guard url.isSecure || endpoint.allowsPrivateNetworks else {
+          return .failed("The URL is not https://.")
+        }
+        guard !endpoint.secrets.isEmpty else { return .failed("There is no secret to sign with.") }
+        var request = HTTPClientRequest(url: url.description)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.headers.add(name: UserAgent.header.name, value: UserAgent.header.value)
+        for (name, value) in try StandardWebhookSigner(secrets: endpoint.secrets)
+          .headers(id: change.id, at: now, body: change.body)
+        {
+          request.headers.add(name: name, value: value)
+        }
+        request.body = .bytes(change.body, length: .known(Int64(change.body.count)))
+        return try await send(request, to: try await targets(url, endpoint), at: now)
+      } catch let refusal as Refusal {
+        return .failed(refusal.message)
+      } catch let failure as RemoteURL.Failure {
+        return .failed(failure.description)
+      } catch {
+        return Task.isCancelled ? .interrupted : .failed(ShownText.line("\(error)"))
+      }
+    }
+
+    private struct Refusal: Error { let message: String }
+
+    /// Where to connect: to addresses that were checked.
+    private func targets(_ url: RemoteURL, _ endpoint: WebhookEndpoint) async throws(Refusal) -> [Target] {
+      guard !endpoint.allowsPrivateNetworks else { return [Target(host: url.host, address: nil)] }
+      let addresses = await withCheckedContinuation { continuation in
+        resolving.async { continuation.resume(returning: self.resolve(url.host)) }
+      }
+      guard !addresses.isEmpty else { throw Refusal(message: "The host \(url.host) is unknown.") }
+      if let address = addresses.first(where: { !isAllowed($0) }) {
+        throw Refusal(
+          message:
+            "\(url.host) leads to \(address), which is not in the Internet; allow private networks by name.")
+      }
+      return addresses.prefix(Self.maximumAddressCount).map { Target(host: url.host, address: $0) }
+    }
+
+    private func send(
+      _ request: HTTPClientRequest, to targets: [Target], at now: Timestamp
+    ) async throws -> WebhookQueue.Outcome {
+      let deadline = NIODeadline.now() + TimeAmount(timeout)
+      for (index, target) in targets.enumerated() {
+        let client = client(for: target)
+        do {
+          let response = try await client.http.execute(request, deadline: deadline)
+          let outcome = Self.outcome(of: response, at: now)
+          await Self.drain(response)
+          return outcome
+        } catch let error where Self.isUnconnected(error) && index + 1 < targets.count {
+          continue
+        }
+      }
+      throw Refusal(message: "The host has no address.")
+    }
+
+    private static func isUnconnected(_ error: any Error) -> Bool {
+      error is NIOConnectionError || error as? HTTPClientError == .connectTimeout
+    }
+
+    private static func outcome(of response: HTTPClientResponse, at now: Timestamp) -> WebhookQueue.Outcome {
+      switch response.status.code {
+      case 200..<300: .delivered
+      // Standard Webhooks: the endpoint wants no more of it.
+      case 410: .dead("HTTP 410")
+      default:
+        .failed(
+          "HTTP \(response.status.code)",
+          retryAfter: response.headers.first(name: "retry-after").flatMap { RetryAfter.instant($0, now: now) }
+        )
+      }
+    }
+
+    /// Reads what follows the head, within bounds; beyond them the connection is closed.
+    private static func drain(_ response: HTTPClientResponse) async {
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { _ = try? await response.body.collect(upTo: maximumAnswerByteCount) }
+        group.addTask { try? await Task.sleep(for: drainTimeout) }
+        await group.next()
+        group.cancelAll()
+      }
+    }
+
+    private func client(for target: Target) -> PinnedClient {
+      pinned.withLock { pinned in
+        if let client = pinned[target] { return client }
+        // Of a host that moved the old address is not kept.
+        pinned = pinned.filter { $0.key.host != target.host }
+        var overrides: [String: String] = [:]
+        if let address = target.address { overrides[target.host] = address.description }
+        let client = PinnedClient(overrides, additionalTrustRoots)
+        pinned[target] = client
+        return client
+      }
+    }
+  }
+
+  /// An HTTP client that is shut down when nobody uses it any more.
+  private final class PinnedClient: Sendable {
+    let http: HTTPClient
+
+    init(_ overrides: [String: String], _ additionalTrustRoots: [NIOSSLCertificate]) {
+      var tls = TLSConfiguration.makeClientConfiguration()
+      tls.minimumTLSVersion = .tlsv12
+      tls.additionalTrustRoots = [.certificates(additionalTrustRoots)]
+      var settings = HTTPClient.Configuration(
+        tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: .init(connect: .seconds(5)),
+        decompression: .disabled)
+      settings.httpVersion = .http1Only
+      settings.dnsOverride = overrides
+      // Whoever delivers decides on retries.
+      settings.connectionPool.retryConnectionEstablishment = false
+      http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+    }
+
+    deinit { http.shutdown { _ in } }
+  }
+
+  extension TimeAmount {
+    fileprivate init(_ duration: Duration) { self = .milliseconds(Int64(duration / .milliseconds(1))) }
+  }
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  package import Logging
+  internal import ReceiptCodec
+  internal import ServiceLifecycle
+  internal import Synchronization
+
+  /// Delivers the changes of entitlements to the endpoints of the apps, at least once and in order for each customer, for
+  /// as long as a `ServiceGroup` runs. Several processes may do so on one database.
+  package final class WebhookSender: Service {
+    /// How much is done at once.
+    package struct Limits: Sendable, Hashable {
+      /// The deliveries that are under way.
+      package var concurrentDeliveries = 32
+      /// Those of one endpoint, so that a slow one leaves room for others.
+      package var concurrentDeliveriesPerEndpoint = 8
+      /// For how long a delivery is left to the process that began it: longer than an attempt can take.
+      package var lease = Duration.seconds(120)
+      /// How often it looks for what other processes committed, and for what is due again.
+      package var pollInterval = Duration.seconds(1)
+
+      /// The defaults.
+      package init() {}
+    }
+
+    private struct Key: Hashable {
+      let app: String
+      let endpoint: String
+    }
+
+    /// The endpoints, in order.
+    private let endpoints: [(key: Key, endpoint: WebhookEndpoint)]
+    private let queue: WebhookQueue
+    private let client: WebhookClient
+    private let limits: Limits
+    private let clock: @Sendable () -> Timestamp
+    private let random: @Sendable () -> Double
+    private let logger: Logger
+    /// Signalled by commits, and when a delivery has ended.
+    private let wake = CommitSignal()
+    private let underWay = Mutex<[Key: Int]>([:])
+
+    /// Creates the service.
+    ///
+    /// - Parameters:
+    ///   - apps: The apps with their endpoints.
+    ///   - entitlements: Enters the changes.
+    ///   - limits: How much is done at once.
+    ///   - logger: Takes what goes wrong.
+    package convenience init(
+      apps: [AppConfiguration], _ entitlements: ServiceEntitlements, limits: Limits = Limits(), logger: Logger
+    ) {
+      self.init(
+        apps: apps, entitlements, client: WebhookClient(), limits: limits,
+        random: { Double.random(in: 0..<1) }, logger: logger)
+    }
+
+    init(
+      apps: [AppConfiguration], _ entitlements: ServiceEntitlements, client: WebhookClient, limits: Limits,
+      random: @escaping @Sendable () -> Double, logger: Logger
+    ) {
+      endpoints = apps.flatMap { app in
+        app.webhooks.map { (Key(app: app.name, endpoint: $0.name), $0) }
+      }
+      queue = WebhookQueue(entitlements.database)
+      clock = entitlements.clock
+      self.client = client
+      self.limits = limits
+      self.random = random
+      self.logger = logger
+      entitlements.commits.add(wake)
+    }
+
+    /// Delivers what is due at once, instead of at the next poll: after a replay, for example.
+    package func deliverNow() { wake.signal() }
+
+    /// Runs until graceful shutdown, and ends what is under way; or until cancellation, which gives it up.
+    package func run() async {
+      await withDiscardingTaskGroup { group in
+        await withGracefulShutdownHandler {
+          while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            let seen = wake.count
+            do {
+              for (lease, endpoint) in try await leaseDue() {
+                group.addTask { await self.deliver(lease, to: endpoint) }
+              }
+            } catch {
+              logger.error("Webhooks that are due could not be read.", metadata: ["error": "\(error)"])
+            }
+            await wake.wait(beyond: seen, atMost: limits.pollInterval)
+          }
+        } onGracefulShutdown: {
+          self.wake.signal()
+        }
+      }
+    }
+
+    private func leaseDue() async throws -> [(WebhookQueue.Lease, WebhookEndpoint)] {
+      let now = clock()
+      let counts = underWay.withLock { $0 }
+      var room = limits.concurrentDeliveries - counts.values.reduce(0, +)
+      guard room > 0 else { return [] }
+      let open = endpoints.filter { counts[$0.key, default: 0] < limits.concurrentDeliveriesPerEndpoint }
+      let due = try await queue.database.read { [queue] session in
+        try open.filter {
+          try queue.isDue(app: $0.key.app, endpoint: $0.key.endpoint, at: now, in: session)
+        }
+      }
+      var leases: [(WebhookQueue.Lease, WebhookEndpoint)] = []
+      // Another endpoint is the first each time, so that none waits for ever where room is scarce.
+      for (key, endpoint) in due.shuffled() where room > 0 {
+        let leased = try await queue.lease(
+          app: key.app, endpoint: key.endpoint, at: now, for: limits.lease,
+          limit: min(room, limits.concurrentDeliveriesPerEndpoint - counts[key, default: 0]))
+        underWay.withLock { $0[key, default: 0] += leased.count }
+        room -= leased.count
+        leases += leased.map { ($0, endpoint) }
+      }
+      return leases
+    }
+
+    private func deliver(_ lease: WebhookQueue.Lease, to endpoint: WebhookEndpoint) async {
+      let key = Key(app: lease.change.app, endpoint: lease.endpoint)
+      defer {
+        underWay.withLock { $0[key, default: 0] -= 1 }
+        wake.signal()
+      }
+      let outcome = await client.post(lease.change, to: endpoint, at: clock())
+      let metadata: Logger.Metadata = [
+        "app": "\(lease.change.app)", "endpoint": "\(lease.endpoint)", "webhook-id": "\(lease.change.id)",
+        "attempt": "\(lease.attempts + 1)",
+      ]
+      switch outcome {
+      case .failed(let message, _), .dead(let message):
+        logger.warning(
+          "A webhook was not delivered.", metadata: metadata.merging(["error": "\(message)"]) { $1 })
+      case .delivered, .interrupted: break
+      }
+      do {
+        try await queue.end(lease, outcome, at: clock(), random: random())
+      } catch {
+        // The lease expires, and it is delivered again.
+        logger.error(
+          "What came of a webhook was not stored.", metadata: metadata.merging(["error": "\(error)"]) { $1 })
+      }
+    }
+  }
+#endif

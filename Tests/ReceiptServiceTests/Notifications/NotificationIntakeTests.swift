@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  import AuditTrail
+  import ReceiptCodec
+  @testable import ReceiptService
+  import ReceiptTesting
+  import Synchronization
+  import Testing
+
+  /// The stores' requests, from their bodies to what is stored and answered.
+  @Suite struct NotificationIntakeTests {
+    private typealias F = ServiceFixture
+
+    /// A database that cannot be written to while it is told so.
+    private final class FailingDatabase: ServiceDatabase {
+      private let database: any ServiceDatabase
+      let isFailing = Mutex(true)
+
+      init(_ database: any ServiceDatabase) { self.database = database }
+
+      func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
+      ) async throws -> Result {
+        try await database.write { [self] session in
+          let result = try body(session)
+          if isFailing.withLock({ $0 }) { throw DatabaseError(.full, at: "test", "The disk is full.") }
+          return result
+        }
+      }
+
+      func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
+      ) async throws -> Result { try await database.read(body) }
+
+      func scrub() async throws { try await database.scrub() }
+      func close() async {}
+    }
+
+    @Test("a genuine notification is stored and accepted, once and again")
+    func accepted() async throws {
+      try await withService { service in
+        let entitlements = service.entitlements()
+        let intake = NotificationIntake(entitlements, auditLog: nil)
+        let body = try service.body(.subscribed, day: 0, F.period(1))
+        let answers = [
+          await intake.receive(app: service.app, authorization: nil, body: body),
+          await intake.receive(app: service.app, authorization: nil, body: body),
+        ]
+        #expect(answers.map(\.status) == [200, 200])
+        #expect(answers.map(\.outcome) == [.done, .repeated])
+        #expect(answers[0].id?.count == 36)
+        #expect(answers[0].event == "SUBSCRIBED")
+        #expect(try await entitlements.told() == ["entitlement.granted"])
+      }
+    }
+
+    @Test("what is not genuine is refused, and stores nothing")
+    func refused() async throws {
+      try await withService { service in
+        let entitlements = service.entitlements()
+        let intake = NotificationIntake(entitlements, auditLog: nil)
+        var forged = try service.body(.subscribed, day: 0, F.period(1))
+        forged[forged.count / 2] ^= 1
+        for body in [forged, [], Array("{}".utf8), Array(repeating: 0x20, count: (1 << 20) + 1)] {
+          let answer = await intake.receive(app: service.app, authorization: nil, body: body)
+          #expect(answer.status == 400)
+          #expect(answer.outcome == .refused)
+        }
+        service.app.appStoreNotifications = nil
+        #expect(
+          await intake.receive(
+            app: service.app, authorization: nil, body: try service.body(.test, day: 0)
+          ).status == 404)
+        #expect(try await entitlements.told() == [])
+      }
+    }
+
+    @Test("what cannot be stored is to be delivered again, and then has its effect once")
+    func unavailable() async throws {
+      try await withService { service in
+        let database = FailingDatabase(service.database)
+        let entitlements = ServiceEntitlements(
+          database: database, apps: [service.app], clock: service.clock.reading)
+        let intake = NotificationIntake(entitlements, auditLog: nil)
+        let body = try service.body(.subscribed, day: 0, F.period(1))
+        let answer = await intake.receive(app: service.app, authorization: nil, body: body)
+        #expect(answer.status == 503)
+        #expect(answer.outcome == .failed)
+        #expect(try await entitlements.told() == [])
+        database.isFailing.withLock { $0 = false }
+        #expect(await intake.receive(app: service.app, authorization: nil, body: body).outcome == .done)
+        #expect(try await entitlements.told() == ["entitlement.granted"])
+      }
+    }
+  }
+#endif
