@@ -245,9 +245,9 @@ let package = Package(
     .executableTarget(
       name: "receipt-server",
       dependencies: [
-        "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements", "ReceiptBytes",
-        "ReceiptCodec",
-        "ReceiptCrypto", "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptVerification",
+        "AppStoreServer", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements", "GooglePlay",
+        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient",
+        "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptVerification", "RemoteChecks",
         "TransparencyLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Server"])),

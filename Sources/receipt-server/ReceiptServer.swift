@@ -42,7 +42,7 @@ struct ReceiptServer: AsyncParsableCommand {
           address, the database or the audit trail cannot be used; 70 internal fault;
           73 a file cannot be created.
         """,
-      subcommands: [ServeCommand.self, KeysCommand.self], defaultSubcommand: ServeCommand.self)
+      subcommands: [ServeCommand.self, KeysCommand.self, WebhooksCommand.self], defaultSubcommand: ServeCommand.self)
   #else
     static let configuration = CommandConfiguration(
       commandName: "receipt-server", abstract: "Built without the trait Server: swift build --traits Server")

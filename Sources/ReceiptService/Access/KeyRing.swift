@@ -162,7 +162,7 @@
     package let act: String
     package let details: String
 
-    static func record(
+    package static func record(
       _ act: String, _ details: String, by actor: String, at time: Int64, in session: any DatabaseSession
     ) throws {
       try session.run(

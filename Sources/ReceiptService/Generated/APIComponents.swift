@@ -138,6 +138,60 @@
          "unreachable"
         ]
        },
+       "DeadLetter": {
+        "description": "A delivery that was given up.",
+        "type": "object",
+        "properties": {
+         "attempts": {
+          "description": "How often it was tried.",
+          "type": "integer",
+          "minimum": -9223372036854775808,
+          "maximum": 9223372036854775807
+         },
+         "error": {
+          "description": "What went wrong the last time.",
+          "type": "string"
+         },
+         "change": {
+          "description": "What could not be delivered.",
+          "$ref": "#/components/schemas/ToldChange"
+         }
+        },
+        "required": [
+         "attempts",
+         "error",
+         "change"
+        ],
+        "additionalProperties": false
+       },
+       "Endpoint": {
+        "description": "An endpoint, and what it has not taken.",
+        "type": "object",
+        "properties": {
+         "name": {
+          "description": "Its name.",
+          "type": "string"
+         },
+         "waiting": {
+          "description": "Deliveries that wait.",
+          "type": "integer",
+          "minimum": -9223372036854775808,
+          "maximum": 9223372036854775807
+         },
+         "dead": {
+          "description": "Deliveries that were given up.",
+          "type": "integer",
+          "minimum": -9223372036854775808,
+          "maximum": 9223372036854775807
+         }
+        },
+        "required": [
+         "name",
+         "waiting",
+         "dead"
+        ],
+        "additionalProperties": false
+       },
        "EntryCheck": {
         "description": "What a source said.",
         "type": "object",
@@ -912,6 +966,31 @@
         ],
         "additionalProperties": false
        },
+       "dead-letters": {
+        "description": "Deliveries that were given up.",
+        "type": "object",
+        "properties": {
+         "type": {
+          "const": "dead-letters"
+         },
+         "version": {
+          "const": 1
+         },
+         "letters": {
+          "description": "The letters, in the order of the changes.",
+          "type": "array",
+          "items": {
+           "$ref": "#/components/schemas/DeadLetter"
+          }
+         }
+        },
+        "required": [
+         "type",
+         "version",
+         "letters"
+        ],
+        "additionalProperties": false
+       },
        "entitlement": {
         "description": "What a customer of the App Store is entitled to.",
         "type": "object",
@@ -1441,6 +1520,30 @@
         ],
         "additionalProperties": false
        },
+       "replay": {
+        "description": "Dead letters that will be delivered again.",
+        "type": "object",
+        "properties": {
+         "type": {
+          "const": "replay"
+         },
+         "version": {
+          "const": 1
+         },
+         "count": {
+          "description": "How many.",
+          "type": "integer",
+          "minimum": -9223372036854775808,
+          "maximum": 9223372036854775807
+         }
+        },
+        "required": [
+         "type",
+         "version",
+         "count"
+        ],
+        "additionalProperties": false
+       },
        "rescinded-consent": {
         "description": "A guardian withdrew consent to the app.",
         "type": "object",
@@ -1662,6 +1765,31 @@
          "type",
          "version",
          "verdict"
+        ],
+        "additionalProperties": false
+       },
+       "webhooks": {
+        "description": "The endpoints of an app's webhooks.",
+        "type": "object",
+        "properties": {
+         "type": {
+          "const": "webhooks"
+         },
+         "version": {
+          "const": 1
+         },
+         "endpoints": {
+          "description": "The endpoints, as in the configuration.",
+          "type": "array",
+          "items": {
+           "$ref": "#/components/schemas/Endpoint"
+          }
+         }
+        },
+        "required": [
+         "type",
+         "version",
+         "endpoints"
         ],
         "additionalProperties": false
        }

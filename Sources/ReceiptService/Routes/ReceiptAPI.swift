@@ -29,6 +29,7 @@
     let apps: [String: ServedApp]
     package let entitlements: ServiceEntitlements
     let notifications: NotificationIntake
+    package let webhooks: WebhookQueue
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     private let requestCount = Atomic<Int>(0)
@@ -54,6 +55,7 @@
       self.clock = clock
       keys = KeyRing(database, clock: clock)
       entitlements = ServiceEntitlements(database: database, apps: configuration.apps, clock: clock)
+      webhooks = WebhookQueue(database)
       notifications = NotificationIntake(entitlements, auditLog: configuration.auditLog)
       var apps: [String: ServedApp] = [:]
       for app in configuration.apps {

@@ -10,7 +10,7 @@
   extension ReceiptAPI {
     /// The operations, in the order in which they are described.
     package var routes: [Route] {
-      verificationRoutes + entitlementRoutes + auditRoutes + keyRoutes + statusRoutes
+      verificationRoutes + entitlementRoutes + auditRoutes + webhookRoutes + keyRoutes + statusRoutes
     }
 
     private var statusRoutes: [Route] {

@@ -3,6 +3,7 @@
 #if Server
   import ArgumentParser
   import Foundation
+  import ReceiptHTTPAsyncHTTPClient
   import ReceiptService
   import ReceiptSigning
 
@@ -36,13 +37,17 @@
       config == nil ? DevelopmentSetup(folder: dataFolder ?? "receipt-server-data") : nil
     }
 
+    /// What stores are asked over, for as long as the process runs.
+    private static let transport = Result { try AsyncHTTPClientTransport() }
+
     /// Reads the settings; makes those for development where there are none.
     func settings() async throws -> ServerSettings {
       do {
         try development?.prepare()
         return try ServerSettings(
           try await SettingsReader(
-            file: config ?? development?.configurationFile, assignments: assignments))
+            file: config ?? development?.configurationFile, assignments: assignments),
+          transport: try Self.transport.get())
       } catch let error as ServiceConfigurationError {
         throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
       } catch let error as SigningError {

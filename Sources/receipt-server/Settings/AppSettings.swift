@@ -7,13 +7,14 @@
   import Foundation
   import ReceiptCodec
   import ReceiptCrypto
+  import ReceiptHTTP
   import ReceiptService
   import ReceiptVerification
 
   extension ServerSettings {
     /// An app of the configuration.
-    static func app(_ name: String, _ reader: ConfigReader, _ settings: SettingsReader) throws
-      -> AppConfiguration
+    static func app(_ name: String, _ reader: ConfigReader, _ settings: SettingsReader, _ transport: any HTTPTransport
+    ) throws -> AppConfiguration
     {
       let place = "app.\(name)"
       var policies: [String: ReceiptVerifier] = [:]
@@ -24,10 +25,12 @@
       var app = try AppConfiguration(name: name, policies: policies)
       app.recordsVerdicts = reader.bool(forKey: "record", default: false)
       app.recording.keepsReceipt = reader.bool(forKey: "keepReceipts", default: true)
-      if reader.bool(forKey: "notifications", default: false) {
-        app.appStoreNotifications = policies[AppConfiguration.defaultPolicy].map {
-          NotificationReceiver(verifier: $0)
+      if let verifier = policies[AppConfiguration.defaultPolicy] {
+        if reader.bool(forKey: "notifications", default: false) {
+          app.appStoreNotifications = NotificationReceiver(verifier: verifier)
         }
+        try StoreSettings(reader: reader, settings: settings, place: place, transport: transport).apply(
+          to: &app, verifier)
       }
       app.webhooks = try reader.stringArray(forKey: "webhooks", default: []).map { endpoint in
         try webhook(

@@ -7,6 +7,7 @@
   import Foundation
   import ReceiptCodec
   import ReceiptCrypto
+  import ReceiptHTTP
   import ReceiptService
   import ReceiptSigning
   import ReceiptVerification
@@ -33,8 +34,11 @@
     var trail: TrailSettings?
     var service: ServiceConfiguration
 
+    /// - Parameters:
+    ///   - settings: The settings.
+    ///   - transport: What stores are asked over.
     /// - Throws: `ServiceConfigurationError` for what cannot take effect.
-    init(_ settings: SettingsReader) throws {
+    init(_ settings: SettingsReader, transport: any HTTPTransport) throws {
       let reader = settings.reader
       listener = try Self.listener(reader.scoped(to: "listen"), settings, named: "listen", defaultPort: 8080)
       if reader.int(forKey: "metrics.port") != nil || reader.string(forKey: "metrics.host") != nil {
@@ -58,7 +62,7 @@
         throw ServiceConfigurationError("apps", "Name at least one app: \"apps\": [\"shop\"].")
       }
       service = ServiceConfiguration(
-        apps: try names.map { try Self.app($0, reader.scoped(to: ConfigKey(["app", $0])), settings) })
+        apps: try names.map { try Self.app($0, reader.scoped(to: ConfigKey(["app", $0])), settings, transport) })
       service.limits = try Self.limits(reader.scoped(to: "limits"))
       service.publicURL = reader.string(forKey: "public.url")
       service.allowsPlainHTTP = listener.tls == nil

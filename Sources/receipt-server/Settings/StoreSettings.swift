@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  import AppStoreServer
+  import Configuration
+  import Entitlements
+  import Foundation
+  import GooglePlay
+  import ReceiptCodec
+  import ReceiptHTTP
+  import ReceiptService
+  import ReceiptSigning
+  import ReceiptVerification
+  import RemoteChecks
+
+  /// How an app's stores are asked, and how they notify: credentials and addresses.
+  struct StoreSettings {
+    let reader: ConfigReader
+    let settings: SettingsReader
+    let place: String
+    let transport: any HTTPTransport
+
+    /// What is to be asked after the local checks: `app-store`, `google-play`, `ocsp`.
+    func apply(to app: inout AppConfiguration, _ verifier: ReceiptVerifier) throws {
+      let appStore = try appStoreClients(verifier)
+      let googlePlay = try googlePlayClient()
+      for name in reader.stringArray(forKey: "checkers", default: []) {
+        switch name {
+        case "app-store":
+          guard !appStore.isEmpty else {
+            throw ServiceConfigurationError("\(place).checkers", "\"app-store\" needs \(place).appStore.keyFile.")
+          }
+          app.checkers.append(AppStoreServerChecker(clients: appStore))
+        case "google-play":
+          guard let googlePlay else {
+            throw ServiceConfigurationError(
+              "\(place).checkers", "\"google-play\" needs \(place).googlePlay.serviceAccount.")
+          }
+          app.checkers.append(GooglePlayChecker(client: googlePlay))
+        case "ocsp": app.checkers.append(RevocationChecker(transport: transport))
+        default:
+          throw ServiceConfigurationError(
+            "\(place).checkers", "\"\(name)\" is none of: app-store, google-play, ocsp.")
+        }
+      }
+      try receivePushes(app: &app, googlePlay)
+      guard !appStore.isEmpty || googlePlay != nil else { return }
+      app.storeQuestion = { entitlement in
+        for client in appStore {
+          if let answer = try await entitlement.ask(client) { return answer }
+        }
+        guard let googlePlay else { return nil }
+        return try await entitlement.ask(googlePlay)
+      }
+    }
+
+    private func url(_ name: String) throws -> RemoteURL? {
+      try reader.string(forKey: ConfigKey(name)).map { text in
+        do throws(RemoteURL.Failure) {
+          return try RemoteURL(text)
+        } catch {
+          throw ServiceConfigurationError("\(place).\(name)", "\(text): \(error.description)")
+        }
+      }
+    }
+
+    private func contents(_ name: String) throws -> [UInt8]? {
+      try reader.string(forKey: ConfigKey(name)).map { path in
+        do {
+          return try FileStore.read(settings.path(path))
+        } catch {
+          throw ServiceConfigurationError("\(place).\(name)", "\(error)")
+        }
+      }
+    }
+
+    private func appStoreClients(_ verifier: ReceiptVerifier) throws -> [AppStoreServerClient] {
+      let names = ["appStore.keyID", "appStore.issuerID", "appStore.bundleID"]
+      let values = names.map { reader.string(forKey: ConfigKey($0)) }
+      let base = try url("appStore.url")
+      guard let key = try contents("appStore.keyFile") else {
+        guard let index = values.firstIndex(where: { $0 != nil }) else {
+          if base == nil { return [] }
+          throw ServiceConfigurationError("\(place).appStore.url", "It needs appStore.keyFile.")
+        }
+        throw ServiceConfigurationError("\(place).\(names[index])", "It needs appStore.keyFile.")
+      }
+      guard let keyID = values[0], let issuerID = values[1] else {
+        throw ServiceConfigurationError(
+          "\(place).appStore.keyFile", "It needs appStore.keyID and appStore.issuerID.")
+      }
+      var bundle = values[2]
+      if bundle == nil, case .oneOf(let bundles) = verifier.policy.bundleIds, bundles.count == 1 {
+        bundle = bundles.first
+      }
+      guard let bundle else {
+        throw ServiceConfigurationError("\(place).appStore.bundleID", "Name the app that is asked about.")
+      }
+      do {
+        let signer = try DeveloperSigner(
+          privateKey: SigningIdentity.privateKey(inFile: key), keyId: keyID, issuerId: issuerID,
+          bundleId: bundle)
+        return verifier.policy.environments.intersection([.production, .sandbox]).map { environment in
+          var policy = VerificationPolicy(bundleIds: .oneOf([bundle]), environments: [environment])
+          policy.markers = verifier.policy.markers
+          let usual: AppStoreServerAddress = environment == .production ? .production : .sandbox
+          return AppStoreServerClient(
+            transport: transport, signer: signer,
+            address: base.map { AppStoreServerAddress(environment, at: $0) } ?? usual,
+            verifier: ReceiptVerifier(
+              trust: verifier.trust, policy: policy, intermediates: verifier.intermediates))
+        }
+      } catch {
+        throw ServiceConfigurationError("\(place).appStore.keyFile", "\(error)")
+      }
+    }
+
+    private func googlePlayClient() throws -> GooglePlayClient? {
+      let package = reader.string(forKey: "googlePlay.package")
+      let tokenURL = try url("googlePlay.tokenURL")
+      let base = try url("googlePlay.url")
+      guard let account = try contents("googlePlay.serviceAccount") else {
+        guard package == nil, tokenURL == nil, base == nil else {
+          throw ServiceConfigurationError("\(place).googlePlay", "It needs googlePlay.serviceAccount.")
+        }
+        return nil
+      }
+      guard let package else {
+        throw ServiceConfigurationError("\(place).googlePlay.package", "Name the app, by its package name.")
+      }
+      do {
+        return GooglePlayClient(
+          transport: transport, account: try ServiceAccount(keyFile: account), packageName: package,
+          address: base.map { GooglePlayAddress(at: $0, tokenURL: tokenURL) }
+            ?? GooglePlayAddress.google(tokenURL: tokenURL))
+      } catch {
+        throw ServiceConfigurationError("\(place).googlePlay.serviceAccount", "\(error)")
+      }
+    }
+
+    private func receivePushes(app: inout AppConfiguration, _ client: GooglePlayClient?) throws {
+      let audience = reader.string(forKey: "googlePlay.pushAudience")
+      let email = reader.string(forKey: "googlePlay.pushEmail")
+      let keys = try url("googlePlay.pushKeysURL")
+      switch (audience, email) {
+      case (nil, nil):
+        guard keys == nil else {
+          throw ServiceConfigurationError("\(place).googlePlay.pushKeysURL", "It needs googlePlay.pushAudience.")
+        }
+      case (let audience?, let email?):
+        guard let client else {
+          throw ServiceConfigurationError(
+            "\(place).googlePlay.pushAudience", "It needs googlePlay.serviceAccount.")
+        }
+        app.googlePlayNotifications = DeveloperNotificationReceiver(
+          verifier: PushTokenVerifier(
+            audience: audience, email: email, transport: transport,
+            keys: keys ?? PushTokenVerifier.googleKeys), client: client)
+      default:
+        throw ServiceConfigurationError(
+          "\(place).googlePlay", "Pushes need both googlePlay.pushAudience and googlePlay.pushEmail.")
+      }
+    }
+  }
+#endif

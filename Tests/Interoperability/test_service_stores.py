@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""End to end: store-emulator sells and notifies, receipt-server records, folds and tells, a backend takes the webhooks and
+checks them with the package standardwebhooks. Any of the three may be killed at any time."""
+
+import base64
+import collections
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from emulator import Emulator
+from service import Service
+
+MONTHLY = "com.example.plan.monthly"
+YEARLY = "com.example.plan.yearly"
+SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
+OLD_SECRET = "whsec_" + base64.b64encode(bytes(range(24))).decode()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Team:
+    """The three processes, each on a port of its own that outlives it."""
+
+    def __init__(self, folder: pathlib.Path, receipt_tool, failures=0.0, clock=None):
+        self.folder, self.failures, self.clock = folder, failures, clock
+        self.ports = {"service": free_port(), "backend": free_port()}
+        self.shop = folder / "shop"
+        assert receipt_tool.run("store", "init", "--store", self.shop).code == 0
+        self.service = Service(folder / "data")
+        self.start_emulator()
+        self.bundle = self.emulator.developer["bundleId"]
+        self.service.configure(self.configure)
+        self.service.settings = {"listen.port": str(self.ports["service"])}
+        self.start_service()
+        self.start_backend()
+
+    def configure(self, configuration):
+        app = configuration["app"]["demo"]
+        # The store's clock is put forward, so that it tries notifications again.
+        skew = 60 if self.clock else 400 * 86_400
+        app["policy"]["default"] |= {
+            "bundleIds": [self.bundle], "trust": [self.emulator.ready["root"]], "allowedClockSkew": skew,
+        }
+        app["webhooks"] = ["backend"]
+        app["webhook"] = {
+            "backend": {
+                # While secrets are changed both sign; the backend knows one.
+                "url": f"http://127.0.0.1:{self.ports['backend']}/hooks", "secrets": [OLD_SECRET, SECRET],
+                "allowPrivateNetworks": True,
+            }
+        }
+        developer = self.emulator.developer
+        app["appStore"] = {
+            "keyFile": self.emulator.ready["developerKey"], "keyID": developer["keyId"], "issuerID": developer["issuerId"],
+            "bundleID": self.bundle, "url": "http://127.0.0.1:1",
+        }
+
+    def start_emulator(self):
+        self.emulator = Emulator(
+            os.environ["STORE_EMULATOR"], self.folder / "state", "--no-token-checks", "--sandbox-retries",
+            "--clock-rate", "0", *(["--clock", self.clock] if self.clock else ["--store", str(self.shop)]),
+            "--notification-url", f"http://127.0.0.1:{self.ports['service']}/v1/notifications/demo",
+        )  # fmt: skip
+
+    def start_service(self):
+        self.service.start()
+
+    def start_backend(self):
+        self.backend = subprocess.Popen(
+            [sys.executable, pathlib.Path(__file__).parent / "backend.py", str(self.ports["backend"]),
+             str(self.folder / "backend.sqlite"), SECRET, str(self.failures)],
+            stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert self.backend.stdout.readline()
+
+    def kill(self, part: str):
+        """Kills a process and starts it again."""
+        process = {"emulator": self.emulator.process, "service": self.service.process, "backend": self.backend}[part]
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=30)
+        getattr(self, f"start_{part}")()
+
+    def told(self) -> list[tuple[str, str, dict]]:
+        """What the backend was told, each change once, in the order of arrival: customer, original transaction, change."""
+        with sqlite3.connect(self.folder / "backend.sqlite") as database:
+            assert database.execute("SELECT * FROM refused").fetchall() == []
+            rows = database.execute("SELECT customer, original, body FROM told ORDER BY arrived").fetchall()
+        return [(customer, original, json.loads(body)) for customer, original, body in rows]
+
+    def wait(self, condition, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not (found := condition()):
+            assert time.monotonic() < deadline, self.told()[-3:]
+            time.sleep(0.1)
+        return found
+
+    def end(self):
+        self.emulator.stop()
+        assert self.service.end() == 0
+        self.backend.kill()
+        self.backend.wait()
+        self.backend.stdout.close()
+
+
+def test_a_subscription_s_life_is_told(tmp_path, receipt_tool):
+    team = Team(tmp_path, receipt_tool, clock="2025-10-01T00:00:00Z")
+    control = lambda name, **members: team.emulator.control("POST", name, members)  # noqa: E731
+    token = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
+    original = control("buy", account="alice", productId=MONTHLY, appAccountToken=token)["transactionId"]
+    control("advance", by="P1M")
+    control("billing", account="alice", fails=True)
+    control("advance", by="P1M")
+    control("advance", by="P2M")
+    control("billing", account="alice", fails=False)
+    latest = control("buy", account="alice", productId=MONTHLY, appAccountToken=token)["transactionId"]
+    control("refund", transactionId=latest, reason="ISSUE")
+    types = lambda: [change["type"].removeprefix("entitlement.") for _, _, change in team.told()]  # noqa: E731
+    team.wait(lambda: types() and types()[-1] == "refunded")
+    told = team.told()
+    assert {(customer, name) for customer, name, _ in told} == {(token, original)}
+    assert types()[0] == "granted" and "renewed" in types() and types()[-1] == "refunded"
+    history = team.service.get(f"/v1/entitlements/{original}/history").json()
+    assert [c["change"]["type"] for c in history["changes"]] == [change["type"] for _, _, change in told]
+    assert history["entitlements"][0]["entitlement"]["grantsAccess"] is False
+    # Each notification is in the audit trail, and its entry can be proven.
+    kinds = {entry.get("notificationType") for entry in history["entries"]}
+    assert {"SUBSCRIBED", "DID_RENEW", "REFUND"} <= kinds
+    team.service.proof(history["entries"][0]["index"])
+    team.end()
+
+
+def test_killing_any_of_the_three_loses_and_doubles_nothing(tmp_path, receipt_tool):
+    generator = random.Random(22)
+    team = Team(tmp_path, receipt_tool, failures=0.1)
+    sold: dict[str, str] = {}
+    for number in range(int(os.environ.get("RECEIPTKIT_KILLS", "12"))):
+        team.kill(generator.choice(["emulator", "service", "backend"]))
+        token = f"00000000-0000-4000-8000-{number:012x}"
+        request = {"account": f"account-{number}", "productId": MONTHLY, "appAccountToken": token, "requestId": f"buy-{number}"}
+        killed = generator.random()
+        if killed < 0.3:
+            # In the midst of the notification.
+            timer = subprocess.Popen(["sh", "-c", f"sleep {generator.uniform(0, 0.05)}; kill -9 {team.service.process.pid}"])
+        sold[token] = team.emulator.control("POST", "buy", request)["transactionId"]
+        if killed < 0.3:
+            timer.wait()
+            team.service.process.wait(timeout=30)
+            team.start_service()
+    # The App Store's own retries, after hours, and all of the store's time: nothing is lost.
+    deadline = time.monotonic() + 90
+    granted: dict = {}
+    while set(granted) != set(sold) and time.monotonic() < deadline:
+        team.emulator.control("POST", "advance", {"by": 3600})
+        time.sleep(0.3)
+        granted = {customer: name for customer, name, change in team.told() if change["type"] == "entitlement.granted"}
+    assert granted == sold
+    counts = collections.Counter(customer for customer, _, change in team.told() if change["type"] == "entitlement.granted")
+    assert set(counts.values()) == {1}
+    waiting = lambda: team.service.get("/v1/webhooks").json()["endpoints"][0]  # noqa: E731
+    assert waiting()["dead"] == 0
+    team.end()
+    checked = receipt_tool.run("audit", "fsck", tmp_path / "data" / "audit.sqlite")
+    assert checked.code == 0, checked
+
+
+@pytest.mark.parametrize("rounds", [int(os.environ.get("RECEIPTKIT_KILLS", "6"))])
+def test_what_was_acknowledged_survives_kills(tmp_path, receipt_tool, rounds):
+    """kill -9 while verdicts are recorded: each acknowledged entry is there afterwards with its receipt."""
+    from independent import jws, pki
+
+    import samples
+
+    store = pki.Store()
+    leaf = store.leaf()
+    root = tmp_path / "root.cer"
+    root.write_bytes(store.root.der)
+    service = Service(tmp_path / "data")
+
+    def configure(configuration):
+        policy = configuration["app"]["demo"]["policy"]["default"]
+        policy |= {"bundleIds": [samples.BUNDLE], "trust": [str(root)]}
+
+    service.configure(configure)
+    generator = random.Random(7)
+    acknowledged: dict[str, int] = {}
+    number = 0
+    for _ in range(rounds):
+        service.start()
+        killer = subprocess.Popen(
+            ["sh", "-c", f"sleep {generator.uniform(0.05, 0.6)}; kill -9 {service.process.pid}"]
+        )
+        try:
+            while True:
+                number += 1
+                transaction = samples.TRANSACTION | {"transactionId": str(10**15 + number)}
+                answer = service.post("/v1/verify", data=jws.sign(transaction, leaf)).json()
+                assert answer["verdict"] == "valid"
+                acknowledged[transaction["transactionId"]] = answer["entry"]
+        except OSError:
+            pass
+        killer.wait()
+        service.process.wait(timeout=30)
+    service.start()
+    assert len(set(acknowledged.values())) == len(acknowledged) > 0
+    for transaction, entry in acknowledged.items():
+        assert service.get(f"/v1/audit/entries/{entry}").json()["transactionId"] == transaction
+    assert service.end() == 0
+    assert receipt_tool.run("audit", "fsck", tmp_path / "data" / "audit.sqlite").code == 0
