@@ -15,8 +15,8 @@
       package var concurrentDeliveries = 32
       /// Those of one endpoint, so that a slow one leaves room for others.
       package var concurrentDeliveriesPerEndpoint = 8
-      /// For how long a delivery is left to the process that began it: longer than an attempt can take.
-      package var lease = Duration.seconds(120)
+      /// For how long a delivery is left to the process that began it: longer than an attempt can take, which is 17 s.
+      package var lease = Duration.seconds(30)
       /// How often it looks for what other processes committed, and for what is due again.
       package var pollInterval = Duration.seconds(1)
 
