@@ -364,8 +364,10 @@ let package = Package(
     .testTarget(
       name: "ReceiptServiceTests",
       dependencies: [
-        "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec",
-        "ReceiptCrypto", "ReceiptHTTP", "ReceiptService", "ReceiptTesting", "ReceiptVerification", "SQLite",
+        "AppStoreEmulator", "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay",
+        "GooglePlayEmulator", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "ReceiptService", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront",
+        "TransparencyLog",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Server"])),

@@ -17,7 +17,7 @@
   /// The host is resolved for each request, every address is checked, and the connection goes to one that was checked: an
   /// answer of the name server that changes meanwhile does not matter. No redirect is followed.
   final class WebhookClient: Sendable {
-    /// How long an attempt may take until the head of the answer.
+    /// How long an attempt may take until the head of the answer, the name server's answer included.
     let timeout: Duration
     private let resolve: @Sendable (String) -> [IPAddress]
     private let isAllowed: @Sendable (IPAddress) -> Bool
@@ -76,7 +76,8 @@
           request.headers.add(name: name, value: value)
         }
         request.body = .bytes(change.body, length: .known(Int64(change.body.count)))
-        return try await send(request, to: try await targets(url, endpoint), at: now)
+        let deadline = NIODeadline.now() + TimeAmount(timeout)
+        return try await send(request, to: try await targets(url, endpoint), by: deadline, at: now)
       } catch let refusal as Refusal {
         return .failed(refusal.message)
       } catch let failure as RemoteURL.Failure {
@@ -91,8 +92,8 @@
     /// Where to connect: to addresses that were checked.
     private func targets(_ url: RemoteURL, _ endpoint: WebhookEndpoint) async throws(Refusal) -> [Target] {
       guard !endpoint.allowsPrivateNetworks else { return [Target(host: url.host, address: nil)] }
-      let addresses = await withCheckedContinuation { continuation in
-        resolving.async { continuation.resume(returning: self.resolve(url.host)) }
+      guard let addresses = await addresses(of: url.host) else {
+        throw Refusal(message: "The name server did not answer in time.")
       }
       guard !addresses.isEmpty else { throw Refusal(message: "The host \(url.host) is unknown.") }
       if let address = addresses.first(where: { !isAllowed($0) }) {
@@ -103,10 +104,23 @@
       return addresses.prefix(Self.maximumAddressCount).map { Target(host: url.host, address: $0) }
     }
 
+    /// The addresses of a host; `nil` where they do not come in time.
+    private func addresses(of host: String) async -> [IPAddress]? {
+      await withCheckedContinuation { continuation in
+        let waiting = Mutex<CheckedContinuation<[IPAddress]?, Never>?>(continuation)
+        let answer = { @Sendable (addresses: [IPAddress]?) in
+          waiting.withLock { $0.take() }?.resume(returning: addresses)
+        }
+        resolving.async { answer(self.resolve(host)) }
+        resolving.asyncAfter(deadline: .now() + .milliseconds(Int(timeout / .milliseconds(1)))) {
+          answer(nil)
+        }
+      }
+    }
+
     private func send(
-      _ request: HTTPClientRequest, to targets: [Target], at now: Timestamp
+      _ request: HTTPClientRequest, to targets: [Target], by deadline: NIODeadline, at now: Timestamp
     ) async throws -> WebhookQueue.Outcome {
-      let deadline = NIODeadline.now() + TimeAmount(timeout)
       for (index, target) in targets.enumerated() {
         let client = client(for: target)
         do {

@@ -7,7 +7,8 @@
   internal import Synchronization
 
   /// Delivers the changes of entitlements to the endpoints of the apps, at least once and in order for each customer, for
-  /// as long as a `ServiceGroup` runs. Several processes may do so on one database.
+  /// as long as a `ServiceGroup` runs. Several processes may do so on one database. After a replay
+  /// ``ServiceEntitlements/commits`` is to be signalled, too.
   package final class WebhookSender: Service {
     /// How much is done at once.
     package struct Limits: Sendable, Hashable {
@@ -15,8 +16,8 @@
       package var concurrentDeliveries = 32
       /// Those of one endpoint, so that a slow one leaves room for others.
       package var concurrentDeliveriesPerEndpoint = 8
-      /// For how long a delivery is left to the process that began it: longer than an attempt can take.
-      package var lease = Duration.seconds(120)
+      /// For how long a delivery is left to the process that began it: longer than an attempt can take, which is 17 s.
+      package var lease = Duration.seconds(30)
       /// How often it looks for what other processes committed, and for what is due again.
       package var pollInterval = Duration.seconds(1)
 
@@ -71,9 +72,6 @@
       self.logger = logger
       entitlements.commits.add(wake)
     }
-
-    /// Delivers what is due at once, instead of at the next poll: after a replay, for example.
-    package func deliverNow() { wake.signal() }
 
     /// Runs until graceful shutdown, and ends what is under way; or until cancellation, which gives it up.
     package func run() async {

@@ -277,7 +277,7 @@
         consent = try EntitlementLedger(
           decoding: Array(
             """
-            {"version":1,"purchases":[],"rescindedConsents":[{"environment":"Sandbox",\
+            {"version":1,"purchases":[],"rescindedConsents":[{"environment":"sandbox",\
             "bundleId":"com.example.app","appTransactionId":"700","fact":{"signedDate":1760000000000}}]}
             """.utf8))
         #expect(try await entitlements.merge(consent, app: "shop") == 1)

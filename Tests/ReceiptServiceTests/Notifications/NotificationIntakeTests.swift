@@ -7,6 +7,7 @@
   import ReceiptTesting
   import Synchronization
   import Testing
+  import TransparencyLog
 
   /// The stores' requests, from their bodies to what is stored and answered.
   @Suite struct NotificationIntakeTests {
@@ -90,6 +91,38 @@
         #expect(try await entitlements.told() == [])
         database.isFailing.withLock { $0 = false }
         #expect(await intake.receive(app: service.app, authorization: nil, body: body).outcome == .done)
+        #expect(try await entitlements.told() == ["entitlement.granted"])
+      }
+    }
+
+    @Test("the verdict is in the audit trail before the store is told, and forgeries are not")
+    func recorded() async throws {
+      try await withService { service in
+        service.app.recordsVerdicts = true
+        let signer = try NoteSignerKey.generate(name: "example.com/test")
+        let log = try AuditLog.create(
+          in: MemoryStorage(), configuration: TrailConfiguration(origin: "example.com/test"), signer: signer,
+          checkpoints: MemoryCheckpointStore())
+        let database = FailingDatabase(service.database)
+        let entitlements = ServiceEntitlements(
+          database: database, apps: [service.app], clock: service.clock.reading)
+        let intake = NotificationIntake(entitlements, auditLog: log)
+        func entries() async throws -> Int {
+          try await log.read { try $0.history(original: "2000000001").count }
+        }
+        var forged = try service.body(.subscribed, day: 0, F.period(1))
+        let body = forged
+        forged[forged.count / 2] ^= 1
+        #expect(await intake.receive(app: service.app, authorization: nil, body: forged).status == 400)
+        #expect(try await entries() == 0)
+        #expect(await intake.receive(app: service.app, authorization: nil, body: body).status == 503)
+        #expect(try await entries() == 1)
+        database.isFailing.withLock { $0 = false }
+        #expect(await intake.receive(app: service.app, authorization: nil, body: body).outcome == .done)
+        #expect(try await entries() == 1)
+        try log.close()
+        let other = try service.body(.didRenew, day: 30, F.period(2))
+        #expect(await intake.receive(app: service.app, authorization: nil, body: other).status == 503)
         #expect(try await entitlements.told() == ["entitlement.granted"])
       }
     }

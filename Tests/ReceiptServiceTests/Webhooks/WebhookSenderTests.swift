@@ -222,7 +222,7 @@
           #expect(
             try await queue.replay(app: "shop", endpoint: "backend", id: letter.change.id, at: clock.now) == 1
           )
-          sender.deliverNow()
+          entitlements.commits.signal()
           try await Self.eventually("replayed") { try await Self.isEmpty(service) }
           #expect(receiver.ids.last == letter.change.id)
         }
