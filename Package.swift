@@ -235,7 +235,8 @@ let package = Package(
         .product(name: "Mustache", package: "swift-mustache", condition: .when(traits: ["Server"])),
         .product(
           name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Server"])),
-      ]),
+      ],
+      exclude: ["Console/Assets"]),
     .executableTarget(
       name: "receipt-server",
       dependencies: [

@@ -31,6 +31,10 @@
     let notifications: NotificationIntake
     let clock: @Sendable () -> Timestamp
     let logger: Logger
+    let templates: ConsoleTemplates
+    let sessions: ConsoleSessions
+    let loginLimit = LoginLimit()
+    let recentRequests = RecentRequests()
     private let requestCount = Atomic<Int>(0)
     let batchCount = Atomic<Int>(0)
     private let isEnding = Atomic<Bool>(false)
@@ -52,7 +56,10 @@
       self.database = database
       self.logger = logger
       self.clock = clock
-      keys = KeyRing(database, clock: clock)
+      let keys = KeyRing(database, clock: clock)
+      self.keys = keys
+      sessions = ConsoleSessions(database: database, keys: keys, clock: clock)
+      templates = try ConsoleTemplates()
       entitlements = ServiceEntitlements(database: database, apps: configuration.apps, clock: clock)
       notifications = NotificationIntake(entitlements, auditLog: configuration.auditLog)
       var apps: [String: ServedApp] = [:]
@@ -80,6 +87,14 @@
           }
         }
       }
+      refuseOtherMethods(than: methods, on: router)
+      if configuration.servesConsole { addConsoleRoutes(to: router) }
+    }
+
+    /// Answers the methods that a path does not take.
+    func refuseOtherMethods(
+      than methods: [String: [HTTPRequest.Method]], on router: Router<ServiceContext>
+    ) {
       let others: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace]
       for (path, allowed) in methods {
         let allow = allowed.map(\.rawValue).sorted().joined(separator: ", ")
@@ -177,6 +192,29 @@
     }
 
     func end() { requestCount.subtract(1, ordering: .relaxed) }
+
+    /// What a request is answered that failed.
+    func problem(for error: any Error, _ context: ServiceContext) -> Problem {
+      switch error {
+      case let problem as Problem:
+        return problem
+      case let error as HTTPError where error.status == .notFound:
+        return .notFound
+      case let error as HTTPError:
+        return Problem(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
+      case let error as DatabaseError:
+        context.logger.error("The database failed.", metadata: ["error": "\(error)"])
+        return .unavailable("The database of the service cannot be used now. Try again.")
+      case let error as AuditError:
+        context.logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
+        return .unavailable("The audit trail cannot be used now. Try again.")
+      case is CancellationError:
+        return .unavailable("The service is shutting down. Try again.")
+      default:
+        context.logger.error("A request failed.", metadata: ["error": "\(error)"])
+        return Problem(.internalServerError, "internal-fault", "The request failed; the log says why.")
+      }
+    }
   }
 
   extension String {
@@ -227,36 +265,16 @@
         defer { api.end() }
         response = try await next(request, context)
       } catch {
-        response = problem(for: error, context).response
+        response = api.problem(for: error, context).response
       }
       response.headers[.xContentTypeOptions] = "nosniff"
       if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+      let end = ContinuousClock.now
       RequestMetrics.record(
         operation: context.endpointPath ?? "none", method: request.method, status: response.status,
-        duration: .now - start)
+        duration: end - start)
+      api.recentRequests.record(duration: end - start, isFault: response.status.code >= 500, at: end)
       return response
-    }
-
-    private func problem(for error: any Error, _ context: ServiceContext) -> Problem {
-      switch error {
-      case let problem as Problem:
-        return problem
-      case let error as HTTPError where error.status == .notFound:
-        return .notFound
-      case let error as HTTPError:
-        return Problem(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
-      case let error as DatabaseError:
-        context.logger.error("The database failed.", metadata: ["error": "\(error)"])
-        return .unavailable("The database of the service cannot be used now. Try again.")
-      case let error as AuditError:
-        context.logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
-        return .unavailable("The audit trail cannot be used now. Try again.")
-      case is CancellationError:
-        return .unavailable("The service is shutting down. Try again.")
-      default:
-        context.logger.error("A request failed.", metadata: ["error": "\(error)"])
-        return Problem(.internalServerError, "internal-fault", "The request failed; the log says why.")
-      }
     }
   }
 
