@@ -97,9 +97,6 @@
       if let metrics = settings.metrics { services.append(metricsServer(metrics)) }
       services.append(EntitlementJobs(api.entitlements, apps: settings.service.apps, logger: logger))
       services.append(WebhookSender(apps: settings.service.apps, api.entitlements, logger: logger))
-      let apps = settings.service.apps
-      services.append(WebhookSender(apps: apps, api.entitlements, logger: logger))
-      services.append(EntitlementJobs(api.entitlements, apps: apps, logger: logger))
       services.append(application)
       services.append(ClosingService { [api] in api.beginShutdown() })
       let group = ServiceGroup(
