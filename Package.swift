@@ -241,7 +241,8 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
-      ]),
+      ],
+      exclude: ["Console/Assets"]),
     .executableTarget(
       name: "receipt-server",
       dependencies: [

@@ -37,12 +37,7 @@
           parameters: [.path("id", .text, "The identifier of the key.")],
           answers: [(204, "It is revoked.", [])],
           respond: { [unowned self] _, context in
-            let id = try context.parameters.require("id")
-            let own = context.principal?.app
-            let known = try await keys.keys().first { $0.principal.keyID == id }
-            guard let known, own == nil || own == known.principal.app,
-              try await keys.revoke(id: id, by: context.principal?.keyID ?? "")
-            else { throw Problem.notFound }
+            try await revokeKey(try context.parameters.require("id"), for: context.principal)
             return Response(status: .noContent)
           }),
       ]
@@ -50,11 +45,8 @@
 
     private func createKey(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let body = try await jsonBody(of: request)
-      guard let name = body["name"]?.string, 1...100 ~= name.utf8.count,
-        name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-      else {
-        throw Problem.invalid(
-          "$.name", "The name of a key has 1 to 100 bytes of UTF-8 without control characters.")
+      guard let name = body["name"]?.string else {
+        throw Problem.invalid("$.name", "A key has a name.")
       }
       let named = try (body["scopes"]?.array ?? []).map { value in
         guard let scope = value.string.flatMap({ Scope(rawValue: $0) }) else {
@@ -63,23 +55,47 @@
         }
         return scope
       }
-      guard !named.isEmpty else { throw Problem.invalid("$.scopes", "A key has at least one scope.") }
       if let app = body["app"], app != .null, app.string == nil {
         throw Problem.invalid("$.app", "The app is named by a text.")
       }
-      let own = context.principal?.app
-      let app = body["app"]?.string ?? own
-      if let app, apps[app] == nil { throw Problem.invalid("$.app", "There is no such app.") }
-      guard own == nil || own == app else {
-        throw Problem(.forbidden, "other-app", "A key of one app cannot create keys of another.")
-      }
-      let key = try await keys.create(
-        name: name, app: app, scopes: Set(named), by: context.principal?.keyID ?? "")
+      let key = try await createKey(
+        named: name, app: body["app"]?.string, scopes: Set(named), for: context.principal)
       var object = JSONWriter(type: "key")
       object.member("id", key.id)
       object.member("key", key.description)
       object.endObject()
       return .json(object, status: .created)
+    }
+
+    /// Creates a key as an administrator may.
+    ///
+    /// - Throws: ``Problem`` for what is not allowed; ``DatabaseError``.
+    func createKey(
+      named name: String, app: String?, scopes: Set<Scope>, for principal: Principal?
+    ) async throws -> APIKeyText {
+      guard 1...100 ~= name.utf8.count, name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+        throw Problem.invalid(
+          "$.name", "The name of a key has 1 to 100 bytes of UTF-8 without control characters.")
+      }
+      guard !scopes.isEmpty else { throw Problem.invalid("$.scopes", "A key has at least one scope.") }
+      let own = principal?.app
+      let app = app ?? own
+      if let app, apps[app] == nil { throw Problem.invalid("$.app", "There is no such app.") }
+      guard own == nil || own == app else {
+        throw Problem(.forbidden, "other-app", "A key of one app cannot create keys of another.")
+      }
+      return try await keys.create(name: name, app: app, scopes: scopes, by: principal?.keyID ?? "")
+    }
+
+    /// Revokes a key as an administrator may.
+    ///
+    /// - Throws: ``Problem`` if there is no such key; ``DatabaseError``.
+    func revokeKey(_ id: String, for principal: Principal?) async throws {
+      let own = principal?.app
+      let known = try await keys.keys().first { $0.principal.keyID == id }
+      guard let known, own == nil || own == known.principal.app,
+        try await keys.revoke(id: id, by: principal?.keyID ?? "")
+      else { throw Problem.notFound }
     }
 
     private static func write(_ key: KeyRing.Key, to object: inout JSONWriter) {

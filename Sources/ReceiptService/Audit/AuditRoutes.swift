@@ -80,7 +80,7 @@
       return log
     }
 
-    private func entryIndex(_ context: ServiceContext) throws -> UInt64 {
+    func entryIndex(_ context: ServiceContext) throws -> UInt64 {
       guard let index = context.parameters.get("index").flatMap({ UInt64($0) }) else {
         throw Problem.notFound
       }
@@ -195,32 +195,52 @@
 
     /// The entries of an app, newest first. Without a key no more than the newest ten thousand are looked at.
     func entries(in view: TrailView, of app: ServedApp) throws -> [RecordedEntry] {
-      let found: [RecordedEntry]
+      guard key == nil else { return try candidates(in: view).filter { app.isAbout($0.entry) } }
+      return try page(in: view) { app.isAbout($0) }.entries
+    }
+
+    /// A page of entries for which `isWanted` is true, newest first. No more than ten thousand are looked at.
+    ///
+    /// - Returns: The entries, and where the next page begins, if there is one.
+    func page(
+      in view: TrailView, where isWanted: (AuditEntry) -> Bool
+    ) throws -> (entries: [RecordedEntry], next: UInt64?) {
+      var found: [RecordedEntry] = []
+      var search = self
+      search.limit = 250
+      for _ in 0..<40 {
+        let batch = try search.candidates(in: view)
+        for recorded in batch where isWanted(recorded.entry) {
+          found.append(recorded)
+          if found.count == limit { return (found, recorded.index == 0 ? nil : recorded.index) }
+        }
+        guard let last = batch.last, batch.count == search.limit, last.index > 0 else { return (found, nil) }
+        search.before = last.index
+      }
+      return (found, search.before)
+    }
+
+    /// The next entries that have the key, of any app.
+    private func candidates(in view: TrailView) throws -> [RecordedEntry] {
       switch key {
-      case (.original, let value)?: found = try view.history(original: value, before: before, limit: limit)
+      case (.original, let value)?:
+        return try view.history(original: value, before: before, limit: limit)
       case (.transaction, let value)?:
-        found = try view.entries(transaction: value, before: before, limit: limit)
-      case (.product, let value)?: found = try view.entries(product: value, before: before, limit: limit)
+        return try view.entries(transaction: value, before: before, limit: limit)
+      case (.product, let value)?:
+        return try view.entries(product: value, before: before, limit: limit)
       case (.customer, let value)?:
-        found = try view.entries(
+        return try view.entries(
           customer: RecordingOptions.canonicalCustomer(value), before: before, limit: limit)
       case (.receipt, let value)?:
         guard let digest = SHA256Digest(hexadecimal: value) else {
           throw Problem.invalid("receipt", "A SHA-256 has 64 hexadecimal digits.")
         }
-        found = try view.entries(receipt: digest, before: before, limit: limit)
+        return try view.entries(receipt: digest, before: before, limit: limit)
       case nil:
-        var newest: [RecordedEntry] = []
-        var index = min(before, view.size)
-        let last = index - min(index, 10_000)
-        while index > last, newest.count < limit {
-          index -= 1
-          let recorded = try view.entry(at: index)
-          if app.isAbout(recorded.entry) { newest.append(recorded) }
-        }
-        found = newest
+        let end = min(before, view.size)
+        return try (end - min(end, UInt64(limit))..<end).reversed().map { try view.entry(at: $0) }
       }
-      return found.filter { app.isAbout($0.entry) }
     }
   }
 #endif

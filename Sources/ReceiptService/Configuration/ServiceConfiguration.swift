@@ -20,6 +20,8 @@
     public var publicURL: String?
     /// Whether `http://` is enough for the console's cookies, which is so on the loopback interface alone.
     public var allowsPlainHTTP = false
+    /// Whether the console is served, under `/console`.
+    public var servesConsole = true
 
     /// Creates a configuration with the defaults for everything but the apps.
     public init(apps: [AppConfiguration]) { self.apps = apps }

@@ -31,6 +31,10 @@
     let notifications: NotificationIntake
     let clock: @Sendable () -> Timestamp
     let logger: Logger
+    let templates: ConsoleTemplates
+    let sessions: ConsoleSessions
+    let loginLimit = LoginLimit()
+    let recentRequests = RecentRequests()
     private let requestCount = Atomic<Int>(0)
     let batchCount = Atomic<Int>(0)
     private let isEnding = Atomic<Bool>(false)
@@ -52,7 +56,10 @@
       self.database = database
       self.logger = logger
       self.clock = clock
-      keys = KeyRing(database, clock: clock)
+      let keys = KeyRing(database, clock: clock)
+      self.keys = keys
+      sessions = ConsoleSessions(database: database, keys: keys, clock: clock)
+      templates = try ConsoleTemplates()
       entitlements = ServiceEntitlements(database: database, apps: configuration.apps, clock: clock)
       notifications = NotificationIntake(entitlements, auditLog: configuration.auditLog)
       var apps: [String: ServedApp] = [:]
@@ -76,18 +83,22 @@
           try await self.respond(to: request, context, by: route).createHeadResponse()
         }
       }
+      if configuration.servesConsole { addConsoleRoutes(to: router) }
     }
 
     /// The methods that a path takes; empty where there is no such path.
     fileprivate func methods(of path: String) -> Set<String> {
       let segments = path.split(separator: "/")
-      let matching = routes.filter { route in
-        let pattern = route.path.split(separator: "/")
+      let all =
+        routes.map { ($0.method, $0.path) }
+        + (configuration.servesConsole ? consoleRoutes.map { ($0.method, $0.path) } : [])
+      let matching = all.filter { route in
+        let pattern = route.1.split(separator: "/")
         let isOpen = pattern.last == "{file+}"
         guard isOpen ? segments.count >= pattern.count : segments.count == pattern.count else { return false }
         return zip(pattern, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
       }
-      return Set(matching.flatMap { $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue] })
+      return Set(matching.flatMap { $0.0 == .get ? ["GET", "HEAD"] : [$0.0.rawValue] })
     }
 
     /// Has `/readyz` answer that no more requests shall be sent here, for what balances the load.
@@ -172,11 +183,34 @@
     }
 
     func end() { requestCount.subtract(1, ordering: .relaxed) }
+
+    /// What a request is answered that failed.
+    func problem(for error: any Error, _ context: ServiceContext) -> Problem {
+      switch error {
+      case let problem as Problem:
+        return problem
+      case let error as HTTPError where error.status == .notFound:
+        return .notFound
+      case let error as HTTPError:
+        return Problem(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
+      case let error as DatabaseError:
+        context.logger.error("The database failed.", metadata: ["error": "\(error)"])
+        return .unavailable("The database of the service cannot be used now. Try again.")
+      case let error as AuditError:
+        context.logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
+        return .unavailable("The audit trail cannot be used now. Try again.")
+      case is CancellationError:
+        return .unavailable("The service is shutting down. Try again.")
+      default:
+        context.logger.error("A request failed.", metadata: ["error": "\(error)"])
+        return Problem(.internalServerError, "internal-fault", "The request failed; the log says why.")
+      }
+    }
   }
 
   extension String {
     /// The router's pattern for a path of the description: `{file+}` takes all that is left.
-    fileprivate var routerPath: String { hasSuffix("/{file+}") ? dropLast("{file+}".count) + "**" : self }
+    var routerPath: String { hasSuffix("/{file+}") ? dropLast("{file+}".count) + "**" : self }
   }
 
   /// An app, with what is computed once of its configuration.
@@ -224,7 +258,7 @@
       } catch {
         let allowed = (error as? HTTPError)?.status == .notFound ? api.methods(of: request.uri.path) : []
         if allowed.isEmpty {
-          response = problem(for: error, context).response
+          response = api.problem(for: error, context).response
         } else {
           let allow = allowed.sorted().joined(separator: ", ")
           response =
@@ -234,32 +268,12 @@
       }
       response.headers[.xContentTypeOptions] = "nosniff"
       if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+      let end = ContinuousClock.now
       RequestMetrics.record(
         operation: context.endpointPath ?? "none", method: request.method, status: response.status,
-        duration: .now - start)
+        duration: end - start)
+      api.recentRequests.record(duration: end - start, isFault: response.status.code >= 500, at: end)
       return response
-    }
-
-    private func problem(for error: any Error, _ context: ServiceContext) -> Problem {
-      switch error {
-      case let problem as Problem:
-        return problem
-      case let error as HTTPError where error.status == .notFound:
-        return .notFound
-      case let error as HTTPError:
-        return Problem(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
-      case let error as DatabaseError:
-        context.logger.error("The database failed.", metadata: ["error": "\(error)"])
-        return .unavailable("The database of the service cannot be used now. Try again.")
-      case let error as AuditError:
-        context.logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
-        return .unavailable("The audit trail cannot be used now. Try again.")
-      case is CancellationError:
-        return .unavailable("The service is shutting down. Try again.")
-      default:
-        context.logger.error("A request failed.", metadata: ["error": "\(error)"])
-        return Problem(.internalServerError, "internal-fault", "The request failed; the log says why.")
-      }
     }
   }
 

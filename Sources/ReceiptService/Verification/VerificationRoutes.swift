@@ -71,14 +71,25 @@
 
     /// The verification that a request asks for.
     func verification(_ request: Request, _ context: ServiceContext) throws -> Verification {
-      let app = try app(of: request, context)
-      let policy = try queryParameter("policy", of: request) ?? AppConfiguration.defaultPolicy
+      try verification(
+        try app(of: request, context), policy: try queryParameter("policy", of: request),
+        customer: try queryParameter("customer", of: request))
+    }
+
+    /// The verification for an app.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - name: The name of one of its policies; the default without.
+    ///   - customer: Who presents the receipt.
+    func verification(_ app: ServedApp, policy name: String?, customer: String?) throws -> Verification {
+      let policy = name ?? AppConfiguration.defaultPolicy
       guard let verifier = app.configuration.policies[policy] else {
         let names = app.configuration.policies.keys.sorted().joined(separator: ", ")
         throw Problem.invalid("policy", "The app has no such policy; it has: \(names).")
       }
       var recording = app.configuration.recording
-      recording.customer = try queryParameter("customer", of: request)
+      recording.customer = customer
       return Verification(app: app, policy: policy, verifier: verifier, recording: recording, clock: clock)
     }
 

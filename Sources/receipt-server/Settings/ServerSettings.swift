@@ -62,6 +62,7 @@
       service.limits = try Self.limits(reader.scoped(to: "limits"))
       service.publicURL = reader.string(forKey: "public.url")
       service.allowsPlainHTTP = listener.tls == nil
+      service.servesConsole = reader.bool(forKey: "console", default: true)
       try settings.requireAllUsed()
     }
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  package import HTTPTypes
+  internal import Hummingbird
+  internal import ReceiptCodec
+
+  /// A page of the console, or a form of one: from one table of these the router and the tests of access are made.
+  package struct ConsoleRoute: Sendable {
+    /// Who may open it.
+    package enum Access: Sendable, Hashable {
+      /// Anybody.
+      case open
+      /// Who is logged in.
+      case login
+      /// Who is logged in with a key that has this scope.
+      case scope(Scope)
+    }
+
+    /// GET, or POST for what a form sends.
+    package let method: HTTPRequest.Method
+    /// With parameters in braces.
+    package let path: String
+    package let access: Access
+    let respond: @Sendable (ConsoleVisit) async throws -> Response
+
+    init(
+      _ method: HTTPRequest.Method, _ path: String, _ access: Access,
+      respond: @escaping @Sendable (ConsoleVisit) async throws -> Response
+    ) {
+      self.method = method
+      self.path = path
+      self.access = access
+      self.respond = respond
+    }
+  }
+
+  /// A request for a page, by somebody.
+  struct ConsoleVisit: Sendable {
+    let api: ReceiptAPI
+    let request: Request
+    let context: ServiceContext
+    /// Who is logged in; `nil` on pages that are open to all.
+    var principal: Principal?
+    /// The secret of the cookie, to which forms are tied.
+    var secret: String
+    /// What a form sent, its token checked.
+    var form = ConsoleForm()
+
+    /// The token of forms: who cannot read the cookie cannot make one.
+    var formToken: String { ConsoleSessions.formToken(secret) }
+
+    func may(_ scope: Scope) -> Bool { principal?.scopes.contains(scope) ?? false }
+
+    /// A parameter of the query.
+    func query(_ name: String) throws -> String? { try api.queryParameter(name, of: request) }
+
+    /// A parameter of the path, percent-decoded.
+    func path(_ name: String) throws -> String { try api.pathParameter(name, context) }
+
+    // MARK: Apps
+
+    /// The apps that the key may see, in the order of their names.
+    var apps: [ServedApp] {
+      api.apps.values.filter { principal?.mayUse(app: $0.name) ?? false }.sorted { $0.name < $1.name }
+    }
+
+    /// The app that was chosen, or the only one; `nil` for all, which a key of one app cannot see.
+    func chosenApp() throws -> ServedApp? {
+      let name = try form["app"] ?? query("app") ?? principal?.app
+      guard let name, !name.isEmpty else { return nil }
+      guard let app = apps.first(where: { $0.name == name }) else { throw Problem.notFound }
+      return app
+    }
+
+    /// The app that was chosen, otherwise the first.
+    func app() throws -> ServedApp {
+      guard let app = try chosenApp() ?? apps.first else { throw Problem.notFound }
+      return app
+    }
+
+    /// The choice of an app; `nil` where there is one only.
+    func appChoice(_ chosen: ServedApp?, orAll: Bool = false) -> ChoiceView? {
+      guard apps.count > 1 else { return nil }
+      return ChoiceView(
+        name: "app", label: "App",
+        options: (orAll ? [("", "all")] : []) + apps.map { ($0.name, $0.name) }, chosen: chosen?.name ?? "")
+    }
+
+    // MARK: Answers
+
+    /// A page.
+    ///
+    /// - Parameters:
+    ///   - template: The name of its template.
+    ///   - title: Its heading.
+    ///   - content: What the template shows.
+    func page(
+      _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: Any
+    ) -> Response {
+      let frame = PageView(
+        title: title, version: api.templates.version, path: request.uri.path, name: principal?.name,
+        navigation: principal == nil ? [] : ConsoleNavigation.items(for: self), formToken: formToken,
+        content: content)
+      return Response(
+        status: status, headers: [.contentType: "text/html; charset=utf-8"],
+        body: ResponseBody(byteBuffer: ByteBuffer(string: api.templates.render(template, frame))))
+    }
+
+    /// A page that says what is wrong.
+    func page(for problem: Problem) -> Response {
+      var response = page(
+        "problem", title: problem.status == .notFound ? "Not found" : problem.status.reasonPhrase,
+        status: problem.status, ["detail": problem.detail, "code": problem.code])
+      if let retryAfter = problem.retryAfter { response.headers[.retryAfter] = String(retryAfter) }
+      return response
+    }
+
+    /// Leads the browser to another page.
+    static func redirect(to path: String) -> Response {
+      Response(status: .seeOther, headers: [.location: path])
+    }
+  }
+#endif

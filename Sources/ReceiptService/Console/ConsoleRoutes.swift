@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import ReceiptCrypto
+
+  extension ReceiptAPI {
+    /// The pages of the console and what their forms send.
+    package var consoleRoutes: [ConsoleRoute] {
+      loginPages + homePages + verifyPages + transactionPages + entitlementPages + auditPages + loadPages
+        + keyPages
+    }
+
+    /// Adds the console.
+    func addConsoleRoutes(to router: Router<ServiceContext>) {
+      var methods: [String: [HTTPRequest.Method]] = [:]
+      for route in consoleRoutes {
+        methods[route.path, default: []].append(route.method)
+        router.on(RouterPath(route.path), method: route.method) { [self] request, context in
+          try await respond(to: request, context, by: route)
+        }
+        if route.method == .get {
+          methods[route.path, default: []].append(.head)
+          router.on(RouterPath(route.path), method: .head) { [self] request, context in
+            try await respond(to: request, context, by: route).createHeadResponse()
+          }
+        }
+      }
+      router.get("/console/assets/{name}") { [self] _, context in
+        guard let name = context.parameters.get("name"), let text = ConsoleAssets.files[name] else {
+          throw Problem.notFound
+        }
+        let type = name.hasSuffix(".css") ? "text/css" : "text/javascript"
+        var response = Response(
+          status: .ok,
+          headers: [
+            .contentType: "\(type); charset=utf-8", .cacheControl: "public, max-age=31536000, immutable",
+          ], body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+        protect(&response)
+        return response
+      }
+      refuseOtherMethods(than: methods, on: router)
+    }
+
+    private func respond(
+      to request: Request, _ context: ServiceContext, by route: ConsoleRoute
+    ) async throws -> Response {
+      let session = request.cookies[Self.sessionCookie]?.value
+      var visit = ConsoleVisit(
+        api: self, request: request, context: context,
+        secret: (route.access == .open ? request.cookies[Self.loginCookie]?.value : session) ?? "")
+      var response: Response
+      do {
+        response = try await answer(&visit, by: route, session)
+      } catch {
+        response = visit.page(for: problem(for: error, context))
+      }
+      protect(&response)
+      return response
+    }
+
+    private func answer(
+      _ visit: inout ConsoleVisit, by route: ConsoleRoute, _ session: String?
+    ) async throws -> Response {
+      if route.access != .open {
+        guard let session, let principal = try await sessions.principal(session) else {
+          guard route.method == .get else {
+            throw Problem(.unauthorized, "logged-out", "You are not logged in any more. Log in again.")
+          }
+          return ConsoleVisit.redirect(
+            to: ConsoleURL.make("/console/login", [("next", visit.request.uri.string)]))
+        }
+        visit.principal = principal
+        if case .scope(let scope) = route.access, !principal.scopes.contains(scope) {
+          throw Problem.forbidden(scope)
+        }
+      }
+      if route.method == .post {
+        visit.form = try ConsoleForm(
+          try await body(of: visit.request), contentType: visit.request.headers[.contentType])
+        let isTied = ConstantTime.equals(
+          Array((visit.form["token"] ?? "").utf8), Array(visit.formToken.utf8))
+        guard isTied, !visit.secret.isEmpty else {
+          throw Problem(
+            .forbidden, "foreign-form",
+            "The form does not come from a page of this session. Open the page again, and send it from there.")
+        }
+      }
+      return try await route.respond(visit)
+    }
+
+    /// What browsers are told of every answer: to run and to show nothing that is not of this server.
+    private func protect(_ response: inout Response) {
+      response.headers[.contentSecurityPolicy] =
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
+        + "frame-ancestors 'none'; base-uri 'none'; connect-src 'self'"
+      response.headers[.referrerPolicy] = "no-referrer"
+      if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+    }
+  }
+
+  /// The pages that a key opens.
+  enum ConsoleNavigation {
+    private static let pages: [(label: String, path: String, scope: Scope, ofAllApps: Bool)] = [
+      ("Verify", "/console/verify", .verify, false),
+      ("Transactions", "/console/transactions", .read, false),
+      ("Entitlements", "/console/entitlements", .read, false),
+      ("Audit trail", "/console/audit", .read, false),
+      ("Load", "/console/load", .read, true),
+      ("Keys", "/console/keys", .admin, false),
+      ("Acts", "/console/acts", .admin, true),
+    ]
+
+    static func items(for visit: ConsoleVisit) -> [NavigationItem] {
+      let path = visit.request.uri.path
+      return pages.filter { page in
+        visit.may(page.scope) && (!page.ofAllApps || visit.principal?.app == nil)
+      }.map { page in
+        NavigationItem(
+          target: page.path, label: page.label,
+          isCurrent: path == page.path || path.hasPrefix(page.path + "/"))
+      }
+    }
+  }
+
+  extension HTTPField.Name {
+    fileprivate static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
+  }
+#endif

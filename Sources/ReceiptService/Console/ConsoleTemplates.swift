@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import Mustache
+  internal import ReceiptBytes
+  internal import ReceiptCrypto
+
+  /// The templates of the console's pages.
+  struct ConsoleTemplates: Sendable {
+    private let library: MustacheLibrary
+    /// Stands in the addresses of assets, so that browsers may keep them.
+    let version: String
+
+    /// - Throws: An error of the parser: the templates are part of the program, and a test reads them all.
+    init() throws {
+      MustacheContentTypes.register(EscapedHTML(), named: "ESCAPED_HTML")
+      library = MustacheLibrary(
+        templates: try ConsoleAssets.templates.mapValues {
+          // In each, as a partial begins with the library's own content type.
+          try MustacheTemplate(string: "{{% CONTENT_TYPE: ESCAPED_HTML}}\n" + $0)
+        })
+      let files = ConsoleAssets.files.sorted { $0.key < $1.key }.map(\.value).joined()
+      version = String(SHA256Digest(of: Array(files.utf8)).hexadecimal.prefix(12))
+    }
+
+    /// Fills in a template.
+    func render(_ name: String, _ model: Any) -> String { library.render(model, withTemplate: name) ?? "" }
+  }
+
+  /// Escapes for text and for attributes in quotation marks, and replaces control and invisible formatting characters.
+  ///
+  /// Scalar by scalar: swift-mustache compares characters, so that a quotation mark with a combining accent after it would
+  /// pass, and end the attribute.
+  struct EscapedHTML: MustacheContentType {
+    func escapeText(_ text: String) -> String {
+      var escaped = ""
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { ShownText.plain(String($0)) }
+      for scalar in lines.joined(separator: "\n").unicodeScalars {
+        switch scalar {
+        case "&": escaped += "&amp;"
+        case "<": escaped += "&lt;"
+        case ">": escaped += "&gt;"
+        case "\"": escaped += "&quot;"
+        case "'": escaped += "&#39;"
+        default: escaped.unicodeScalars.append(scalar)
+        }
+      }
+      return escaped
+    }
+  }
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import ReceiptBytes
+  internal import ReceiptCodec
+
+  // What templates show. Names differ where one stands within another: a template that does not find a name in the inner one
+  // looks for it in the outer.
+
+  /// The frame of a page.
+  struct PageView {
+    let title: String
+    let version: String
+    let path: String
+    /// The name of the key that is logged in.
+    let name: String?
+    let navigation: [NavigationItem]
+    let formToken: String
+    let content: Any
+  }
+
+  /// A link to a page.
+  struct NavigationItem {
+    let target: String
+    let label: String
+    let isCurrent: Bool
+  }
+
+  /// A table with a caption.
+  struct TableView {
+    let caption: String
+    let columns: [String]
+    let rows: [RowView]
+    /// What is said where there are no rows.
+    let emptyText: String
+
+    /// - Parameters:
+    ///   - caption: What the table shows.
+    ///   - columns: Their headings.
+    ///   - rows: Cells, as many as columns; the first is the heading of the row.
+    ///   - empty: What is said where there are no rows.
+    init(_ caption: String, _ columns: [String], _ rows: [[CellView]], empty: String = "None.") {
+      self.caption = caption
+      self.columns = columns
+      self.rows = rows.map { cells in
+        RowView(
+          cells: cells.enumerated().map { index, cell in
+            var cell = cell
+            cell.isHeading = index == 0
+            cell.columnLabel = columns.indices.contains(index) ? columns[index] : ""
+            return cell
+          })
+      }
+      emptyText = empty
+    }
+
+    var hasRows: Bool { !rows.isEmpty }
+  }
+
+  struct RowView {
+    let cells: [CellView]
+  }
+
+  /// A cell.
+  struct CellView {
+    let value: String
+    /// Where the value leads.
+    var cellTarget: String?
+    /// A class of the style sheet: `good`, `bad`, `doubtful`, `depth-2`.
+    var style = ""
+    var note: String?
+    var isHeading = false
+    var columnLabel = ""
+    /// A form in the cell, in place of the value.
+    var cellForm: ButtonFormView?
+
+    init(_ value: String?, link: String? = nil, style: String = "", note: String? = nil) {
+      self.value = value ?? "–"
+      cellTarget = link
+      self.style = style
+      self.note = note
+    }
+
+    init(form: ButtonFormView) {
+      value = ""
+      cellForm = form
+    }
+
+    init(_ milliseconds: Int64?) {
+      self.init(milliseconds.map { ShownTime.full(Timestamp(milliseconds: $0)) })
+    }
+
+    init(_ verdict: VerdictView) {
+      self.init("\(verdict.symbol) \(verdict.word)", style: verdict.style)
+    }
+  }
+
+  /// A form with one button, confirmed by opening it.
+  struct ButtonFormView {
+    let action: String
+    /// What is to be done.
+    let summary: String
+    /// The button that does it.
+    let button: String
+    /// Of what.
+    let subject: String
+    let fields: [(name: String, value: String)]
+
+    /// What the template shows of the fields.
+    let hidden: [[String: String]]
+
+    init(action: String, summary: String, button: String, subject: String, _ fields: [(String, String)]) {
+      self.action = action
+      self.summary = summary
+      self.button = button
+      self.subject = subject
+      self.fields = fields
+      hidden = fields.map { ["fieldName": $0.0, "fieldValue": $0.1] }
+    }
+  }
+
+  /// A choice of one among some.
+  struct ChoiceView {
+    let choiceName: String
+    let choiceLabel: String
+    let options: [OptionView]
+
+    init(name: String, label: String, options: [(value: String, label: String)], chosen: String) {
+      choiceName = name
+      choiceLabel = label
+      self.options = options.map {
+        OptionView(optionValue: $0.value, optionLabel: $0.label, isChosen: $0.value == chosen)
+      }
+    }
+  }
+
+  struct OptionView {
+    let optionValue: String
+    let optionLabel: String
+    let isChosen: Bool
+  }
+
+  /// A name with its value.
+  struct FactView {
+    let term: String
+    let fact: String
+    var factStyle = ""
+    var factTarget: String?
+
+    init?(_ term: String, _ fact: String?, style: String = "", link: String? = nil) {
+      guard let fact else { return nil }
+      self.term = term
+      self.fact = fact
+      factStyle = style
+      factTarget = link
+    }
+  }
+
+  /// A verdict in words and with a symbol, so that nothing depends on colour.
+  struct VerdictView {
+    let word: String
+    let symbol: String
+    let style: String
+    /// What to do with a receipt that has it.
+    let consequence: String
+
+    /// - Parameter verdict: The word of `verdict` in JSON and of audit entries.
+    init(_ verdict: String) {
+      word = verdict
+      switch verdict {
+      case "valid":
+        (symbol, style) = ("✓", "good")
+        consequence = "Genuine, and as the policy demands. Grant what it says, for as long as it says."
+      case "invalid":
+        (symbol, style) = ("✗", "bad")
+        consequence = "Do not grant anything for it."
+      default:
+        (symbol, style) = ("?", "doubtful")
+        consequence =
+          "It could not be checked. Try again later: this is neither a valid receipt nor proof of a forgery."
+      }
+    }
+  }
+
+  enum ShownTime {
+    /// `2025-10-01 07:09:12 UTC`.
+    static func full(_ instant: Timestamp) -> String {
+      instant.iso8601Seconds.replacing("T", with: " ").replacing("Z", with: " UTC")
+    }
+
+    /// `2025-10-01`.
+    static func day(_ instant: Timestamp) -> String { String(instant.iso8601Seconds.prefix { $0 != "T" }) }
+  }
+
+  /// Addresses of pages.
+  enum ConsoleURL {
+    /// A path with a query; parameters without a value are left out.
+    static func make(_ path: String, _ parameters: [(String, String?)] = []) -> String {
+      let query = parameters.compactMap { name, value in
+        value.flatMap { $0.isEmpty ? nil : "\(name)=\(encoded($0))" }
+      }
+      return query.isEmpty ? path : "\(path)?\(query.joined(separator: "&"))"
+    }
+
+    /// Percent-encoded, but for unreserved characters.
+    static func encoded(_ text: String) -> String {
+      text.utf8.reduce(into: "") { result, byte in
+        let scalar = Unicode.Scalar(byte)
+        let isUnreserved = scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar))
+        if isUnreserved {
+          result.unicodeScalars.append(scalar)
+        } else {
+          result += "%" + Hexadecimal.encode([byte]).uppercased()
+        }
+      }
+    }
+
+    static func entry(_ index: UInt64) -> String { "/console/audit/entries/\(index)" }
+
+    static func entitlement(_ id: String, app: String) -> String {
+      make("/console/entitlements/\(encoded(id))", [("app", app)])
+    }
+  }
+#endif

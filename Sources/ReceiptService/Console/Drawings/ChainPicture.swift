@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import ReceiptCodec
+  internal import ReceiptInspection
+
+  /// The certificates of a signer from the root down, as a drawing and as a table.
+  struct ChainPicture {
+    let chainTitle: String
+    let chainHeight: Int
+    let boxes: [Box]
+    let arrows: [Arrow]
+    let chainEnd: String
+    let chainTable: TableView
+
+    struct Box {
+      let boxY: Int
+      let boxClass: String
+      let boxName: String
+      let boxRole: String
+      let boxDetails: String
+      let nameY: Int
+      let roleY: Int
+      let detailsY: Int
+    }
+
+    struct Arrow {
+      let arrowTop: Int
+      let arrowBottom: Int
+      let isBroken: Bool
+      let arrowTextY: Int
+    }
+
+    private static let boxHeight = 64
+    private static let gap = 34
+
+    init(_ signer: ClaimedSigner) {
+      let chain = signer.chain
+      let certificates = chain.certificates
+      var boxes: [Box] = []
+      var arrows: [Arrow] = []
+      func add(_ style: String, _ name: String, _ role: String, _ details: String) {
+        let top = 2 + boxes.count * (Self.boxHeight + Self.gap)
+        boxes.append(
+          Box(
+            boxY: top, boxClass: style, boxName: name.shortened(to: 42), boxRole: role, boxDetails: details,
+            nameY: top + 22, roleY: top + 39, detailsY: top + 55))
+      }
+      if let missing = chain.missingIssuer {
+        add("missing", missing.name, "missing", missing.reason)
+      }
+      for certificate in certificates {
+        let details = certificate.details
+        let validity = details.map { "\(ShownTime.day($0.notBefore)) to \(ShownTime.day($0.notAfter)), \($0.key)" }
+        add(certificate.role.rawValue, certificate.name, Self.role(certificate), validity ?? "malformed")
+      }
+      let onPath = boxes.count - certificates.count { $0.role == .notOnPath }
+      for level in 1..<max(1, onPath) {
+        let bottom = boxes[level].boxY
+        arrows.append(
+          Arrow(
+            arrowTop: bottom - Self.gap, arrowBottom: bottom - 6,
+            isBroken: level == 1 && chain.missingIssuer != nil, arrowTextY: bottom - Self.gap / 2 + 3))
+      }
+      self.boxes = boxes
+      self.arrows = arrows
+      chainHeight = 4 + boxes.count * (Self.boxHeight + Self.gap) - (boxes.isEmpty ? 0 : Self.gap)
+      chainTitle = signer.part.map { "Signer of \($0)" } ?? "Signer"
+      chainEnd =
+        (signer.problem.map { "\($0.word)\($0.explanation). " } ?? "") + "Claims to be: \(signer.name ?? "nobody"). "
+        + chain.end.description
+      chainTable = TableView(
+        "Certificates of the \(chainTitle.lowercased())",
+        ["Certificate", "Place", "Valid from", "Valid to", "Key", "SHA-256"],
+        certificates.map { certificate in
+          let details = certificate.details
+          return [
+            CellView(certificate.name), CellView(Self.role(certificate)),
+            CellView(details.map { ShownTime.full($0.notBefore) }),
+            CellView(details.map { ShownTime.full($0.notAfter) }), CellView(details?.key),
+            CellView(details?.sha256),
+          ]
+        }, empty: "No certificates come along.")
+    }
+
+    var hasBoxes: Bool { !boxes.isEmpty }
+
+    private static func role(_ certificate: ChainCertificate) -> String {
+      let role =
+        switch certificate.role {
+        case .signer: "signer"
+        case .intermediate: "intermediate issuer"
+        case .root: "root"
+        case .notOnPath: "not on the path from the signer"
+        }
+      return certificate.isBuiltIn ? "\(role), built in" : role
+    }
+  }
+
+  extension String {
+    fileprivate func shortened(to count: Int) -> String {
+      self.count > count ? prefix(count - 1) + "…" : self
+    }
+  }
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import ReceiptCodec
+
+  /// The life of an entitlement as a drawing: when it granted access and when not, what changed it, and when it expires. The
+  /// table below it says the same, by the same numbers.
+  struct Timeline {
+    let segments: [Segment]
+    let marks: [Mark]
+    let ticks: [[String: String]]
+    let nowX: String
+    let startText: String
+    let endText: String
+    let summary: String
+
+    struct Segment {
+      let segmentX: String
+      let segmentWidth: String
+      let segmentClass: String
+    }
+
+    struct Mark {
+      let markX: String
+      let markNumber: Int
+      let markTextY: Int
+    }
+
+    private static let width = 348.0
+    private static let margin = 6.0
+
+    /// - Parameters:
+    ///   - changes: What became of it, oldest first.
+    ///   - entries: When entries about it were recorded, in milliseconds.
+    ///   - expires: When it expires.
+    ///   - now: The current time.
+    /// - Returns: `nil` where there is nothing to draw.
+    init?(_ changes: [EntitlementChange], entries: [Int64], expires: Timestamp?, at now: Timestamp) {
+      guard let first = changes.first?.time.milliseconds else { return nil }
+      let now = now.milliseconds
+      let start = min(first, entries.min() ?? first)
+      // What expires in the far future must not press the past together.
+      let future = expires.map { max($0.milliseconds, now) - now } ?? 0
+      let end = max(start + 1000, now + min(future, max(now - start, 86_400_000)))
+      func x(_ time: Int64) -> Double {
+        Self.margin + Double(min(max(time, start), end) - start) / Double(end - start) * Self.width
+      }
+      var segments: [Segment] = []
+      func add(_ from: Int64, _ to: Int64, _ style: String) {
+        guard to > from else { return }
+        segments.append(
+          Segment(
+            segmentX: LoadCharts.number(x(from)), segmentWidth: LoadCharts.number(max(x(to) - x(from), 0.5)),
+            segmentClass: style))
+      }
+      for (index, change) in changes.enumerated() {
+        let next = index + 1 < changes.count ? changes[index + 1].time.milliseconds : now
+        add(change.time.milliseconds, next, EntitlementState(change).grantsAccess ? "access" : "none")
+      }
+      if let last = changes.last.map({ EntitlementState($0) }), last.grantsAccess, let expires {
+        add(now, min(expires.milliseconds, end), "ahead")
+      }
+      var lastX = -Double.infinity
+      var isRaised = false
+      marks = changes.enumerated().map { index, change in
+        let x = x(change.time.milliseconds)
+        isRaised = x - lastX < 12 && !isRaised
+        lastX = x
+        return Mark(markX: LoadCharts.number(x), markNumber: index + 1, markTextY: isRaised ? 10 : 22)
+      }
+      self.segments = segments
+      ticks = entries.map { ["tickX": LoadCharts.number(x($0))] }
+      nowX = LoadCharts.number(x(now))
+      startText = ShownTime.day(Timestamp(milliseconds: start))
+      endText = ShownTime.day(Timestamp(milliseconds: end))
+      summary =
+        "\(changes.count) \(changes.count == 1 ? "change" : "changes") from \(startText) on; "
+        + "\(entries.count) entries of the audit trail."
+    }
+  }
+#endif

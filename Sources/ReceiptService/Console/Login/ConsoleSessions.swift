@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import ReceiptBytes
+  internal import ReceiptCodec
+  internal import ReceiptCrypto
+
+  /// The logins of the console, in the service's database: any process knows them. A cookie has 32 random bytes, of which
+  /// the database has the SHA-256.
+  struct ConsoleSessions: Sendable {
+    /// After this many seconds one logs in again.
+    static let lifetime: Int64 = 12 * 3600
+
+    let database: any ServiceDatabase
+    let keys: KeyRing
+    let clock: @Sendable () -> Timestamp
+
+    /// Begins a login.
+    ///
+    /// - Returns: The secret of the cookie.
+    func begin(_ principal: Principal) async throws -> String {
+      let secret = Self.generateSecret()
+      let now = clock().wholeMilliseconds
+      try await database.write { session in
+        try session.run("DELETE FROM sessions WHERE expires <= ?1", .integer(now))
+        try session.run(
+          "INSERT INTO sessions(hash, key, created, expires) VALUES (?1, ?2, ?3, ?4)",
+          .bytes(Self.hash(secret)), .text(principal.keyID), .integer(now),
+          .integer(now + Self.lifetime * 1000))
+        try AdministrativeAct.record(
+          "console.login", "scopes=\(principal.scopes.map(\.rawValue).sorted().joined(separator: ","))",
+          by: principal.keyID, at: now, in: session)
+      }
+      return secret
+    }
+
+    /// Who is logged in with a cookie; `nil` if nobody is, or the key was revoked.
+    func principal(_ secret: String) async throws -> Principal? {
+      let now = clock().wholeMilliseconds
+      let key = try await database.read { session in
+        try session.run(
+          "SELECT key FROM sessions WHERE hash = ?1 AND expires > ?2", .bytes(Self.hash(secret)),
+          .integer(now)
+        ).first?.text(0)
+      }
+      guard let key else { return nil }
+      return try await keys.principal(id: key)
+    }
+
+    /// Ends a login.
+    func end(_ secret: String) async throws {
+      try await database.write { session in
+        _ = try session.run("DELETE FROM sessions WHERE hash = ?1", .bytes(Self.hash(secret)))
+      }
+    }
+
+    static func generateSecret() -> String { Base64URL.encodeToString(Random.bytes(32)) }
+
+    /// What forms carry. It cannot be computed of what the database has, nor leads to the cookie.
+    static func formToken(_ secret: String) -> String {
+      Base64URL.encodeToString(hash("receipt-server console form \(secret)"))
+    }
+
+    private static func hash(_ text: String) -> [UInt8] { Digest.hash(Array(text.utf8), using: .sha256) }
+  }
+#endif

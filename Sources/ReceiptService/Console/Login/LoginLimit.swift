@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import Synchronization
+
+  /// How often wrong keys may be presented at the console's login: by one address, and by all together, so that who has many
+  /// addresses gains nothing. Nobody guesses a key of 256 bits: this bounds the work.
+  final class LoginLimit: Sendable {
+    static let triesOfAddress = 5
+    static let triesOfAll = 60
+    private static let window: Duration = .seconds(60)
+
+    private struct Try {
+      let address: String
+      let time: ContinuousClock.Instant
+    }
+
+    /// The tries of the window, oldest first; no more than ``triesOfAll``.
+    private let tries = Mutex<[Try]>([])
+
+    /// Counts a try.
+    ///
+    /// - Returns: `nil`, or after how many seconds to try again; then the try was not counted.
+    func begin(_ address: String, at now: ContinuousClock.Instant = .now) -> Int? {
+      tries.withLock { tries in
+        tries.removeAll { now - $0.time >= Self.window }
+        let own = tries.filter { $0.address == address }
+        let last =
+          own.count >= Self.triesOfAddress
+          ? own[own.count - Self.triesOfAddress] : tries.count >= Self.triesOfAll ? tries.first : nil
+        guard let last else {
+          tries.append(Try(address: address, time: now))
+          return nil
+        }
+        return Int((Self.window - (now - last.time)).components.seconds) + 1
+      }
+    }
+
+    /// Takes the latest try of an address back: the key was right.
+    func succeed(_ address: String) {
+      tries.withLock { tries in
+        if let index = tries.lastIndex(where: { $0.address == address }) { tries.remove(at: index) }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import Hummingbird
+  internal import ReceiptCodec
+
+  extension ReceiptAPI {
+    var entitlementPages: [ConsoleRoute] {
+      [
+        ConsoleRoute(.get, "/console/entitlements", .scope(.read)) { [unowned self] visit in
+          try await entitlementsPage(visit)
+        },
+        ConsoleRoute(.get, "/console/entitlements/{id}", .scope(.read)) { [unowned self] visit in
+          try await entitlementPage(visit)
+        },
+      ]
+    }
+
+    private func entitlementsPage(_ visit: ConsoleVisit) async throws -> Response {
+      struct Search {
+        let searchChoice: ChoiceView
+        let searched: String
+        let appChoice: ChoiceView?
+        let found: TableView?
+        let changes: TableView
+      }
+      let app = try visit.app()
+      let by = try visit.query("by") ?? "identifier"
+      let value = try visit.query("value")
+      var found: [StoredEntitlement]?
+      if let value {
+        found =
+          by == "customer"
+          ? try await entitlements.entitlements(app: app.name, customer: value)
+          : try await entitlements.entitlements(app: app.name, identifier: value)
+      }
+      let now = clock()
+      let latest = try await entitlements.latestSequence(app: app.name)
+      let changes = try await entitlements.changes(app: app.name, after: max(0, latest - 50), limit: 50)
+      return visit.page(
+        "entitlements", title: "Entitlements",
+        Search(
+          searchChoice: ChoiceView(
+            name: "by", label: "Search by",
+            options: [
+              ("identifier", "Original transaction or purchase token"), ("customer", "Customer"),
+            ], chosen: by), searched: value ?? "", appChoice: visit.appChoice(app),
+          found: found.map { found in
+            TableView(
+              "Found", ["Entitlement", "State", "Product", "Customer", "Expires"],
+              found.map { stored in
+                let state = EntitlementState(stored, at: now)
+                return [
+                  CellView(stored.identifier, link: ConsoleURL.entitlement(stored.identifier, app: app.name)),
+                  CellView(state.text, style: state.style), CellView(state.product), CellView(stored.customer),
+                  CellView(state.expires),
+                ]
+              }, empty: "Nothing is known of it.")
+          },
+          changes: TableView(
+            "The latest changes, newest first", ["Time", "What", "Product", "Entitlement", "Customer"],
+            changes.reversed().map { change in
+              let state = EntitlementState(change)
+              return [
+                CellView(ShownTime.full(change.time)), CellView(change.type), CellView(state.product),
+                CellView(
+                  state.identifier,
+                  link: state.identifier.map { ConsoleURL.entitlement($0, app: app.name) }),
+                CellView(change.customer),
+              ]
+            }, empty: "No changes yet.")))
+    }
+
+    private func entitlementPage(_ visit: ConsoleVisit) async throws -> Response {
+      struct Entitlement {
+        let lives: [Life]
+        let entries: TableView?
+      }
+      struct Life {
+        let lifeTitle: String
+        let facts: [FactView]
+        let timeline: Timeline?
+        let lifeTable: TableView
+      }
+      let app = try visit.app()
+      let id = try visit.path("id")
+      let found = try await entitlements.entitlements(app: app.name, identifier: id)
+      guard !found.isEmpty else { throw Problem.notFound }
+      let now = clock()
+      let entries = try await configuration.auditLog?.read { view in
+        try view.history(original: id, limit: 1000).filter { app.isAbout($0.entry) }
+      }
+      var lives: [Life] = []
+      for stored in found {
+        let changes = try await entitlements.history(app: app.name, name: stored.name)
+        let state = EntitlementState(stored, at: now)
+        lives.append(
+          Life(
+            lifeTitle: state.product ?? stored.identifier,
+            facts: [
+              FactView("State", state.text, style: state.style), FactView("Environment", state.environment),
+              FactView(
+                "Customer", stored.customer,
+                link: stored.customer.map {
+                  ConsoleURL.make(
+                    "/console/entitlements", [("by", "customer"), ("value", $0), ("app", app.name)])
+                }), FactView("Expires", state.expires), FactView("Latest purchase", state.purchase),
+            ].compactMap { $0 },
+            timeline: Timeline(changes, entries: entries?.map(\.entry.time) ?? [], expires: state.expiry, at: now),
+            lifeTable: TableView(
+              "What became of it, oldest first", ["No.", "Time", "What", "State after it", "Purchase", "Expires"],
+              changes.enumerated().map { index, change in
+                let state = EntitlementState(change)
+                return [
+                  CellView("\(index + 1)"), CellView(ShownTime.full(change.time)), CellView(change.type),
+                  CellView(state.text, style: state.style), CellView(state.purchase), CellView(state.expires),
+                ]
+              }, empty: "Nothing was told of it yet.")))
+      }
+      return visit.page(
+        "entitlement", title: "Entitlement \(id)",
+        Entitlement(
+          lives: lives,
+          entries: entries.map {
+            EntryTable.view("Entries of the audit trail, newest first", $0, app: app.name)
+          }))
+    }
+  }
+
+  /// What pages show of an entitlement's JSON.
+  struct EntitlementState {
+    let identifier: String?
+    let product: String?
+    let environment: String?
+    let purchase: String?
+    let state: String?
+    let grantsAccess: Bool
+    let expiry: Timestamp?
+
+    init(_ stored: StoredEntitlement, at now: Timestamp) {
+      var object = JSONWriter()
+      stored.append(to: &object, at: now)
+      self.init((try? JSONValue(parsing: object.bytes)) ?? .null)
+    }
+
+    init(_ change: EntitlementChange) {
+      let body = try? JSONValue(parsing: change.body)
+      self.init(body?["data"]?["entitlement"] ?? .null)
+    }
+
+    private init(_ json: JSONValue) {
+      func text(_ names: String...) -> String? { names.lazy.compactMap { json[$0]?.string }.first }
+      identifier = text("originalTransactionId", "purchaseToken", "appTransactionId")
+      product =
+        text("productId") ?? json["productIds"]?.array?.compactMap(\.string).joined(separator: ", ")
+      environment = text("environment")
+      purchase = text("transactionId", "orderId")
+      state = text("state")
+      grantsAccess = json["grantsAccess"] == .bool(true)
+      expiry = text("expiresDate").flatMap { try? Timestamp(iso8601: $0) }
+    }
+
+    var expires: String? { expiry.map { ShownTime.full($0) } }
+    var text: String? { state.map { "\(grantsAccess ? "✓" : "✗") \($0)" } }
+    var style: String { grantsAccess ? "good" : "bad" }
+  }
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import Hummingbird
+
+  extension ReceiptAPI {
+    var keyPages: [ConsoleRoute] {
+      [
+        ConsoleRoute(.get, "/console/keys", .scope(.admin)) { [unowned self] in
+          try await keysPage($0, created: nil)
+        },
+        ConsoleRoute(.post, "/console/keys", .scope(.admin)) { [unowned self] visit in
+          let scopes = Set(visit.form.all("scope").compactMap { Scope(rawValue: $0) })
+          let key = try await createKey(
+            named: visit.form["name"] ?? "", app: visit.form["app"], scopes: scopes, for: visit.principal)
+          return try await keysPage(visit, created: key)
+        },
+        ConsoleRoute(.post, "/console/keys/revoke", .scope(.admin)) { [unowned self] visit in
+          try await revokeKey(visit.form["id"] ?? "", for: visit.principal)
+          return ConsoleVisit.redirect(to: "/console/keys")
+        },
+        ConsoleRoute(.get, "/console/acts", .scope(.admin)) { [unowned self] in try await actsPage($0) },
+      ]
+    }
+
+    private func keysPage(_ visit: ConsoleVisit, created: APIKeyText?) async throws -> Response {
+      struct Keys {
+        let created: String?
+        let createdID: String
+        let appChoice: ChoiceView?
+        let scopes: [[String: String]]
+        let table: TableView
+      }
+      let meanings: [Scope: String] = [
+        .verify: "have receipts verified and inspected", .read: "read entitlements, changes and the audit trail",
+        .admin: "manage keys and webhooks, and erase", .emulator: "control the emulated stores",
+      ]
+      let own = visit.principal?.app
+      let keys = try await keys.keys().filter { own == nil || own == $0.principal.app }
+      return visit.page(
+        "keys", title: "Keys",
+        Keys(
+          created: created?.description, createdID: created?.id ?? "",
+          appChoice: visit.appChoice(nil, orAll: own == nil),
+          scopes: Scope.allCases.map { ["scope": $0.rawValue, "scopeMeaning": meanings[$0] ?? ""] },
+          table: TableView(
+            "Keys in the order of their creation", ["Name", "Identifier", "App", "Scopes", "Created", "State"],
+            keys.map { key in
+              let principal = key.principal
+              let isOwn = principal.keyID == visit.principal?.keyID
+              return [
+                CellView(principal.name), CellView(principal.keyID), CellView(principal.app ?? "all"),
+                CellView(principal.scopes.map(\.rawValue).sorted().joined(separator: ", ")),
+                CellView(key.created),
+                key.revoked.map { CellView("revoked", note: ShownTime.full(.init(milliseconds: $0))) }
+                  ?? CellView(
+                    form: ButtonFormView(
+                      action: "/console/keys/revoke", summary: isOwn ? "In force, yours: revoke…" : "In force: revoke…",
+                      button: "Revoke for good", subject: principal.name, [("id", principal.keyID)])),
+              ]
+            })))
+    }
+
+    private func actsPage(_ visit: ConsoleVisit) async throws -> Response {
+      // Acts are of the whole server.
+      guard visit.principal?.app == nil else { throw Problem.notFound }
+      let acts = try await database.read { session in try AdministrativeAct.newest(500, in: session) }
+      let names = Dictionary(
+        try await keys.keys().map { ($0.principal.keyID, $0.principal.name) }) { first, _ in first }
+      return visit.page(
+        "table", title: "Administrative acts",
+        [
+          "table": TableView(
+            "The newest 500, newest first", ["Time", "Act", "By", "Details"],
+            acts.map { act in
+              [
+                CellView(act.time), CellView(act.act), CellView(act.actor, note: names[act.actor]),
+                CellView(act.details),
+              ]
+            }, empty: "No acts yet.")
+        ])
+    }
+  }
+#endif

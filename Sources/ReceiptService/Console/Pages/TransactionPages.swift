@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import Hummingbird
+
+  extension ReceiptAPI {
+    var transactionPages: [ConsoleRoute] {
+      [
+        ConsoleRoute(.get, "/console/transactions", .scope(.read)) { [unowned self] visit in
+          try await transactions(visit)
+        }
+      ]
+    }
+
+    private static let searches: [(label: String, name: String, key: EntrySearch.Key)] = [
+      ("Original transaction", "original", .original), ("Transaction", "transaction", .transaction),
+      ("Product", "product", .product), ("Customer", "customer", .customer),
+      ("SHA-256 of the receipt", "receipt", .receipt),
+    ]
+
+    private func transactions(_ visit: ConsoleVisit) async throws -> Response {
+      struct Transactions {
+        let searchChoice: ChoiceView
+        let searched: String
+        let verdictChoice: ChoiceView
+        let environmentChoice: ChoiceView
+        let appChoice: ChoiceView?
+        let table: TableView
+        let nextPage: String?
+        let isFirstPage: Bool
+        let firstPage: String
+      }
+      let app = try visit.chosenApp()
+      var search = EntrySearch()
+      search.limit = 50
+      search.before = UInt64(
+        try integerParameter("before", of: visit.request, 0...Int64.max, default: .max))
+      // What helps to write links to one search: ?original=… is the same as ?by=original&value=…
+      let named = try Self.searches.first { try visit.query($0.name) != nil }
+      let by = try named?.name ?? visit.query("by")
+      let value = try named.map { try visit.query($0.name) ?? "" } ?? visit.query("value")
+      if let value, let found = Self.searches.first(where: { $0.name == by }) { search.key = (found.key, value) }
+      let verdict = try visit.query("verdict")
+      let environment = try visit.query("environment")
+      let log = try log()
+      let isAll = visit.principal?.app == nil
+      let (entries, next) = try await log.read { [search] view in
+        try search.page(in: view) { entry in
+          (app?.isAbout(entry) ?? isAll) && (verdict == nil || entry.verdict?.rawValue == verdict)
+            && (environment == nil || entry.environment == environment)
+        }
+      }
+      let parameters = [
+        ("by", value == nil ? nil : by), ("value", value), ("verdict", verdict), ("environment", environment),
+        ("app", app?.name),
+      ]
+      let path = "/console/transactions"
+      return visit.page(
+        "transactions", title: "Transactions",
+        Transactions(
+          searchChoice: ChoiceView(
+            name: "by", label: "Search by", options: Self.searches.map { ($0.name, $0.label) }, chosen: by ?? ""),
+          searched: value ?? "",
+          verdictChoice: ChoiceView(
+            name: "verdict", label: "Verdict",
+            options: [("", "any")] + RecordedVerdict.allCases.map { ($0.rawValue, $0.rawValue) },
+            chosen: verdict ?? ""),
+          environmentChoice: ChoiceView(
+            name: "environment", label: "Environment",
+            options: [("", "any")] + ["Production", "Sandbox", "Xcode", "LocalTesting"].map { ($0, $0) },
+            chosen: environment ?? ""),
+          appChoice: visit.appChoice(app, orAll: isAll),
+          table: EntryTable.view("Entries of the audit trail, newest first", entries, app: app?.name),
+          nextPage: next.map { ConsoleURL.make(path, parameters + [("before", "\($0)")]) },
+          isFirstPage: search.before == UInt64(Int64.max), firstPage: ConsoleURL.make(path, parameters)))
+    }
+  }
+
+  /// Entries of the trail as a table.
+  enum EntryTable {
+    static func view(_ caption: String, _ entries: [RecordedEntry], app: String?) -> TableView {
+      TableView(
+        caption,
+        ["Entry", "Time", "What", "Verdict", "Product", "Transaction", "Original transaction", "Environment"],
+        entries.map { recorded in
+          let entry = recorded.entry
+          return [
+            CellView("\(recorded.index)", link: ConsoleURL.entry(recorded.index)), CellView(entry.time),
+            CellView(
+              [entry.kind.rawValue, entry.notification, entry.subtype].compactMap { $0 }.joined(separator: " ")),
+            entry.verdict.map { CellView(VerdictView($0.rawValue)) } ?? CellView(nil as String?),
+            CellView(entry.product), CellView(entry.transaction),
+            CellView(
+              entry.original,
+              link: entry.original.map {
+                ConsoleURL.make("/console/transactions", [("original", $0), ("app", app)])
+              }), CellView(entry.environment),
+          ]
+        }, empty: "No entries.")
+    }
+  }
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import AuditTrail
+  internal import Hummingbird
+  internal import ReceiptBytes
+  internal import ReceiptCodec
+  internal import ReceiptInspection
+  internal import ReceiptVerification
+
+  extension ReceiptAPI {
+    var verifyPages: [ConsoleRoute] {
+      [
+        ConsoleRoute(.get, "/console/verify", .scope(.verify)) { [unowned self] visit in
+          try verifyPage(visit, receipt: [], result: nil)
+        },
+        ConsoleRoute(.post, "/console/verify", .scope(.verify)) { [unowned self] visit in
+          let receipt = ReceiptText.trimming(visit.form.bytes("file") ?? visit.form.bytes("receipt") ?? [])
+          guard !receipt.isEmpty else {
+            throw Problem(.badRequest, "no-receipt", "Paste a receipt, or choose a file.")
+          }
+          let app = try visit.app()
+          let verification = try verification(app, policy: visit.form["policy"], customer: nil)
+          let outcome = try await verification.verdict(on: receipt)
+          let result = VerdictResult(
+            outcome, receipt: receipt, recordsVerdicts: app.recorder != nil,
+            canRead: visit.may(.read) && (visit.principal?.app == nil || outcome.verdict.receipt != nil),
+            at: clock())
+          return try verifyPage(visit, receipt: receipt, result: result)
+        },
+      ]
+    }
+
+    private func verifyPage(
+      _ visit: ConsoleVisit, receipt: [UInt8], result: VerdictResult?
+    ) throws -> Response {
+      struct Form {
+        let appChoice: ChoiceView?
+        let policyChoice: ChoiceView?
+        let receiptText: String
+        let result: VerdictResult?
+      }
+      let app = try visit.app()
+      let policies = app.configuration.policies.keys.sorted()
+      let isText = receipt.allSatisfy { 0x20..<0x7F ~= $0 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
+      return visit.page(
+        "verify", title: "Verify a receipt",
+        Form(
+          appChoice: visit.appChoice(app),
+          // The policies of other apps are not known before one is chosen.
+          policyChoice: policies.count < 2
+            ? nil
+            : ChoiceView(
+              name: "policy", label: "Policy", options: policies.map { ($0, $0) },
+              chosen: visit.form["policy"] ?? AppConfiguration.defaultPolicy),
+          receiptText: isText ? String(decoding: receipt, as: UTF8.self) : "", result: result))
+    }
+  }
+
+  /// A verdict as the page shows it, with all that the receipt says.
+  private struct VerdictResult {
+    let verdict: VerdictView
+    let verdictFacts: [FactView]
+    let sections: [SectionView]
+    let chains: [ChainPicture]
+    let fieldTable: TableView?
+    let unreadable: String?
+
+    struct SectionView {
+      let sectionTitle: String
+      let facts: [FactView]
+    }
+
+    init(
+      _ outcome: Verification.Outcome, receipt: [UInt8], recordsVerdicts: Bool, canRead: Bool, at now: Timestamp
+    ) {
+      let (verdict, acknowledgement) = outcome
+      let view =
+        switch verdict {
+        case .valid: VerdictView("valid")
+        case .invalid: VerdictView("invalid")
+        case .undetermined: VerdictView("undetermined")
+        }
+      self.verdict = view
+      let reason = verdict.reason
+      let entry = acknowledgement.map {
+        $0.isRepeat ? "\($0.index), which was there before: the same receipt under the same policy" : "\($0.index)"
+      }
+      verdictFacts =
+        [
+          FactView("Reason", reason.map { "\($0.message)" }),
+          FactView("Where", reason.flatMap { $0.place.isEmpty ? nil : $0.place }),
+          FactView("Code", reason?.code.rawValue),
+          FactView("What to do", view.consequence),
+          FactView("Kind", verdict.kind?.rawValue),
+          FactView(
+            "Audit trail", recordsVerdicts ? entry.map { "entry \($0)" } : "Verdicts of this app are not recorded.",
+            link: canRead ? acknowledgement.map { ConsoleURL.entry($0.index) } : nil),
+        ].compactMap { $0 }
+        + RecordedCheck.list(verdict.checks).compactMap { FactView("Asked \($0.name)", $0.answer.rawValue) }
+      do throws(MalformedReceipt) {
+        let inspection = try Inspection(of: receipt)
+        let summary = inspection.summary(at: now)
+        sections = summary.sections.map { section in
+          SectionView(
+            sectionTitle: section.title ?? "What it says",
+            facts: section.fields.compactMap { FactView($0.name, $0.value) })
+        }
+        chains = inspection.signers.filter { !$0.isRepeated }.map { ChainPicture($0) }
+        fieldTable = TableView(
+          "Every field", ["Field", "Value", "Meaning"], Self.rows(inspection.fields, depth: 0))
+        unreadable = nil
+      } catch {
+        (sections, chains, fieldTable) = ([], [], nil)
+        unreadable = "\(error)"
+      }
+    }
+
+    private static func rows(_ fields: [InspectedField], depth: Int) -> [[CellView]] {
+      fields.flatMap { field -> [[CellView]] in
+        let name = CellView(field.name, style: "depth-\(min(depth, 6))")
+        let meaning = CellView(field.meanings.joined(separator: "; "))
+        switch field.content {
+        case .value(let value): return [[name, CellView(value), meaning]]
+        case .object(let members), .array(let members):
+          return [[name, CellView(""), meaning]] + rows(members, depth: depth + 1)
+        case .attribute(let parts):
+          let text = parts.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
+          return [[name, CellView(text), meaning]]
+        }
+      }
+    }
+  }
+#endif
