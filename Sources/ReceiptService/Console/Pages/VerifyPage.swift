@@ -119,7 +119,7 @@
     private static func rows(_ fields: [InspectedField], depth: Int) -> [[CellView]] {
       fields.flatMap { field -> [[CellView]] in
         let name = CellView(field.name, style: "depth-\(min(depth, 6))")
-        let meaning = CellView(field.meanings.joined(separator: "; "))
+        let meaning = CellView(field.meanings.joined(separator: "; "), style: "meaning")
         switch field.content {
         case .value(let value): return [[name, CellView(value), meaning]]
         case .object(let members), .array(let members):
