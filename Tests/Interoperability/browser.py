@@ -4,6 +4,7 @@
 import shutil
 
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
@@ -76,7 +77,11 @@ class Browser:
     # What a hand on the keyboard does
 
     def press(self, *keys: str):
-        self.driver.switch_to.active_element.send_keys(*keys)
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def paste(self, text: str):
+        """Into the field that has the focus."""
+        self.command("Input.insertText", text=text)
 
     def tab_to(self, selector: str, text: str = "", most: int = 60):
         """Presses Tab until the focus is on an element, and returns it."""

@@ -101,15 +101,6 @@ def shared() -> pathlib.Path:
     return SHARED
 
 
-@pytest.fixture(scope="session")
-def receipt_server() -> str:
-    """The path of the server."""
-    path = os.environ.get("RECEIPT_SERVER")
-    if not path or not os.access(path, os.X_OK):
-        pytest.exit("RECEIPT_SERVER does not name the built receipt-server; run scripts/interoperability", 2)
-    return os.path.abspath(path)
-
-
 @pytest.fixture(scope="module")
 def browser():
     """A browser; without one the tests that need it are skipped."""

@@ -5,6 +5,7 @@ try of it."""
 import base64
 import http.client
 import re
+import sqlite3
 import subprocess
 import time
 
@@ -12,7 +13,8 @@ import pytest
 import requests
 from browser import DESKTOP, PHONE
 from selenium.webdriver.common.keys import Keys
-from server import CUSTOMER, ServerProcess
+from service import program
+from shops import CUSTOMER, Shops
 
 DAY = 86_400_000
 ORIGINAL = "2000000000000000"
@@ -36,11 +38,8 @@ PAGES = {"home": ("/console", "Console"), "verify": ("/console/verify", "Verify 
 
 
 @pytest.fixture(scope="module")
-def server(receipt_server, store, tmp_path_factory):
-    server = ServerProcess(
-        receipt_server, tmp_path_factory.mktemp("server"), store,
-        {"shop": "com.example.app", "other": "com.example.other"},
-    )  # fmt: skip
+def server(store, tmp_path_factory):
+    server = Shops(tmp_path_factory.mktemp("server"), store)
     now = int(time.time() * 1000)
     server.verify(server.transaction(), "shop")
     server.verify(server.transaction(productId=FORGED, transactionId=ATTRIBUTE, originalTransactionId=ATTRIBUTE), "shop")
@@ -50,20 +49,17 @@ def server(receipt_server, store, tmp_path_factory):
     server.notify("shop", "SUBSCRIBED", "INITIAL_BUY", transactionId="2000000000000010", **common)
     server.notify("shop", "REFUND", transactionId="2000000000000010", revocationDate=now, revocationReason=0, **common)
     server.notify("shop", "REFUND_REVERSED", transactionId="2000000000000010", **common)
-    # Until a checkpoint covers the first entry.
-    for _ in range(100):
-        if server.request("GET", "/v1/audit/entries/0/proof?app=shop", server.administrator).status_code == 200:
-            break
-        time.sleep(0.05)
+    server.app = {"app": "shop"}
+    server.proof(0)
     yield server
-    server.stop()
+    assert server.end() == 0
 
 
 def log_in(browser, server, key=None):
     """With the keyboard: the field has the focus when the page is there."""
     browser.command("Network.clearBrowserCookies")
     browser.driver.get(server.url + "/console")
-    browser.press(key or server.administrator)
+    browser.press(key or server.key)
     browser.press(Keys.ENTER)
     browser.wait_for(lambda: browser.title == "Console")
 
@@ -210,7 +206,7 @@ def test_verify_with_the_keyboard(reader, server):
     receipt = server.transaction(transactionId="2000000000000555")
     reader.driver.get(server.url + "/console/verify")
     reader.tab_to("#receipt")
-    reader.press(receipt)
+    reader.paste(receipt)
     reader.follow("main form button", "Verify")
     assert "valid" in reader.text(".verdict h2") and "invalid" not in reader.text(".verdict h2")
     # The chain as a picture, from the root to the signer, and every field with its meaning.
@@ -229,14 +225,15 @@ def test_verify_with_the_keyboard(reader, server):
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (lambda receipt: receipt[:-6] + "AAAAAA", "bad-signature"),
+        (lambda receipt: receipt[:-6] + "AAAAAA", "signature-mismatch"),
         (lambda receipt: "this is no receipt", "malformed"),
     ],
     ids=["altered", "no receipt"],
 )
 def test_verify_without_javascript(plain_reader, server, change, code):
     plain_reader.driver.get(server.url + "/console/verify")
-    plain_reader.one("#receipt").send_keys(change(server.transaction()))
+    plain_reader.one("#receipt").click()
+    plain_reader.paste(change(server.transaction()))
     plain_reader.submit(plain_reader.one("main form button"))
     assert "✗ invalid" in plain_reader.text(".verdict")
     assert code in plain_reader.text(".verdict")
@@ -282,7 +279,7 @@ def test_filter_transactions_with_the_keyboard(reader, server):
 
 
 def test_transactions_have_pages(server):
-    session = Session(server, server.administrator)
+    session = Session(server, server.key)
     for number in range(60):
         server.verify(server.transaction(transactionId=f"5{number}", productId="com.example.app.pages"), "shop")
     path, seen = "/console/transactions?product=com.example.app.pages", []
@@ -342,7 +339,7 @@ def test_proof_is_checked_in_the_browser(reader, server):
 
 def test_proof_of_every_entry(reader, server):
     """Trees of any shape: of each entry what the page computes is what the server says."""
-    size = server.request("GET", "/v1/audit/entries?app=shop&limit=1", server.administrator).json()["entries"][0]["index"]
+    size = server.get("/v1/audit/entries?app=shop&limit=1").json()["entries"][0]["index"]
     for index in sorted({0, 1, 2, 3, size // 2, size - 1}):
         reader.driver.get(server.url + f"/console/audit/entries/{index}/proof")
         reader.wait_for(lambda: reader.all("#proof-result li"))
@@ -351,7 +348,7 @@ def test_proof_of_every_entry(reader, server):
 
 def test_downloaded_proof(receipt_tool, server, tmp_path):
     """What is offered without JavaScript convinces receipt-tool."""
-    session = Session(server, server.administrator)
+    session = Session(server, server.key)
     answer = session.get("/console/audit/entries/0/tlog-proof")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="entry-0.tlog-proof"'
     (tmp_path / "entry-0.tlog-proof").write_bytes(answer.content)
@@ -359,15 +356,15 @@ def test_downloaded_proof(receipt_tool, server, tmp_path):
     key = re.search(r'data-key="([^"]+)"', page)[1]
     run = receipt_tool.run("audit", "check", tmp_path / "entry-0.tlog-proof", "--key", key, "--json")
     assert run.code == 0, run.out
-    assert run.lines[0]["transactionId"] == "2000000000000001"
+    assert "2000000000000001" in run.out
 
 
 def test_load_is_drawn_and_told(reader, server):
     reader.driver.get(server.url + "/console/load")
-    heights = [float(e.get_attribute("height")) for e in reader.all("rect.bar")]
+    heights = [float(e.get_attribute("height")) for e in reader.all("rect.bar:not(.faults)")]
     assert len(heights) == 60 and max(heights) > 10
     assert reader.one("path.median").get_attribute("d").startswith("M")
-    reader.follow("summary", "As a table") if False else reader.one("summary").click()
+    reader.tab_to("summary", "As a table").send_keys(Keys.ENTER)
     assert "0 to 10" in reader.text("table") or "10 to 20" in reader.text("table")
 
 
@@ -393,8 +390,26 @@ def test_keys_with_the_keyboard(reader, server):
     assert "key.create" in acts and "key.revoke" in acts and "console.login" in acts
 
 
+def test_webhooks_with_the_keyboard(reader, server):
+    """Dead letters are replayed: those that the test makes of the deliveries that wait for a backend that is not there."""
+    with sqlite3.connect(server.folder / "service.sqlite") as database:
+        database.execute("UPDATE deliveries SET state = 1, attempts = 10, error = '<b>refused</b>'")
+    database.close()
+    reader.driver.get(server.url + "/console/webhooks")
+    assert "✗ 3" in reader.text("table") and "<b>refused</b>" in reader.text()
+    first = reader.all("table")[1].find_element("css selector", "tbody th").text
+    reader.tab_to("td summary", first).send_keys(Keys.ENTER)
+    reader.follow("button.danger", first)
+    assert reader.title == "Webhooks" and "✗ 2" in reader.text("table")
+    reader.tab_to("td summary", "Replay all").send_keys(Keys.ENTER)
+    reader.follow("button.danger", "Deliver all 2 again")
+    assert reader.one("td[data-label=Waiting]").text == "3" and len(reader.all("table")) == 1
+    reader.driver.get(server.url + "/console/acts")
+    assert "webhook.replay" in reader.text("table")
+
+
 def test_log_out_with_the_keyboard(browser, server):
-    log_in(browser, server, server.key("verify"))
+    log_in(browser, server, server.key_for("verify"))
     cookie = browser.driver.get_cookie("receipt-console")["value"]
     browser.follow(".logout button")
     assert browser.title == "Log in"
@@ -410,7 +425,8 @@ def test_log_out_with_the_keyboard(browser, server):
 def test_forged_fields_do_nothing(reader, server):
     receipt = server.transaction(productId=FORGED, transactionId=ATTRIBUTE, originalTransactionId=ATTRIBUTE)
     reader.driver.get(server.url + "/console/verify")
-    reader.one("#receipt").send_keys(receipt)
+    reader.one("#receipt").click()
+    reader.paste(receipt)
     reader.submit(reader.one("main form button"))
     for path in (None, "/console/transactions", "/console/audit/entries/1", "/console/audit/entries/1/proof"):
         if path:
@@ -422,7 +438,7 @@ def test_forged_fields_do_nothing(reader, server):
 
 
 def test_queries_and_forms_are_escaped(server):
-    session = Session(server, server.administrator)
+    session = Session(server, server.key)
     for path in ("/console/transactions?value=", "/console/entitlements?value=", "/console/login?next="):
         text = session.get(path + requests.utils.quote(FORGED + ATTRIBUTE)).text
         assert "<script>d" not in text and '"\u0301' not in text, path
@@ -432,7 +448,7 @@ def test_queries_and_forms_are_escaped(server):
 
 
 def test_headers(server):
-    session = Session(server, server.administrator)
+    session = Session(server, server.key)
     paths = [path for path, _ in PAGES.values()]
     paths += ["/console/login", "/console/audit/entries/99999999", "/console/assets/console.css"]
     for path in paths:
@@ -449,7 +465,7 @@ def test_headers(server):
 
 def test_cookie(server):
     session = Session(server)
-    answer = session.log_in(server.administrator)
+    answer = session.log_in(server.key)
     assert answer.status_code == 303 and answer.headers["Location"] == "/console"
     cookie = next(c for c in answer.raw.headers.getlist("Set-Cookie") if c.startswith("receipt-console="))
     value, *attributes = cookie.split("; ")
@@ -461,17 +477,17 @@ def test_cookie(server):
 def test_login_leads_to_the_page_that_was_asked_for_and_nowhere_else(server):
     session = Session(server)
     assert session.get("/console/audit").headers["Location"] == "/console/login?next=%2Fconsole%2Faudit"
-    assert session.log_in(server.administrator, next="/console/audit").headers["Location"] == "/console/audit"
+    assert session.log_in(server.key, next="/console/audit").headers["Location"] == "/console/audit"
     for foreign in ("https://example.com/", "//example.com", "/console/\\example.com", "/consolex", "/console/\r\nX: y"):
-        assert Session(server).log_in(server.administrator, next=foreign).headers["Location"] == "/console"
+        assert Session(server).log_in(server.key, next=foreign).headers["Location"] == "/console"
 
 
 @pytest.mark.parametrize("path", ["/console/login", "/console/logout", "/console/verify", "/console/keys", "/console/keys/revoke", "/console/webhooks/replay"])
 def test_form_without_its_token(server, path):
-    session = Session(server, server.administrator)
-    foreign = Session(server, server.administrator).token("/console/keys")
+    session = Session(server, server.key)
+    foreign = Session(server, server.key).token("/console/keys")
     for fields in ({}, {"token": ""}, {"token": foreign}):
-        answer = session.post(path, key=server.administrator, receipt=server.transaction(), name="x", scope="admin", **fields)
+        answer = session.post(path, key=server.key, receipt=server.transaction(), name="x", scope="admin", **fields)
         assert answer.status_code == 403, fields
         assert "foreign-form" in answer.text
     # Nothing happened: the session is there still.
@@ -479,7 +495,7 @@ def test_form_without_its_token(server, path):
 
 
 def test_form_in_another_encoding(server):
-    session = Session(server, server.administrator)
+    session = Session(server, server.key)
     token = session.token("/console/keys")
     answer = session.http.post(server.url + "/console/keys", data={"token": token, "name": "x", "scope": "admin"})
     assert answer.status_code == 415
@@ -494,16 +510,16 @@ def test_wrong_keys_are_limited(server):
     session = Session(server, address="127.0.0.2")
     for _ in range(5):
         assert session.log_in("rk_000000000000_" + "A" * 43).status_code == 401
-    answer = session.log_in(server.administrator)
+    answer = session.log_in(server.key)
     assert answer.status_code == 429
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
-    assert Session(server).log_in(server.administrator).status_code == 303
+    assert Session(server).log_in(server.key).status_code == 303
 
 
 @pytest.mark.parametrize("scopes", [("verify",), ("read",), ("admin",), ("emulator",)], ids="".join)
 def test_scopes_decide_which_pages_open(server, scopes):
     needed = {name: "read" for name in READING} | {"verify": "verify", "keys": "admin", "acts": "admin", "webhooks": "admin"}
-    session = Session(server, server.key(*scopes))
+    session = Session(server, server.key_for(*scopes))
     assert session.get("/console").status_code == 200
     for name, scope in needed.items():
         answer = session.get(PAGES[name][0])
@@ -515,27 +531,27 @@ def test_scopes_decide_which_pages_open(server, scopes):
 
 
 def test_key_of_one_app_sees_nothing_of_another(server):
-    session = Session(server, server.key("verify", "read", "admin", app="other"))
+    session = Session(server, server.key_for("verify", "read", "admin", app="other"))
     text = session.get("/console/transactions").text
-    assert "com.example.app" not in text and ">7</a>" in text
+    assert "2000000000000010" not in text and ">7</a>" in text
     for path in (
         "/console/audit/entries/0", "/console/audit/entries/0/proof", "/console/audit/entries/0/tlog-proof",
         f"/console/entitlements/{ORIGINAL}", f"/console/entitlements/{ORIGINAL}?app=shop",
-        "/console/transactions?app=shop", "/console/webhooks?app=shop", "/console/load", "/console/acts",
+        "/console/transactions?app=shop", "/console/webhooks?app=shop", "/console/load", "/console/acts", "/console/no-page",
         # Nobody's, as no bundle identifier is known.
         "/console/audit/entries/3",
     ):  # fmt: skip
         assert session.get(path).status_code == 404, path
     assert ORIGINAL not in session.get(f"/console/entitlements?by=customer&value={CUSTOMER}").text
     assert "test verify read admin" in session.get("/console/keys").text
-    assert "All scopes" not in session.get("/console/keys").text
+    assert "development" not in session.get("/console/keys").text
 
 
 def test_revoked_key_ends_its_sessions(server):
-    answer = server.request("POST", "/v1/keys", server.administrator, json={"name": "soon gone", "scopes": ["read"]})
+    answer = server.post("/v1/keys", json={"name": "soon gone", "scopes": ["read"]})
     session = Session(server, answer.json()["key"])
     assert session.get("/console").status_code == 200
-    assert server.request("DELETE", f"/v1/keys/{answer.json()['id']}", server.administrator).status_code == 204
+    assert server.request("DELETE", f"/v1/keys/{answer.json()['id']}").status_code == 204
     assert session.get("/console").status_code == 303
 
 
@@ -548,9 +564,9 @@ def test_other_methods(server, method):
     connection.close()
 
 
-def test_console_can_be_turned_off(receipt_server, server):
+def test_console_can_be_turned_off(server):
     process = subprocess.Popen(
-        [receipt_server, "serve", "--config", server.configuration, "--set", "console=false", "--json"],
+        [program(), "serve", *server.arguments, "--set", "console=false", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:

@@ -10,22 +10,19 @@
     /// The pages of the console and what their forms send.
     package var consoleRoutes: [ConsoleRoute] {
       loginPages + homePages + verifyPages + transactionPages + entitlementPages + auditPages + loadPages
-        + keyPages
+        + webhookPages + keyPages
+        + [ConsoleRoute(.get, "/console/{file+}", .login) { _ in throw Problem.notFound }]
     }
 
     /// Adds the console.
     func addConsoleRoutes(to router: Router<ServiceContext>) {
-      var methods: [String: [HTTPRequest.Method]] = [:]
       for route in consoleRoutes {
-        methods[route.path, default: []].append(route.method)
-        router.on(RouterPath(route.path), method: route.method) { [self] request, context in
+        router.on(RouterPath(route.path.routerPath), method: route.method) { [self] request, context in
           try await respond(to: request, context, by: route)
         }
-        if route.method == .get {
-          methods[route.path, default: []].append(.head)
-          router.on(RouterPath(route.path), method: .head) { [self] request, context in
-            try await respond(to: request, context, by: route).createHeadResponse()
-          }
+        guard route.method == .get else { continue }
+        router.on(RouterPath(route.path.routerPath), method: .head) { [self] request, context in
+          try await respond(to: request, context, by: route).createHeadResponse()
         }
       }
       router.get("/console/assets/{name}") { [self] _, context in
@@ -41,7 +38,6 @@
         protect(&response)
         return response
       }
-      refuseOtherMethods(than: methods, on: router)
     }
 
     private func respond(
@@ -109,6 +105,7 @@
       ("Entitlements", "/console/entitlements", .read, false),
       ("Audit trail", "/console/audit", .read, false),
       ("Load", "/console/load", .read, true),
+      ("Webhooks", "/console/webhooks", .admin, false),
       ("Keys", "/console/keys", .admin, false),
       ("Acts", "/console/acts", .admin, true),
     ]

@@ -495,6 +495,30 @@
       {{/page}}
 
       """##,
+      "webhooks": ##"""
+      {{<page}}
+      {{$body}}
+      {{#content}}
+      {{#appChoice}}
+      <form class="panel" method="get" action="/console/webhooks" aria-label="App">
+      <div class="row">
+      {{>choice}}
+      <button>Show</button>
+      </div>
+      </form>
+      {{/appChoice}}
+      {{#table}}
+      {{>rows}}
+      {{/table}}
+      {{#letters}}
+      {{>rows}}
+      {{/letters}}
+      <p class="quiet">What is delivered again keeps its webhook-id: who took it before can tell.</p>
+      {{/content}}
+      {{/body}}
+      {{/page}}
+
+      """##,
     ]
 
     /// What pages refer to, by the name in its address.
