@@ -4,6 +4,7 @@
 import shutil
 
 from selenium import webdriver
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -62,7 +63,9 @@ class Browser:
         return self.one(selector).text
 
     def wait_for(self, condition, seconds: float = 10):
-        return WebDriverWait(self.driver, seconds, poll_frequency=0.05).until(lambda _: condition())
+        # Pages come and go meanwhile.
+        wait = WebDriverWait(self.driver, seconds, 0.05, [NoSuchElementException, StaleElementReferenceException])
+        return wait.until(lambda _: condition())
 
     @property
     def title(self) -> str:

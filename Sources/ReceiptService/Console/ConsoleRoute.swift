@@ -96,7 +96,9 @@
     /// - Parameters:
     ///   - template: The name of its template.
     ///   - title: Its heading.
+    ///   - status: The status of the answer.
     ///   - content: What the template shows.
+    /// - Returns: The answer.
     func page(
       _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: Any
     ) -> Response {

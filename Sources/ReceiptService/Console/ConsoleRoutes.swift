@@ -81,7 +81,8 @@
         guard isTied, !visit.secret.isEmpty else {
           throw Problem(
             .forbidden, "foreign-form",
-            "The form does not come from a page of this session. Open the page again, and send it from there.")
+            "The form does not come from a page of this session. Open the page again, and send it from there."
+          )
         }
       }
       return try await route.respond(visit)
@@ -92,7 +93,7 @@
       response.headers[.contentSecurityPolicy] =
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
         + "frame-ancestors 'none'; base-uri 'none'; connect-src 'self'"
-      response.headers[.referrerPolicy] = "no-referrer"
+      if let name = HTTPField.Name("Referrer-Policy") { response.headers[name] = "no-referrer" }
       if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
     }
   }
@@ -120,9 +121,5 @@
           isCurrent: path == page.path || path.hasPrefix(page.path + "/"))
       }
     }
-  }
-
-  extension HTTPField.Name {
-    fileprivate static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
   }
 #endif

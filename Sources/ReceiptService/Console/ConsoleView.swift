@@ -205,7 +205,8 @@
     static func encoded(_ text: String) -> String {
       text.utf8.reduce(into: "") { result, byte in
         let scalar = Unicode.Scalar(byte)
-        let isUnreserved = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+        let isUnreserved =
+          scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
         if isUnreserved || "-._~".unicodeScalars.contains(scalar) {
           result.unicodeScalars.append(scalar)
         } else {

@@ -52,7 +52,9 @@
       }
       for certificate in certificates {
         let details = certificate.details
-        let validity = details.map { "\(ShownTime.day($0.notBefore)) to \(ShownTime.day($0.notAfter)), \($0.key)" }
+        let validity = details.map {
+          "\(ShownTime.day($0.notBefore)) to \(ShownTime.day($0.notAfter)), \($0.key)"
+        }
         add(certificate.role.rawValue, certificate.name, Self.role(certificate), validity ?? "malformed")
       }
       let onPath = boxes.count - certificates.count { $0.role == .notOnPath }
@@ -69,7 +71,8 @@
       chainHeight = 4 + boxes.count * (Self.boxHeight + Self.gap) - (boxes.isEmpty ? 0 : Self.gap)
       chainTitle = signer.part.map { "Signer of \($0)" } ?? "Signer"
       chainEnd =
-        (signer.problem.map { "\($0.word)\($0.explanation). " } ?? "") + "Claims to be: \(signer.name ?? "nobody"). "
+        (signer.problem.map { "\($0.word)\($0.explanation). " } ?? "")
+        + "Claims to be: \(signer.name ?? "nobody"). "
         + (chain.end == .otherRoot ? "The path ends in a root that is not built in." : chain.end.description)
       chainTable = TableView(
         "Certificates of the \(chainTitle.lowercased())",

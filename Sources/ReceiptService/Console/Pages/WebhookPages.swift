@@ -7,7 +7,8 @@
   extension ReceiptAPI {
     var webhookPages: [ConsoleRoute] {
       [
-        ConsoleRoute(.get, "/console/webhooks", .scope(.admin)) { [unowned self] in try await webhooksPage($0) },
+        ConsoleRoute(.get, "/console/webhooks", .scope(.admin)) { [unowned self] in try await webhooksPage($0)
+        },
         ConsoleRoute(.post, "/console/webhooks/replay", .scope(.admin)) { [unowned self] visit in
           let app = try visit.app()
           let endpoint = visit.form["endpoint"] ?? ""
@@ -16,11 +17,13 @@
           }
           let id = visit.form["id"]
           let now = clock()
-          let count = try await WebhookQueue(database).replay(app: app.name, endpoint: endpoint, id: id, at: now)
+          let count = try await WebhookQueue(database).replay(
+            app: app.name, endpoint: endpoint, id: id, at: now)
           let actor = visit.principal?.keyID ?? ""
           try await database.write { session in
             try AdministrativeAct.record(
-              "webhook.replay", "app=\(app.name) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)", by: actor,
+              "webhook.replay", "app=\(app.name) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)",
+              by: actor,
               at: now.wholeMilliseconds, in: session)
           }
           entitlements.commits.signal()
@@ -49,10 +52,12 @@
         let dead = try await queue.deadLetters(app: app.name, endpoint: endpoint.name)
         letters.append(
           TableView(
-            "Dead letters of \(endpoint.name), oldest first", ["Message", "Time", "What", "Tries", "Last error", "Replay"],
+            "Dead letters of \(endpoint.name), oldest first",
+            ["Message", "Time", "What", "Tries", "Last error", "Replay"],
             dead.map { letter in
               [
-                CellView(letter.change.id), CellView(ShownTime.full(letter.change.time)), CellView(letter.change.type),
+                CellView(letter.change.id), CellView(ShownTime.full(letter.change.time)),
+                CellView(letter.change.type),
                 CellView("\(letter.attempts)"), CellView(letter.error),
                 replay(endpoint.name, "Replay…", "Deliver again", letter.change.id),
               ]
@@ -79,7 +84,9 @@
     /// An address up to its query, without a user and a password, in which secrets may stand.
     private static func withoutSecrets(_ url: String) -> String {
       let address = url.prefix { $0 != "?" && $0 != "#" }
-      guard let scheme = address.range(of: "://"), let at = address.lastIndex(of: "@") else { return String(address) }
+      guard let scheme = address.range(of: "://"), let at = address.lastIndex(of: "@") else {
+        return String(address)
+      }
       return address[..<scheme.upperBound] + "…@" + address[address.index(after: at)...]
     }
   }
