@@ -13,6 +13,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+import browser as browsers  # noqa: E402
 import postgresql  # noqa: E402
 from audit_places import FilePlace, ServerPlace  # noqa: E402
 from independent import pki  # noqa: E402
@@ -100,6 +101,26 @@ def shared() -> pathlib.Path:
     return SHARED
 
 
+@pytest.fixture(scope="module")
+def browser():
+    """A browser; without one the tests that need it are skipped."""
+    if browsers.absence():
+        pytest.skip(browsers.absence())
+    browser = browsers.Browser()
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def plain_browser():
+    """A browser without JavaScript."""
+    if browsers.absence():
+        pytest.skip(browsers.absence())
+    browser = browsers.Browser(javascript=False)
+    yield browser
+    browser.close()
+
+
 @pytest.fixture(scope="session")
 def postgresql_server():
     """A PostgreSQL server for the tests; if none can be started, the tests that need it are skipped."""
@@ -134,6 +155,8 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(
             f"WARNING: {postgresql.absence()}; the tests of trails on one were SKIPPED", red=True
         )
+    if browsers.absence():
+        terminalreporter.write_line(f"WARNING: {browsers.absence()}; the tests in a browser were SKIPPED", red=True)
     if not (SHARED / "receipts" / "manifest.json").is_file():
         terminalreporter.write_line(
             f"WARNING: no real receipts at {SHARED}; the tests that need them were SKIPPED", red=True

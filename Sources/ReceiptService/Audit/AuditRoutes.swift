@@ -23,7 +23,8 @@
             .query("transaction", .text, "A transaction."), .query("product", .text, "A product."),
             .query("receipt", .text, "The SHA-256 of a receipt, in hexadecimal."),
             .query("customer", .text, "A customer."),
-            .query("before", .integer(0...Int64.max), "Only entries with a smaller index, for the next page."),
+            .query(
+              "before", .integer(0...Int64.max), "Only entries with a smaller index, for the next page."),
             Self.limitParameter, Self.appParameter,
           ],
           answers: [(200, "The entries.", entries)],
@@ -56,7 +57,13 @@
             "The log as C2SP tlog-tiles: checkpoint, tile/…, tile/entries/…. For keys that are not confined to an app.",
           parameters: [.path("file+", .text, "The path of the file.")],
           answers: [
-            (200, "The file.", [.init(mediaType: "text/plain", schema: "Text"), .init(mediaType: "application/octet-stream", schema: "Bytes")])
+            (
+              200, "The file.",
+              [
+                .init(mediaType: "text/plain", schema: "Text"),
+                .init(mediaType: "application/octet-stream", schema: "Bytes"),
+              ]
+            )
           ],
           respond: { [unowned self] _, context in
             guard context.principal?.app == nil else { throw Problem.notFound }

@@ -60,9 +60,11 @@
 
     // MARK: Apps
 
-    /// The apps that the key may see, in the order of their names.
+    /// The apps that the key may see, in the order of the configuration.
     var apps: [ServedApp] {
-      api.apps.values.filter { principal?.mayUse(app: $0.name) ?? false }.sorted { $0.name < $1.name }
+      api.configuration.apps.compactMap { app in
+        principal?.mayUse(app: app.name) ?? false ? api.apps[app.name] : nil
+      }
     }
 
     /// The app that was chosen, or the only one; `nil` for all, which a key of one app cannot see.
@@ -94,7 +96,9 @@
     /// - Parameters:
     ///   - template: The name of its template.
     ///   - title: Its heading.
+    ///   - status: The status of the answer.
     ///   - content: What the template shows.
+    /// - Returns: The answer.
     func page(
       _ template: String, title: String, status: HTTPResponse.Status = .ok, _ content: Any
     ) -> Response {

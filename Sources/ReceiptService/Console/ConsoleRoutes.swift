@@ -10,19 +10,19 @@
     /// The pages of the console and what their forms send.
     package var consoleRoutes: [ConsoleRoute] {
       loginPages + homePages + verifyPages + transactionPages + entitlementPages + auditPages + loadPages
-        + keyPages
+        + webhookPages + keyPages
+        + [ConsoleRoute(.get, "/console/{file+}", .login) { _ in throw Problem.notFound }]
     }
 
     /// Adds the console.
     func addConsoleRoutes(to router: Router<ServiceContext>) {
       for route in consoleRoutes {
-        router.on(RouterPath(route.path), method: route.method) { [self] request, context in
+        router.on(RouterPath(route.path.routerPath), method: route.method) { [self] request, context in
           try await respond(to: request, context, by: route)
         }
-        if route.method == .get {
-          router.on(RouterPath(route.path), method: .head) { [self] request, context in
-            try await respond(to: request, context, by: route).createHeadResponse()
-          }
+        guard route.method == .get else { continue }
+        router.on(RouterPath(route.path.routerPath), method: .head) { [self] request, context in
+          try await respond(to: request, context, by: route).createHeadResponse()
         }
       }
       router.get("/console/assets/{name}") { [self] _, context in
@@ -81,7 +81,8 @@
         guard isTied, !visit.secret.isEmpty else {
           throw Problem(
             .forbidden, "foreign-form",
-            "The form does not come from a page of this session. Open the page again, and send it from there.")
+            "The form does not come from a page of this session. Open the page again, and send it from there."
+          )
         }
       }
       return try await route.respond(visit)
@@ -92,7 +93,7 @@
       response.headers[.contentSecurityPolicy] =
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
         + "frame-ancestors 'none'; base-uri 'none'; connect-src 'self'"
-      response.headers[.referrerPolicy] = "no-referrer"
+      if let name = HTTPField.Name("Referrer-Policy") { response.headers[name] = "no-referrer" }
       if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
     }
   }
@@ -105,6 +106,7 @@
       ("Entitlements", "/console/entitlements", .read, false),
       ("Audit trail", "/console/audit", .read, false),
       ("Load", "/console/load", .read, true),
+      ("Webhooks", "/console/webhooks", .admin, false),
       ("Keys", "/console/keys", .admin, false),
       ("Acts", "/console/acts", .admin, true),
     ]
@@ -119,9 +121,5 @@
           isCurrent: path == page.path || path.hasPrefix(page.path + "/"))
       }
     }
-  }
-
-  extension HTTPField.Name {
-    fileprivate static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
   }
 #endif

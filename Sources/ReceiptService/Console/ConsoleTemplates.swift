@@ -34,7 +34,9 @@
   struct EscapedHTML: MustacheContentType {
     func escapeText(_ text: String) -> String {
       var escaped = ""
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { ShownText.plain(String($0)) }
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+        ShownText.plain(String($0))
+      }
       for scalar in lines.joined(separator: "\n").unicodeScalars {
         switch scalar {
         case "&": escaped += "&amp;"

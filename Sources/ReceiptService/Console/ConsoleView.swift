@@ -31,6 +31,8 @@
     let caption: String
     let columns: [String]
     let rows: [RowView]
+    // Stored: templates do not see computed properties.
+    let hasRows: Bool
     /// What is said where there are no rows.
     let emptyText: String
 
@@ -48,13 +50,13 @@
             var cell = cell
             cell.isHeading = index == 0
             cell.columnLabel = columns.indices.contains(index) ? columns[index] : ""
+            if cell.value.utf8.count <= (index == 0 ? 30 : 20) { cell.style += " short" }
             return cell
           })
       }
+      hasRows = !rows.isEmpty
       emptyText = empty
     }
-
-    var hasRows: Bool { !rows.isEmpty }
   }
 
   struct RowView {
@@ -104,9 +106,7 @@
     let button: String
     /// Of what.
     let subject: String
-    let fields: [(name: String, value: String)]
-
-    /// What the template shows of the fields.
+    /// What it sends besides its token.
     let hidden: [[String: String]]
 
     init(action: String, summary: String, button: String, subject: String, _ fields: [(String, String)]) {
@@ -114,7 +114,6 @@
       self.summary = summary
       self.button = button
       self.subject = subject
-      self.fields = fields
       hidden = fields.map { ["fieldName": $0.0, "fieldValue": $0.1] }
     }
   }
@@ -206,8 +205,9 @@
     static func encoded(_ text: String) -> String {
       text.utf8.reduce(into: "") { result, byte in
         let scalar = Unicode.Scalar(byte)
-        let isUnreserved = scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar))
-        if isUnreserved {
+        let isUnreserved =
+          scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+        if isUnreserved || "-._~".unicodeScalars.contains(scalar) {
           result.unicodeScalars.append(scalar)
         } else {
           result += "%" + Hexadecimal.encode([byte]).uppercased()

@@ -210,7 +210,7 @@
 
   extension String {
     /// The router's pattern for a path of the description: `{file+}` takes all that is left.
-    fileprivate var routerPath: String { hasSuffix("/{file+}") ? dropLast("{file+}".count) + "**" : self }
+    var routerPath: String { hasSuffix("/{file+}") ? dropLast("{file+}".count) + "**" : self }
   }
 
   /// An app, with what is computed once of its configuration.

@@ -82,6 +82,8 @@
     ///   - app: The app.
     ///   - name: The name of one of its policies; the default without.
     ///   - customer: Who presents the receipt.
+    /// - Returns: The verification.
+    /// - Throws: ``Problem`` where the app has no such policy.
     func verification(_ app: ServedApp, policy name: String?, customer: String?) throws -> Verification {
       let policy = name ?? AppConfiguration.defaultPolicy
       guard let verifier = app.configuration.policies[policy] else {

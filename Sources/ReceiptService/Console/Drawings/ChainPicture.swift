@@ -9,6 +9,7 @@
     let chainTitle: String
     let chainHeight: Int
     let boxes: [Box]
+    let hasBoxes: Bool
     let arrows: [Arrow]
     let chainEnd: String
     let chainTable: TableView
@@ -51,7 +52,9 @@
       }
       for certificate in certificates {
         let details = certificate.details
-        let validity = details.map { "\(ShownTime.day($0.notBefore)) to \(ShownTime.day($0.notAfter)), \($0.key)" }
+        let validity = details.map {
+          "\(ShownTime.day($0.notBefore)) to \(ShownTime.day($0.notAfter)), \($0.key)"
+        }
         add(certificate.role.rawValue, certificate.name, Self.role(certificate), validity ?? "malformed")
       }
       let onPath = boxes.count - certificates.count { $0.role == .notOnPath }
@@ -63,12 +66,14 @@
             isBroken: level == 1 && chain.missingIssuer != nil, arrowTextY: bottom - Self.gap / 2 + 3))
       }
       self.boxes = boxes
+      hasBoxes = !boxes.isEmpty
       self.arrows = arrows
       chainHeight = 4 + boxes.count * (Self.boxHeight + Self.gap) - (boxes.isEmpty ? 0 : Self.gap)
       chainTitle = signer.part.map { "Signer of \($0)" } ?? "Signer"
       chainEnd =
-        (signer.problem.map { "\($0.word)\($0.explanation). " } ?? "") + "Claims to be: \(signer.name ?? "nobody"). "
-        + chain.end.description
+        (signer.problem.map { "\($0.word)\($0.explanation). " } ?? "")
+        + "Claims to be: \(signer.name ?? "nobody"). "
+        + (chain.end == .otherRoot ? "The path ends in a root that is not built in." : chain.end.description)
       chainTable = TableView(
         "Certificates of the \(chainTitle.lowercased())",
         ["Certificate", "Place", "Valid from", "Valid to", "Key", "SHA-256"],
@@ -82,8 +87,6 @@
           ]
         }, empty: "No certificates come along.")
     }
-
-    var hasBoxes: Bool { !boxes.isEmpty }
 
     private static func role(_ certificate: ChainCertificate) -> String {
       let role =

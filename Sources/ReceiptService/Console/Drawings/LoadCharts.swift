@@ -52,10 +52,9 @@
             isDrawing = false
             continue
           }
-          let x = Self.number(Self.left + (Double(index) + 0.5) * step)
+          let x = Self.number(Self.left + Double(index) * step)
           let y = Self.number(Self.bottom - value / slowest * Self.height)
-          // A point alone is a short stroke.
-          path += isDrawing ? "L\(x) \(y)" : "M\(x) \(y)h1"
+          path += "\(isDrawing ? "L" : "M")\(x) \(y)h\(Self.number(step))"
           isDrawing = true
         }
         return path

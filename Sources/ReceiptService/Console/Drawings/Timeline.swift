@@ -29,12 +29,13 @@
     private static let width = 348.0
     private static let margin = 6.0
 
+    /// Draws; `nil` where there is nothing to draw.
+    ///
     /// - Parameters:
     ///   - changes: What became of it, oldest first.
     ///   - entries: When entries about it were recorded, in milliseconds.
     ///   - expires: When it expires.
     ///   - now: The current time.
-    /// - Returns: `nil` where there is nothing to draw.
     init?(_ changes: [EntitlementChange], entries: [Int64], expires: Timestamp?, at now: Timestamp) {
       guard let first = changes.first?.time.milliseconds else { return nil }
       let now = now.milliseconds

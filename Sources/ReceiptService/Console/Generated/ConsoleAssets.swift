@@ -251,6 +251,7 @@
       <form class="panel narrow" method="post" action="/console/login" enctype="multipart/form-data">
       <input type="hidden" name="token" value="{{formToken}}">
       <input type="hidden" name="next" value="{{next}}">
+      <input type="text" name="username" value="key" autocomplete="username" hidden>
       <label for="key">Key of the API</label>
       <input id="key" name="key" type="password" autocomplete="current-password" required autofocus aria-describedby="key-help" spellcheck="false">
       <p id="key-help" class="quiet">It begins with rk_. Its scopes decide which pages it opens.</p>
@@ -317,7 +318,7 @@
       {{<page}}
       {{$body}}
       {{#content}}
-      <p>The proof shows that <a href="{{entryLink}}">the entry</a> is in the tree of which the checkpoint has the root. Your browser computes it, of what stands on this page alone.</p>
+      <p>The proof shows that <a href="{{entryLink}}">the entry</a> is in the tree whose root the checkpoint states. The browser computes that from what is on this page alone.</p>
       {{>facts}}
       <section aria-labelledby="check-heading" id="proof" data-entry="{{entryBase64}}" data-key="{{key}}">
       <h2 id="check-heading">Check</h2>
@@ -494,6 +495,30 @@
       {{/page}}
 
       """##,
+      "webhooks": ##"""
+      {{<page}}
+      {{$body}}
+      {{#content}}
+      {{#appChoice}}
+      <form class="panel" method="get" action="/console/webhooks" aria-label="App">
+      <div class="row">
+      {{>choice}}
+      <button>Show</button>
+      </div>
+      </form>
+      {{/appChoice}}
+      {{#table}}
+      {{>rows}}
+      {{/table}}
+      {{#letters}}
+      {{>rows}}
+      {{/letters}}
+      <p class="quiet">What is delivered again keeps its webhook-id: who took it before can tell.</p>
+      {{/content}}
+      {{/body}}
+      {{/page}}
+
+      """##,
     ]
 
     /// What pages refer to, by the name in its address.
@@ -534,14 +559,15 @@
       header nav a[aria-current] { background: var(--accent); color: var(--accent-text); }
       .logout { display: flex; align-items: center; gap: 10px; color: var(--quiet); font-size: 0.9rem; }
 
-      main { max-width: 1120px; margin: 0 auto; padding: 8px 20px 48px; }
+      main { max-width: 1200px; margin: 0 auto; padding: 8px 20px 48px; }
       h1 { font-size: 1.6rem; line-height: 1.25; margin: 18px 0 14px; }
       h2 { font-size: 1.15rem; line-height: 1.3; margin: 26px 0 8px; }
       p { margin: 8px 0; max-width: 75ch; }
       figure { margin: 16px 0; }
+      figcaption { margin-top: 8px; }
       [role="alert"] { padding: 10px 14px; border-left: 4px solid var(--bad); background: var(--bad-back); }
 
-      .panel { display: grid; gap: 10px; padding: 16px; margin: 12px 0 20px; background: var(--panel);
+      .panel { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; padding: 16px; margin: 12px 0 20px; background: var(--panel);
         border: 1px solid var(--line); border-radius: 10px; }
       .narrow { max-width: 460px; }
       .row { display: flex; flex-wrap: wrap; align-items: end; gap: 12px; }
@@ -559,7 +585,7 @@
         background: var(--accent); color: var(--accent-text); font-weight: 600; cursor: pointer; justify-self: start; }
       .logout button { background: none; color: var(--link); min-height: 32px; padding: 2px 10px; font-weight: 400; }
       button.danger { background: var(--bad); border-color: var(--bad); color: var(--panel); margin-top: 6px; }
-      .drop { display: grid; gap: 6px; padding: 10px; border: 2px dashed var(--line); border-radius: 8px; }
+      .drop { display: grid; grid-template-columns: minmax(0, 1fr); gap: 6px; padding: 10px; border: 2px dashed var(--line); border-radius: 8px; }
       .drop.over { border-color: var(--accent); background: var(--back); }
 
       .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); gap: 12px; padding: 0; list-style: none; }
@@ -591,6 +617,8 @@
       caption { text-align: left; font-weight: 600; padding: 6px 0; }
       th, td { padding: 7px 10px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; }
       thead th { font-weight: 600; color: var(--quiet); font-size: 0.85rem; overflow-wrap: normal; }
+      th.short, td.short { white-space: nowrap; }
+      td.meaning { min-width: 14rem; }
       .depth-1 { padding-left: 28px; } .depth-2 { padding-left: 46px; } .depth-3 { padding-left: 64px; }
       .depth-4 { padding-left: 82px; } .depth-5 { padding-left: 100px; } .depth-6 { padding-left: 118px; }
       summary { cursor: pointer; color: var(--link); }
@@ -630,6 +658,8 @@
         .facts > div { grid-template-columns: 1fr; gap: 0; }
         .row .field { flex: 1 1 100%; }
         table, caption, tbody, tr, th, td { display: block; }
+        th.short, td.short { white-space: normal; }
+        td.meaning { min-width: 0; }
         thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
         tr { padding: 6px 0; border-bottom: 1px solid var(--line); }
         table { border: 0; border-top: 1px solid var(--line); padding: 0 10px; }

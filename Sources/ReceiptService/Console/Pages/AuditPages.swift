@@ -19,7 +19,8 @@
         ConsoleRoute(.get, "/console/audit/entries/{index}/proof", .scope(.read)) { [unowned self] visit in
           try await proofPage(visit)
         },
-        ConsoleRoute(.get, "/console/audit/entries/{index}/tlog-proof", .scope(.read)) { [unowned self] visit in
+        ConsoleRoute(.get, "/console/audit/entries/{index}/tlog-proof", .scope(.read)) {
+          [unowned self] visit in
           let (index, proof) = try await proof(visit)
           return Response(
             status: .ok,
@@ -157,7 +158,8 @@
         "proof", title: "Proof of entry \(index)",
         Proof(
           entry: String(decoding: proof.entry, as: UTF8.self), entryLink: ConsoleURL.entry(index),
-          entryBase64: Base64.encodeToString(proof.entry), proof: String(decoding: proof.proof, as: UTF8.self),
+          entryBase64: Base64.encodeToString(proof.entry),
+          proof: String(decoding: proof.proof, as: UTF8.self),
           key: key,
           facts: [
             FactView("Index", "\(index)"), FactView("Size of the tree", "\(proof.size)"),

@@ -53,7 +53,8 @@
                 let state = EntitlementState(stored, at: now)
                 return [
                   CellView(stored.identifier, link: ConsoleURL.entitlement(stored.identifier, app: app.name)),
-                  CellView(state.text, style: state.style), CellView(state.product), CellView(stored.customer),
+                  CellView(state.text, style: state.style), CellView(state.product),
+                  CellView(stored.customer),
                   CellView(state.expires),
                 ]
               }, empty: "Nothing is known of it.")
@@ -107,9 +108,11 @@
                     "/console/entitlements", [("by", "customer"), ("value", $0), ("app", app.name)])
                 }), FactView("Expires", state.expires), FactView("Latest purchase", state.purchase),
             ].compactMap { $0 },
-            timeline: Timeline(changes, entries: entries?.map(\.entry.time) ?? [], expires: state.expiry, at: now),
+            timeline: Timeline(
+              changes, entries: entries?.map(\.entry.time) ?? [], expires: state.expiry, at: now),
             lifeTable: TableView(
-              "What became of it, oldest first", ["No.", "Time", "What", "State after it", "Purchase", "Expires"],
+              "What became of it, oldest first",
+              ["No.", "Time", "What", "State after it", "Purchase", "Expires"],
               changes.enumerated().map { index, change in
                 let state = EntitlementState(change)
                 return [

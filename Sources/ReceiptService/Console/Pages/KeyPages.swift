@@ -32,7 +32,8 @@
         let table: TableView
       }
       let meanings: [Scope: String] = [
-        .verify: "have receipts verified and inspected", .read: "read entitlements, changes and the audit trail",
+        .verify: "have receipts verified and inspected",
+        .read: "read entitlements, changes and the audit trail",
         .admin: "manage keys and webhooks, and erase", .emulator: "control the emulated stores",
       ]
       let own = visit.principal?.app
@@ -44,7 +45,8 @@
           appChoice: visit.appChoice(nil, orAll: own == nil),
           scopes: Scope.allCases.map { ["scope": $0.rawValue, "scopeMeaning": meanings[$0] ?? ""] },
           table: TableView(
-            "Keys in the order of their creation", ["Name", "Identifier", "App", "Scopes", "Created", "State"],
+            "Keys in the order of their creation",
+            ["Name", "Identifier", "App", "Scopes", "Created", "State"],
             keys.map { key in
               let principal = key.principal
               let isOwn = principal.keyID == visit.principal?.keyID
@@ -55,7 +57,8 @@
                 key.revoked.map { CellView("revoked", note: ShownTime.full(.init(milliseconds: $0))) }
                   ?? CellView(
                     form: ButtonFormView(
-                      action: "/console/keys/revoke", summary: isOwn ? "In force, yours: revoke…" : "In force: revoke…",
+                      action: "/console/keys/revoke",
+                      summary: isOwn ? "In force, yours: revoke…" : "In force: revoke…",
                       button: "Revoke for good", subject: principal.name, [("id", principal.keyID)])),
               ]
             })))
@@ -66,7 +69,8 @@
       guard visit.principal?.app == nil else { throw Problem.notFound }
       let acts = try await database.read { session in try AdministrativeAct.newest(500, in: session) }
       let names = Dictionary(
-        try await keys.keys().map { ($0.principal.keyID, $0.principal.name) }) { first, _ in first }
+        try await keys.keys().map { ($0.principal.keyID, $0.principal.name) }
+      ) { first, _ in first }
       return visit.page(
         "table", title: "Administrative acts",
         [

@@ -40,7 +40,9 @@
       let named = try Self.searches.first { try visit.query($0.name) != nil }
       let by = try named?.name ?? visit.query("by")
       let value = try named.map { try visit.query($0.name) ?? "" } ?? visit.query("value")
-      if let value, let found = Self.searches.first(where: { $0.name == by }) { search.key = (found.key, value) }
+      if let value, let found = Self.searches.first(where: { $0.name == by }) {
+        search.key = (found.key, value)
+      }
       let verdict = try visit.query("verdict")
       let environment = try visit.query("environment")
       let log = try log()
@@ -60,7 +62,8 @@
         "transactions", title: "Transactions",
         Transactions(
           searchChoice: ChoiceView(
-            name: "by", label: "Search by", options: Self.searches.map { ($0.name, $0.label) }, chosen: by ?? ""),
+            name: "by", label: "Search by", options: Self.searches.map { ($0.name, $0.label) },
+            chosen: by ?? ""),
           searched: value ?? "",
           verdictChoice: ChoiceView(
             name: "verdict", label: "Verdict",
@@ -82,13 +85,16 @@
     static func view(_ caption: String, _ entries: [RecordedEntry], app: String?) -> TableView {
       TableView(
         caption,
-        ["Entry", "Time", "What", "Verdict", "Product", "Transaction", "Original transaction", "Environment"],
+        [
+          "Entry", "Time", "What", "Verdict", "Product", "Transaction", "Original transaction", "Environment",
+        ],
         entries.map { recorded in
           let entry = recorded.entry
           return [
             CellView("\(recorded.index)", link: ConsoleURL.entry(recorded.index)), CellView(entry.time),
             CellView(
-              [entry.kind.rawValue, entry.notification, entry.subtype].compactMap { $0 }.joined(separator: " ")),
+              [entry.kind.rawValue, entry.notification, entry.subtype].compactMap { $0 }.joined(
+                separator: " ")),
             entry.verdict.map { CellView(VerdictView($0.rawValue)) } ?? CellView(nil as String?),
             CellView(entry.product), CellView(entry.transaction),
             CellView(

@@ -72,7 +72,8 @@
     }
 
     init(
-      _ outcome: Verification.Outcome, receipt: [UInt8], recordsVerdicts: Bool, canRead: Bool, at now: Timestamp
+      _ outcome: Verification.Outcome, receipt: [UInt8], recordsVerdicts: Bool, canRead: Bool,
+      at now: Timestamp
     ) {
       let (verdict, acknowledgement) = outcome
       let view =
@@ -84,7 +85,8 @@
       self.verdict = view
       let reason = verdict.reason
       let entry = acknowledgement.map {
-        $0.isRepeat ? "\($0.index), which was there before: the same receipt under the same policy" : "\($0.index)"
+        $0.isRepeat
+          ? "\($0.index), which was there before: the same receipt under the same policy" : "\($0.index)"
       }
       verdictFacts =
         [
@@ -94,7 +96,8 @@
           FactView("What to do", view.consequence),
           FactView("Kind", verdict.kind?.rawValue),
           FactView(
-            "Audit trail", recordsVerdicts ? entry.map { "entry \($0)" } : "Verdicts of this app are not recorded.",
+            "Audit trail",
+            recordsVerdicts ? entry.map { "entry \($0)" } : "Verdicts of this app are not recorded.",
             link: canRead ? acknowledgement.map { ConsoleURL.entry($0.index) } : nil),
         ].compactMap { $0 }
         + RecordedCheck.list(verdict.checks).compactMap { FactView("Asked \($0.name)", $0.answer.rawValue) }
@@ -119,7 +122,7 @@
     private static func rows(_ fields: [InspectedField], depth: Int) -> [[CellView]] {
       fields.flatMap { field -> [[CellView]] in
         let name = CellView(field.name, style: "depth-\(min(depth, 6))")
-        let meaning = CellView(field.meanings.joined(separator: "; "))
+        let meaning = CellView(field.meanings.joined(separator: "; "), style: "meaning")
         switch field.content {
         case .value(let value): return [[name, CellView(value), meaning]]
         case .object(let members), .array(let members):

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import Foundation
+  internal import Hummingbird
+
+  extension ReceiptAPI {
+    var webhookPages: [ConsoleRoute] {
+      [
+        ConsoleRoute(.get, "/console/webhooks", .scope(.admin)) { [unowned self] in try await webhooksPage($0)
+        },
+        ConsoleRoute(.post, "/console/webhooks/replay", .scope(.admin)) { [unowned self] visit in
+          let app = try visit.app()
+          let endpoint = visit.form["endpoint"] ?? ""
+          guard app.configuration.webhooks.contains(where: { $0.name == endpoint }) else {
+            throw Problem.notFound
+          }
+          let id = visit.form["id"]
+          let now = clock()
+          let count = try await WebhookQueue(database).replay(
+            app: app.name, endpoint: endpoint, id: id, at: now)
+          let actor = visit.principal?.keyID ?? ""
+          try await database.write { session in
+            try AdministrativeAct.record(
+              "webhook.replay", "app=\(app.name) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)",
+              by: actor,
+              at: now.wholeMilliseconds, in: session)
+          }
+          entitlements.commits.signal()
+          return ConsoleVisit.redirect(to: ConsoleURL.make("/console/webhooks", [("app", app.name)]))
+        },
+      ]
+    }
+
+    private func webhooksPage(_ visit: ConsoleVisit) async throws -> Response {
+      struct Webhooks {
+        let appChoice: ChoiceView?
+        let table: TableView
+        let letters: [TableView]
+      }
+      let app = try visit.app()
+      let queue = WebhookQueue(database)
+      let counts = try await queue.counts(app: app.name)
+      func replay(_ endpoint: String, _ summary: String, _ button: String, _ id: String?) -> CellView {
+        CellView(
+          form: ButtonFormView(
+            action: "/console/webhooks/replay", summary: summary, button: button, subject: id ?? endpoint,
+            [("app", app.name), ("endpoint", endpoint)] + (id.map { [("id", $0)] } ?? [])))
+      }
+      var letters: [TableView] = []
+      for endpoint in app.configuration.webhooks where counts[endpoint.name]?.dead ?? 0 > 0 {
+        let dead = try await queue.deadLetters(app: app.name, endpoint: endpoint.name)
+        letters.append(
+          TableView(
+            "Dead letters of \(endpoint.name), oldest first",
+            ["Message", "Time", "What", "Tries", "Last error", "Replay"],
+            dead.map { letter in
+              [
+                CellView(letter.change.id), CellView(ShownTime.full(letter.change.time)),
+                CellView(letter.change.type),
+                CellView("\(letter.attempts)"), CellView(letter.error),
+                replay(endpoint.name, "Replay…", "Deliver again", letter.change.id),
+              ]
+            }))
+      }
+      return visit.page(
+        "webhooks", title: "Webhooks",
+        Webhooks(
+          appChoice: visit.appChoice(app),
+          table: TableView(
+            "Endpoints", ["Endpoint", "Address", "Waiting", "Dead letters", "Replay"],
+            app.configuration.webhooks.map { endpoint in
+              let (waiting, dead) = counts[endpoint.name] ?? (0, 0)
+              return [
+                CellView(endpoint.name), CellView(Self.withoutSecrets(endpoint.url)), CellView("\(waiting)"),
+                CellView(dead == 0 ? "0" : "✗ \(dead)", style: dead == 0 ? "" : "bad"),
+                dead == 0
+                  ? CellView(nil as String?)
+                  : replay(endpoint.name, "Replay all…", "Deliver all \(dead) again", nil),
+              ]
+            }, empty: "This app has no webhooks in the configuration."), letters: letters))
+    }
+
+    /// An address up to its query, without a user and a password, in which secrets may stand.
+    private static func withoutSecrets(_ url: String) -> String {
+      let address = url.prefix { $0 != "?" && $0 != "#" }
+      guard let scheme = address.range(of: "://"), let at = address.lastIndex(of: "@") else {
+        return String(address)
+      }
+      return address[..<scheme.upperBound] + "…@" + address[address.index(after: at)...]
+    }
+  }
+#endif

@@ -1,0 +1,579 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The console of receipt-server in a browser: with the keyboard only, without JavaScript, narrow, dark; and what attackers
+try of it."""
+
+import base64
+import http.client
+import re
+import sqlite3
+import subprocess
+import time
+
+import pytest
+import requests
+from browser import DESKTOP, PHONE
+from selenium.webdriver.common.keys import Keys
+from service import program
+from shops import CUSTOMER, Shops
+
+DAY = 86_400_000
+ORIGINAL = "2000000000000000"
+FORGED = "<script>document.title='forged'</script>"
+# A quotation mark and an accent are one character of Swift, and still end an attribute in HTML.
+ATTRIBUTE = '"\u0301 autofocus onfocus="document.title=\'forged\'" x="'
+
+READING = {
+    "transactions": ("/console/transactions", "Transactions"),
+    "entitlements": ("/console/entitlements", "Entitlements"),
+    "entitlement": (f"/console/entitlements/{ORIGINAL}?app=shop", f"Entitlement {ORIGINAL}"),
+    "audit": ("/console/audit", "Audit trail"),
+    "entry": ("/console/audit/entries/0", "Entry 0"),
+    "proof": ("/console/audit/entries/0/proof", "Proof of entry 0"),
+    "load": ("/console/load", "Load"),
+    "webhooks": ("/console/webhooks", "Webhooks"),
+    "keys": ("/console/keys", "Keys"),
+    "acts": ("/console/acts", "Administrative acts"),
+}
+PAGES = {"home": ("/console", "Console"), "verify": ("/console/verify", "Verify a receipt")} | READING
+
+
+@pytest.fixture(scope="module")
+def server(store, tmp_path_factory):
+    server = Shops(tmp_path_factory.mktemp("server"), store)
+    now = int(time.time() * 1000)
+    server.verify(server.transaction(), "shop")
+    server.verify(server.transaction(productId=FORGED, transactionId=ATTRIBUTE, originalTransactionId=ATTRIBUTE), "shop")
+    server.verify(server.transaction(bundleId="com.example.other", originalTransactionId="7"), "other")
+    server.verify("no receipt", "shop")
+    common = {"originalTransactionId": ORIGINAL, "expiresDate": now + 30 * DAY}
+    server.notify("shop", "SUBSCRIBED", "INITIAL_BUY", transactionId="2000000000000010", **common)
+    server.notify("shop", "REFUND", transactionId="2000000000000010", revocationDate=now, revocationReason=0, **common)
+    server.notify("shop", "REFUND_REVERSED", transactionId="2000000000000010", **common)
+    server.app = {"app": "shop"}
+    server.proof(0)
+    yield server
+    assert server.end() == 0
+
+
+def log_in(browser, server, key=None):
+    """With the keyboard: the field has the focus when the page is there."""
+    browser.command("Network.clearBrowserCookies")
+    browser.driver.get(server.url + "/console")
+    browser.press(key or server.key)
+    browser.press(Keys.ENTER)
+    browser.wait_for(lambda: browser.title == "Console")
+
+
+@pytest.fixture(scope="module")
+def reader(browser, server):
+    """A browser that is logged in."""
+    log_in(browser, server)
+    return browser
+
+
+@pytest.fixture(scope="module")
+def plain_reader(plain_browser, server):
+    """One without JavaScript."""
+    log_in(plain_browser, server)
+    return plain_browser
+
+
+class Session:
+    """Somebody who is logged in and has no browser."""
+
+    def __init__(self, server, key: str | None = None, address: str | None = None):
+        self.url = server.url
+        self.http = requests.Session()
+        if address:
+            adapter = requests.adapters.HTTPAdapter()
+            adapter.init_poolmanager(2, 2, source_address=(address, 0))
+            self.http.mount("http://", adapter)
+        if key:
+            self.log_in(key)
+
+    def get(self, path: str, **options) -> requests.Response:
+        return self.http.get(self.url + path, timeout=30, allow_redirects=False, **options)
+
+    def post(self, path: str, **fields) -> requests.Response:
+        """Sends a form."""
+        parts = [(name, (None, value)) for name, value in fields.items()]
+        return self.http.post(self.url + path, files=parts, timeout=30, allow_redirects=False)
+
+    def token(self, path: str) -> str:
+        return re.search(r'name="token" value="([^"]+)"', self.get(path).text)[1]
+
+    def log_in(self, key: str, **fields) -> requests.Response:
+        answer = self.post("/console/login", token=self.token("/console/login"), key=key, **fields)
+        return answer
+
+
+# Each page
+
+
+def assert_is_accessible(browser):
+    """What a screen reader and the keyboard need."""
+    assert browser.one("html").get_attribute("lang") == "en"
+    assert len(browser.all("main")) == 1 and len(browser.all("h1")) == 1
+    for table in browser.all("table"):
+        assert table.find_elements("css selector", "caption")
+        assert table.find_elements("css selector", "th[scope=col]")
+    for field in browser.all("input:not([type=hidden]):not([hidden]):not([type=checkbox]), select, textarea"):
+        name = field.get_attribute("id")
+        assert browser.all(f"label[for='{name}']"), name
+    for drawing in browser.all("svg"):
+        assert drawing.get_attribute("aria-label") or drawing.get_attribute("aria-labelledby")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(reader, server, name):
+    path, title = PAGES[name]
+    reader.driver.get(server.url + path)
+    assert reader.title == title
+    assert_is_accessible(reader)
+    for width in (PHONE, DESKTOP):
+        reader.width(width)
+        assert reader.script("return document.documentElement.scrollWidth") <= width, width
+    assert reader.violations == []
+
+
+@pytest.mark.parametrize("name", READING)
+def test_reading_needs_no_javascript(plain_reader, server, name):
+    path, title = READING[name]
+    plain_reader.driver.get(server.url + path)
+    assert plain_reader.title == title
+    if name == "proof":
+        assert "receipt-tool audit check" in plain_reader.text()
+        assert "Without JavaScript" in plain_reader.text()
+        assert not plain_reader.one("#proof-check").is_displayed()
+
+
+def test_pages_are_reached_with_the_keyboard(reader, server):
+    reader.driver.get(server.url + "/console")
+    reader.press(Keys.TAB)
+    skip = reader.driver.switch_to.active_element
+    assert skip.text == "Skip to the content" and skip.is_displayed()
+    for label, title in [
+        ("Verify", "Verify a receipt"), ("Transactions", "Transactions"), ("Entitlements", "Entitlements"),
+        ("Audit trail", "Audit trail"), ("Load", "Load"), ("Webhooks", "Webhooks"), ("Keys", "Keys"),
+        ("Acts", "Administrative acts"),
+    ]:  # fmt: skip
+        link = reader.tab_to("header nav a", label)
+        assert reader.script("return getComputedStyle(arguments[0]).outlineStyle", link) == "solid"
+        reader.submit(link)
+        assert reader.title == title
+        assert reader.one("[aria-current=page]").text == label
+
+
+def test_dark_and_light_have_contrast(reader, server):
+    """WCAG AA of what has a colour of its own."""
+    luminance = """
+      const channels = (text) => text.match(/[0-9.]+/g).slice(0, 3).map(Number);
+      const linear = (value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+      const luminance = (text) => { const [r, g, b] = channels(text).map(linear); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+      const back = (element) => {
+        for (; element; element = element.parentElement) {
+          const color = getComputedStyle(element).backgroundColor;
+          if (!/, 0\\)$/.test(color)) return color;
+        }
+        return "rgb(255, 255, 255)";
+      };
+      const faults = [];
+      for (const element of document.querySelectorAll("body *:not(svg *):not(script)")) {
+        if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+        const [one, other] = [luminance(getComputedStyle(element).color), luminance(back(element))].sort((a, b) => b - a);
+        if ((one + 0.05) / (other + 0.05) < 4.5) faults.push(element.outerHTML.slice(0, 100));
+      }
+      return [faults, getComputedStyle(document.body).backgroundColor];
+    """
+    backgrounds = set()
+    for scheme in ("light", "dark"):
+        reader.scheme(scheme)
+        for path in (READING["entitlement"][0], READING["transactions"][0], "/console/keys", "/console/verify"):
+            reader.driver.get(server.url + path)
+            # The links' colours change over a tenth of a second.
+            time.sleep(0.15)
+            faults, background = reader.script(luminance)
+            assert faults == [], (scheme, path)
+            backgrounds.add(background)
+    reader.scheme("light")
+    assert len(backgrounds) == 2
+
+
+# What pages are for
+
+
+def test_verify_with_the_keyboard(reader, server):
+    receipt = server.transaction(transactionId="2000000000000555")
+    reader.driver.get(server.url + "/console/verify")
+    reader.tab_to("#receipt")
+    reader.paste(receipt)
+    reader.follow("main form button", "Verify")
+    assert "valid" in reader.text(".verdict h2") and "invalid" not in reader.text(".verdict h2")
+    # The chain as a picture, from the root to the signer, and every field with its meaning.
+    names = [e.text for e in reader.all("svg.chain .strong")]
+    assert names == ["Independent Root", "Independent Intermediate", "Signing of today"]
+    assert "2000000000000555" in reader.text()
+    row = next(r for r in reader.all("tbody tr") if r.text.startswith("inAppOwnershipType"))
+    assert "bought by the customer" in row.text
+    assert_is_accessible(reader)
+    # The entry of the audit trail is about it.
+    reader.follow(".verdict a", "entry")
+    assert "2000000000000555" in reader.text()
+    assert reader.violations == []
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda receipt: receipt[:-6] + "AAAAAA", "signature-mismatch"),
+        (lambda receipt: "this is no receipt", "malformed"),
+    ],
+    ids=["altered", "no receipt"],
+)
+def test_verify_without_javascript(plain_reader, server, change, code):
+    plain_reader.driver.get(server.url + "/console/verify")
+    plain_reader.one("#receipt").click()
+    plain_reader.paste(change(server.transaction()))
+    plain_reader.submit(plain_reader.one("main form button"))
+    assert "✗ invalid" in plain_reader.text(".verdict")
+    assert code in plain_reader.text(".verdict")
+    assert "Do not grant anything for it." in plain_reader.text(".verdict")
+
+
+def test_verify_a_file(plain_reader, server, tmp_path):
+    file = tmp_path / "receipt.jws"
+    file.write_text(server.transaction(transactionId="2000000000000556") + "\n")
+    plain_reader.driver.get(server.url + "/console/verify")
+    plain_reader.one("#file").send_keys(str(file))
+    plain_reader.submit(plain_reader.one("main form button"))
+    assert "✓ valid" in plain_reader.text(".verdict")
+    assert "2000000000000556" in plain_reader.text()
+
+
+def test_drop_a_file(reader, server):
+    """What is dropped is sent at once."""
+    reader.driver.get(server.url + "/console/verify")
+    page = reader.one("html").id
+    reader.script(
+        """
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([arguments[0]], "receipt.jws"));
+        document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
+        """,
+        server.transaction(),
+    )
+    reader.wait_for(lambda: reader.one("html").id != page and reader.all(".verdict"))
+    assert "✓ valid" in reader.text(".verdict")
+
+
+def test_filter_transactions_with_the_keyboard(reader, server):
+    reader.driver.get(server.url + "/console/transactions")
+    reader.tab_to("#value")
+    reader.press(ORIGINAL, Keys.ENTER)
+    reader.wait_for(lambda: "value=" in reader.driver.current_url)
+    assert len(reader.all("tbody tr")) >= 4
+    reader.driver.get(server.url + "/console/transactions?verdict=invalid")
+    assert {e.text for e in reader.all("td[data-label=Verdict]")} == {"✗ invalid"}
+    reader.driver.get(server.url + "/console/transactions?app=other")
+    assert [e.text for e in reader.all("td[data-label='Original transaction']")] == ["7"]
+
+
+def test_transactions_have_pages(server):
+    session = Session(server, server.key)
+    for number in range(60):
+        server.verify(server.transaction(transactionId=f"5{number}", productId="com.example.app.pages"), "shop")
+    path, seen = "/console/transactions?product=com.example.app.pages", []
+    while path:
+        text = session.get(path).text
+        seen += re.findall(r'href="/console/audit/entries/(\d+)"', text)
+        found = re.search(r'href="([^"]+)" rel="next"', text)
+        path = found and found[1].replace("&amp;", "&")
+    assert len(seen) == 60 == len(set(seen))
+    assert seen == sorted(seen, key=int, reverse=True)
+
+
+def test_entitlement_has_a_timeline(reader, server):
+    reader.driver.get(server.url + f"/console/entitlements?by=customer&value={CUSTOMER}&app=shop")
+    reader.follow("main a", ORIGINAL)
+    assert [e.text for e in reader.all("svg.timeline .middle")] == ["1", "2", "3", "now"]
+    classes = [e.get_attribute("class") for e in reader.all("svg.timeline .segment")]
+    assert classes == ["segment access", "segment none", "segment access", "segment ahead"]
+    table = reader.all("table")[0].text
+    assert "entitlement.granted" in table and "entitlement.refunded" in table and "✗ refunded" in table
+    # The entries that the notifications left.
+    assert "REFUND_REVERSED" in reader.text()
+
+
+def test_proof_is_checked_in_the_browser(reader, server):
+    reader.driver.get(server.url + "/console/audit/entries/0/proof")
+    reader.wait_for(lambda: reader.all("#proof-result li"))
+    assert reader.text("#proof-result h2") == "✓ valid"
+    lines = [e.text for e in reader.all("#proof-result li")]
+    assert lines[0].startswith("✓ The entry is number 0") and "is signed (Ed25519)" in lines[1]
+    assert "Whether this key is the trail's" in reader.text("#proof-result")
+
+    def outcome(field: str, old: str, new: str) -> str:
+        """What the check says of an altered page."""
+        reader.driver.get(server.url + "/console/audit/entries/0/proof")
+        reader.wait_for(lambda: reader.all("#proof-result li"))
+        reader.script(
+            """
+            const field = document.getElementById(arguments[0]);
+            if (!field.value.includes(arguments[1])) throw new Error("nothing to alter");
+            field.value = field.value.replace(arguments[1], arguments[2]);
+            document.getElementById("proof-result").replaceChildren();
+            """,
+            field, old, new,
+        )  # fmt: skip
+        reader.tab_to("#proof-check")
+        reader.press(Keys.ENTER)
+        reader.wait_for(lambda: reader.all("#proof-result li"))
+        return reader.text("#proof-result")
+
+    assert "✗ The entry does not lead to the root" in outcome("proof-entry", "Production", "Productiom")
+    assert "✗ The checkpoint is not signed" in outcome("proof-text", "\n\n—", "\nextension\n\n—")
+    assert "✗ invalid" in outcome("proof-text", "index 0", "index 1")
+    assert "✗ invalid" in outcome("proof-text", "tlog-proof@v1", "tlog-proof@v2")
+    assert reader.violations == []
+
+
+def test_proof_of_every_entry(reader, server):
+    """Trees of any shape: of each entry what the page computes is what the server says."""
+    size = server.get("/v1/audit/entries?app=shop&limit=1").json()["entries"][0]["index"]
+    for index in sorted({0, 1, 2, 3, size // 2, size - 1}):
+        reader.driver.get(server.url + f"/console/audit/entries/{index}/proof")
+        reader.wait_for(lambda: reader.all("#proof-result li"))
+        assert reader.text("#proof-result h2") == "✓ valid", index
+
+
+def test_downloaded_proof(receipt_tool, server, tmp_path):
+    """What is offered without JavaScript convinces receipt-tool."""
+    session = Session(server, server.key)
+    answer = session.get("/console/audit/entries/0/tlog-proof")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="entry-0.tlog-proof"'
+    (tmp_path / "entry-0.tlog-proof").write_bytes(answer.content)
+    page = session.get("/console/audit/entries/0/proof").text
+    key = re.search(r'data-key="([^"]+)"', page)[1]
+    run = receipt_tool.run("audit", "check", tmp_path / "entry-0.tlog-proof", "--key", key, "--json")
+    assert run.code == 0, run.out
+    assert "2000000000000001" in run.out
+
+
+def test_load_is_drawn_and_told(reader, server):
+    reader.driver.get(server.url + "/console/load")
+    heights = [float(e.get_attribute("height")) for e in reader.all("rect.bar:not(.faults)")]
+    assert len(heights) == 60 and max(heights) > 10
+    assert reader.one("path.median").get_attribute("d").startswith("M")
+    reader.tab_to("summary", "As a table").send_keys(Keys.ENTER)
+    assert "0 to 10" in reader.text("table") or "10 to 20" in reader.text("table")
+
+
+def test_keys_with_the_keyboard(reader, server):
+    reader.driver.get(server.url + "/console/keys")
+    reader.tab_to("#key-name")
+    reader.press("a key of the test")
+    reader.tab_to("input[value=read]")
+    reader.press(Keys.SPACE)
+    reader.follow("main form button", "Create")
+    key = reader.text("#created-key")
+    assert server.request("GET", "/v1/audit/entries?app=shop", key).status_code == 200
+    # It is shown this once.
+    reader.driver.get(server.url + "/console/keys")
+    assert key not in reader.driver.page_source
+    summary = reader.tab_to("td summary", "a key of the test")
+    summary.send_keys(Keys.ENTER)
+    reader.follow("button.danger", "a key of the test")
+    assert reader.title == "Keys"
+    assert server.request("GET", "/v1/audit/entries?app=shop", key).status_code == 401
+    reader.driver.get(server.url + "/console/acts")
+    acts = reader.text("table")
+    assert "key.create" in acts and "key.revoke" in acts and "console.login" in acts
+
+
+def test_webhooks_with_the_keyboard(reader, server):
+    """Dead letters are replayed: those that the test makes of the deliveries that wait for a backend that is not there."""
+    with sqlite3.connect(server.folder / "service.sqlite") as database:
+        database.execute("UPDATE deliveries SET state = 1, attempts = 10, error = '<b>refused</b>'")
+    database.close()
+    reader.driver.get(server.url + "/console/webhooks")
+    assert "✗ 3" in reader.text("table") and "<b>refused</b>" in reader.text()
+    first = reader.all("table")[1].find_element("css selector", "tbody th").text
+    reader.tab_to("td summary", first).send_keys(Keys.ENTER)
+    reader.follow("button.danger", first)
+    assert reader.title == "Webhooks" and "✗ 2" in reader.text("table")
+    reader.tab_to("td summary", "Replay all").send_keys(Keys.ENTER)
+    reader.follow("button.danger", "Deliver all 2 again")
+    assert reader.one("td[data-label=Waiting]").text == "3" and len(reader.all("table")) == 1
+    reader.driver.get(server.url + "/console/acts")
+    assert "webhook.replay" in reader.text("table")
+
+
+def test_log_out_with_the_keyboard(browser, server):
+    log_in(browser, server, server.key_for("verify"))
+    cookie = browser.driver.get_cookie("receipt-console")["value"]
+    browser.follow(".logout button")
+    assert browser.title == "Log in"
+    # The session has ended, not only its cookie.
+    answer = requests.get(server.url + "/console", cookies={"receipt-console": cookie}, allow_redirects=False)
+    assert answer.status_code == 303
+    log_in(browser, server)
+
+
+# What strangers wrote
+
+
+def test_forged_fields_do_nothing(reader, server):
+    receipt = server.transaction(productId=FORGED, transactionId=ATTRIBUTE, originalTransactionId=ATTRIBUTE)
+    reader.driver.get(server.url + "/console/verify")
+    reader.one("#receipt").click()
+    reader.paste(receipt)
+    reader.submit(reader.one("main form button"))
+    for path in (None, "/console/transactions", "/console/audit/entries/1", "/console/audit/entries/1/proof"):
+        if path:
+            reader.driver.get(server.url + path)
+        assert FORGED in reader.text("body") or FORGED in reader.one("#proof-entry").get_attribute("value"), path
+        assert not reader.all("[onfocus], main script"), path
+        assert "forged" != reader.driver.title, path
+    assert reader.violations == []
+
+
+def test_queries_and_forms_are_escaped(server):
+    session = Session(server, server.key)
+    for path in ("/console/transactions?value=", "/console/entitlements?value=", "/console/login?next="):
+        text = session.get(path + requests.utils.quote(FORGED + ATTRIBUTE)).text
+        assert "<script>d" not in text and '"\u0301' not in text, path
+
+
+# Access
+
+
+def test_headers(server):
+    session = Session(server, server.key)
+    paths = [path for path, _ in PAGES.values()]
+    paths += ["/console/login", "/console/audit/entries/99999999", "/console/assets/console.css"]
+    for path in paths:
+        headers = session.get(path).headers
+        assert headers["Content-Security-Policy"] == (
+            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
+            "frame-ancestors 'none'; base-uri 'none'; connect-src 'self'"
+        ), path
+        assert headers["Referrer-Policy"] == "no-referrer", path
+        assert headers["X-Content-Type-Options"] == "nosniff", path
+        if "assets" not in path:
+            assert headers["Cache-Control"] == "no-store", path
+
+
+def test_cookie(server):
+    session = Session(server)
+    answer = session.log_in(server.key)
+    assert answer.status_code == 303 and answer.headers["Location"] == "/console"
+    cookie = next(c for c in answer.raw.headers.getlist("Set-Cookie") if c.startswith("receipt-console="))
+    value, *attributes = cookie.split("; ")
+    assert len(base64.urlsafe_b64decode(value.split("=", 1)[1] + "=")) == 32
+    # Without Secure: the server has no TLS, and only this machine can connect.
+    assert set(attributes) == {"Path=/console", "HttpOnly", "SameSite=Strict", "Max-Age=43200"}
+
+
+def test_login_leads_to_the_page_that_was_asked_for_and_nowhere_else(server):
+    session = Session(server)
+    assert session.get("/console/audit").headers["Location"] == "/console/login?next=%2Fconsole%2Faudit"
+    assert session.log_in(server.key, next="/console/audit").headers["Location"] == "/console/audit"
+    for foreign in ("https://example.com/", "//example.com", "/console/\\example.com", "/consolex", "/console/\r\nX: y"):
+        assert Session(server).log_in(server.key, next=foreign).headers["Location"] == "/console"
+
+
+@pytest.mark.parametrize("path", ["/console/login", "/console/logout", "/console/verify", "/console/keys", "/console/keys/revoke", "/console/webhooks/replay"])
+def test_form_without_its_token(server, path):
+    session = Session(server, server.key)
+    foreign = Session(server, server.key).token("/console/keys")
+    for fields in ({}, {"token": ""}, {"token": foreign}):
+        answer = session.post(path, key=server.key, receipt=server.transaction(), name="x", scope="admin", **fields)
+        assert answer.status_code == 403, fields
+        assert "foreign-form" in answer.text
+    # Nothing happened: the session is there still.
+    assert session.get("/console").status_code == 200
+
+
+def test_form_in_another_encoding(server):
+    session = Session(server, server.key)
+    token = session.token("/console/keys")
+    answer = session.http.post(server.url + "/console/keys", data={"token": token, "name": "x", "scope": "admin"})
+    assert answer.status_code == 415
+    for body in (b"", b"--x", b"--x\r\n\r\n", b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--", b"\xff" * 100):
+        headers = {"Content-Type": "multipart/form-data; boundary=x"}
+        answer = session.http.post(server.url + "/console/keys", data=body, headers=headers)
+        assert answer.status_code in (400, 403), body
+
+
+def test_wrong_keys_are_limited(server):
+    """For one address, whose right key has to wait as well; others are let in."""
+    session = Session(server, address="127.0.0.2")
+    for _ in range(5):
+        assert session.log_in("rk_000000000000_" + "A" * 43).status_code == 401
+    answer = session.log_in(server.key)
+    assert answer.status_code == 429
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
+    assert Session(server).log_in(server.key).status_code == 303
+
+
+@pytest.mark.parametrize("scopes", [("verify",), ("read",), ("admin",), ("emulator",)], ids="".join)
+def test_scopes_decide_which_pages_open(server, scopes):
+    needed = {name: "read" for name in READING} | {"verify": "verify", "keys": "admin", "acts": "admin", "webhooks": "admin"}
+    session = Session(server, server.key_for(*scopes))
+    assert session.get("/console").status_code == 200
+    for name, scope in needed.items():
+        answer = session.get(PAGES[name][0])
+        assert answer.status_code == (200 if scope in scopes else 403), name
+    navigation = re.findall(r'<li><a href="([^"?]+)"', session.get("/console").text)
+    assert {path for path in navigation} == {
+        PAGES[name][0] for name, scope in needed.items() if scope in scopes and PAGES[name][0].count("/") == 2
+    }
+
+
+def test_key_of_one_app_sees_nothing_of_another(server):
+    session = Session(server, server.key_for("verify", "read", "admin", app="other"))
+    text = session.get("/console/transactions").text
+    assert "2000000000000010" not in text and ">7</a>" in text
+    for path in (
+        "/console/audit/entries/0", "/console/audit/entries/0/proof", "/console/audit/entries/0/tlog-proof",
+        f"/console/entitlements/{ORIGINAL}", f"/console/entitlements/{ORIGINAL}?app=shop",
+        "/console/transactions?app=shop", "/console/webhooks?app=shop", "/console/load", "/console/acts", "/console/no-page",
+        # Nobody's, as no bundle identifier is known.
+        "/console/audit/entries/3",
+    ):  # fmt: skip
+        assert session.get(path).status_code == 404, path
+    assert ORIGINAL not in session.get(f"/console/entitlements?by=customer&value={CUSTOMER}").text
+    assert "test verify read admin" in session.get("/console/keys").text
+    assert "development" not in session.get("/console/keys").text
+
+
+def test_revoked_key_ends_its_sessions(server):
+    answer = server.post("/v1/keys", json={"name": "soon gone", "scopes": ["read"]})
+    session = Session(server, answer.json()["key"])
+    assert session.get("/console").status_code == 200
+    assert server.request("DELETE", f"/v1/keys/{answer.json()['id']}").status_code == 204
+    assert session.get("/console").status_code == 303
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_other_methods(server, method):
+    connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=30)
+    connection.request(method, "/console/keys")
+    answer = connection.getresponse()
+    assert answer.status == 405 and answer.getheader("Allow") == "GET, HEAD, POST"
+    connection.close()
+
+
+def test_console_can_be_turned_off(server):
+    process = subprocess.Popen(
+        [program(), "serve", *server.arguments, "--set", "console=false", "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        url = re.search(rb'"url":"([^"]+)"', process.stdout.readline())[1].decode()
+        assert requests.get(url + "/console/login", timeout=30).status_code == 404
+        assert requests.get(url + "/healthz", timeout=30).status_code == 200
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+        process.stdout.close()

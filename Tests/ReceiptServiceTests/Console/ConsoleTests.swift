@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  import ReceiptBytes
+  import ReceiptCodec
+  @testable import ReceiptService
+  import ReceiptTesting
+  import Testing
+
+  @Suite("Console")
+  struct ConsoleTests {
+    @Test("What is shown is escaped scalar by scalar, also under a combining accent")
+    func escaping() {
+      let escaped = EscapedHTML().escapeText("<a b=\"c\" d='e'>&\u{7}\n\"\u{301}<\u{338}\u{202E}")
+      #expect(
+        escaped.unicodeScalars.elementsEqual(
+          "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;\u{FFFD}\n&quot;\u{301}&lt;\u{338}\u{FFFD}"
+            .unicodeScalars))
+    }
+
+    @Test("Every template can be read, and escapes")
+    func templates() throws {
+      let templates = try ConsoleTemplates()
+      for name in ConsoleAssets.templates.keys {
+        #expect(!ConsoleAssets.templates[name, default: ""].contains("{{{"), "\(name)")
+        #expect(!ConsoleAssets.templates[name, default: ""].contains("{{&"), "\(name)")
+      }
+      let page = templates.render("problem", ["title": "<b>", "content": ["detail": "\"\u{301}"]])
+      #expect(page.contains("<h1>&lt;b&gt;</h1>"))
+      #expect(page.contains("&quot;\u{301}"))
+    }
+
+    @Test("Only the login is open; all else takes a login, and most of it a scope")
+    func access() async throws {
+      let fixture = try ServiceFixture()
+      let api = try ReceiptAPI(ServiceConfiguration(apps: [fixture.app]), database: fixture.database)
+      let open = api.consoleRoutes.filter { $0.access == .open }.map { "\($0.method) \($0.path)" }
+      #expect(open == ["GET /console/login", "POST /console/login"])
+      let ofAnyKey = api.consoleRoutes.filter { $0.access == .login }.map { "\($0.method) \($0.path)" }
+      #expect(ofAnyKey == ["POST /console/logout", "GET /console", "GET /console/{file+}"])
+      for route in api.consoleRoutes {
+        #expect(route.path == "/console" || route.path.hasPrefix("/console/"))
+        #expect([.get, .post].contains(route.method))
+        if route.method == .post, case .scope(let scope) = route.access {
+          #expect(scope == .admin || route.path == "/console/verify", "\(route.path)")
+        }
+      }
+      await fixture.remove()
+    }
+
+    // MARK: Forms
+
+    private static let body = Array(
+      """
+      --b0\r
+      Content-Disposition: form-data; name="token"\r
+      \r
+      one\r
+      --b0\r
+      Content-Disposition: form-data; name="file"; filename="a.jws"\r
+      Content-Type: application/octet-stream\r
+      \r
+      two\r
+      --b\r
+      \r
+      --b0--\r
+
+      """.utf8)
+
+    @Test("A form is read")
+    func form() throws {
+      let form = try ConsoleForm(Self.body, contentType: "multipart/form-data; boundary=b0")
+      #expect(form["token"] == "one")
+      #expect(form.bytes("file") == Array("two\r\n--b\r\n".utf8))
+      #expect(form["nothing"] == nil)
+    }
+
+    @Test("A form that is cut off or altered anywhere is refused or read, and ends nothing")
+    func malformedForm() {
+      var refusals = 0
+      for count in 0..<Self.body.count - 4 {
+        #expect(throws: Problem.self) {
+          try ConsoleForm(Array(Self.body.prefix(count)), contentType: "multipart/form-data; boundary=b0")
+        }
+        for byte: UInt8 in [0, 0x0A, 0x22, 0x2D, 0xFF] {
+          var body = Self.body
+          body[count] = byte
+          if (try? ConsoleForm(body, contentType: "multipart/form-data; boundary=b0")) == nil {
+            refusals += 1
+          }
+        }
+      }
+      #expect(refusals > 100)
+      for contentType in [nil, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
+        #expect(throws: Problem.self) { try ConsoleForm(Self.body, contentType: contentType) }
+      }
+    }
+
+    // MARK: Logins
+
+    @Test("A login ends after twelve hours, by logging out, and with its key")
+    func sessions() async throws {
+      let fixture = try ServiceFixture()
+      let keys = KeyRing(fixture.database, clock: fixture.clock.reading)
+      let key = try await keys.create(name: "one", app: nil, scopes: [.read], by: "test")
+      let principal = try #require(try await keys.principal(id: key.id))
+      let sessions = ConsoleSessions(database: fixture.database, keys: keys, clock: fixture.clock.reading)
+      let later = { (seconds: Double) in
+        ConsoleSessions(
+          database: fixture.database, keys: keys, clock: { fixture.clock.reading().addingSeconds(seconds) })
+      }
+      let secret = try await sessions.begin(principal)
+      #expect(try await sessions.principal(secret) == principal)
+      #expect(try await sessions.principal(ConsoleSessions.generateSecret()) == nil)
+      #expect(try await later(43_199).principal(secret) == principal)
+      #expect(try await later(43_200).principal(secret) == nil)
+      // Neither the cookie nor what forms carry can be had from the database.
+      let stored = try await fixture.database.read { try $0.run("SELECT hash FROM sessions")[0].bytes(0) }
+      #expect(stored.count == 32)
+      #expect(Base64URL.encodeToString(stored) != secret)
+      #expect(Base64URL.encodeToString(stored) != ConsoleSessions.formToken(secret))
+
+      try await sessions.end(secret)
+      #expect(try await sessions.principal(secret) == nil)
+      let other = try await sessions.begin(principal)
+      #expect(try await keys.revoke(id: key.id, by: "test"))
+      #expect(try await sessions.principal(other) == nil)
+      await fixture.remove()
+    }
+
+    @Test("Wrong keys are limited by address and together, and right ones do not count")
+    func loginLimit() {
+      let limit = LoginLimit()
+      let start = ContinuousClock.now
+      for _ in 0..<LoginLimit.triesOfAddress { #expect(limit.begin("a", at: start) == nil) }
+      #expect(limit.begin("a", at: start + .seconds(10)) == 51)
+      #expect(limit.begin("b", at: start) == nil)
+      limit.succeed("b")
+      #expect(limit.begin("a", at: start + .seconds(60)) == nil)
+
+      let together = LoginLimit()
+      for address in 0..<LoginLimit.triesOfAll { #expect(together.begin("\(address)", at: start) == nil) }
+      #expect(together.begin("another", at: start) != nil)
+      #expect(together.begin("another", at: start + .seconds(60)) == nil)
+    }
+
+    // MARK: Drawings
+
+    @Test("Requests are counted by the second, with latencies by at most a fifth too many")
+    func recentRequests() throws {
+      let requests = RecentRequests()
+      let start = ContinuousClock.now
+      for milliseconds in 1...100 {
+        requests.record(duration: .milliseconds(milliseconds), isFault: milliseconds > 98, at: start)
+      }
+      requests.record(duration: .zero, isFault: false, at: start + .seconds(25))
+      let periods = requests.periods(of: 10, at: start + .seconds(29))
+      #expect(periods.count == 60)
+      #expect(periods.suffix(3).map(\.count) == [100, 0, 1])
+      #expect(periods[57].faultCount == 2)
+      let median = try #require(periods[57].microseconds(0.5))
+      let high = try #require(periods[57].microseconds(0.99))
+      #expect((50_000...62_500).contains(median))
+      #expect((99_000...124_000).contains(high))
+      #expect(periods[58].microseconds(0.5) == nil)
+      // What is ten minutes old is gone.
+      #expect(requests.periods(of: 10, at: start + .seconds(700)).allSatisfy { $0.count == 0 })
+    }
+  }
+#endif
