@@ -8,12 +8,16 @@ import re
 import sqlite3
 import subprocess
 import time
+import warnings
 
 import pytest
 import requests
 from browser import DESKTOP, PHONE
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from independent import app_receipt, pki
 from selenium.webdriver.common.keys import Keys
-from service import program
+from service import Service, program
 from shops import CUSTOMER, Shops
 
 DAY = 86_400_000
@@ -240,6 +244,17 @@ def test_verify_without_javascript(plain_reader, server, change, code):
     assert "Do not grant anything for it." in plain_reader.text(".verdict")
 
 
+def test_verify_an_app_receipt(plain_reader, server, store):
+    receipt = app_receipt.sign(app_receipt.payload(app_receipt.in_app()), store.leaf("rsa2048"))
+    plain_reader.driver.get(server.url + "/console/verify")
+    plain_reader.one("#receipt").click()
+    plain_reader.paste(base64.b64encode(receipt).decode())
+    plain_reader.submit(plain_reader.one("main form button"))
+    assert "✓ valid" in plain_reader.text(".verdict")
+    row = next(row for row in plain_reader.all("tbody tr") if row.text.startswith("productId"))
+    assert "com.example.app.gems" in row.text and "type 1702" in row.text
+
+
 def test_verify_a_file(plain_reader, server, tmp_path):
     file = tmp_path / "receipt.jws"
     file.write_text(server.transaction(transactionId="2000000000000556") + "\n")
@@ -272,6 +287,10 @@ def test_filter_transactions_with_the_keyboard(reader, server):
     reader.press(ORIGINAL, Keys.ENTER)
     reader.wait_for(lambda: "value=" in reader.driver.current_url)
     assert len(reader.all("tbody tr")) >= 4
+    reader.driver.get(server.url + f"/console/transactions?by=customer&value={CUSTOMER}&verdict=valid&app=shop")
+    assert len(reader.all("tbody tr")) >= 4
+    reader.driver.get(server.url + "/console/transactions?by=customer&value=nobody")
+    assert "No entries." in reader.text()
     reader.driver.get(server.url + "/console/transactions?verdict=invalid")
     assert {e.text for e in reader.all("td[data-label=Verdict]")} == {"✗ invalid"}
     reader.driver.get(server.url + "/console/transactions?app=other")
@@ -405,7 +424,7 @@ def test_webhooks_with_the_keyboard(reader, server):
     reader.follow("button.danger", "Deliver all 2 again")
     assert reader.one("td[data-label=Waiting]").text == "3" and len(reader.all("table")) == 1
     reader.driver.get(server.url + "/console/acts")
-    assert "webhook.replay" in reader.text("table")
+    assert "webhooks.replay" in reader.text("table")
 
 
 def test_log_out_with_the_keyboard(browser, server):
@@ -472,6 +491,30 @@ def test_cookie(server):
     assert len(base64.urlsafe_b64decode(value.split("=", 1)[1] + "=")) == 32
     # Without Secure: the server has no TLS, and only this machine can connect.
     assert set(attributes) == {"Path=/console", "HttpOnly", "SameSite=Strict", "Max-Age=43200"}
+
+
+def test_cookie_over_tls(server, store, tmp_path):
+    host = store.intermediate.issue("127.0.0.1", validity=pki.CENTURY)
+    chain = [x509.load_der_x509_certificate(der) for der in host.full_chain[:2]]
+    (tmp_path / "chain.pem").write_bytes(b"".join(c.public_bytes(Encoding.PEM) for c in chain))
+    (tmp_path / "key.pem").write_bytes(host.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    secure = Service(tmp_path / "data")
+    secure.settings |= {
+        "listen.tls.certificates": tmp_path / "chain.pem", "listen.tls.privateKey": tmp_path / "key.pem",
+    }  # fmt: skip
+    secure.start()
+    try:
+        session = Session(secure)
+        session.http.verify = session.http.trust_env = False
+        with warnings.catch_warnings(action="ignore"):
+            answer = session.log_in(secure.key)
+        assert answer.status_code == 303
+        cookies = answer.raw.headers.getlist("Set-Cookie")
+        # A connection that is open would be waited for.
+        session.http.close()
+        assert len(cookies) == 2 and all("Secure" in cookie.split("; ") for cookie in cookies)
+    finally:
+        assert secure.end() == 0
 
 
 def test_login_leads_to_the_page_that_was_asked_for_and_nowhere_else(server):

@@ -107,7 +107,14 @@
         sections = summary.sections.map { section in
           SectionView(
             sectionTitle: section.title ?? "What it says",
-            facts: section.fields.compactMap { FactView($0.name, $0.value) })
+            facts: section.fields.reduce(into: []) { facts, field in
+              // One without a name continues the one before.
+              if field.name.isEmpty, let last = facts.popLast() {
+                facts += [FactView(last.term, "\(last.fact); \(field.value)")].compactMap { $0 }
+              } else {
+                facts += [FactView(field.name, field.value)].compactMap { $0 }
+              }
+            })
         }
         chains = inspection.signers.filter { !$0.isRepeated }.map { ChainPicture($0) }
         fieldTable = TableView(
@@ -128,8 +135,23 @@
         case .object(let members), .array(let members):
           return [[name, CellView(""), meaning]] + rows(members, depth: depth + 1)
         case .attribute(let parts):
-          let text = parts.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
-          return [[name, CellView(text), meaning]]
+          // Elements of arrays, which have names of their own, and numbers or object identifiers for types.
+          func part(_ name: String) -> String? { parts.first { $0.name == name }?.value }
+          let named = part("name").flatMap { $0 == "unknown" ? nil : $0 }
+          let type = part("type").map { "type \($0)" }
+          let others = parts.filter { !["name", "type", "value"].contains($0.name) }.map {
+            "\($0.name) \($0.value)"
+          }
+          return [
+            [
+              CellView(named ?? type ?? field.name, style: name.style),
+              CellView(([part("value")].compactMap { $0 } + others).joined(separator: ", ")),
+              CellView(
+                (named == nil ? ["unknown"] : [type].compactMap { $0 } + field.meanings).joined(
+                  separator: "; "),
+                style: "meaning"),
+            ]
+          ]
         }
       }
     }

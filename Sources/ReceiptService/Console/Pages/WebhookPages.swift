@@ -15,18 +15,8 @@
           guard app.configuration.webhooks.contains(where: { $0.name == endpoint }) else {
             throw Problem.notFound
           }
-          let id = visit.form["id"]
-          let now = clock()
-          let count = try await WebhookQueue(database).replay(
-            app: app.name, endpoint: endpoint, id: id, at: now)
-          let actor = visit.principal?.keyID ?? ""
-          try await database.write { session in
-            try AdministrativeAct.record(
-              "webhook.replay", "app=\(app.name) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)",
-              by: actor,
-              at: now.wholeMilliseconds, in: session)
-          }
-          entitlements.commits.signal()
+          _ = try await replay(
+            app: app.name, endpoint: endpoint, id: visit.form["id"], by: visit.principal?.keyID ?? "")
           return ConsoleVisit.redirect(to: ConsoleURL.make("/console/webhooks", [("app", app.name)]))
         },
       ]
@@ -39,8 +29,7 @@
         let letters: [TableView]
       }
       let app = try visit.app()
-      let queue = WebhookQueue(database)
-      let counts = try await queue.counts(app: app.name)
+      let counts = try await webhooks.counts(app: app.name)
       func replay(_ endpoint: String, _ summary: String, _ button: String, _ id: String?) -> CellView {
         CellView(
           form: ButtonFormView(
@@ -49,7 +38,7 @@
       }
       var letters: [TableView] = []
       for endpoint in app.configuration.webhooks where counts[endpoint.name]?.dead ?? 0 > 0 {
-        let dead = try await queue.deadLetters(app: app.name, endpoint: endpoint.name)
+        let dead = try await webhooks.deadLetters(app: app.name, endpoint: endpoint.name)
         letters.append(
           TableView(
             "Dead letters of \(endpoint.name), oldest first",
