@@ -106,7 +106,9 @@
       if let log { services.append(ClosingService { try log.close() }) }
       if let metrics = settings.metrics { services.append(metricsServer(metrics)) }
       services.append(EntitlementJobs(api.entitlements, apps: settings.service.apps, logger: logger))
-      services.append(WebhookSender(apps: settings.service.apps, api.entitlements, logger: logger))
+      services.append(
+        WebhookSender(
+          apps: settings.service.apps, api.entitlements, timeout: .seconds(limits.webhookTimeout), logger: logger))
       services.append(application)
       services.append(ClosingService { [api, delay = settings.shutdownDelay] in
           api.beginShutdown()
