@@ -366,9 +366,10 @@ let package = Package(
       name: "ReceiptServiceTests",
       dependencies: [
         "AppStoreEmulator", "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay",
-        "GooglePlayEmulator", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "GooglePlayEmulator", "PostgreSQL", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
         "ReceiptService", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "Storefront",
         "TransparencyLog",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Server"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Server"])),

@@ -22,6 +22,33 @@
       return Int(unsafe String(cString: text)) ?? 0
     }
 
+    package var columnCount: Int { Int(unsafe PQnfields(handle)) }
+
+    /// What the values of a column are.
+    package enum ColumnKind: Sendable, Hashable {
+      case integer
+      case text
+      case bytes
+      /// The result of a function without one.
+      case void
+      /// A type that is not read here, by the server's number (pg_type.dat).
+      case other(UInt32)
+    }
+
+    package func kind(_ column: Int) -> ColumnKind {
+      switch unsafe PQftype(handle, Int32(column)) {
+      case 16, 20, 21, 23: .integer
+      case 19, 25, 1042, 1043: .text
+      case 17: .bytes
+      case 2278: .void
+      case let type: .other(type)
+      }
+    }
+
+    package func isNull(_ row: Int, _ column: Int) -> Bool {
+      unsafe PQgetisnull(handle, Int32(row), Int32(column)) == 1
+    }
+
     /// The command that was carried out, such as `COMMIT`.
     package var command: String {
       guard let text = unsafe PQcmdStatus(handle) else { return "" }
@@ -46,6 +73,13 @@
 
     package func text(_ row: Int, _ column: Int) -> String {
       String(decoding: bytes(row, column), as: UTF8.self)
+    }
+
+    /// A number of any width, or a truth value.
+    package func integer(_ row: Int, _ column: Int) -> Int64 {
+      let bytes = bytes(row, column)
+      let isNegative = bytes.count > 1 && (bytes.first ?? 0) >= 0x80
+      return bytes.reduce(isNegative ? -1 : 0) { $0 << 8 | Int64($1) }
     }
 
     package func bigint(_ row: Int, _ column: Int) -> Int64 {

@@ -70,6 +70,19 @@
       if let failure = unsafe failure(of: QueryResult(takingOwnership: answer)) { throw failure }
     }
 
+    /// Carries out a prepared statement and returns its answer.
+    package func execute(prepared name: String, _ parameters: [StatementParameter]) throws(Failure)
+      -> QueryResult
+    {
+      let answer = unsafe StatementParameter.withPointers(to: parameters) { values, lengths, formats in
+        unsafe PQexecPrepared(handle, name, Int32(parameters.count), values, lengths, formats, 1)
+      }
+      guard let answer = unsafe answer else { throw lost() }
+      let result = unsafe QueryResult(takingOwnership: answer)
+      if let failure = failure(of: result) { throw failure }
+      return result
+    }
+
     package func beginPipeline() throws(Failure) {
       guard unsafe PQenterPipelineMode(handle) == 1 else { throw lost() }
     }

@@ -27,7 +27,7 @@
       _ url: String, schema: String?, defaultSchema: String, orThrow failure: Failure.Type
     ) throws(Failure) {
       guard let scheme = ["postgresql://", "postgres://"].first(where: url.hasPrefix) else {
-        throw Failure(.unusableURL, at: "", "The URL of a PostgreSQL trail begins with postgresql://.")
+        throw Failure(.unusableURL, at: "", "The URL of a PostgreSQL database begins with postgresql://.")
       }
       // A password with such a character in it as it is would be taken for a host, which errors name.
       let rest = url.dropFirst(scheme.count)

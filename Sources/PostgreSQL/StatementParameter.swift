@@ -6,7 +6,9 @@
   /// A value of a statement, sent in binary.
   package enum StatementParameter {
     /// The server's numbers of the types (pg_type.dat).
-    package enum Kind: UInt32 {
+    package enum Kind: UInt32, Sendable {
+      /// The server infers it.
+      case unspecified = 0
       case bytea = 17
       case bigint = 20
       case integer = 23
@@ -18,6 +20,20 @@
     case integer(Int32)
     case bytes([UInt8])
     case bigints([Int64])
+    /// Without U+0000, which no text of the server has.
+    case text(String)
+    case null
+
+    package var kind: Kind {
+      switch self {
+      case .bigint: .bigint
+      case .integer: .integer
+      case .bytes: .bytea
+      case .bigints: .bigints
+      case .text: .text
+      case .null: .unspecified
+      }
+    }
 
     /// Runs `body` with what libpq wants of the values: pointers to them, their lengths, and that all are binary.
     static func withPointers<Result>(
@@ -39,7 +55,12 @@
             }
           }
         }
-        // No address would mean NULL, so an empty value has the address of one byte that does not count.
+        if case .null = next {
+          unsafe values.append(nil)
+          lengths.append(0)
+          return add(remaining.dropFirst())
+        }
+        // No address means NULL, so an empty value has the address of one byte that does not count.
         let (bytes, count) = next.encoded
         return unsafe bytes.withUnsafeBytes { buffer in
           unsafe values.append(buffer.bindMemory(to: CChar.self).baseAddress)
@@ -56,6 +77,8 @@
       case .bigint(let number): bytes.append(bigEndian: number)
       case .integer(let number): bytes.append(bigEndian: number)
       case .bytes(let value): return (value.isEmpty ? [0] : value, value.count)
+      case .text(let text): return (Array(text.utf8) + [0], text.utf8.count)
+      case .null: break
       case .bigints(let numbers):
         // An array (array_recv): its dimensions, that none is NULL, the type, the count, the first position.
         bytes.reserveCapacity(20 + 12 * numbers.count)

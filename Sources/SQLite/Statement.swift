@@ -114,7 +114,9 @@ package final class Statement {
   /// The text in a column; empty for NULL.
   package func text(_ column: Int32) -> String {
     guard let text = unsafe sqlite3_column_text(pointer, column) else { return "" }
-    return unsafe String(cString: text)
+    // It may have U+0000 in it.
+    let count = unsafe Int(sqlite3_column_bytes(pointer, column))
+    return unsafe String(decoding: UnsafeRawBufferPointer(start: text, count: count), as: UTF8.self)
   }
 
   /// The blob in a column; `nil` for NULL.

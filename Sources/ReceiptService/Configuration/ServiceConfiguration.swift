@@ -39,6 +39,9 @@
     public var requestDeadline = 30
     /// The batches that are served at once.
     public var maximumConcurrentBatches = 8
+    /// How long a webhook's endpoint may take until it answers, in seconds. Twice as long, and four seconds more, a delivery
+    /// is left to the process that began it; then another one takes it over.
+    public var webhookTimeout = 15
 
     /// The defaults.
     public init() {}

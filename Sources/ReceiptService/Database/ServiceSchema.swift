@@ -81,6 +81,9 @@
       ]
     ]
 
+    /// The tables with what is about persons: rows are deleted from them when a person is erased.
+    static let personalTables = ["ledgers", "changes", "deliveries", "lanes"]
+
     /// What stands for a number that the database counts up.
     private static let counter = "sequence AUTOINCREMENT"
 

@@ -268,6 +268,8 @@
       }
       response.headers[.xContentTypeOptions] = "nosniff"
       if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+      // Whoever reuses the connection would meet its end.
+      if api.isShuttingDown { response.headers[.connection] = "close" }
       let end = ContinuousClock.now
       RequestMetrics.record(
         operation: context.endpointPath ?? "none", method: request.method, status: response.status,

@@ -28,7 +28,7 @@
 
     /// How much of an answer is read, so that the connection can be used again. Nothing in it counts.
     private static let maximumAnswerByteCount = 1 << 16
-    private static let drainTimeout = Duration.seconds(2)
+    static let drainTimeout = Duration.seconds(2)
     /// How many addresses of a host are tried, one after the other.
     private static let maximumAddressCount = 4
 

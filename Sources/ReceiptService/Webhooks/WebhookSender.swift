@@ -16,7 +16,7 @@
       package var concurrentDeliveries = 32
       /// Those of one endpoint, so that a slow one leaves room for others.
       package var concurrentDeliveriesPerEndpoint = 8
-      /// For how long a delivery is left to the process that began it: longer than an attempt can take, which is 17 s.
+      /// For how long a delivery is left to the process that began it: longer than an attempt can take.
       package var lease = Duration.seconds(30)
       /// How often it looks for what other processes committed, and for what is due again.
       package var pollInterval = Duration.seconds(1)
@@ -47,13 +47,15 @@
     /// - Parameters:
     ///   - apps: The apps with their endpoints.
     ///   - entitlements: Enters the changes.
-    ///   - limits: How much is done at once.
+    ///   - timeout: How long an attempt may take until the head of the answer.
     ///   - logger: Takes what goes wrong.
     package convenience init(
-      apps: [AppConfiguration], _ entitlements: ServiceEntitlements, limits: Limits = Limits(), logger: Logger
+      apps: [AppConfiguration], _ entitlements: ServiceEntitlements, timeout: Duration, logger: Logger
     ) {
+      var limits = Limits()
+      limits.lease = (timeout + WebhookClient.drainTimeout) * 2
       self.init(
-        apps: apps, entitlements, client: WebhookClient(), limits: limits,
+        apps: apps, entitlements, client: WebhookClient(timeout: timeout), limits: limits,
         random: { Double.random(in: 0..<1) }, logger: logger)
     }
 

@@ -56,7 +56,17 @@
     /// The database of the settings.
     static func database(_ settings: ServerSettings) async throws -> any ServiceDatabase {
       do {
-        return try SQLiteServiceDatabase(at: settings.database)
+        guard ServerSettings.isURL(settings.database) else {
+          return try SQLiteServiceDatabase(at: settings.database)
+        }
+        #if PostgreSQL
+          return try PostgreSQLServiceDatabase(settings.database)
+        #else
+          throw ServiceConfigurationError(
+            "database", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
+        #endif
+      } catch let error as ServiceConfigurationError {
+        throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
       } catch {
         throw ServerExit.failure(ServerExit.unavailable, "\(error)")
       }
@@ -69,7 +79,7 @@
       let limits = settings.service.limits
       let http = HTTP1Channel.Configuration(
         additionalChannelHandlers: [
-          RequestDeadlineHandler(deadline: .seconds(Int64(limits.requestDeadline)))
+          RequestDeadlineHandler(deadline: .seconds(Int64(limits.requestDeadline))), GracefulCloseHandler(),
         ],
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
@@ -96,9 +106,14 @@
       if let log { services.append(ClosingService { try log.close() }) }
       if let metrics = settings.metrics { services.append(metricsServer(metrics)) }
       services.append(EntitlementJobs(api.entitlements, apps: settings.service.apps, logger: logger))
-      services.append(WebhookSender(apps: settings.service.apps, api.entitlements, logger: logger))
+      services.append(
+        WebhookSender(
+          apps: settings.service.apps, api.entitlements, timeout: .seconds(limits.webhookTimeout), logger: logger))
       services.append(application)
-      services.append(ClosingService { [api] in api.beginShutdown() })
+      services.append(ClosingService { [api, delay = settings.shutdownDelay] in
+          api.beginShutdown()
+          try await Task.sleep(for: delay)
+        })
       let group = ServiceGroup(
         configuration: ServiceGroupConfiguration(
           services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))

@@ -32,6 +32,8 @@
     var metrics: Listener?
     var database: String
     var trail: TrailSettings?
+    /// How long requests are still taken after SIGTERM, while `/readyz` answers 503: for a balancer to notice.
+    var shutdownDelay: Duration = .zero
     var service: ServiceConfiguration
 
     /// - Parameters:
@@ -56,13 +58,20 @@
           files: Self.isURL(trail)
             ? reader.string(forKey: "audit.files").map(settings.path)
             : reader.string(forKey: "audit.files").map(settings.path) ?? settings.path(trail),
-          origin: reader.string(forKey: "audit.origin"))
+          checkpoint: reader.string(forKey: "audit.checkpoint", isSecret: true).map {
+            Self.isURL($0) ? $0 : settings.path($0)
+          }, origin: reader.string(forKey: "audit.origin"))
       }
       guard let names = reader.stringArray(forKey: "apps"), !names.isEmpty else {
         throw ServiceConfigurationError("apps", "Name at least one app: \"apps\": [\"shop\"].")
       }
       service = ServiceConfiguration(
         apps: try names.map { try Self.app($0, reader.scoped(to: ConfigKey(["app", $0])), settings, transport) })
+      let delay = reader.int(forKey: "shutdown.delay", default: 0)
+      guard 0...600 ~= delay else {
+        throw ServiceConfigurationError("shutdown.delay", "It takes 0 to 600 seconds.")
+      }
+      shutdownDelay = .seconds(delay)
       service.limits = try Self.limits(reader.scoped(to: "limits"))
       service.publicURL = reader.string(forKey: "public.url")
       service.allowsPlainHTTP = listener.tls == nil
@@ -124,6 +133,7 @@
       try limit("maximumConcurrentRequests", &limits.maximumConcurrentRequests, 1...100_000)
       try limit("maximumConcurrentBatches", &limits.maximumConcurrentBatches, 1...10_000)
       try limit("requestDeadline", &limits.requestDeadline, 1...3600)
+      try limit("webhookTimeout", &limits.webhookTimeout, 1...300)
       return limits
     }
   }

@@ -5,19 +5,29 @@
   import AuditTrailPostgreSQL
   import AuditTrailSQLite
   import Foundation
+  import ReceiptBytes
   import ReceiptService
   import ReceiptSigning
   import TransparencyLog
 
   /// Where the audit trail is. `receipt-tool audit` knows the same files: `TRAIL.key`, `TRAIL.pub` and `TRAIL.checkpoint`.
+  ///
+  /// Several servers may write one trail in PostgreSQL. All of them need the same key: on one machine they share the files;
+  /// on several, copy `TRAIL.key` and `TRAIL.pub` from the one that was started first, and keep the last checkpoint in
+  /// PostgreSQL, too, on another server than the trail's.
   struct TrailSettings {
+    /// For how long a server that starts waits for another one to make the trail.
+    private static let creationTimeout: Duration = .seconds(60)
+
     /// A path, or a `postgresql://` URL.
     let trail: String
     /// The prefix of the names of the other files.
     let files: String
+    /// Where the last checkpoint is: a path, or a `postgresql://` URL.
+    let checkpoint: String
     let origin: String
 
-    init(_ trail: String, files: String?, origin: String?) throws {
+    init(_ trail: String, files: String?, checkpoint: String?, origin: String?) throws {
       guard let files else {
         throw ServiceConfigurationError(
           "audit.files",
@@ -26,44 +36,78 @@
       }
       self.trail = trail
       self.files = files
+      self.checkpoint = checkpoint ?? "\(files).checkpoint"
       self.origin = origin ?? "receipt-server/\(URL(filePath: files).lastPathComponent)"
     }
 
-    /// Opens the trail; creates it, with a new key, where there is none.
+    private var keyFile: String { "\(files).key" }
+    private var publicKeyFile: String { "\(files).pub" }
+    private var exists: Bool { FileManager.default.fileExists(atPath: publicKeyFile) }
+
+    /// Opens the trail; creates it, with a new key, where there is none. Of servers that start at once in one folder, one
+    /// creates it.
     ///
-    /// - Throws: `AuditError`, `StorageError`, or an error of a file.
+    /// - Throws: `AuditError`, `StorageError`, `ServiceConfigurationError`, or an error of a file.
     func open(options: AuditLog.Options) throws -> AuditLog {
-      let keyFile = "\(files).key"
-      let publicKeyFile = "\(files).pub"
-      let checkpoints = FileCheckpointStore(path: "\(files).checkpoint")
-      guard FileManager.default.fileExists(atPath: publicKeyFile) else {
-        let signer: NoteSignerKey
-        if FileManager.default.fileExists(atPath: keyFile) {
-          signer = try self.signer(keyFile, named: origin)
-        } else {
-          signer = try NoteSignerKey.generate(name: origin)
-          try FileStore.replace(keyFile, mode: 0o600, contents: Array(signer.pem().utf8))
-        }
-        let log: AuditLog
-        do {
-          log = try AuditLog.create(
-            in: try storage(), configuration: TrailConfiguration(origin: origin), signer: signer,
-            checkpoints: checkpoints, options: options)
-        } catch let error as AuditError where error.code == .alreadyExists {
-          // Another server made it, or the creation ended before the public key was written.
-          log = try AuditLog.open(
-            try storage(), verifier: signer.verifierKey, signer: signer, checkpoints: checkpoints,
-            options: options)
-        }
-        try FileStore.replace(
-          publicKeyFile, mode: 0o644, contents: Array((signer.verifierKey.text + "\n").utf8))
-        return log
+      guard !exists else { return try openExisting(options) }
+      let lock = try lock()
+      defer { withExtendedLifetime(lock) {} }
+      guard !exists else { return try openExisting(options) }
+      return try create(options)
+    }
+
+    private func lock() throws -> File {
+      do throws(SystemError) {
+        let lock = try File("\(files).lock", .updating)
+        if try lock.lock(within: Self.creationTimeout) { return lock }
+      } catch {
+        throw ServiceConfigurationError("audit.files", "\(files).lock cannot be locked: \(error.reason).")
       }
+      throw ServiceConfigurationError(
+        "audit.files", "Another process has held \(files).lock for \(Self.creationTimeout).")
+    }
+
+    private func openExisting(_ options: AuditLog.Options) throws -> AuditLog {
       let text = String(decoding: try FileStore.read(publicKeyFile), as: UTF8.self)
       let verifier = try NoteVerifierKey(text.trimmingCharacters(in: .whitespacesAndNewlines))
+      let signer = try signer(keyFile, named: verifier.name)
       return try AuditLog.open(
-        try storage(), verifier: verifier, signer: try signer(keyFile, named: verifier.name),
-        checkpoints: checkpoints, options: options)
+        try storage(), verifier: verifier, signer: signer, checkpoints: try checkpoints(), options: options)
+    }
+
+    /// Creates the trail, or ends its creation, which another process began.
+    private func create(_ options: AuditLog.Options) throws -> AuditLog {
+      let signer: NoteSignerKey
+      if FileManager.default.fileExists(atPath: keyFile) {
+        signer = try self.signer(keyFile, named: origin)
+      } else {
+        signer = try NoteSignerKey.generate(name: origin)
+        try FileStore.replace(keyFile, mode: 0o600, contents: Array(signer.pem().utf8))
+      }
+      let log: AuditLog
+      do {
+        log = try AuditLog.create(
+          in: try storage(), configuration: TrailConfiguration(origin: origin), signer: signer,
+          checkpoints: try checkpoints(), options: options)
+      } catch let error as AuditError where error.code == .alreadyExists {
+        // Its creation ended before the public key was written.
+        log = try AuditLog.open(
+          try storage(), verifier: signer.verifierKey, signer: signer, checkpoints: try checkpoints(),
+          options: options)
+      }
+      try FileStore.replace(
+        publicKeyFile, mode: 0o644, contents: Array((signer.verifierKey.text + "\n").utf8))
+      return log
+    }
+
+    private func checkpoints() throws -> any CheckpointStore {
+      guard ServerSettings.isURL(checkpoint) else { return FileCheckpointStore(path: checkpoint) }
+      #if PostgreSQL
+        return try PostgreSQLCheckpointStore(checkpoint, name: origin)
+      #else
+        throw ServiceConfigurationError(
+          "audit.checkpoint", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
+      #endif
     }
 
     private func signer(_ file: String, named name: String) throws -> NoteSignerKey {

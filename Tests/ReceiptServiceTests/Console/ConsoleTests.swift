@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  import HTTPTypes
   import ReceiptBytes
   import ReceiptCodec
   @testable import ReceiptService

@@ -14,9 +14,9 @@
 
     private static let name = "sandbox com.example.app 2000000001"
 
-    @Test("the life of a subscription is told step by step, and each step once")
-    func life() async throws {
-      try await withService { service in
+    @Test("the life of a subscription is told step by step, and each step once", arguments: DatabaseKind.all)
+    func life(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         let refunded = F.period(3) { $0.revocationDate = F.day(65) }
         let steps: [(AppStoreNotification, [String])] = [
@@ -56,9 +56,9 @@
       }
     }
 
-    @Test("a change is the payload that Standard Webhooks recommends")
-    func payload() async throws {
-      try await withService { service in
+    @Test("a change is the payload that Standard Webhooks recommends", arguments: DatabaseKind.all)
+    func payload(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         try await entitlements.record(service.notification(.subscribed, day: 0, F.period(1)), app: "shop")
         service.clock.now = F.day(30)
@@ -82,9 +82,9 @@
       }
     }
 
-    @Test("what comes late tells nothing that was overtaken")
-    func reordered() async throws {
-      try await withService { service in
+    @Test("what comes late tells nothing that was overtaken", arguments: DatabaseKind.all)
+    func reordered(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         service.clock.now = F.day(61)
         for (type, day, period) in [
@@ -101,9 +101,9 @@
       }
     }
 
-    @Test("time alone expires a subscription, and a renewal that comes late renews it")
-    func timeDriven() async throws {
-      try await withService { service in
+    @Test("time alone expires a subscription, and a renewal that comes late renews it", arguments: DatabaseKind.all)
+    func timeDriven(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         try await entitlements.record(service.notification(.subscribed, day: 0, F.period(1)), app: "shop")
         service.clock.now = F.day(30).addingSeconds(-1)
@@ -122,9 +122,9 @@
       }
     }
 
-    @Test("folded at once by four, each notification yields its change once")
-    func concurrent() async throws {
-      try await withService { service in
+    @Test("folded at once by four, each notification yields its change once", arguments: DatabaseKind.all)
+    func concurrent(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let notifications = try (1...20).map {
           try service.notification(.subscribed, day: 0, F.period(1, line: $0))
         }
@@ -149,9 +149,9 @@
       }
     }
 
-    @Test("a purchase belongs to the customer whom it names, or else to who presented it last")
-    func customers() async throws {
-      try await withService { service in
+    @Test("a purchase belongs to the customer whom it names, or else to who presented it last", arguments: DatabaseKind.all)
+    func customers(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         let named = try service.receipt(F.period(1, line: 1), day: 0)
         try await entitlements.merge(named, customer: "somebody", app: "shop")
@@ -178,9 +178,9 @@
       }
     }
 
-    @Test("other kinds of receipts are refused")
-    func wrongKind() async throws {
-      try await withService { service in
+    @Test("other kinds of receipts are refused", arguments: DatabaseKind.all)
+    func wrongKind(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let notification = try service.notification(.subscribed, day: 0, F.period(1))
         await #expect(throws: EntitlementError.self) {
           try await service.entitlements().merge(notification.receipt, customer: nil, app: "shop")
@@ -188,9 +188,9 @@
       }
     }
 
-    @Test("apps do not see each other")
-    func apps() async throws {
-      try await withService { service in
+    @Test("apps do not see each other", arguments: DatabaseKind.all)
+    func apps(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         let notification = try service.notification(.subscribed, day: 0, F.period(1))
         #expect(try await entitlements.record(notification, app: "shop"))
@@ -205,10 +205,10 @@
       }
     }
 
-    @Test("nothing of an erased customer is in the files of the database")
-    func erasure() async throws {
+    @Test("nothing of an erased customer is in the files of the database", arguments: DatabaseKind.all)
+    func erasure(on kind: DatabaseKind) async throws {
       let endpoint = WebhookEndpoint(name: "backend", url: "https://example.com", secrets: [])
-      try await withService(webhooks: [endpoint]) { service in
+      try await withService(on: kind, webhooks: [endpoint]) { service in
         let entitlements = service.entitlements()
         let other = "00000000-0000-4000-8000-000000000001"
         try await entitlements.record(service.notification(.subscribed, day: 0, F.period(1)), app: "shop")
@@ -218,14 +218,10 @@
         let anonymous = try service.receipt(F.period(1, line: 3, customer: nil), day: 0)
         try await entitlements.merge(anonymous, customer: F.customer, app: "shop")
         try await entitlements.merge(anonymous, customer: other, app: "shop")
-        let files = { [folder = service.folder] in
-          try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .map { try Data(contentsOf: $0) }
-        }
-        #expect(try files().contains { $0.contains(Data(F.customer.utf8)) })
+        #expect(try service.files().contains { $0.contains(Data(F.customer.utf8)) })
         #expect(
           try await entitlements.erase(app: "shop", customer: F.customer.uppercased()) == ["2000000001"])
-        #expect(try !files().contains { $0.contains(Data(F.customer.utf8)) })
+        #expect(try !service.files().contains { $0.contains(Data(F.customer.utf8)) })
         #expect(try await entitlements.entitlements(app: "shop", customer: other).count == 2)
         #expect(try await entitlements.changes(app: "shop", after: 0).map(\.customer) == [other])
         let count = try await service.database.read { session in
@@ -235,9 +231,9 @@
       }
     }
 
-    @Test("a store is asked about a renewal that was due without a word, once, and its answer is told")
-    func reconciliation() async throws {
-      try await withService { service in
+    @Test("a store is asked about a renewal that was due without a word, once, and its answer is told", arguments: DatabaseKind.all)
+    func reconciliation(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         try await entitlements.record(service.notification(.subscribed, day: 0, F.period(1)), app: "shop")
         let renewed = try service.receipt(F.period(2), day: 30)
@@ -267,9 +263,9 @@
       }
     }
 
-    @Test("withdrawn consent is told, and erased with the customer whom a purchase names")
-    func consent() async throws {
-      try await withService { service in
+    @Test("withdrawn consent is told, and erased with the customer whom a purchase names", arguments: DatabaseKind.all)
+    func consent(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         try await entitlements.record(
           service.notification(.subscribed, day: 0, F.period(1) { $0.appTransactionId = "700" }), app: "shop")

@@ -37,9 +37,9 @@
         retry: .once(within: .seconds(5)))
     }
 
-    @Test("the App Store is asked about a subscription that went silent, and what it answers is told")
-    func appStore() async throws {
-      try await withService { service in
+    @Test("the App Store is asked about a subscription that went silent, and what it answers is told", arguments: DatabaseKind.all)
+    func appStore(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let client = try await Self.client(FixedClock(SampleReceipts.signedAt.addingSeconds(60)))
         let original = try #require(SampleReceipts.transaction.originalTransactionId)
         let current = try await client.send(.transaction(original)).payload
@@ -81,9 +81,9 @@
       }
     }
 
-    @Test("a store is not asked about what is none of its own")
-    func others() async throws {
-      try await withService { service in
+    @Test("a store is not asked about what is none of its own", arguments: DatabaseKind.all)
+    func others(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let client = try await Self.client(service.clock)
         var production = EntitlementLedger()
         production.apply(try service.notification(.subscribed, day: 0, F.period(1)))

@@ -93,9 +93,9 @@
       }
     }
 
-    @Test("the life of a subscription in Google Play is told from its pushes")
-    func life() async throws {
-      try await withService { service in
+    @Test("the life of a subscription in Google Play is told from its pushes", arguments: DatabaseKind.all)
+    func life(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let world = try World(&service)
         let (token, _) = try await world.buy("monthly")
         try await world.client.send(
@@ -129,9 +129,9 @@
       }
     }
 
-    @Test("a push is dealt with once, and not at all without its token")
-    func once() async throws {
-      try await withService { service in
+    @Test("a push is dealt with once, and not at all without its token", arguments: DatabaseKind.all)
+    func once(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let world = try World(&service)
         _ = try await world.buy("monthly")
         #expect(world.push.answers.map(\.outcome) == [.done])
@@ -148,9 +148,9 @@
       }
     }
 
-    @Test("Google Play is asked about a subscription of which nothing was heard")
-    func reconciliation() async throws {
-      try await withService { service in
+    @Test("Google Play is asked about a subscription of which nothing was heard", arguments: DatabaseKind.all)
+    func reconciliation(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let world = try World(&service)
         let (token, _) = try await world.buy("monthly")
         try await world.client.send(

@@ -38,9 +38,9 @@
       func close() async {}
     }
 
-    @Test("a genuine notification is stored and accepted, once and again")
-    func accepted() async throws {
-      try await withService { service in
+    @Test("a genuine notification is stored and accepted, once and again", arguments: DatabaseKind.all)
+    func accepted(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         let intake = NotificationIntake(entitlements, auditLog: nil)
         let body = try service.body(.subscribed, day: 0, F.period(1))
@@ -56,9 +56,9 @@
       }
     }
 
-    @Test("what is not genuine is refused, and stores nothing")
-    func refused() async throws {
-      try await withService { service in
+    @Test("what is not genuine is refused, and stores nothing", arguments: DatabaseKind.all)
+    func refused(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = service.entitlements()
         let intake = NotificationIntake(entitlements, auditLog: nil)
         var forged = try service.body(.subscribed, day: 0, F.period(1))
@@ -77,9 +77,9 @@
       }
     }
 
-    @Test("what cannot be stored is to be delivered again, and then has its effect once")
-    func unavailable() async throws {
-      try await withService { service in
+    @Test("what cannot be stored is to be delivered again, and then has its effect once", arguments: DatabaseKind.all)
+    func unavailable(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let database = FailingDatabase(service.database)
         let entitlements = ServiceEntitlements(
           database: database, apps: [service.app], clock: service.clock.reading)
@@ -95,9 +95,9 @@
       }
     }
 
-    @Test("the verdict is in the audit trail before the store is told, and forgeries are not")
-    func recorded() async throws {
-      try await withService { service in
+    @Test("the verdict is in the audit trail before the store is told, and forgeries are not", arguments: DatabaseKind.all)
+    func recorded(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         service.app.recordsVerdicts = true
         let signer = try NoteSignerKey.generate(name: "example.com/test")
         let log = try AuditLog.create(

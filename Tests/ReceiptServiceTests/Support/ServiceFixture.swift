@@ -14,15 +14,17 @@
 
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     let clock = FixedClock(day(0))
-    let database: SQLiteServiceDatabase
+    let database: any ServiceDatabase
+    /// All that the database has in files.
+    let files: @Sendable () throws -> [Data]
     let receiver: NotificationReceiver
     var app: AppConfiguration
     private let receipts: TestReceipts
     private let verifier: ReceiptVerifier
 
-    init(webhooks: [WebhookEndpoint] = []) throws {
+    init(on kind: DatabaseKind = .sqlite, webhooks: [WebhookEndpoint] = []) throws {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      database = try SQLiteServiceDatabase(at: folder.appending(path: "service.sqlite").path)
+      (database, files) = try kind.make(in: folder)
       receipts = try TestReceipts()
       verifier = ReceiptVerifier(
         trust: try TestAuthority.es256().trustAnchors,
@@ -114,9 +116,9 @@
 
   /// Runs a test with a fixture, and removes its files.
   func withService(
-    webhooks: [WebhookEndpoint] = [], _ body: (inout ServiceFixture) async throws -> Void
+    on kind: DatabaseKind, webhooks: [WebhookEndpoint] = [], _ body: (inout ServiceFixture) async throws -> Void
   ) async throws {
-    var fixture = try ServiceFixture(webhooks: webhooks)
+    var fixture = try ServiceFixture(on: kind, webhooks: webhooks)
     do {
       try await body(&fixture)
     } catch {

@@ -72,10 +72,10 @@
         service.notification(.subscribed, day: 0, F.period(1, line: line)), app: "shop")
     }
 
-    @Test("a change is posted at once, signed with each secret, and once")
-    func delivered() async throws {
+    @Test("a change is posted at once, signed with each secret, and once", arguments: DatabaseKind.all)
+    func delivered(on kind: DatabaseKind) async throws {
       let receiver = try await WebhookReceiver()
-      try await withService(webhooks: [Self.endpoint(receiver)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(receiver)]) { service in
         let entitlements = service.entitlements()
         let senders = [Self.sender(service, entitlements) { $0.pollInterval = .seconds(600) }]
         try await Self.running(senders) {
@@ -96,15 +96,15 @@
       await receiver.close()
     }
 
-    @Test("under faults each customer's changes arrive in order, and all of them")
-    func order() async throws {
+    @Test("under faults each customer's changes arrive in order, and all of them", arguments: DatabaseKind.all)
+    func order(on kind: DatabaseKind) async throws {
       // Each webhook fails the first time, in one of four ways.
       let failed = Mutex<Set<String>>([])
       let receiver = try await WebhookReceiver { request, index in
         guard failed.withLock({ $0.insert(request.id).inserted }) else { return .status(200) }
         return [.status(500), .cut, .status(429, [("retry-after", "2")]), .silence][index % 4]
       }
-      try await withService(webhooks: [Self.endpoint(receiver)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(receiver)]) { service in
         let clock = service.clock
         let entitlements = service.entitlements()
         let customers = (1...6).map { "00000000-0000-4000-8000-00000000000\($0)" }
@@ -149,11 +149,11 @@
       await receiver.close()
     }
 
-    @Test("a slow endpoint and a slow customer leave room for others")
-    func concurrency() async throws {
+    @Test("a slow endpoint and a slow customer leave room for others", arguments: DatabaseKind.all)
+    func concurrency(on kind: DatabaseKind) async throws {
       let slow = try await WebhookReceiver { _, _ in .silence }
       let fast = try await WebhookReceiver()
-      try await withService(webhooks: [Self.endpoint(slow, name: "slow"), Self.endpoint(fast)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(slow, name: "slow"), Self.endpoint(fast)]) { service in
         let entitlements = service.entitlements()
         for line in 1...20 {
           try await entitlements.record(
@@ -177,13 +177,14 @@
     }
 
     @Test(
-      "retries follow Standard Webhooks; then a letter is dead, those after it go on, and it can be replayed")
-    func retries() async throws {
+      "retries follow Standard Webhooks; then a letter is dead, those after it go on, and it can be replayed",
+      arguments: DatabaseKind.all)
+    func retries(on kind: DatabaseKind) async throws {
       let isBroken = Mutex(true)
       let receiver = try await WebhookReceiver { request, _ in
         .status(request.body.contains("entitlement.granted") && isBroken.withLock { $0 } ? 500 : 204)
       }
-      try await withService(webhooks: [Self.endpoint(receiver)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(receiver)]) { service in
         let clock = service.clock
         let entitlements = service.entitlements()
         let queue = WebhookQueue(service.database)
@@ -230,15 +231,15 @@
       await receiver.close()
     }
 
-    @Test("410 is the last word, and a redirect is no delivery")
-    func refusals() async throws {
+    @Test("410 is the last word, and a redirect is no delivery", arguments: DatabaseKind.all)
+    func refusals(on kind: DatabaseKind) async throws {
       let elsewhere = try await WebhookReceiver()
       let port = elsewhere.port
       let gone = try await WebhookReceiver { _, _ in .status(410) }
       let moved = try await WebhookReceiver { _, _ in
         .status(307, [("location", "http://127.0.0.1:\(port)/")])
       }
-      try await withService(webhooks: [
+      try await withService(on: kind, webhooks: [
         Self.endpoint(gone, name: "gone"), Self.endpoint(moved, name: "moved"),
       ]) {
         service in
@@ -280,10 +281,10 @@
       #expect(delay(60, afterAttempt: 9) == nil)
     }
 
-    @Test("an answer without end is a delivery all the same")
-    func endless() async throws {
+    @Test("an answer without end is a delivery all the same", arguments: DatabaseKind.all)
+    func endless(on kind: DatabaseKind) async throws {
       let receiver = try await WebhookReceiver { _, _ in .endless }
-      try await withService(webhooks: [Self.endpoint(receiver)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(receiver)]) { service in
         let entitlements = service.entitlements()
         try await Self.subscribe(service, entitlements)
         try await Self.running([Self.sender(service, entitlements)]) {
@@ -295,10 +296,11 @@
     }
 
     @Test(
-      "what a process leased when it was killed another one delivers, and the dead lease counts for nothing")
-    func takeover() async throws {
+      "what a process leased when it was killed another one delivers, and the dead lease counts for nothing",
+      arguments: DatabaseKind.all)
+    func takeover(on kind: DatabaseKind) async throws {
       let receiver = try await WebhookReceiver()
-      try await withService(webhooks: [Self.endpoint(receiver)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(receiver)]) { service in
         let clock = service.clock
         let entitlements = service.entitlements()
         let queue = WebhookQueue(service.database)
@@ -322,10 +324,10 @@
       await receiver.close()
     }
 
-    @Test("an overtaken lease does not disturb the one that took over")
-    func overtaken() async throws {
+    @Test("an overtaken lease does not disturb the one that took over", arguments: DatabaseKind.all)
+    func overtaken(on kind: DatabaseKind) async throws {
       let receiver = try await WebhookReceiver()
-      try await withService(webhooks: [Self.endpoint(receiver)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(receiver)]) { service in
         let entitlements = service.entitlements()
         let queue = WebhookQueue(service.database)
         try await Self.subscribe(service, entitlements)
@@ -344,15 +346,15 @@
       await receiver.close()
     }
 
-    @Test("graceful shutdown ends what is under way; cancellation gives it up, and it does not count")
-    func shutdown() async throws {
+    @Test("graceful shutdown ends what is under way; cancellation gives it up, and it does not count", arguments: DatabaseKind.all)
+    func shutdown(on kind: DatabaseKind) async throws {
       let isSlow = Mutex(false)
       let receiver = try await WebhookReceiver { _, _ in
         if isSlow.withLock({ $0 }) { return .silence }
         Thread.sleep(forTimeInterval: 0.3)
         return .status(204)
       }
-      try await withService(webhooks: [Self.endpoint(receiver)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(receiver)]) { service in
         let entitlements = service.entitlements()
         try await Self.subscribe(service, entitlements)
         let group = ServiceGroup(
@@ -379,10 +381,10 @@
       await receiver.close()
     }
 
-    @Test("of an erased customer nothing is delivered any more")
-    func erased() async throws {
+    @Test("of an erased customer nothing is delivered any more", arguments: DatabaseKind.all)
+    func erased(on kind: DatabaseKind) async throws {
       let receiver = try await WebhookReceiver()
-      try await withService(webhooks: [Self.endpoint(receiver)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(receiver)]) { service in
         let entitlements = service.entitlements()
         try await Self.subscribe(service, entitlements)
         _ = try await entitlements.erase(app: "shop", customer: F.customer)

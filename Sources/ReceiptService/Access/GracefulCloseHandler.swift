@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+  public import NIOCore
+  public import NIOHTTPTypes
+
+  /// Closes a connection when all of an answer is on its way and not before, also where a graceful shutdown wants it closed
+  /// earlier: what a slow client has not taken yet would be cut off. An answer that announces `Connection: close` is the
+  /// last (RFC 9112, 9.6).
+  ///
+  /// It belongs behind a ``RequestDeadlineHandler``, which closes the connection of a client that takes nothing.
+  public final class GracefulCloseHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    /// Parts of requests.
+    public typealias InboundIn = HTTPRequestPart
+    /// Parts of requests.
+    public typealias InboundOut = HTTPRequestPart
+    /// Parts of answers.
+    public typealias OutboundIn = HTTPResponsePart
+    /// Parts of answers.
+    public typealias OutboundOut = HTTPResponsePart
+
+    private var isRequestComplete = false
+    private var isLast = false
+    /// The end of the last answer.
+    private var answer: EventLoopFuture<Void>?
+
+    /// Creates a handler for one connection.
+    public init() {}
+
+    /// Notes whether all of a request has arrived.
+    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if case .end = unwrapInboundIn(data) { isRequestComplete = true } else { isRequestComplete = false }
+      context.fireChannelRead(data)
+    }
+
+    /// Notes the end of an answer, and closes after the last.
+    public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      switch unwrapOutboundIn(data) {
+      case .head(let head):
+        isLast = head.headerFields[.connection]?.lowercased() == "close"
+        context.write(data, promise: promise)
+      case .body: context.write(data, promise: promise)
+      case .end:
+        let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
+        answer = promise.futureResult
+        context.write(data, promise: promise)
+        // What is still arriving would make the close a reset, which takes the answer with it: the client closes.
+        guard isLast, isRequestComplete else { return }
+        context.flush()
+        close(context: context, mode: .all, promise: nil)
+      }
+    }
+
+    /// Closes when the answer has been taken.
+    public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+      guard mode == .all, let answer else { return context.close(mode: mode, promise: promise) }
+      let context = NIOLoopBound(context, eventLoop: context.eventLoop)
+      answer.whenComplete { _ in context.value.close(mode: .all, promise: promise) }
+    }
+  }
+#endif

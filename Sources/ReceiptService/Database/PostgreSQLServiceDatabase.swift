@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server && PostgreSQL
+  internal import Dispatch
+  internal import PostgreSQL
+  internal import Synchronization
+
+  /// The database in a schema of a PostgreSQL server, used by any number of processes at once.
+  ///
+  /// It is named by a URL as libpq understands it, TLS and all, with one parameter more, the schema:
+  ///
+  ///     postgresql://receipts@db.example.com/service?sslmode=verify-full&schema=receipts
+  ///
+  /// Keep the password out of it where you can: libpq finds it in `~/.pgpass` or in `PGPASSWORD`. A pooler between must
+  /// leave sessions whole (PgBouncer's `pool_mode = session`): statements are prepared once for each.
+  ///
+  /// A transaction whose connection was lost runs again where it certainly did not take effect; where it was lost during
+  /// the commit that is not known, and the error says so. A commit is on the server's disk when it returns.
+  package final class PostgreSQLServiceDatabase: ServiceDatabase {
+    /// How often a transaction runs that others are in the way of.
+    private static let maximumAttempts = 10
+
+    private let location: ServerLocation
+    private let state: Mutex<State>
+    private let workers: [Worker]
+
+    private struct State {
+      var idle: [Worker]
+      var waiting: [Job] = []
+      var isClosed = false
+    }
+
+    /// A thread that may block, with its connection. A serial queue has a thread as soon as it needs one, unlike a
+    /// concurrent one, and unlike the pool that tasks run on.
+    private final class Worker: Sendable {
+      let queue = DispatchQueue(label: "receipt-kit.service-database.postgresql")
+      let connection = Mutex<ServiceConnection?>(nil)
+    }
+
+    private struct Job: Sendable {
+      /// Does it, and tells who waits for it; what keeps the server from being reached.
+      let run: @Sendable (Worker) -> DatabaseError?
+      let fail: @Sendable (DatabaseError) -> Void
+    }
+
+    /// Opens a database; creates its schema and tables where they are missing, also when several processes do so at once.
+    ///
+    /// - Parameters:
+    ///   - url: `postgresql://`; the schema is `receiptkit_service` where it names none.
+    ///   - maximumConnections: The most connections that this process opens.
+    ///   - allowsServerWithoutFsync: Whether to use a server that runs with `fsync = off`; for tests.
+    /// - Throws: ``DatabaseError``.
+    package init(_ url: String, maximumConnections: Int = 8, allowsServerWithoutFsync: Bool = false) throws {
+      do {
+        location = try ServerLocation(
+          url, schema: nil, defaultSchema: "receiptkit_service", orThrow: PostgreSQLFault.self)
+        workers = (0..<max(1, maximumConnections)).map { _ in Worker() }
+        state = Mutex(State(idle: workers))
+        let connection = try ServiceConnection(location)
+        if !allowsServerWithoutFsync { try connection.requireFsync() }
+        try ServiceLayout.prepare(on: connection)
+        workers.last?.connection.withLock { $0 = connection }
+      } catch let fault as PostgreSQLFault {
+        throw fault.error
+      }
+    }
+
+    package func write<Result: Sendable>(
+      _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
+    ) async throws -> Result {
+      try await perform { try self.transaction(.writing, on: $0, body) }
+    }
+
+    package func read<Result: Sendable>(
+      _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
+    ) async throws -> Result {
+      try await perform { try self.transaction(.reading, on: $0, body) }
+    }
+
+    /// Rewrites the tables that have what is personal, so that nothing that was deleted is left in their files.
+    ///
+    /// PostgreSQL keeps deleted rows until a vacuum, and their bytes until the space is used again. This has the tables
+    /// copied (`VACUUM FULL`), which takes about a second for each gigabyte, and keeps those who use them waiting
+    /// meanwhile. What remains is outside of the tables: the server's log of changes until it is recycled, its archive,
+    /// backups and standbys.
+    ///
+    /// - Throws: ``DatabaseError`` with `unavailable` where a transaction that may still see what was deleted does not
+    ///   end within ten seconds, and with `unusable` where the user does not own the tables. The next call makes up for
+    ///   it.
+    package func scrub() async throws {
+      try await perform { [location] _ in
+        let connection = try ServiceConnection(location)
+        try ServiceScrubbing(connection: connection, timeout: .seconds(10)).run(ServiceSchema.personalTables)
+      }
+    }
+
+    package func close() async {
+      state.withLock { $0.isClosed = true }
+      for worker in workers {
+        // A worker that is busy has also what waits done before it comes to this.
+        await withCheckedContinuation { continuation in
+          worker.queue.async {
+            worker.connection.withLock { $0 = nil }
+            continuation.resume()
+          }
+        }
+      }
+    }
+
+    // MARK: Threads
+
+    private func perform<Result: Sendable>(
+      _ work: @escaping @Sendable (Worker) throws -> Result
+    ) async throws -> Result {
+      try await withCheckedThrowingContinuation { continuation in
+        enqueue(
+          Job { worker in
+            do {
+              continuation.resume(returning: try work(worker))
+            } catch let fault as PostgreSQLFault {
+              continuation.resume(throwing: fault.error)
+              if fault.isUnreachable { return fault.error }
+            } catch {
+              continuation.resume(throwing: error)
+            }
+            return nil
+          } fail: {
+            continuation.resume(throwing: $0)
+          })
+      }
+    }
+
+    private func enqueue(_ job: Job) {
+      let (isClosed, worker) = state.withLock { state -> (Bool, Worker?) in
+        if state.isClosed { return (true, nil) }
+        // The one that was used last, so that no more connections are opened than are needed.
+        if let worker = state.idle.popLast() { return (false, worker) }
+        state.waiting.append(job)
+        return (false, nil)
+      }
+      if isClosed {
+        job.fail(DatabaseError(.unavailable, at: location.description, "The database was closed."))
+      } else if let worker {
+        worker.queue.async { self.serve(job, on: worker) }
+      }
+    }
+
+    private func serve(_ first: Job, on worker: Worker) {
+      var next: Job? = first
+      while let job = next {
+        let error = job.run(worker)
+        let (failed, following) = state.withLock { state -> ([Job], Job?) in
+          // Those that waited all the while need not find out one after the other.
+          let failed = error == nil ? [] : state.waiting
+          if error != nil { state.waiting = [] }
+          if state.waiting.isEmpty {
+            state.idle.append(worker)
+            return (failed, nil)
+          }
+          return (failed, state.waiting.removeFirst())
+        }
+        if let error { for job in failed { job.fail(error) } }
+        next = following
+      }
+    }
+
+    // MARK: Transactions
+
+    private func transaction<Result>(
+      _ kind: ServiceConnection.Transaction, on worker: Worker,
+      _ body: (any DatabaseSession) throws -> Result
+    ) throws -> Result {
+      var (attempts, losses) = (0, 0)
+      while true {
+        attempts += 1
+        let connection = try connection(of: worker)
+        do {
+          return try connection.transaction(kind, body)
+        } catch let fault as PostgreSQLFault {
+          if fault.isDisconnected {
+            worker.connection.withLock { $0 = nil }
+            losses += 1
+          }
+          let isAgain = fault.isConflict ? attempts < Self.maximumAttempts : fault.isDisconnected && losses < 3
+          guard isAgain else { throw fault }
+        }
+      }
+    }
+
+    private func connection(of worker: Worker) throws(PostgreSQLFault) -> ServiceConnection {
+      if let connection = worker.connection.withLock({ $0 }), !connection.isBroken { return connection }
+      do throws(PostgreSQLFault) {
+        let connection = try ServiceConnection(location)
+        worker.connection.withLock { $0 = connection }
+        return connection
+      } catch {
+        throw PostgreSQLFault(error.fault, at: error.place, error.message, isUnreachable: true)
+      }
+    }
+  }
+#endif

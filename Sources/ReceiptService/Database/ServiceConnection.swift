@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server && PostgreSQL
+  internal import PostgreSQL
+
+  /// Why PostgreSQL did not do what it was asked.
+  struct PostgreSQLFault: ServerFailure {
+    let fault: ServerFault
+    let place: String
+    let message: String
+    /// Whether a new connection could not be made.
+    let isUnreachable: Bool
+
+    init(_ fault: ServerFault, at place: String, _ message: String) {
+      self.init(fault, at: place, message, isUnreachable: false)
+    }
+
+    init(_ fault: ServerFault, at place: String, _ message: String, isUnreachable: Bool) {
+      self.fault = fault
+      self.place = place
+      self.message = message
+      self.isUnreachable = isUnreachable
+    }
+
+    private var sqlState: String? {
+      if case .refused(let sqlState) = fault { sqlState } else { nil }
+    }
+
+    /// Whether another transaction was in the way, so that this one had no effect and may run again: a serialization
+    /// failure, a deadlock.
+    var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
+
+    /// Whether the session has ended: the connection was lost, or the server is shutting down, crashed, not yet started.
+    var isDisconnected: Bool {
+      guard let sqlState else { return fault == .disconnected }
+      return ["57P01", "57P02", "57P03", "57P04", "57P05", "25P03"].contains(sqlState)
+        || sqlState.hasPrefix("08")
+    }
+
+    var error: DatabaseError {
+      let code: DatabaseError.Code =
+        switch (fault, sqlState) {
+        case (.unusableURL, _): .unusable
+        case (.disconnected, _): .unavailable
+        case (_, "53100"): .full
+        // A lock that others have had for too long, a statement that took too long, a standby that took over not yet.
+        case (_, "55P03"), (_, "57014"), (_, "25006"): .unavailable
+        case (_, let sqlState?) where isConflict || isDisconnected || sqlState.hasPrefix("53"): .unavailable
+        default: .unusable
+        }
+      return DatabaseError(code, at: place, message)
+    }
+  }
+
+  /// A session with PostgreSQL, whose statements are prepared when they are first used.
+  final class ServiceConnection {
+    /// The statement that begins a transaction.
+    enum Transaction: String {
+      case reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+      // After it waited for a lock, each statement sees what others committed meanwhile.
+      case writing = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+    }
+
+    private struct Statement: Hashable {
+      let text: String
+      let kinds: [StatementParameter.Kind]
+    }
+
+    let connection: ServerConnection<PostgreSQLFault>
+    private var names: [Statement: String] = [:]
+
+    init(_ location: ServerLocation) throws(PostgreSQLFault) {
+      connection = try ServerConnection(location)
+      try connection.execute(
+        """
+        SET search_path = \(location.schema);
+        SET lock_timeout = '30s';
+        SET statement_timeout = 0;
+        SET idle_in_transaction_session_timeout = '60s';
+        SET tcp_keepalives_idle = 30;
+        SET tcp_keepalives_interval = 10;
+        SET tcp_keepalives_count = 3;
+        """)
+      // A commit returns when it is on disk here. One that waits for standbys to apply it too is left as it is.
+      try connection.execute(
+        """
+        SELECT set_config('synchronous_commit', 'on', false)
+        WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
+        """)
+    }
+
+    var isBroken: Bool { connection.isBroken }
+    var location: ServerLocation { connection.location }
+
+    func requireFsync() throws(PostgreSQLFault) {
+      guard try connection.execute("SHOW fsync").text(0, 0) != "on" else { return }
+      throw PostgreSQLFault(
+        .refused(sqlState: "55000"), at: location.description,
+        "The server runs with fsync = off, so a loss of power can destroy what it acknowledged. Set fsync = on.")
+    }
+
+    /// Runs `body` in a transaction.
+    ///
+    /// - Throws: ``PostgreSQLFault`` where it certainly had no effect; ``DatabaseError`` where that is not known; what
+    ///   `body` throws.
+    func transaction<Result>(
+      _ kind: Transaction, _ body: (any DatabaseSession) throws -> Result
+    ) throws -> Result {
+      try connection.execute(kind.rawValue)
+      let session = PostgreSQLSession(self)
+      let result: Result
+      do {
+        result = try body(session)
+        // What the body makes of a fault does not undo it.
+        if let fault = session.fault { throw fault }
+      } catch {
+        do throws(PostgreSQLFault) { try connection.execute("ROLLBACK") } catch {
+          // A session that has ended has rolled back.
+          guard session.fault != nil || error.isDisconnected else { throw error }
+        }
+        throw session.fault ?? error
+      }
+      do throws(PostgreSQLFault) {
+        try connection.execute("COMMIT")
+      } catch {
+        guard error.isDisconnected, kind == .writing else { throw error }
+        throw DatabaseError(
+          .unavailable, at: error.place,
+          "The connection was lost during a commit; it is not known whether it took place. \(error.message)")
+      }
+      return result
+    }
+
+    func run(_ statement: String, _ values: [DatabaseValue]) throws(PostgreSQLFault) -> [DatabaseRow] {
+      let parameters = values.map { StatementParameter($0) }
+      let statement = Statement(text: statement, kinds: parameters.map(\.kind))
+      let name: String
+      if let known = names[statement] {
+        name = known
+      } else {
+        name = "s\(names.count)"
+        try connection.prepare(name, Self.translated(statement.text), types: statement.kinds)
+        names[statement] = name
+      }
+      let result = try connection.execute(prepared: name, parameters)
+      var rows: [DatabaseRow] = []
+      for row in 0..<result.rowCount {
+        var columns: [DatabaseValue] = []
+        for column in 0..<result.columnCount { columns.append(try value(result, row, column)) }
+        rows.append(DatabaseRow(columns))
+      }
+      return rows
+    }
+
+    /// A statement of `ServiceDatabase`, in PostgreSQL's words.
+    static func translated(_ statement: String) -> String {
+      // Every other part is the inside of a literal.
+      statement.split(separator: "'", omittingEmptySubsequences: false).enumerated().map { index, part in
+        index.isMultiple(of: 2)
+          ? String(part.replacing("?", with: "$").replacing(" BLOB", with: " BYTEA")) : String(part)
+      }.joined(separator: "'")
+    }
+
+    private func value(_ result: QueryResult, _ row: Int, _ column: Int) throws(PostgreSQLFault)
+      -> DatabaseValue
+    {
+      if result.isNull(row, column) { return .null }
+      switch result.kind(column) {
+      case .integer: return .integer(result.integer(row, column))
+      case .text: return .text(PostgreSQLText.decode(result.text(row, column)))
+      case .bytes: return .bytes(result.bytes(row, column))
+      case .void: return .null
+      case .other(let type):
+        throw PostgreSQLFault(
+          .refused(sqlState: "0A000"), at: location.description, "A column has the type \(type), which is not read.")
+      }
+    }
+  }
+
+  // Its users see to it that one thread at a time has it.
+  extension ServiceConnection: @unchecked Sendable {}
+
+  extension StatementParameter {
+    fileprivate init(_ value: DatabaseValue) {
+      self =
+        switch value {
+        case .null: .null
+        case .integer(let number): .bigint(number)
+        case .text(let text): .text(PostgreSQLText.encode(text))
+        case .bytes(let bytes): .bytes(bytes)
+        }
+    }
+  }
+
+  /// No text of PostgreSQL has U+0000, but customers may send it: it is stored as U+FFFF and 0, and U+FFFF, which is no
+  /// character, as U+FFFF and 1.
+  enum PostgreSQLText {
+    static func encode(_ text: String) -> String {
+      guard text.unicodeScalars.contains(where: { $0 == "\0" || $0 == "\u{FFFF}" }) else { return text }
+      return text.unicodeScalars.reduce(into: "") { encoded, scalar in
+        switch scalar {
+        case "\0": encoded += "\u{FFFF}0"
+        case "\u{FFFF}": encoded += "\u{FFFF}1"
+        default: encoded.unicodeScalars.append(scalar)
+        }
+      }
+    }
+
+    static func decode(_ text: String) -> String {
+      guard text.unicodeScalars.contains("\u{FFFF}") else { return text }
+      var decoded = String.UnicodeScalarView()
+      var isEscaped = false
+      for scalar in text.unicodeScalars {
+        if isEscaped {
+          decoded.append(scalar == "0" ? "\0" : "\u{FFFF}")
+          isEscaped = false
+        } else if scalar == "\u{FFFF}" {
+          isEscaped = true
+        } else {
+          decoded.append(scalar)
+        }
+      }
+      return String(decoded)
+    }
+  }
+
+  /// A transaction in PostgreSQL.
+  private final class PostgreSQLSession: DatabaseSession {
+    private let connection: ServiceConnection
+    /// What went wrong first: after it the server gives up the transaction.
+    private(set) var fault: PostgreSQLFault?
+
+    init(_ connection: ServiceConnection) { self.connection = connection }
+
+    func run(_ statement: String, _ values: [DatabaseValue]) throws -> [DatabaseRow] {
+      if let fault { throw fault.error }
+      do throws(PostgreSQLFault) {
+        return try connection.run(statement, values)
+      } catch {
+        fault = error
+        throw error.error
+      }
+    }
+
+    func lock(_ key: String) throws {
+      // Of the whole database, so the schema is part of it. Two keys of one hash wait for each other, and no more.
+      try run(
+        "SELECT pg_advisory_xact_lock(hashtextextended(?1, 0))",
+        .text("receiptkit \(connection.location.schema) \(key)"))
+    }
+  }
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server && PostgreSQL
+  internal import PostgreSQL
+
+  /// The tables of a service in a schema of PostgreSQL, and the version of their layout, in the table `layout`.
+  enum ServiceLayout {
+    /// Creates or upgrades the tables where that is needed.
+    ///
+    /// - Throws: ``PostgreSQLFault``, ``DatabaseError``.
+    static func prepare(on connection: ServiceConnection) throws {
+      let schema = connection.location.schema
+      try connection.transaction(.writing) { session in
+        // Processes that start at once do it one after the other.
+        try session.lock("layout")
+        if try session.run("SELECT to_regclass('\(schema).layout')::text").first?.optionalText(0) == nil {
+          try create(schema, connection.location, in: session)
+        }
+        let version = try session.run("SELECT version FROM layout").first?.integer(0) ?? 0
+        try ServiceSchema.upgrade(
+          session, version: version, counter: "sequence BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        ) { version in
+          try session.run("DELETE FROM layout")
+          try session.run("INSERT INTO layout VALUES (?1)", .integer(Int64(version)))
+        }
+      }
+    }
+
+    private static func create(
+      _ schema: String, _ location: ServerLocation, in session: any DatabaseSession
+    ) throws {
+      // Where the schema is there, the user need not be allowed to create one.
+      if try session.run("SELECT to_regnamespace('\(schema)')::text").first?.optionalText(0) == nil {
+        try session.run("CREATE SCHEMA \(schema)")
+      }
+      let isInUse = try !session.run(
+        "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace('\(schema)') LIMIT 1"
+      ).isEmpty
+      guard !isInUse else {
+        throw DatabaseError(
+          .unusable, at: location.description, "The schema is in use by something else. Name another.")
+      }
+      try session.run("CREATE TABLE layout(version BIGINT NOT NULL)")
+    }
+  }
+
+  /// The rewriting of tables from which something was erased.
+  struct ServiceScrubbing {
+    let connection: ServiceConnection
+    let timeout: Duration
+
+    func run(_ tables: [String]) throws {
+      try waitForOlderTransactions()
+      for table in tables { try rewrite(table) }
+    }
+
+    /// A table is rewritten without what no transaction can see any more, so those must end that still can.
+    private func waitForOlderTransactions() throws {
+      let own = try connection.connection.execute("SELECT pg_current_xact_id()::text").text(0, 0)
+      let older = """
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND age(coalesce(backend_xmin, backend_xid)) > age('\(own)'::xid8::xid)
+        AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
+        """
+      let end = ContinuousClock.now + timeout
+      while try connection.connection.execute(older).text(0, 0) != "0" {
+        guard ContinuousClock.now < end else {
+          throw DatabaseError(
+            .unavailable, at: connection.location.description,
+            "A transaction that may still see what was erased did not end in time; try again.")
+        }
+        try connection.connection.execute("SELECT pg_sleep(0.02)")
+      }
+    }
+
+    private func rewrite(_ table: String) throws {
+      let file = "SELECT pg_relation_filepath('\(table)')"
+      let before = try connection.connection.execute(file).text(0, 0)
+      try connection.connection.execute("VACUUM (FULL) \(table)")
+      // Of tables that are not the user's, the server only remarks that it passes them over.
+      guard try connection.connection.execute(file).text(0, 0) != before else {
+        throw DatabaseError(
+          .unusable, at: connection.location.description, "\(table) cannot be rewritten: erase as its owner.")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server && PostgreSQL
+  import Foundation
+  import PostgreSQL
+  @testable import ReceiptService
+  import Synchronization
+  import Testing
+
+  /// What is PostgreSQL's own: connections that are lost, deadlocks, several processes.
+  @Suite(.enabled(if: TemporaryPostgreSQL.isPresent), .timeLimit(.minutes(2)))
+  struct PostgreSQLServiceDatabaseTests {
+    private let server: TemporaryPostgreSQL
+
+    init() throws { server = try TemporaryPostgreSQL.shared.get() }
+
+    private func failure(_ body: () async throws -> Void) async throws -> DatabaseError {
+      try await #require(throws: DatabaseError.self) { try await body() }
+    }
+
+    @Test func writesPostgreSQLsDialect() {
+      #expect(
+        ServiceConnection.translated("SELECT ?1, 'it''s ?1 BLOB', ?12 FROM t(a BLOB NOT NULL, b TEXT, c BLOB)")
+          == "SELECT $1, 'it''s ?1 BLOB', $12 FROM t(a BYTEA NOT NULL, b TEXT, c BYTEA)")
+    }
+
+    @Test func isMadeOnceByFourThatOpenItAtOnce() async throws {
+      let url = server.url()
+      let databases = try await withThrowingTaskGroup(of: PostgreSQLServiceDatabase.self) { group in
+        for _ in 0..<4 { group.addTask { try PostgreSQLServiceDatabase(url, maximumConnections: 1) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      for database in databases {
+        #expect(try await database.read { try $0.run("SELECT version FROM layout").map(\.values) } == [[1]])
+        await database.close()
+      }
+    }
+
+    @Test func refusesWhatIsNotItsOwn() async throws {
+      let later = server.url()
+      await (try PostgreSQLServiceDatabase(later, maximumConnections: 1)).close()
+      try server.connection(later).execute("UPDATE layout SET version = 99")
+      #expect(try await failure { _ = try PostgreSQLServiceDatabase(later) }.code == .unusable)
+      let foreign = server.url(schema: "foreign_tables")
+      try server.connection(foreign).execute("CREATE SCHEMA foreign_tables; CREATE TABLE foreign_tables.t(a int)")
+      #expect(try await failure { _ = try PostgreSQLServiceDatabase(foreign) }.code == .unusable)
+      for url in ["postgresql://u:secret@127.0.0.1:1/db", "postgresql://u:sec/ret@h/db", "postgresql://u:secret@h/db?nonsense=1"] {
+        let error = try await failure { _ = try PostgreSQLServiceDatabase(url) }
+        #expect(error.code == (url.contains(":1/") ? .unavailable : .unusable))
+        #expect(!error.description.contains("sec"))
+      }
+    }
+
+    @Test func runsAgainWhatWasLostBeforeTheCommit() async throws {
+      let url = server.url()
+      let database = try PostgreSQLServiceDatabase(url, maximumConnections: 1)
+      let runs = Mutex(0)
+      try await database.write { session in
+        try session.run("INSERT INTO leases VALUES ('a', '', 1)")
+        let isFirst = runs.withLock { runs in
+          runs += 1
+          return runs == 1
+        }
+        if isFirst { try session.run("SELECT pg_terminate_backend(pg_backend_pid())") }
+      }
+      #expect(runs.withLock { $0 } == 2)
+      #expect(try await database.read { try $0.run("SELECT count(*) FROM leases").first?.values } == [1])
+      await database.close()
+      #expect(try await failure { _ = try await database.read { _ in } }.code == .unavailable)
+    }
+
+    @Test func doesNotRunAgainWhatWasLostDuringTheCommit() async throws {
+      let url = server.url()
+      let database = try PostgreSQLServiceDatabase(url, maximumConnections: 1)
+      try server.connection(url).execute(
+        """
+        CREATE FUNCTION ended() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
+        CREATE CONSTRAINT TRIGGER ending AFTER INSERT ON leases DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION ended();
+        """)
+      let runs = Mutex(0)
+      let error = try await failure {
+        try await database.write { session in
+          runs.withLock { $0 += 1 }
+          try session.run("INSERT INTO leases VALUES ('a', '', 1)")
+        }
+      }
+      #expect(error.code == .unavailable)
+      #expect(error.message.contains("not known"))
+      #expect(runs.withLock { $0 } == 1)
+      // The next one has a new connection.
+      #expect(try await database.read { try $0.run("SELECT 1").count } == 1)
+      await database.close()
+    }
+
+    @Test func runsAgainAfterADeadlock() async throws {
+      let database = try PostgreSQLServiceDatabase(server.url(), maximumConnections: 2)
+      try await database.write { session in
+        for name in ["a", "b"] { try session.run("INSERT INTO leases VALUES (?1, '', 0)", .text(name)) }
+      }
+      let runs = Mutex(0)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for names in [["a", "b"], ["b", "a"]] {
+          group.addTask { @Sendable in
+            try await database.write { session in
+              let isFirst = runs.withLock { runs in
+                runs += 1
+                return runs <= 2
+              }
+              for name in names {
+                try session.run("UPDATE leases SET until = until + 1 WHERE name = ?1", .text(name))
+                // Until both have their first.
+                if isFirst { Thread.sleep(forTimeInterval: 0.3) }
+              }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(runs.withLock { $0 } == 3)
+      #expect(try await database.read { try $0.run("SELECT until FROM leases").map(\.values) } == [[2], [2]])
+      await database.close()
+    }
+
+    @Test func doesNotCommitOverAFault() async throws {
+      let database = try PostgreSQLServiceDatabase(server.url(), maximumConnections: 1)
+      _ = try await failure {
+        try await database.write { session in
+          try session.run("INSERT INTO leases VALUES ('a', '', 0)")
+          _ = try? session.run("INSERT INTO leases VALUES ('a', '', 0)")
+        }
+      }
+      #expect(try await database.read { try $0.run("SELECT 1 FROM leases").isEmpty })
+      await database.close()
+    }
+
+    @Test func closesWhenWhatIsUnderWayIsDone() async throws {
+      let url = server.url()
+      let database = try PostgreSQLServiceDatabase(url, maximumConnections: 2)
+      let writes = (0..<20).map { number in
+        Task {
+          try await database.write { session in
+            try session.run("INSERT INTO leases VALUES (?1, '', 0)", .text("\(number)"))
+            try session.run("SELECT pg_sleep(0.01)")
+          }
+        }
+      }
+      try await Task.sleep(for: .milliseconds(50))
+      await database.close()
+      var count = 0
+      for write in writes {
+        do {
+          try await write.value
+          count += 1
+        } catch {
+          #expect((error as? DatabaseError)?.code == .unavailable)
+        }
+      }
+      #expect(try server.connection(url).execute("SELECT count(*) FROM leases").text(0, 0) == "\(count)")
+    }
+  }
+#endif

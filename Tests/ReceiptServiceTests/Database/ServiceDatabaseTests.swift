@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  import Foundation
+  @testable import ReceiptService
+  import Testing
+
+  /// What every database of a service owes.
+  @Suite struct ServiceDatabaseTests {
+    private struct Mistake: Error {}
+
+    private static func enter(_ name: String, _ value: DatabaseValue, in session: any DatabaseSession) throws {
+      try session.run(
+        "INSERT INTO jobs(id, kind, app, created, due, state, attempts, body, result) VALUES (?1, 'k?1', '', 0, 0, 0, 0, ?2, ?2)",
+        .text(name), value)
+    }
+
+    @Test("values are read as they were written", arguments: DatabaseKind.all)
+    func values(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
+        let texts = ["", "it's ?1", "a\0b\0", "\u{FFFF}", "\u{FFFF}0\0\u{FFFF}1", "e\u{301}\0\u{301}", "🧾"]
+        let bytes: [[UInt8]] = [[], [0], Array(0...255), Array(repeating: 7, count: 300_000)]
+        let numbers: [Int64] = [.min, -1, 0, 1, .max]
+        try await service.database.write { session in
+          for (index, text) in texts.enumerated() { try Self.enter(text, .bytes(bytes[index % 4]), in: session) }
+          for number in numbers { try session.run("INSERT INTO leases VALUES (?1, '', ?2)", .text("\(number)"), .integer(number)) }
+        }
+        try await service.database.read { session in
+          for (index, text) in texts.enumerated() {
+            let row = try session.run(
+              "SELECT id, body, result, kind, customer FROM jobs LEFT JOIN ledgers ON name = id WHERE id = ?1", .text(text))
+            #expect(
+              row.map(\.values) == [
+                [.text(text), .bytes(bytes[index % 4]), .bytes(bytes[index % 4]), "k?1", .null]
+              ])
+          }
+          #expect(try session.run("SELECT until FROM leases ORDER BY until").map { $0.integer(0) } == numbers)
+          #expect(try session.run("SELECT 1, -1, count(*), max(sequence) FROM changes").first?.values == [1, -1, 0, .null])
+        }
+      }
+    }
+
+    @Test("a transaction that fails has no effect, and disturbs no other", arguments: DatabaseKind.all)
+    func atomicity(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
+        let database = service.database
+        await withTaskGroup(of: Void.self) { group in
+          for number in 0..<40 {
+            group.addTask {
+              do {
+                try await database.write { session in
+                  try Self.enter("\(number)", .bytes([1]), in: session)
+                  if number.isMultiple(of: 4) { throw Mistake() }
+                  // Refused: body is never NULL. What the body makes of it is its own affair.
+                  if number % 4 == 1 { try Self.enter("\(number)", .null, in: session) }
+                }
+                #expect(number % 4 > 1)
+              } catch {
+                #expect(number % 4 == 0 ? error is Mistake : number % 4 == 1 && error is DatabaseError, "\(error)")
+              }
+            }
+          }
+        }
+        let count = try await database.read { try $0.run("SELECT count(*) FROM jobs").first?.integer(0) }
+        #expect(count == 20)
+      }
+    }
+
+    @Test("those who lock the same key run one after the other", arguments: DatabaseKind.all)
+    func locks(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
+        let database = service.database
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<50 {
+            group.addTask {
+              try await database.write { session in
+                try session.lock("a key")
+                let count = try session.run("SELECT until FROM leases WHERE name = 'count'").first?.integer(0)
+                if let count {
+                  try session.run("UPDATE leases SET until = ?1 WHERE name = 'count'", .integer(count + 1))
+                } else {
+                  try session.run("INSERT INTO leases VALUES ('count', '', 1)")
+                }
+              }
+            }
+          }
+          try await group.waitForAll()
+        }
+        #expect(try await database.read { try $0.run("SELECT until FROM leases").first?.integer(0) } == 50)
+      }
+    }
+
+    @Test("a reader sees one state, and cannot write", arguments: DatabaseKind.all)
+    func snapshots(on kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
+        let database = service.database
+        let writer = Task {
+          for number in 0..<50 {
+            try await database.write { session in
+              _ = try session.run("INSERT INTO leases VALUES (?1, '', 0)", .text("\(number)"))
+            }
+          }
+        }
+        for _ in 0..<50 {
+          try await database.read { session in
+            let count = { try session.run("SELECT count(*) FROM leases").first?.integer(0) }
+            let first = try count()
+            Thread.sleep(forTimeInterval: 0.001)
+            #expect(try count() == first)
+          }
+        }
+        try await writer.value
+        await #expect(throws: DatabaseError.self) {
+          try await database.read { try $0.run("DELETE FROM leases") }
+        }
+      }
+    }
+  }
+#endif
