@@ -353,8 +353,9 @@ let package = Package(
         "AppStoreEmulator", "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay",
         "GooglePlayEmulator",
         "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient", "ReceiptHTTPCurl",
-        "ReceiptObservability", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks",
-        "Storefront", "StorefrontSQLite", "TransparencyLog",
+        "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
+        "RemoteChecks", "Storefront", "StorefrontSQLite", "TransparencyLog",
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",

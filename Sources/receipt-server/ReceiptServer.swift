@@ -5,6 +5,7 @@ import ArgumentParser
 #if Server
   import NIOCore
   import NIOPosix
+  import ReceiptHTTP
 #endif
 
 @main
@@ -42,6 +43,7 @@ struct ReceiptServer: AsyncParsableCommand {
           address, the database or the audit trail cannot be used; 70 internal fault;
           73 a file cannot be created.
         """,
+      version: UserAgent.version,
       subcommands: [ServeCommand.self, KeysCommand.self, WebhooksCommand.self], defaultSubcommand: ServeCommand.self)
   #else
     static let configuration = CommandConfiguration(

@@ -17,7 +17,9 @@
 
     @OptionGroup var options: ConfigurationOptions
 
-    @Flag(name: .customLong("check-config"), help: "Only check the configuration, and what it names.")
+    @Flag(
+      name: .customLong("check-config"),
+      help: "Only check the configuration, and what it names. With --json, list the settings that it was asked for.")
     var checksConfiguration = false
 
     @Flag(name: .customLong("json"), help: "Print JSON, and log JSON.")
@@ -26,8 +28,14 @@
     func run() async throws {
       let settings = try await options.settings()
       if checksConfiguration {
-        try write("configuration", ["the configuration can take effect"], [:])
-        return
+        guard json else { return print("the configuration can take effect") }
+        var object = JSONWriter(type: "configuration")
+        object.name("settings")
+        object.beginArray()
+        for name in settings.names { object.string(name) }
+        object.endArray()
+        object.endObject()
+        return print(String(decoding: object.bytes, as: UTF8.self))
       }
       let process = try await ServerProcess(settings, logsJSON: json)
       let key = try await options.development?.key(process.api)
@@ -49,10 +57,6 @@
         members["key"] = key
         try? Self.write("listening", lines, members, json: json)
       }
-    }
-
-    private func write(_ type: String, _ lines: [String], _ members: KeyValuePairs<String, String>) throws {
-      try Self.write(type, lines, Dictionary(members.map { ($0, $1) }) { first, _ in first }, json: json)
     }
 
     private static func write(_ type: String, _ lines: [String], _ members: [String: String], json: Bool)

@@ -21,7 +21,6 @@
   struct ServerProcess {
     let settings: ServerSettings
     let api: ReceiptAPI
-    private let database: any ServiceDatabase
     private let metrics = PrometheusMetrics()
     private let logger: Logger
     private let log: AuditLog?
@@ -37,7 +36,7 @@
       self.logger = logger
       var service = settings.service
       do {
-        database = try await Self.database(settings)
+        let database = try await Self.database(settings)
         var options = AuditLog.Options()
         let observer = ReceiptObserver(logger: logger)
         options.eventHandler = { observer.report($0) }
@@ -92,11 +91,10 @@
         }, logger: logger)
 
       // The last is ended first: what it uses must outlive it.
-      var services: [any Service] = [ClosingService { [database] in await database.close() }]
+      var services: [any Service] = []
       if let log { services.append(ClosingService { try log.close() }) }
+      services += api.services
       if let metrics = settings.metrics { services.append(metricsServer(metrics)) }
-      services.append(EntitlementJobs(api.entitlements, apps: settings.service.apps, logger: logger))
-      services.append(WebhookSender(apps: settings.service.apps, api.entitlements, logger: logger))
       services.append(application)
       services.append(ClosingService { [api] in api.beginShutdown() })
       let group = ServiceGroup(

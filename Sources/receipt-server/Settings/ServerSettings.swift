@@ -33,6 +33,8 @@
     var database: String
     var trail: TrailSettings?
     var service: ServiceConfiguration
+    /// The names of all settings that were asked for.
+    let names: [String]
 
     /// - Parameters:
     ///   - settings: The settings.
@@ -68,6 +70,7 @@
       service.allowsPlainHTTP = listener.tls == nil
       service.servesConsole = reader.bool(forKey: "console", default: true)
       try settings.requireAllUsed()
+      self.names = settings.read
     }
 
     static func isURL(_ text: String) -> Bool {
