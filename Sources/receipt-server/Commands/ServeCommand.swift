@@ -19,7 +19,9 @@
 
     @Flag(
       name: .customLong("check-config"),
-      help: "Only check the configuration, and what it names. With --json, list the settings that it was asked for.")
+      help:
+        "Only check the configuration, and what it names. With --json, list the settings that it was asked for."
+    )
     var checksConfiguration = false
 
     @Flag(name: .customLong("json"), help: "Print JSON, and log JSON.")
