@@ -246,10 +246,10 @@ let package = Package(
     .executableTarget(
       name: "receipt-server",
       dependencies: [
-        "AppStoreServer", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements", "GooglePlay",
-        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient",
+        "AppStoreEmulator", "AppStoreServer", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite",
+        "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient",
         "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptVerification", "RemoteChecks",
-        "TransparencyLog",
+        "Storefront", "StorefrontSQLite", "TransparencyLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Server"])),
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),

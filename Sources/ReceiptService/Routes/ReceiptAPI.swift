@@ -30,7 +30,7 @@
     package let database: any ServiceDatabase
     let apps: [String: ServedApp]
     package let entitlements: ServiceEntitlements
-    let notifications: NotificationIntake
+    package let notifications: NotificationIntake
     package let webhooks: WebhookQueue
     let clock: @Sendable () -> Timestamp
     let logger: Logger
@@ -172,6 +172,23 @@
         let principal = try await keys.principal(presenting: value.dropFirst(7))
       else { throw Problem.unauthorized }
       return principal
+    }
+
+    /// What to answer to a request for something beside the routes, such as the controls of an emulated store, that needs a
+    /// key with a scope for an app.
+    ///
+    /// - Returns: `nil` if it has such a key.
+    package func refusal(of request: Request, needing scope: Scope, app: String) async -> Response? {
+      do {
+        let principal = try await authenticate(request)
+        guard principal.scopes.contains(scope) else { throw Problem.forbidden(scope) }
+        guard principal.mayUse(app: app) else { throw Problem.notFound }
+        return nil
+      } catch let problem as Problem {
+        return problem.response
+      } catch {
+        return Problem.unavailable("The keys cannot be read now. Try again.").response
+      }
     }
 
     // MARK: What requests name

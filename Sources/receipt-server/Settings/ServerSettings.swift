@@ -33,6 +33,8 @@
     var database: String
     var trail: TrailSettings?
     var service: ServiceConfiguration
+    /// The emulated App Store, which is served only where the command line says so.
+    let emulator: EmulatorSettings
     /// The names of all settings that were asked for.
     let names: [String]
 
@@ -69,6 +71,7 @@
       service.publicURL = reader.string(forKey: "public.url")
       service.allowsPlainHTTP = listener.tls == nil
       service.servesConsole = reader.bool(forKey: "console", default: true)
+      emulator = try EmulatorSettings(reader.scoped(to: "emulator"), settings, apps: service.apps)
       try settings.requireAllUsed()
       self.names = settings.read
     }
@@ -77,7 +80,7 @@
       text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
     }
 
-    private static func listener(
+    static func listener(
       _ reader: ConfigReader, _ settings: SettingsReader, named name: String, defaultPort: Int
     ) throws -> Listener {
       var listener = Listener()
