@@ -251,6 +251,7 @@ let package = Package(
         "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptVerification", "RemoteChecks",
         "Storefront", "StorefrontSQLite", "TransparencyLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Server"])),
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Server"])),
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Server"])),

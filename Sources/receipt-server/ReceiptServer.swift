@@ -45,7 +45,8 @@ struct ReceiptServer: AsyncParsableCommand {
           73 a file cannot be created.
         """,
       version: UserAgent.version,
-      subcommands: [ServeCommand.self, KeysCommand.self, WebhooksCommand.self], defaultSubcommand: ServeCommand.self)
+      subcommands: [ServeCommand.self, HealthCommand.self, KeysCommand.self, WebhooksCommand.self],
+      defaultSubcommand: ServeCommand.self)
   #else
     static let configuration = CommandConfiguration(
       commandName: "receipt-server", abstract: "Built without the trait Server: swift build --traits Server")

@@ -67,6 +67,7 @@
     /// Serves until SIGTERM or SIGINT.
     ///
     /// - Parameter ready: Called once all listeners are open, with that of verification and that of the emulated store.
+    /// - Throws: `ExitCode` if it cannot listen; what a service throws.
     func run(
       ready:
         @escaping @Sendable (_ listener: ServerSettings.Listener, _ emulator: ServerSettings.Listener?) ->
