@@ -246,11 +246,13 @@ let package = Package(
     .executableTarget(
       name: "receipt-server",
       dependencies: [
-        "AppStoreServer", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite", "Entitlements", "GooglePlay",
-        "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient",
+        "AppStoreEmulator", "AppStoreServer", "AuditTrail", "AuditTrailPostgreSQL", "AuditTrailSQLite",
+        "Entitlements", "GooglePlay", "ReceiptBytes", "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP",
+        "ReceiptHTTPAsyncHTTPClient",
         "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptVerification", "RemoteChecks",
-        "TransparencyLog",
+        "Storefront", "StorefrontSQLite", "TransparencyLog",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Server"])),
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Server"])),
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Server"])),
@@ -258,6 +260,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
         .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Server"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Server"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
         .product(
@@ -353,8 +356,9 @@ let package = Package(
         "AppStoreEmulator", "AppStoreServer", "AuditTrail", "Entitlements", "GooglePlay",
         "GooglePlayEmulator",
         "ReceiptCodec", "ReceiptCrypto", "ReceiptHTTP", "ReceiptHTTPAsyncHTTPClient", "ReceiptHTTPCurl",
-        "ReceiptObservability", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification", "RemoteChecks",
-        "Storefront", "StorefrontSQLite", "TransparencyLog",
+        "ReceiptObservability", "ReceiptService", "ReceiptSigning", "ReceiptTesting", "ReceiptVerification",
+        "RemoteChecks", "Storefront", "StorefrontSQLite", "TransparencyLog",
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftNIO"])),
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",

@@ -5,6 +5,7 @@ import ArgumentParser
 #if Server
   import NIOCore
   import NIOPosix
+  import ReceiptHTTP
 #endif
 
 @main
@@ -32,6 +33,7 @@ struct ReceiptServer: AsyncParsableCommand {
 
         EXAMPLES:
           receipt-server
+          receipt-server --with-emulator
           receipt-server serve --config receipt-server.json
           receipt-server serve --config receipt-server.json --check-config
           receipt-server keys create --config receipt-server.json \\
@@ -42,7 +44,9 @@ struct ReceiptServer: AsyncParsableCommand {
           address, the database or the audit trail cannot be used; 70 internal fault;
           73 a file cannot be created.
         """,
-      subcommands: [ServeCommand.self, KeysCommand.self, WebhooksCommand.self], defaultSubcommand: ServeCommand.self)
+      version: UserAgent.version,
+      subcommands: [ServeCommand.self, HealthCommand.self, KeysCommand.self, WebhooksCommand.self],
+      defaultSubcommand: ServeCommand.self)
   #else
     static let configuration = CommandConfiguration(
       commandName: "receipt-server", abstract: "Built without the trait Server: swift build --traits Server")

@@ -50,15 +50,15 @@ class Service:
         change(configuration)
         path.write_text(json.dumps(configuration))
 
-    def start(self, log=None) -> "Service":
+    def start(self, log=None, options=()) -> "Service":
         self.process = subprocess.Popen(
-            [program(), "serve", "--json", *self.arguments], stdout=subprocess.PIPE, stderr=log or subprocess.DEVNULL,
+            [program(), "serve", "--json", *options, *self.arguments], stdout=subprocess.PIPE, stderr=log or subprocess.DEVNULL,
             text=True,
         )
         line = self.process.stdout.readline()
         assert line, f"the server ended with {self.process.wait()}"
-        listening = json.loads(line)
-        self.url, self.key = listening["url"], listening.get("key", "")
+        self.listening = json.loads(line)
+        self.url, self.key = self.listening["url"], self.listening.get("key", "")
         return self
 
     def end(self, how=signal.SIGTERM) -> int:

@@ -14,6 +14,7 @@ import shlex
 import signal
 import socket
 import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
 
@@ -120,7 +121,7 @@ class Session:
                     self.ports[found[2]] = str(place.getsockname()[1])
             return found[1] + self.ports[found[2]]
 
-        return re.sub(r"(:|port )(80\d\d|9000)\b", free, text)
+        return re.sub(r"(:|: |port[ =]|\.py )(80\d\d|9000)\b", free, text)
 
     def run(self, command: Command) -> subprocess.CompletedProcess:
         text = self.with_free_ports(command.text)
@@ -133,7 +134,7 @@ class Session:
                     ["bash", "-c", f"exec {text}"], cwd=self.folder, env=self.environment, stdout=file
                 )
             self.background.append(process)
-            # Both servers print a line when they are ready.
+            # Servers print a line when they are ready.
             end = time.monotonic() + 120
             while not output.stat().st_size:
                 assert time.monotonic() < end and process.poll() is None, f"it did not start: {text}"
@@ -160,8 +161,9 @@ class Session:
 def clone(tmp_path_factory, receipt_tool) -> pathlib.Path:
     """What a clone has but for .build, with the folder that the quickstart leaves."""
     clone = make_clone(tmp_path_factory.mktemp("documentation"))
-    done = subprocess.run(["scripts/quickstart", "--emulator"], cwd=clone, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    for option in ["--emulator", "--server"]:
+        done = subprocess.run(["scripts/quickstart", option], cwd=clone, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
     return clone
 
 
@@ -186,13 +188,16 @@ def test_every_command_does_what_the_page_shows(page, clone, tmp_path):
     state.mkdir()
     environment = os.environ | {"STORE_EMULATOR": os.path.abspath(os.environ["STORE_EMULATOR"])}
     environment["RECEIPT_TOOL"] = os.path.abspath(os.environ["RECEIPT_TOOL"])
+    environment["RECEIPT_SERVER"] = os.path.abspath(os.environ["RECEIPT_SERVER"])
+    # Python with the packages that the examples use.
+    environment["PATH"] = f"{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
     if page == README:
         # It begins before the quickstart.
         folder = tmp_path / "clone"
         folder.mkdir()
         make_clone(folder)
     else:
-        folder = tmp_path / "quickstart"
+        folder = make_clone(tmp_path) / "quickstart"
         subprocess.run(["cp", "-r", clone / "quickstart", folder], check=True)
         environment["PATH"] = f"{folder}/bin:{environment['PATH']}"
     session = Session(folder, state, environment)
@@ -230,6 +235,15 @@ def test_every_swift_example_is_part_of_a_file_that_is_compiled(page):
         assert any(code in source and all(each in source for each in imports) for source in sources), (
             f"{page.relative_to(ROOT)}:{block.line}: is in no file of {', '.join(folders)}"
         )
+
+
+def test_every_python_example_of_the_readme_is_part_of_a_file_that_is_run():
+    sources = {file: file.read_text() for file in (ROOT / "Examples").rglob("*.py")}
+    console = "\n".join(block.text for page in PAGES for block in blocks(page) if block.language == "console")
+    assert sources and all(str(file.relative_to(ROOT)) in console for file in sources)
+    for block in blocks(README):
+        if block.language == "python":
+            assert any(block.text in source for source in sources.values()), f"README.md:{block.line}"
 
 
 QUESTIONS = ROOT / "Documentation/ReceiptKit.docc/Questions.md"

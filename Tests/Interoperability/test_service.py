@@ -12,6 +12,7 @@ import time
 
 import jsonschema
 import pytest
+import requests
 
 from service import Service, program
 
@@ -365,3 +366,27 @@ def test_settings_that_cannot_take_effect(tmp_path):
         assert ended.returncode == 65 and complaint in ended.stderr, (name, value, ended.stderr)
     service.settings = {}
     assert service.command("serve", "--check-config").returncode == 0
+
+
+def test_metrics_over_tls(tmp_path):
+    """The certificate of the metrics is used, and nothing is served without."""
+    service = Service(tmp_path / "data")
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        port = place.getsockname()[1]
+    service.settings |= {
+        "metrics.port": str(port), "metrics.tls.certificates": str(certificate), "metrics.tls.privateKey": str(key),
+    }
+    service.start()
+    service.post("/v1/verify", data=service.sample)
+    answer = requests.get(f"https://127.0.0.1:{port}/metrics", verify=str(certificate), timeout=30)
+    assert "http_requests_total" in answer.text
+    with pytest.raises(requests.exceptions.RequestException):
+        requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).raise_for_status()
+    assert service.end() == 0

@@ -134,7 +134,10 @@ class Team:
 
 def test_a_subscription_s_life_is_told(team):
     team = team(clock="2025-10-01T00:00:00Z")
-    control = lambda name, **members: team.emulator.control("POST", name, members)  # noqa: E731
+
+    def control(name, **members):
+        return team.emulator.control("POST", name, members)
+
     token = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
     original = control("buy", account="alice", productId=MONTHLY, appAccountToken=token)["transactionId"]
     control("advance", by="P1M")

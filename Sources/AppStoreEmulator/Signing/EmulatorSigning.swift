@@ -48,10 +48,14 @@ public struct EmulatorSigning: Sendable {
 
   /// Signs with the caller's own identities.
   ///
+  /// - Parameters:
+  ///   - jws: Signs everything but app receipts.
+  ///   - appReceipts: Signs app receipts; the test authority's by default.
   /// - Throws: `SigningError` with `unsuitable-key` unless the first key is on P-256 and the second is RSA, or
   ///   `chain-length` unless the chains have three certificates.
-  public init(jws: SigningIdentity, appReceipts: SigningIdentity) throws(SigningError) {
-    try self.init(jws: jws, appReceipts: appReceipts, responder: nil)
+  public init(jws: SigningIdentity, appReceipts: SigningIdentity? = nil) throws(SigningError) {
+    let receipts = if let appReceipts { appReceipts } else { try TestAuthority.rsa().identity }
+    try self.init(jws: jws, appReceipts: receipts, responder: nil)
   }
 
   private init(

@@ -181,7 +181,8 @@
             worker.connection.withLock { $0 = nil }
             losses += 1
           }
-          let isAgain = fault.isConflict ? attempts < Self.maximumAttempts : fault.isDisconnected && losses < 3
+          let isAgain =
+            fault.isConflict ? attempts < Self.maximumAttempts : fault.isDisconnected && losses < 3
           guard isAgain else { throw fault }
         }
       }

@@ -96,7 +96,8 @@
       guard try connection.execute("SHOW fsync").text(0, 0) != "on" else { return }
       throw PostgreSQLFault(
         .refused(sqlState: "55000"), at: location.description,
-        "The server runs with fsync = off, so a loss of power can destroy what it acknowledged. Set fsync = on.")
+        "The server runs with fsync = off, so a loss of power can destroy what it acknowledged. Set fsync = on."
+      )
     }
 
     /// Runs `body` in a transaction.
@@ -172,7 +173,8 @@
       case .void: return .null
       case .other(let type):
         throw PostgreSQLFault(
-          .refused(sqlState: "0A000"), at: location.description, "A column has the type \(type), which is not read.")
+          .refused(sqlState: "0A000"), at: location.description,
+          "A column has the type \(type), which is not read.")
       }
     }
   }

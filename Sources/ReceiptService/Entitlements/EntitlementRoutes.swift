@@ -236,7 +236,9 @@
         object.endObject()
         return .json(object)
       }
-      if let last = request.headers[.lastEventID].flatMap({ Int64($0) }) { since = max(since, last) }
+      if let name = HTTPField.Name("Last-Event-ID"), let last = request.headers[name].flatMap({ Int64($0) }) {
+        since = max(since, last)
+      }
       return Response(
         status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
         body: ResponseBody { [entitlements, since, self] writer in
@@ -270,9 +272,5 @@
       object.value((try? JSONValue(parsing: body)) ?? .null)
       object.endObject()
     }
-  }
-
-  extension HTTPField.Name {
-    fileprivate static let lastEventID = HTTPField.Name("Last-Event-ID")!
   }
 #endif

@@ -4,19 +4,21 @@
   internal import AuditTrail
   internal import HTTPTypes
   public import Hummingbird
-  package import Logging
+  public import Logging
   internal import Metrics
   internal import ReceiptBytes
   package import ReceiptCodec
   internal import ReceiptCrypto
   internal import NIOCore
+  internal import ReceiptObservability
   internal import ReceiptVerification
+  public import ServiceLifecycle
   internal import Synchronization
 
   /// The routes of a service, for a router of Hummingbird.
   ///
   /// ```swift
-  /// let api = try ReceiptAPI(configuration, database: .sqlite(at: "service.sqlite"))
+  /// let api = try await ReceiptAPI(configuration, storage: .sqlite(path: "service.sqlite"))
   /// let router = Router(context: ServiceContext.self)
   /// api.addRoutes(to: router)
   /// ```
@@ -28,7 +30,7 @@
     package let database: any ServiceDatabase
     let apps: [String: ServedApp]
     package let entitlements: ServiceEntitlements
-    let notifications: NotificationIntake
+    package let notifications: NotificationIntake
     package let webhooks: WebhookQueue
     let clock: @Sendable () -> Timestamp
     let logger: Logger
@@ -39,6 +41,21 @@
     private let requestCount = Atomic<Int>(0)
     let batchCount = Atomic<Int>(0)
     private let isEnding = Atomic<Bool>(false)
+
+    /// Opens the database, and creates the routes.
+    ///
+    /// - Parameters:
+    ///   - configuration: What the service is made of.
+    ///   - storage: Where it keeps what it knows.
+    ///   - logger: Where it logs.
+    /// - Throws: ``ServiceConfigurationError`` for settings that cannot take effect together; an error that names the
+    ///   database if it cannot be used.
+    public convenience init(
+      _ configuration: ServiceConfiguration, storage: ServiceStorage,
+      logger: Logger = Logger(label: "receipt-service")
+    ) async throws {
+      try self.init(configuration, database: try await storage.open(), logger: logger)
+    }
 
     /// Creates the routes.
     ///
@@ -88,6 +105,35 @@
       if configuration.servesConsole { addConsoleRoutes(to: router) }
     }
 
+    /// What runs beside the routes: entitlements that expire, questions to stores, the sender of webhooks, and last the
+    /// closing of the database. A `ServiceGroup` ends its services in reverse order: add the server after these.
+    public var services: [any Service] {
+      [
+        ClosingService { [database] in await database.close() },
+        EntitlementJobs(entitlements, apps: configuration.apps, logger: logger),
+        WebhookSender(
+          apps: configuration.apps, entitlements, timeout: .seconds(configuration.limits.webhookTimeout),
+          logger: logger),
+      ]
+    }
+
+    /// Creates a key of the API.
+    ///
+    /// - Parameters:
+    ///   - name: What the key is for, in lists.
+    ///   - app: The app that it is confined to; `nil` for all.
+    ///   - scopes: What it may be used for.
+    /// - Returns: The text that a request presents as `Authorization: Bearer …`. It is not stored and cannot be shown
+    ///   again.
+    /// - Throws: ``ServiceConfigurationError`` if there is no such app; an error that names the database if it cannot be
+    ///   used.
+    public func createKey(name: String, app: String? = nil, scopes: Set<Scope>) async throws -> String {
+      if let app, apps[app] == nil {
+        throw ServiceConfigurationError("app", "There is no app \"\(ShownText.plain(app))\".")
+      }
+      return try await keys.create(name: name, app: app, scopes: scopes, by: "process").description
+    }
+
     /// The methods that a path takes; empty where there is no such path.
     fileprivate func methods(of path: String) -> Set<String> {
       let segments = path.split(separator: "/")
@@ -128,6 +174,23 @@
         let principal = try await keys.principal(presenting: value.dropFirst(7))
       else { throw Problem.unauthorized }
       return principal
+    }
+
+    /// What to answer to a request for something beside the routes, such as the controls of an emulated store, that needs a
+    /// key with a scope for an app.
+    ///
+    /// - Returns: `nil` if it has such a key.
+    package func refusal(of request: Request, needing scope: Scope, app: String) async -> Response? {
+      do {
+        let principal = try await authenticate(request)
+        guard principal.scopes.contains(scope) else { throw Problem.forbidden(scope) }
+        guard principal.mayUse(app: app) else { throw Problem.notFound }
+        return nil
+      } catch let problem as Problem {
+        return problem.response
+      } catch {
+        return Problem.unavailable("The keys cannot be read now. Try again.").response
+      }
     }
 
     // MARK: What requests name
@@ -277,9 +340,5 @@
       api.recentRequests.record(duration: end - start, isFault: response.status.code >= 500, at: end)
       return response
     }
-  }
-
-  extension HTTPField.Name {
-    fileprivate static let xContentTypeOptions = HTTPField.Name("X-Content-Type-Options")!
   }
 #endif

@@ -7,7 +7,8 @@
 
   extension ReceiptAPI {
     var webhookRoutes: [Route] {
-      let endpoint = Route.Parameter.path("endpoint", .text, "The endpoint, by its name in the configuration.")
+      let endpoint = Route.Parameter.path(
+        "endpoint", .text, "The endpoint, by its name in the configuration.")
       let json = { (schema: String) in [Route.Content(mediaType: "application/json", schema: schema)] }
       return [
         Route(
@@ -63,7 +64,8 @@
             let app = try app(of: request, context)
             let name = try endpointName(app, context)
             let id = try queryParameter("id", of: request)
-            let count = try await replay(app: app.name, endpoint: name, id: id, by: context.principal?.keyID ?? "")
+            let count = try await replay(
+              app: app.name, endpoint: name, id: id, by: context.principal?.keyID ?? "")
             guard id == nil || count > 0 else { throw Problem.notFound }
             var object = JSONWriter(type: "replay")
             object.member("count", Int64(count))

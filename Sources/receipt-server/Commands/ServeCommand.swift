@@ -17,8 +17,17 @@
 
     @OptionGroup var options: ConfigurationOptions
 
-    @Flag(name: .customLong("check-config"), help: "Only check the configuration, and what it names.")
+    @Flag(
+      name: .customLong("check-config"),
+      help:
+        "Only check the configuration, and what it names. With --json, list the settings that it was asked for."
+    )
     var checksConfiguration = false
+
+    @Flag(
+      name: .customLong("with-emulator"),
+      help: "Also serve an emulated App Store that sells for an app of this server, for tests.")
+    var withEmulator = false
 
     @Flag(name: .customLong("json"), help: "Print JSON, and log JSON.")
     var json = false
@@ -26,12 +35,18 @@
     func run() async throws {
       let settings = try await options.settings()
       if checksConfiguration {
-        try write("configuration", ["the configuration can take effect"], [:])
-        return
+        guard json else { return print("the configuration can take effect") }
+        var object = JSONWriter(type: "configuration")
+        object.name("settings")
+        object.beginArray()
+        for name in settings.names { object.string(name) }
+        object.endArray()
+        object.endObject()
+        return print(String(decoding: object.bytes, as: UTF8.self))
       }
-      let process = try await ServerProcess(settings, logsJSON: json)
+      let process = try await ServerProcess(settings, withEmulator: withEmulator, logsJSON: json)
       let key = try await options.development?.key(process.api)
-      try await process.run { [options, json] listener in
+      try await process.run { [options, json] listener, emulator in
         let url = listener.url
         var lines = ["receipt-server: ready at \(url)"]
         if let development = options.development, let key {
@@ -45,14 +60,30 @@
             "The description of the API is at \(url)/openapi.json.",
           ]
         }
+        if let emulator {
+          lines += ["", "The emulated App Store is at \(emulator.url)."]
+          if let key, options.development != nil {
+            lines += Self.purchase(at: emulator.url, server: url, key: key)
+          }
+        }
         var members = ["url": url]
+        members["emulator"] = emulator?.url
         members["key"] = key
         try? Self.write("listening", lines, members, json: json)
       }
     }
 
-    private func write(_ type: String, _ lines: [String], _ members: KeyValuePairs<String, String>) throws {
-      try Self.write(type, lines, Dictionary(members.map { ($0, $1) }) { first, _ in first }, json: json)
+    /// How to buy, and to see what came of it.
+    private static func purchase(at emulator: String, server: String, key: String) -> [String] {
+      let customer = "7e3fb204-2b3a-4c8f-9d5e-6a1b2c3d4e5f"
+      let header = "-H \"Authorization: Bearer \(key)\""
+      return [
+        "Buy something, and see what the customer is entitled to and what changed:", "",
+        "  curl \(header) \(emulator)/_emulator/buy -d \\",
+        "    '{\"account\": \"alice\", \"productId\": \"\(DevelopmentSetup.bundleId).monthly\", \"appAccountToken\": \"\(customer)\"}'",
+        "  curl \(header) \(server)/v1/customers/\(customer)/entitlements",
+        "  curl \(header) \(server)/v1/changes",
+      ]
     }
 
     private static func write(_ type: String, _ lines: [String], _ members: [String: String], json: Bool)

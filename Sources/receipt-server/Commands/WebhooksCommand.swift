@@ -10,7 +10,8 @@
   /// `receipt-server webhooks`.
   struct WebhooksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "webhooks", abstract: "List and replay deliveries that were given up, also while a server runs.",
+      commandName: "webhooks",
+      abstract: "List and replay deliveries that were given up, also while a server runs.",
       subcommands: [Dead.self, Replay.self])
 
     /// An endpoint of the configuration.
@@ -49,7 +50,8 @@
               letter.write(to: &object)
               print(String(decoding: object.bytes, as: UTF8.self))
             } else {
-              print("\(letter.change.id)  \(letter.change.type)  \(letter.attempts) attempts  \(letter.error)")
+              print(
+                "\(letter.change.id)  \(letter.change.type)  \(letter.attempts) attempts  \(letter.error)")
             }
           }
           sequence = last.change.sequence
@@ -77,7 +79,9 @@
             by: "command line", at: Int64(SystemClock.now().millisecondsSince1970), in: session)
         }
         await database.close()
-        guard count > 0 || id == nil else { throw ServerExit.failure(ExitCode(1), "there is no such dead letter") }
+        guard count > 0 || id == nil else {
+          throw ServerExit.failure(ExitCode(1), "there is no such dead letter")
+        }
         guard json else { return print("\(count) will be tried again") }
         var object = JSONWriter(type: "replay")
         object.member("count", Int64(count))

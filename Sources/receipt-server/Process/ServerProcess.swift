@@ -15,18 +15,19 @@
   import ReceiptObservability
   import ReceiptService
   import ServiceLifecycle
+  import Synchronization
   import UnixSignals
 
   /// The services of one process, from the database up to the listeners.
   struct ServerProcess {
     let settings: ServerSettings
     let api: ReceiptAPI
-    private let database: any ServiceDatabase
     private let metrics = PrometheusMetrics()
     private let logger: Logger
     private let log: AuditLog?
+    private let emulator: MountedEmulator?
 
-    init(_ settings: ServerSettings, logsJSON: Bool) async throws {
+    init(_ settings: ServerSettings, withEmulator: Bool, logsJSON: Bool) async throws {
       LoggingSystem.bootstrap { label in
         logsJSON
           ? JSONLogHandler(label: label) as any LogHandler : StreamLogHandler.standardError(label: label)
@@ -37,13 +38,14 @@
       self.logger = logger
       var service = settings.service
       do {
-        database = try await Self.database(settings)
+        let database = try await Self.database(settings)
         var options = AuditLog.Options()
         let observer = ReceiptObserver(logger: logger)
         options.eventHandler = { observer.report($0) }
         log = try settings.trail?.open(options: options)
         service.auditLog = log
         api = try ReceiptAPI(service, database: database, logger: logger)
+        emulator = withEmulator ? try await MountedEmulator(settings.emulator, api, logger: logger) : nil
       } catch let error as ServiceConfigurationError {
         throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
       } catch let error as ExitCode {
@@ -73,44 +75,41 @@
     }
 
     /// Serves until SIGTERM or SIGINT.
-    func run(ready: @escaping @Sendable (ServerSettings.Listener) -> Void) async throws {
+    ///
+    /// - Parameter ready: Called once all listeners are open, with that of verification and that of the emulated store.
+    /// - Throws: `ExitCode` if it cannot listen; what a service throws.
+    func run(
+      ready:
+        @escaping @Sendable (_ listener: ServerSettings.Listener, _ emulator: ServerSettings.Listener?) ->
+        Void
+    ) async throws {
       let router = Router(context: ServiceContext.self)
       api.addRoutes(to: router)
-      let limits = settings.service.limits
-      let http = HTTP1Channel.Configuration(
-        additionalChannelHandlers: [
-          RequestDeadlineHandler(deadline: .seconds(Int64(limits.requestDeadline))), GracefulCloseHandler(),
-        ],
-        httpDecoderConfiguration: .init(
-          maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
-      let listener = settings.listener
-      let server: HTTPServerBuilder =
-        if let tls = listener.tls {
-          try .tls(
-            .http1(configuration: http), tlsConfiguration: try ReloadingCertificates(tls).configuration())
-        } else {
-          .http1(configuration: http)
-        }
-      let application = Application(
-        router: router, server: server,
-        configuration: ApplicationConfiguration(
-          address: .hostname(listener.host, port: listener.port), serverName: nil),
-        onServerRunning: { channel in
-          var listener = listener
-          listener.port = channel.localAddress?.port ?? listener.port
-          ready(listener)
-        }, logger: logger)
-
       // The last is ended first: what it uses must outlive it.
-      var services: [any Service] = [ClosingService { [database] in await database.close() }]
+      var services: [any Service] = []
       if let log { services.append(ClosingService { try log.close() }) }
-      if let metrics = settings.metrics { services.append(metricsServer(metrics)) }
-      services.append(EntitlementJobs(api.entitlements, apps: settings.service.apps, logger: logger))
+      services += api.services
+      if let metrics = settings.metrics { services.append(try metricsServer(metrics)) }
+      let listeners = OpenListeners(
+        emulator == nil ? .none : settings.emulator.listener == nil ? .shared : .own, ready)
+      if let emulator {
+        services.append(emulator)
+        if let listener = settings.emulator.listener {
+          services.append(try application(emulator, at: listener) { listeners.emulatorIsOpen($0) })
+        }
+      }
+      if let emulator, settings.emulator.listener == nil {
+        var own: Set<Substring> = ["console"]
+        for route in api.routes { own.formUnion(route.path.split(separator: "/").prefix(1)) }
+        let shared = SharedResponder(
+          api: router.buildResponder(), emulator: emulator, ownSegments: own)
+        services.append(try application(shared, at: settings.listener) { listeners.isOpen($0) })
+      } else {
+        services.append(
+          try application(router.buildResponder(), at: settings.listener) { listeners.isOpen($0) })
+      }
       services.append(
-        WebhookSender(
-          apps: settings.service.apps, api.entitlements, timeout: .seconds(limits.webhookTimeout), logger: logger))
-      services.append(application)
-      services.append(ClosingService { [api, delay = settings.shutdownDelay] in
+        ClosingService { [api, delay = settings.shutdownDelay] in
           api.beginShutdown()
           try await Task.sleep(for: delay)
         })
@@ -120,22 +119,78 @@
       do {
         try await group.run()
       } catch let error as IOError {
-        throw ServerExit.failure(
-          ServerExit.unavailable, "cannot listen at \(listener.host):\(listener.port): \(error)")
+        throw ServerExit.failure(ServerExit.unavailable, "cannot listen: \(error)")
       }
     }
 
-    private func metricsServer(_ listener: ServerSettings.Listener) -> some Service {
+    private func application<Responder: HTTPResponder>(
+      _ responder: Responder, at listener: ServerSettings.Listener,
+      isOpen: @escaping @Sendable (ServerSettings.Listener) -> Void = { _ in }
+    ) throws -> some Service
+    where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+      let limits = settings.service.limits
+      let http = HTTP1Channel.Configuration(
+        additionalChannelHandlers: [
+          RequestDeadlineHandler(deadline: .seconds(Int64(limits.requestDeadline))), GracefulCloseHandler(),
+        ],
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))
+      let server: HTTPServerBuilder =
+        if let tls = listener.tls {
+          try .tls(
+            .http1(configuration: http), tlsConfiguration: try ReloadingCertificates(tls).configuration())
+        } else {
+          .http1(configuration: http)
+        }
+      return Application(
+        responder: responder, server: server,
+        configuration: ApplicationConfiguration(
+          address: .hostname(listener.host, port: listener.port), serverName: nil),
+        onServerRunning: { channel in
+          var listener = listener
+          listener.port = channel.localAddress?.port ?? listener.port
+          isOpen(listener)
+        }, logger: logger)
+    }
+
+    private func metricsServer(_ listener: ServerSettings.Listener) throws -> some Service {
       let router = Router()
       router.get("metrics") { [metrics] _, _ in
         Response(
           status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
           body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text())))
       }
-      return Application(
-        router: router,
-        configuration: ApplicationConfiguration(
-          address: .hostname(listener.host, port: listener.port), serverName: nil), logger: logger)
+      return try application(router.buildResponder(), at: listener)
+    }
+  }
+
+  /// Waits until the listeners of verification and of an emulated store are open.
+  private final class OpenListeners: Sendable {
+    typealias Listener = ServerSettings.Listener
+
+    /// Which listener an emulated store has, if there is one.
+    enum Emulator { case none, shared, own }
+
+    private let emulator: Emulator
+    private let open = Mutex<(api: Listener?, emulator: Listener?)>((nil, nil))
+    private let ready: @Sendable (Listener, Listener?) -> Void
+
+    init(_ emulator: Emulator, _ ready: @escaping @Sendable (Listener, Listener?) -> Void) {
+      self.emulator = emulator
+      self.ready = ready
+    }
+
+    func isOpen(_ listener: Listener) { note { $0.api = listener } }
+
+    func emulatorIsOpen(_ listener: Listener) { note { $0.emulator = listener } }
+
+    private func note(_ change: (inout (api: Listener?, emulator: Listener?)) -> Void) {
+      let open = open.withLock {
+        change(&$0)
+        return $0
+      }
+      guard let api = open.api, emulator != .own || open.emulator != nil else { return }
+      ready(api, emulator == .shared ? api : open.emulator)
     }
   }
 #endif

@@ -13,9 +13,9 @@
 
   extension ServerSettings {
     /// An app of the configuration.
-    static func app(_ name: String, _ reader: ConfigReader, _ settings: SettingsReader, _ transport: any HTTPTransport
-    ) throws -> AppConfiguration
-    {
+    static func app(
+      _ name: String, _ reader: ConfigReader, _ settings: SettingsReader, _ transport: any HTTPTransport
+    ) throws -> AppConfiguration {
       let place = "app.\(name)"
       var policies: [String: ReceiptVerifier] = [:]
       for policy in reader.stringArray(forKey: "policies", default: [AppConfiguration.defaultPolicy]) {

@@ -35,6 +35,10 @@
     /// How long requests are still taken after SIGTERM, while `/readyz` answers 503: for a balancer to notice.
     var shutdownDelay: Duration = .zero
     var service: ServiceConfiguration
+    /// The emulated App Store, which is served only where the command line says so.
+    let emulator: EmulatorSettings
+    /// The names of all settings that were asked for.
+    let names: [String]
 
     /// - Parameters:
     ///   - settings: The settings.
@@ -66,7 +70,9 @@
         throw ServiceConfigurationError("apps", "Name at least one app: \"apps\": [\"shop\"].")
       }
       service = ServiceConfiguration(
-        apps: try names.map { try Self.app($0, reader.scoped(to: ConfigKey(["app", $0])), settings, transport) })
+        apps: try names.map {
+          try Self.app($0, reader.scoped(to: ConfigKey(["app", $0])), settings, transport)
+        })
       let delay = reader.int(forKey: "shutdown.delay", default: 0)
       guard 0...600 ~= delay else {
         throw ServiceConfigurationError("shutdown.delay", "It takes 0 to 600 seconds.")
@@ -76,14 +82,16 @@
       service.publicURL = reader.string(forKey: "public.url")
       service.allowsPlainHTTP = listener.tls == nil
       service.servesConsole = reader.bool(forKey: "console", default: true)
+      emulator = try EmulatorSettings(reader.scoped(to: "emulator"), settings, apps: service.apps)
       try settings.requireAllUsed()
+      self.names = settings.read
     }
 
     static func isURL(_ text: String) -> Bool {
       text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
     }
 
-    private static func listener(
+    static func listener(
       _ reader: ConfigReader, _ settings: SettingsReader, named name: String, defaultPort: Int
     ) throws -> Listener {
       var listener = Listener()

@@ -78,6 +78,10 @@
       }
     }
 
+    /// The settings that were asked for, whether they are there or not, in order: the names of apps, policies and webhooks
+    /// in them are those of the configuration.
+    var read: [String] { accesses.state.withLock { $0.read.sorted() } }
+
     /// A path in the file, which is relative to the file.
     func path(_ path: String) -> String {
       path.hasPrefix("/") || folder == "." ? path : "\(folder)/\(path)"
@@ -105,6 +109,7 @@
     /// Notes what is read.
     private final class AccessRecord: AccessReporter {
       struct State {
+        var read: Set<String> = []
         var used: Set<String> = []
         var faults: [(key: String, message: String)] = []
       }
@@ -113,6 +118,7 @@
       func report(_ event: AccessEvent) {
         let key = event.metadata.key.description
         state.withLock { state in
+          state.read.insert(key)
           state.used.insert(SettingsReader.variable(key))
           if let error = event.conversionError {
             state.faults.append((key, "It is of a wrong type: \(error)"))

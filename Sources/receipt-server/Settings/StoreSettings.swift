@@ -28,7 +28,8 @@
         switch name {
         case "app-store":
           guard !appStore.isEmpty else {
-            throw ServiceConfigurationError("\(place).checkers", "\"app-store\" needs \(place).appStore.keyFile.")
+            throw ServiceConfigurationError(
+              "\(place).checkers", "\"app-store\" needs \(place).appStore.keyFile.")
           }
           app.checkers.append(AppStoreServerChecker(clients: appStore))
         case "google-play":
@@ -145,7 +146,8 @@
       switch (audience, email) {
       case (nil, nil):
         guard keys == nil else {
-          throw ServiceConfigurationError("\(place).googlePlay.pushKeysURL", "It needs googlePlay.pushAudience.")
+          throw ServiceConfigurationError(
+            "\(place).googlePlay.pushKeysURL", "It needs googlePlay.pushAudience.")
         }
       case (let audience?, let email?):
         guard let client else {
