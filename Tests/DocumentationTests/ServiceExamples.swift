@@ -8,6 +8,7 @@
   import Logging
   import NIOCore
   import ReceiptObservability
+  import ReceiptCodec
   import ReceiptService
   import ReceiptTesting
   import ReceiptVerification
