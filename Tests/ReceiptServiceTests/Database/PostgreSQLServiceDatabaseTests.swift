@@ -123,7 +123,8 @@
         }
         try await group.waitForAll()
       }
-      #expect(runs.withLock { $0 } == 3)
+      // The one that lost may be in the way again before the other one wakes up.
+      #expect(runs.withLock { $0 } >= 3)
       #expect(try await database.read { try $0.run("SELECT until FROM leases").map(\.values) } == [[2], [2]])
       await database.close()
     }
