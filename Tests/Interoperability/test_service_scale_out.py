@@ -288,6 +288,12 @@ def test_servers_that_start_at_once_share_one_trail_and_their_keys(world, receip
     assert not list(world.folder.glob("audit.checkpoint*"))
     wait(lambda: world.database.query("SELECT count(*) FROM checkpoints.checkpoints") == "1")
     world.fsck(receipt_tool)
+    # With another key than theirs.
+    other = subprocess.run(
+        [os.environ["RECEIPT_SERVER"], *world.servers[0].arguments, f"--set=audit.files={world.folder}/other"],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert other.returncode == 69 and "key" in other.stderr, other.stderr
 
 
 def test_rolling_restart_fails_no_request(world, receipt_tool):
