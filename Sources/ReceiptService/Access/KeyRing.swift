@@ -129,8 +129,9 @@
       let (age, loads) = state.withLock { state in
         let age = state.loaded.map { now - $0 }
         let isFresh = age.map { $0 < maximumAge } ?? false
-        let mayWait = age.map { $0 < Self.maximumAge * 2 } ?? false
-        // While one request reads the keys, others use those of up to twice the age.
+        let mayWait = age.map { $0 < Self.maximumAgeWhileUnavailable } ?? false
+        // While one request reads the keys, which takes a moment or else finds the database unreachable, others use the old
+        // ones.
         let loads = !isFresh && !(mayWait && state.isLoading)
         if loads { state.isLoading = true }
         return (age, loads)

@@ -9,7 +9,8 @@
   @Suite struct ServiceDatabaseTests {
     private struct Mistake: Error {}
 
-    private static func enter(_ name: String, _ value: DatabaseValue, in session: any DatabaseSession) throws {
+    private static func enter(_ name: String, _ value: DatabaseValue, in session: any DatabaseSession) throws
+    {
       try session.run(
         "INSERT INTO jobs(id, kind, app, created, due, state, attempts, body, result) VALUES (?1, 'k?1', '', 0, 0, 0, 0, ?2, ?2)",
         .text(name), value)
@@ -22,20 +23,28 @@
         let bytes: [[UInt8]] = [[], [0], Array(0...255), Array(repeating: 7, count: 300_000)]
         let numbers: [Int64] = [.min, -1, 0, 1, .max]
         try await service.database.write { session in
-          for (index, text) in texts.enumerated() { try Self.enter(text, .bytes(bytes[index % 4]), in: session) }
-          for number in numbers { try session.run("INSERT INTO leases VALUES (?1, '', ?2)", .text("\(number)"), .integer(number)) }
+          for (index, text) in texts.enumerated() {
+            try Self.enter(text, .bytes(bytes[index % 4]), in: session)
+          }
+          for number in numbers {
+            try session.run("INSERT INTO leases VALUES (?1, '', ?2)", .text("\(number)"), .integer(number))
+          }
         }
         try await service.database.read { session in
           for (index, text) in texts.enumerated() {
             let row = try session.run(
-              "SELECT id, body, result, kind, customer FROM jobs LEFT JOIN ledgers ON name = id WHERE id = ?1", .text(text))
+              "SELECT id, body, result, kind, customer FROM jobs LEFT JOIN ledgers ON name = id WHERE id = ?1",
+              .text(text))
             #expect(
               row.map(\.values) == [
                 [.text(text), .bytes(bytes[index % 4]), .bytes(bytes[index % 4]), "k?1", .null]
               ])
           }
           #expect(try session.run("SELECT until FROM leases ORDER BY until").map { $0.integer(0) } == numbers)
-          #expect(try session.run("SELECT 1, -1, count(*), max(sequence) FROM changes").first?.values == [1, -1, 0, .null])
+          #expect(
+            try session.run("SELECT 1, -1, count(*), max(sequence) FROM changes").first?.values == [
+              1, -1, 0, .null,
+            ])
         }
       }
     }
@@ -56,7 +65,8 @@
                 }
                 #expect(number % 4 > 1)
               } catch {
-                #expect(number % 4 == 0 ? error is Mistake : number % 4 == 1 && error is DatabaseError, "\(error)")
+                #expect(
+                  number % 4 == 0 ? error is Mistake : number % 4 == 1 && error is DatabaseError, "\(error)")
               }
             }
           }

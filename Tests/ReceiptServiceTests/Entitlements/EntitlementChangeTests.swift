@@ -101,7 +101,9 @@
       }
     }
 
-    @Test("time alone expires a subscription, and a renewal that comes late renews it", arguments: DatabaseKind.all)
+    @Test(
+      "time alone expires a subscription, and a renewal that comes late renews it",
+      arguments: DatabaseKind.all)
     func timeDriven(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let entitlements = service.entitlements()
@@ -149,7 +151,9 @@
       }
     }
 
-    @Test("a purchase belongs to the customer whom it names, or else to who presented it last", arguments: DatabaseKind.all)
+    @Test(
+      "a purchase belongs to the customer whom it names, or else to who presented it last",
+      arguments: DatabaseKind.all)
     func customers(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let entitlements = service.entitlements()
@@ -231,7 +235,9 @@
       }
     }
 
-    @Test("a store is asked about a renewal that was due without a word, once, and its answer is told", arguments: DatabaseKind.all)
+    @Test(
+      "a store is asked about a renewal that was due without a word, once, and its answer is told",
+      arguments: DatabaseKind.all)
     func reconciliation(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let entitlements = service.entitlements()
@@ -263,7 +269,9 @@
       }
     }
 
-    @Test("withdrawn consent is told, and erased with the customer whom a purchase names", arguments: DatabaseKind.all)
+    @Test(
+      "withdrawn consent is told, and erased with the customer whom a purchase names",
+      arguments: DatabaseKind.all)
     func consent(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let entitlements = service.entitlements()

@@ -37,7 +37,9 @@
         retry: .once(within: .seconds(5)))
     }
 
-    @Test("the App Store is asked about a subscription that went silent, and what it answers is told", arguments: DatabaseKind.all)
+    @Test(
+      "the App Store is asked about a subscription that went silent, and what it answers is told",
+      arguments: DatabaseKind.all)
     func appStore(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let client = try await Self.client(FixedClock(SampleReceipts.signedAt.addingSeconds(60)))

@@ -77,7 +77,9 @@
       }
     }
 
-    @Test("what cannot be stored is to be delivered again, and then has its effect once", arguments: DatabaseKind.all)
+    @Test(
+      "what cannot be stored is to be delivered again, and then has its effect once",
+      arguments: DatabaseKind.all)
     func unavailable(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let database = FailingDatabase(service.database)
@@ -95,7 +97,9 @@
       }
     }
 
-    @Test("the verdict is in the audit trail before the store is told, and forgeries are not", arguments: DatabaseKind.all)
+    @Test(
+      "the verdict is in the audit trail before the store is told, and forgeries are not",
+      arguments: DatabaseKind.all)
     func recorded(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         service.app.recordsVerdicts = true

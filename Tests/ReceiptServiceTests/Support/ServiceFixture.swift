@@ -116,7 +116,8 @@
 
   /// Runs a test with a fixture, and removes its files.
   func withService(
-    on kind: DatabaseKind, webhooks: [WebhookEndpoint] = [], _ body: (inout ServiceFixture) async throws -> Void
+    on kind: DatabaseKind, webhooks: [WebhookEndpoint] = [],
+    _ body: (inout ServiceFixture) async throws -> Void
   ) async throws {
     var fixture = try ServiceFixture(on: kind, webhooks: webhooks)
     do {

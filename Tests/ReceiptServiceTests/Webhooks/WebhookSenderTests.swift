@@ -96,7 +96,8 @@
       await receiver.close()
     }
 
-    @Test("under faults each customer's changes arrive in order, and all of them", arguments: DatabaseKind.all)
+    @Test(
+      "under faults each customer's changes arrive in order, and all of them", arguments: DatabaseKind.all)
     func order(on kind: DatabaseKind) async throws {
       // Each webhook fails the first time, in one of four ways.
       let failed = Mutex<Set<String>>([])
@@ -153,7 +154,8 @@
     func concurrency(on kind: DatabaseKind) async throws {
       let slow = try await WebhookReceiver { _, _ in .silence }
       let fast = try await WebhookReceiver()
-      try await withService(on: kind, webhooks: [Self.endpoint(slow, name: "slow"), Self.endpoint(fast)]) { service in
+      try await withService(on: kind, webhooks: [Self.endpoint(slow, name: "slow"), Self.endpoint(fast)]) {
+        service in
         let entitlements = service.entitlements()
         for line in 1...20 {
           try await entitlements.record(
@@ -239,9 +241,12 @@
       let moved = try await WebhookReceiver { _, _ in
         .status(307, [("location", "http://127.0.0.1:\(port)/")])
       }
-      try await withService(on: kind, webhooks: [
-        Self.endpoint(gone, name: "gone"), Self.endpoint(moved, name: "moved"),
-      ]) {
+      try await withService(
+        on: kind,
+        webhooks: [
+          Self.endpoint(gone, name: "gone"), Self.endpoint(moved, name: "moved"),
+        ]
+      ) {
         service in
         let entitlements = service.entitlements()
         let queue = WebhookQueue(service.database)
@@ -346,7 +351,9 @@
       await receiver.close()
     }
 
-    @Test("graceful shutdown ends what is under way; cancellation gives it up, and it does not count", arguments: DatabaseKind.all)
+    @Test(
+      "graceful shutdown ends what is under way; cancellation gives it up, and it does not count",
+      arguments: DatabaseKind.all)
     func shutdown(on kind: DatabaseKind) async throws {
       let isSlow = Mutex(false)
       let receiver = try await WebhookReceiver { _, _ in
