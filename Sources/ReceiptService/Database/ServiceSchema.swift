@@ -78,7 +78,9 @@
           state BIGINT NOT NULL, attempts BIGINT NOT NULL, body BLOB NOT NULL, result BLOB)
         """,
         "CREATE INDEX jobs_due ON jobs(state, due)",
-      ]
+      ],
+      // The trace of the request that brought a change about: see TraceHeaders.
+      ["ALTER TABLE changes ADD COLUMN trace TEXT"],
     ]
 
     /// The tables with what is about persons: rows are deleted from them when a person is erased.

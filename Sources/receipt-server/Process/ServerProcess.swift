@@ -7,6 +7,7 @@
   import Hummingbird
   import HummingbirdCore
   import HummingbirdTLS
+  import Instrumentation
   import Logging
   import Metrics
   import NIOCore
@@ -28,10 +29,13 @@
     private let emulator: MountedEmulator?
 
     init(_ settings: ServerSettings, withEmulator: Bool, logsJSON: Bool) async throws {
-      LoggingSystem.bootstrap { label in
-        logsJSON
-          ? JSONLogHandler(label: label) as any LogHandler : StreamLogHandler.standardError(label: label)
-      }
+      InstrumentationSystem.bootstrap(TraceContextInstrument())
+      LoggingSystem.bootstrap(
+        { label, provider in
+          logsJSON
+            ? JSONLogHandler(label: label) as any LogHandler
+            : StreamLogHandler.standardError(label: label, metadataProvider: provider)
+        }, metadataProvider: TraceContextInstrument.metadataProvider)
       MetricsSystem.bootstrap(metrics)
       self.settings = settings
       let logger = Logger(label: "receipt-server")
@@ -84,6 +88,7 @@
         Void
     ) async throws {
       let router = Router(context: ServiceContext.self)
+      router.add(middleware: TraceMiddleware())
       api.addRoutes(to: router)
       // The last is ended first: what it uses must outlive it.
       var services: [any Service] = []
