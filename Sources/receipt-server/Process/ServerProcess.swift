@@ -62,15 +62,10 @@
     /// The database of the settings.
     static func database(_ settings: ServerSettings) async throws -> any ServiceDatabase {
       do {
-        guard ServerSettings.isURL(settings.database) else {
-          return try SQLiteServiceDatabase(at: settings.database)
-        }
-        #if PostgreSQL
-          return try PostgreSQLServiceDatabase(settings.database)
-        #else
-          throw ServiceConfigurationError(
-            "database", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
-        #endif
+        let storage: ServiceStorage =
+          ServerSettings.isURL(settings.database)
+          ? .postgreSQL(url: settings.database) : .sqlite(path: settings.database)
+        return try await storage.open()
       } catch let error as ServiceConfigurationError {
         throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
       } catch {

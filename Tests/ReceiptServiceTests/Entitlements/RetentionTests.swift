@@ -36,9 +36,9 @@
       try await service.database.read { try $0.run("SELECT count(*) FROM notifications").first?.integer(0) }
     }
 
-    @Test("what is older is removed, entitlements stay, and nothing is told again")
-    func old() async throws {
-      try await withService { service in
+    @Test("what is older is removed, entitlements stay, and nothing is told again", arguments: DatabaseKind.all)
+    func old(kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = try await Self.buy(service)
         #expect(try await entitlements.remove(before: F.day(0)) == 0)
         // A notification and a change of each.
@@ -62,9 +62,9 @@
       }
     }
 
-    @Test("a transaction removes no more than it may")
-    func limit() async throws {
-      try await withService { service in
+    @Test("a transaction removes no more than it may", arguments: DatabaseKind.all)
+    func limit(kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = try await Self.buy(service)
         var counts: [Int] = []
         repeat {
@@ -74,9 +74,9 @@
       }
     }
 
-    @Test("a change stays as long as a webhook waits for it, or is dead")
-    func deliveries() async throws {
-      try await withService(webhooks: [Self.endpoint]) { service in
+    @Test("a change stays as long as a webhook waits for it, or is dead", arguments: DatabaseKind.all)
+    func deliveries(kind: DatabaseKind) async throws {
+      try await withService(on: kind, webhooks: [Self.endpoint]) { service in
         let entitlements = try await Self.buy(service)
         let queue = WebhookQueue(service.database)
         let now = F.day(90)
@@ -106,9 +106,9 @@
       }
     }
 
-    @Test("the job removes what is older than its days")
-    func job() async throws {
-      try await withService { service in
+    @Test("the job removes what is older than its days", arguments: DatabaseKind.all)
+    func job(kind: DatabaseKind) async throws {
+      try await withService(on: kind) { service in
         let entitlements = try await Self.buy(service)
         service.clock.now = F.day(75)
         let job = RetentionJob(entitlements, days: 30, logger: Logger(label: "test"))
@@ -124,7 +124,7 @@
 
     @Test("fewer days than stores repeat notifications for are refused", arguments: [-1, 1, 29])
     func fewDays(days: Int) async throws {
-      try await withService { service in
+      try await withService(on: .sqlite) { service in
         var configuration = ServiceConfiguration(apps: [service.app])
         configuration.retentionDays = days
         #expect {
