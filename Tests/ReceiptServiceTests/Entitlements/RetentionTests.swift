@@ -36,7 +36,8 @@
       try await service.database.read { try $0.run("SELECT count(*) FROM notifications").first?.integer(0) }
     }
 
-    @Test("what is older is removed, entitlements stay, and nothing is told again", arguments: DatabaseKind.all)
+    @Test(
+      "what is older is removed, entitlements stay, and nothing is told again", arguments: DatabaseKind.all)
     func old(kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let entitlements = try await Self.buy(service)
@@ -114,7 +115,9 @@
         let job = RetentionJob(entitlements, days: 30, logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await job.run() }
-          while try await Self.notificationCount(service) != 1 { try await Task.sleep(for: .milliseconds(10)) }
+          while try await Self.notificationCount(service) != 1 {
+            try await Task.sleep(for: .milliseconds(10))
+          }
           group.cancelAll()
         }
         #expect(
