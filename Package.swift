@@ -235,7 +235,7 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Server"])),
         .product(name: "Mustache", package: "swift-mustache", condition: .when(traits: ["Server"])),
         .product(
-          name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Server"])),
+          name: "Instrumentation", package: "swift-distributed-tracing", condition: .when(traits: ["Server"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Server"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Server"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
@@ -257,6 +257,8 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Server"])),
         .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Server"])),
+        .product(
+          name: "Instrumentation", package: "swift-distributed-tracing", condition: .when(traits: ["Server"])),
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Server"])),
         .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Server"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Server"])),
@@ -383,6 +385,8 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Server"])),
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server"])),
+        .product(
+          name: "Instrumentation", package: "swift-distributed-tracing", condition: .when(traits: ["Server"])),
       ]),
     .testTarget(name: "TransparencyLogTests", dependencies: ["TransparencyLog"]),
     .testTarget(name: "FingerprintIndexTests", dependencies: ["FingerprintIndex", "ReceiptBytes"]),

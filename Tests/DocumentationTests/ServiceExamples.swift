@@ -6,7 +6,7 @@
   import Foundation
   import Hummingbird
   import Logging
-  import NIOCore
+  import ReceiptCodec
   import ReceiptObservability
   import ReceiptCodec
   import ReceiptService

@@ -23,8 +23,23 @@
     /// Whether the console is served, under `/console`.
     public var servesConsole = true
 
+    /// For how many days notifications and changes are kept, at least ``minimumRetentionDays``; 0 for ever. Changes that a
+    /// webhook waits for or gave up stay.
+    public var retentionDays = 0
+
+    /// The fewest days: stores repeat a notification, and webhooks are tried, for some of them.
+    public static let minimumRetentionDays = 30
+
     /// Creates a configuration with the defaults for everything but the apps.
     public init(apps: [AppConfiguration]) { self.apps = apps }
+
+    /// - Throws: ``ServiceConfigurationError`` for a setting that cannot take effect.
+    package func validate() throws(ServiceConfigurationError) {
+      guard retentionDays == 0 || Self.minimumRetentionDays...36_500 ~= retentionDays else {
+        throw ServiceConfigurationError(
+          "retention.days", "It takes 0, for ever, or \(Self.minimumRetentionDays) to 36500.")
+      }
+    }
   }
 
   /// Bounds on requests.

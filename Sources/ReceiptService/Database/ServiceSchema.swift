@@ -78,7 +78,14 @@
           state BIGINT NOT NULL, attempts BIGINT NOT NULL, body BLOB NOT NULL, result BLOB)
         """,
         "CREATE INDEX jobs_due ON jobs(state, due)",
-      ]
+      ],
+      // The trace of the request that brought a change about: see TraceHeaders.
+      ["ALTER TABLE changes ADD COLUMN trace TEXT"],
+      // For what is removed when it is old.
+      [
+        "CREATE INDEX notifications_received ON notifications(received)",
+        "CREATE INDEX changes_time ON changes(time)",
+      ],
     ]
 
     /// The tables with what is about persons: rows are deleted from them when a person is erased.

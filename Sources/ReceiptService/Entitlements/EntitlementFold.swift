@@ -20,6 +20,8 @@
     let now: Timestamp
     /// How long after a renewal was due without a word the store is asked.
     let silence: Duration
+    /// The trace that the changes belong to, as ``TraceHeaders`` stores it.
+    var trace: String?
 
     /// Lets other transactions that are about the same entitlements wait. Those of all apps come first, in order.
     static func lock(_ names: [(app: String, name: String)], in session: any DatabaseSession) throws {
@@ -94,12 +96,12 @@
       let previousCustomer = old?.customer == new.customer ? nil : old?.customer
       let entered = try session.run(
         """
-        INSERT INTO changes(id, app, name, customer, previous_customer, time, type, body)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING sequence
+        INSERT INTO changes(id, app, name, customer, previous_customer, time, type, body, trace)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING sequence
         """,
         .text("msg_" + Hexadecimal.encode(Random.bytes(16))), .text(app), .text(name), .text(new.customer),
         .text(previousCustomer), .integer(instant.milliseconds), .text(kind.rawValue),
-        .bytes(try body(kind, ledger, from: old, to: new, at: instant)))
+        .bytes(try body(kind, ledger, from: old, to: new, at: instant)), .text(trace))
       guard let sequence = entered.first?.integer(0) else { return }
       for endpoint in endpoints {
         try WebhookQueue.enter(

@@ -74,6 +74,7 @@
 
     private func record(key: [UInt8], _ change: EntitlementLedger, app: String) async throws -> Bool {
       let now = clock()
+      let trace = TraceHeaders.stored
       let count: Int? = try await database.write { session in
         // Another transaction that records the same is waited for.
         let recorded = try session.run(
@@ -82,7 +83,7 @@
           ON CONFLICT(app, key) DO NOTHING RETURNING received
           """, .text(app), .bytes(key), .integer(now.milliseconds))
         guard !recorded.isEmpty else { return nil }
-        return try fold(app, now, in: session).merge(change, customer: nil, heard: now)
+        return try fold(app, now, trace, in: session).merge(change, customer: nil, heard: now)
       }
       if let count, count > 0 { commits.signal() }
       return count != nil
@@ -122,8 +123,10 @@
       let customer = customer.map(RecordingOptions.canonicalCustomer)
       let now = clock()
       if heard != nil, try await isKnown(change, customer: customer, app: app) { return 0 }
+      let trace = TraceHeaders.stored
       let count = try await database.write { session in
-        try fold(app, now, in: session).merge(change, customer: customer, heard: min(heard ?? now, now))
+        try fold(app, now, trace, in: session).merge(
+          change, customer: customer, heard: min(heard ?? now, now))
       }
       if count > 0 { commits.signal() }
       return count
@@ -164,16 +167,18 @@
       let (looked, told) = try await database.write { session in
         let names = try due(session).sorted(by: <)
         try EntitlementFold.lock(names, in: session)
-        let told = try names.count { app, name in try fold(app, now, in: session).reevaluate(name) }
+        let told = try names.count { app, name in try fold(app, now, nil, in: session).reevaluate(name) }
         return (names.count, told)
       }
       if told > 0 { commits.signal() }
       return looked
     }
 
-    private func fold(_ app: String, _ now: Timestamp, in session: any DatabaseSession) -> EntitlementFold {
+    private func fold(
+      _ app: String, _ now: Timestamp, _ trace: String?, in session: any DatabaseSession
+    ) -> EntitlementFold {
       EntitlementFold(
-        session: session, app: app, endpoints: endpoints[app] ?? [], now: now, silence: silence)
+        session: session, app: app, endpoints: endpoints[app] ?? [], now: now, silence: silence, trace: trace)
     }
   }
 #endif

@@ -70,6 +70,7 @@
       logger: Logger = Logger(label: "receipt-service"),
       clock: @escaping @Sendable () -> Timestamp = { SystemClock.now() }
     ) throws {
+      try configuration.validate()
       self.configuration = configuration
       self.database = database
       self.logger = logger
@@ -108,13 +109,17 @@
     /// What runs beside the routes: entitlements that expire, questions to stores, the sender of webhooks, and last the
     /// closing of the database. A `ServiceGroup` ends its services in reverse order: add the server after these.
     public var services: [any Service] {
-      [
+      var services: [any Service] = [
         ClosingService { [database] in await database.close() },
         EntitlementJobs(entitlements, apps: configuration.apps, logger: logger),
         WebhookSender(
           apps: configuration.apps, entitlements, timeout: .seconds(configuration.limits.webhookTimeout),
           logger: logger),
       ]
+      if configuration.retentionDays > 0 {
+        services.append(RetentionJob(entitlements, days: configuration.retentionDays, logger: logger))
+      }
+      return services
     }
 
     /// Creates a key of the API.

@@ -57,9 +57,16 @@
     }
 
     /// Posts a change to an endpoint once.
-    func post(_ change: EntitlementChange, to endpoint: WebhookEndpoint, at now: Timestamp) async
-      -> WebhookQueue.Outcome
-    {
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - trace: The trace that it belongs to, as ``TraceHeaders`` stores it.
+    ///   - endpoint: The endpoint.
+    ///   - now: The current time.
+    /// - Returns: What came of it.
+    func post(
+      _ change: EntitlementChange, trace: String? = nil, to endpoint: WebhookEndpoint, at now: Timestamp
+    ) async -> WebhookQueue.Outcome {
       do {
         let url = try RemoteURL(endpoint.url, allowsPlainHTTP: endpoint.allowsPrivateNetworks)
         guard url.isSecure || endpoint.allowsPrivateNetworks else {
@@ -74,6 +81,9 @@
           .headers(id: change.id, at: now, body: change.body)
         {
           request.headers.add(name: name, value: value)
+        }
+        for header in TraceHeaders.headers(stored: trace) {
+          request.headers.add(name: header.name, value: header.value)
         }
         request.body = .bytes(change.body, length: .known(Int64(change.body.count)))
         let deadline = NIODeadline.now() + TimeAmount(timeout)

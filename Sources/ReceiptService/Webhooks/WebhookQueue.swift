@@ -18,6 +18,8 @@
       /// Until when, in milliseconds; tells it from a later lease of the lane.
       let expires: Int64
       package let change: EntitlementChange
+      /// The trace that it belongs to, as ``TraceHeaders`` stores it.
+      var trace: String?
     }
 
     /// What came of an attempt.
@@ -111,7 +113,7 @@
           let lane = row.text(0)
           let first = try session.run(
             """
-            SELECT \(EntitlementChange.columns), attempts FROM deliveries
+            SELECT \(EntitlementChange.columns), attempts, trace FROM deliveries
             JOIN changes ON sequence = change
             WHERE deliveries.app = ?1 AND endpoint = ?2 AND lane = ?3 AND state = 0 ORDER BY change LIMIT 1
             """, .text(app), .text(endpoint), .text(lane)
@@ -125,7 +127,7 @@
             .text(endpoint), .text(lane), .integer(expires))
           return Lease(
             endpoint: endpoint, lane: lane, attempts: Int(first.integer(8)), expires: expires,
-            change: EntitlementChange(first))
+            change: EntitlementChange(first), trace: first.optionalText(9))
         }
       }
     }

@@ -126,7 +126,7 @@
         underWay.withLock { $0[key, default: 0] -= 1 }
         wake.signal()
       }
-      let outcome = await client.post(lease.change, to: endpoint, at: clock())
+      let outcome = await client.post(lease.change, trace: lease.trace, to: endpoint, at: clock())
       let metadata: Logger.Metadata = [
         "app": "\(lease.change.app)", "endpoint": "\(lease.endpoint)", "webhook-id": "\(lease.change.id)",
         "attempt": "\(lease.attempts + 1)",

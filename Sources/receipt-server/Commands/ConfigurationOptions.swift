@@ -38,7 +38,7 @@
     }
 
     /// What stores are asked over, for as long as the process runs.
-    private static let transport = Result { try AsyncHTTPClientTransport() }
+    private static let transport = Result { TracedTransport(try AsyncHTTPClientTransport()) }
 
     /// Reads the settings; makes those for development where there are none.
     func settings() async throws -> ServerSettings {

@@ -4,6 +4,7 @@
   import ArgumentParser
   import AsyncHTTPClient
   import NIOCore
+  import NIOHTTP1
   import NIOSSL
   import NIOHTTP1
   import ReceiptService

@@ -7,6 +7,7 @@
   import Hummingbird
   import HummingbirdCore
   import HummingbirdTLS
+  import Instrumentation
   import Logging
   import Metrics
   import NIOCore
@@ -28,10 +29,13 @@
     private let emulator: MountedEmulator?
 
     init(_ settings: ServerSettings, withEmulator: Bool, logsJSON: Bool) async throws {
-      LoggingSystem.bootstrap { label in
-        logsJSON
-          ? JSONLogHandler(label: label) as any LogHandler : StreamLogHandler.standardError(label: label)
-      }
+      InstrumentationSystem.bootstrap(TraceContextInstrument())
+      LoggingSystem.bootstrap(
+        { label, provider in
+          logsJSON
+            ? JSONLogHandler(label: label) as any LogHandler
+            : StreamLogHandler.standardError(label: label, metadataProvider: provider)
+        }, metadataProvider: TraceContextInstrument.metadataProvider)
       MetricsSystem.bootstrap(metrics)
       self.settings = settings
       let logger = Logger(label: "receipt-server")
@@ -58,15 +62,10 @@
     /// The database of the settings.
     static func database(_ settings: ServerSettings) async throws -> any ServiceDatabase {
       do {
-        guard ServerSettings.isURL(settings.database) else {
-          return try SQLiteServiceDatabase(at: settings.database)
-        }
-        #if PostgreSQL
-          return try PostgreSQLServiceDatabase(settings.database)
-        #else
-          throw ServiceConfigurationError(
-            "database", "This build has no PostgreSQL: build it with the trait PostgreSQL.")
-        #endif
+        let storage: ServiceStorage =
+          ServerSettings.isURL(settings.database)
+          ? .postgreSQL(url: settings.database) : .sqlite(path: settings.database)
+        return try await storage.open()
       } catch let error as ServiceConfigurationError {
         throw ServerExit.failure(ServerExit.wrongConfiguration, "\(error)")
       } catch {
@@ -84,6 +83,7 @@
         Void
     ) async throws {
       let router = Router(context: ServiceContext.self)
+      router.add(middleware: TraceMiddleware())
       api.addRoutes(to: router)
       // The last is ended first: what it uses must outlive it.
       var services: [any Service] = []

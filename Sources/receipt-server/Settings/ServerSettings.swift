@@ -79,6 +79,8 @@
       }
       shutdownDelay = .seconds(delay)
       service.limits = try Self.limits(reader.scoped(to: "limits"))
+      service.retentionDays = reader.int(forKey: "retention.days", default: 0)
+      try service.validate()
       service.publicURL = reader.string(forKey: "public.url")
       service.allowsPlainHTTP = listener.tls == nil
       service.servesConsole = reader.bool(forKey: "console", default: true)

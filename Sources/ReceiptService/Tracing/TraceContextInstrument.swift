@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  internal import HTTPTypes
+  package import Hummingbird
+  package import Instrumentation
+  package import Logging
+
+  /// Reads and writes W3C Trace Context.
+  package struct TraceContextInstrument: Instrument {
+    package init() {}
+
+    package func extract<Carrier, Extract>(
+      _ carrier: Carrier, into context: inout InstrumentationContext, using extractor: Extract
+    ) where Extract: Extractor, Extract.Carrier == Carrier {
+      guard let parent = extractor.extract(key: TraceContext.parentField, from: carrier) else { return }
+      context.trace = TraceContext(
+        parent: parent, state: extractor.extract(key: TraceContext.stateField, from: carrier))
+    }
+
+    package func inject<Carrier, Inject>(
+      _ context: InstrumentationContext, into carrier: inout Carrier, using injector: Inject
+    ) where Inject: Injector, Inject.Carrier == Carrier {
+      guard let trace = context.trace else { return }
+      injector.inject(trace.parent, forKey: TraceContext.parentField, into: &carrier)
+      if let state = trace.state { injector.inject(state, forKey: TraceContext.stateField, into: &carrier) }
+    }
+
+    /// Puts the identifiers of the trace into the metadata of each message that is logged for it.
+    package static let metadataProvider = Logger.MetadataProvider {
+      guard let trace = InstrumentationContext.current?.trace else { return [:] }
+      return ["trace-id": .string(trace.traceID), "span-id": .string(trace.spanID)]
+    }
+  }
+
+  /// Lets what is done for a request belong to the trace that its header names. A request without one costs a look into its
+  /// header.
+  package struct TraceMiddleware<Context: RequestContext>: RouterMiddleware {
+    package init() {}
+
+    package func handle(
+      _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+      guard let field = HTTPField.Name.traceParent, request.headers.contains(field) else {
+        return try await next(request, context)
+      }
+      var traced = InstrumentationContext.current ?? .topLevel
+      InstrumentationSystem.instrument.extract(request.headers, into: &traced, using: FieldsExtractor())
+      return try await InstrumentationContext.withValue(traced) { try await next(request, context) }
+    }
+  }
+
+  /// Reads fields that may be there once; those of a list are joined.
+  struct FieldsExtractor: Extractor {
+    func extract(key: String, from fields: HTTPFields) -> String? {
+      guard let name = HTTPField.Name(key) else { return nil }
+      let values = fields[values: name]
+      guard values.count == 1 || key == TraceContext.stateField, !values.isEmpty else { return nil }
+      return values.joined(separator: ",")
+    }
+  }
+
+  extension HTTPField.Name {
+    fileprivate static let traceParent = HTTPField.Name(TraceContext.parentField)
+  }
+#endif
