@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Server
+  internal import Dispatch
   internal import FoundationEssentials
   internal import HTTPTypes
   internal import Hummingbird
@@ -57,16 +58,25 @@
     let verification: Verification
     let maximumLineByteCount: Int
 
-    private static let linesInRun = 64
-
     func run(
       _ body: some AsyncSequence<ByteBuffer, any Error> & Sendable, _ write: ([UInt8]) async throws -> Void
     ) async throws {
-      let runs = RunQueue(limit: max(2, 2 * ProcessInfo.processInfo.activeProcessorCount))
+      let runs = RunQueue(limit: max(2, 2 * ProcessInfo.processInfo.activeProcessorCount)) {
+        try await verified($0, from: $1)
+      }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
           var failure: (any Error)?
-          do { try await read(body, into: runs) } catch { failure = error }
+          do {
+            var splitter = LineSplitter(maximumLineLength: maximumLineByteCount)
+            for try await buffer in body {
+              let bytes = buffer.getBytes(at: buffer.readerIndex, length: buffer.readableBytes) ?? []
+              try await runs.append(splitter.split(bytes))
+            }
+            try await runs.append(splitter.finish())
+          } catch {
+            failure = error
+          }
           runs.finish(failure)
         }
         do {
@@ -81,41 +91,42 @@
       }
     }
 
-    private func read(_ body: some AsyncSequence<ByteBuffer, any Error>, into runs: RunQueue) async throws {
-      var splitter = LineSplitter(maximumLineLength: maximumLineByteCount)
-      var nextIndex = 0
-      func submit(_ lines: [[UInt8]]) async throws {
-        for start in stride(from: 0, to: lines.count, by: Self.linesInRun) {
-          let run = Array(lines[start..<min(start + Self.linesInRun, lines.count)])
-          let first = nextIndex
-          nextIndex += run.count
-          try await runs.append { try await self.verified(run, from: first) }
-        }
-      }
-      for try await buffer in body {
-        try await submit(
-          splitter.split(buffer.getBytes(at: buffer.readerIndex, length: buffer.readableBytes) ?? []))
-      }
-      try await submit(splitter.finish())
-    }
-
     private func verified(_ lines: [[UInt8]], from first: Int) async throws -> [UInt8] {
-      let receipts = lines.map { ReceiptInputText.stripped($0) }
-      var output: [UInt8] = []
-      output.reserveCapacity(lines.count * 1024)
-      for (offset, outcome) in try await verification.verdicts(on: receipts).enumerated() {
-        output += verification.report(outcome.verdict, outcome.acknowledgement, index: first + offset).bytes
-        output.append(0x0A)
+      let outcomes = try await verification.verdicts(on: lines.map { ReceiptInputText.stripped($0) })
+      return await Workers.run { [verification] in
+        var output: [UInt8] = []
+        output.reserveCapacity(lines.count * 1024)
+        for (offset, outcome) in outcomes.enumerated() {
+          output += verification.report(outcome.verdict, outcome.acknowledgement, index: first + offset).bytes
+          output.append(0x0A)
+        }
+        return output
       }
-      return output
     }
   }
 
-  /// Runs that are under way, in the order of their lines; a bounded number of them.
+  /// Threads for work that would keep an event loop from reading and writing for milliseconds.
+  enum Workers {
+    private static let queue = DispatchQueue(label: "receipt-kit.workers", attributes: .concurrent)
+
+    static func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
+      await withCheckedContinuation { continuation in
+        queue.async { continuation.resume(returning: work()) }
+      }
+    }
+  }
+
+  /// Lines that were read and not verified yet, and runs of them that are under way, in order; a bounded number of both.
+  ///
+  /// Lines are verified together as far as there is other work meanwhile: no line waits for lines that have not arrived.
   private final class RunQueue: Sendable {
     typealias Run = Task<[UInt8], any Error>
+    typealias Work = @Sendable (_ lines: [[UInt8]], _ first: Int) async throws -> [UInt8]
 
     private struct State {
+      var lines: [[UInt8]] = []
+      /// The number of the first of them.
+      var index = 0
       var runs: [Run] = []
       var isFinished = false
       var failure: (any Error)?
@@ -128,23 +139,40 @@
         defer { (reader, writer) = (nil, nil) }
         return [reader, writer].compactMap(\.self)
       }
+
+      mutating func begin(_ count: Int, _ work: @escaping Work) {
+        let (run, first) = (Array(lines.prefix(count)), index)
+        lines.removeFirst(run.count)
+        index += run.count
+        runs.append(Run { try await work(run, first) })
+      }
     }
 
+    private static let linesInRun = 64
     private let limit: Int
+    private let work: Work
     private let state = Mutex(State())
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, _ work: @escaping Work) {
+      self.limit = limit
+      self.work = work
+    }
 
-    /// Begins a run as soon as there is a place for it.
+    /// Takes lines, and begins runs of them, as soon as there is a place.
     ///
     /// - Throws: `CancellationError` once nobody takes runs any more.
-    func append(_ run: @escaping @Sendable () async throws -> [UInt8]) async throws {
+    func append(_ lines: [[UInt8]]) async throws {
+      guard !lines.isEmpty else { return }
+      var isTaken = false
       while true {
         let (isDone, waiters) = try state.withLock { state in
           if state.isCancelled { throw CancellationError() }
-          guard state.runs.count < limit else { return (false, [CheckedContinuation<Void, Never>]()) }
-          state.runs.append(Run(operation: run))
-          return (true, state.wake())
+          if !isTaken { state.lines += lines }
+          isTaken = true
+          while state.lines.count >= Self.linesInRun, state.runs.count < limit {
+            state.begin(Self.linesInRun, work)
+          }
+          return (state.lines.count < Self.linesInRun, state.wake())
         }
         for waiter in waiters { waiter.resume() }
         if isDone { return }
@@ -165,6 +193,7 @@
     func next() async throws -> Run? {
       while true {
         let (run, isOver, waiters) = try state.withLock { state in
+          if state.runs.isEmpty, !state.lines.isEmpty { state.begin(Self.linesInRun, work) }
           if state.runs.isEmpty {
             if let failure = state.failure { throw failure }
             return (Run?.none, state.isFinished, [CheckedContinuation<Void, Never>]())
@@ -175,7 +204,7 @@
         if run != nil || isOver { return run }
         await withCheckedContinuation { continuation in
           let isStale = state.withLock { state in
-            guard state.runs.isEmpty, !state.isFinished else { return true }
+            guard state.runs.isEmpty, state.lines.isEmpty, !state.isFinished else { return true }
             state.writer = continuation
             return false
           }
@@ -184,7 +213,7 @@
       }
     }
 
-    /// Says that no more runs come.
+    /// Says that no more lines come.
     func finish(_ failure: (any Error)?) {
       let waiters = state.withLock { state in
         state.isFinished = true

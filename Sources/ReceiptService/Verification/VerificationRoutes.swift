@@ -129,7 +129,8 @@
     /// The verdicts on receipts, in their order, recorded together.
     func verdicts(on lines: [[UInt8]]) async throws -> [Outcome] {
       let checkers = app.configuration.checkers
-      var verdicts = checkers.isEmpty ? verifier.verifyTogether(lines[...]) : []
+      var verdicts =
+        checkers.isEmpty ? await Workers.run { [verifier] in verifier.verifyTogether(lines[...]) } : []
       if !checkers.isEmpty {
         verdicts = await withTaskGroup(of: (Int, Verdict).self) { [verifier] group in
           for (index, line) in lines.enumerated() {
