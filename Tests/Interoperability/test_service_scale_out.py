@@ -131,7 +131,7 @@ class World:
         configuration = {
             "database": database.trail("service"),
             "audit": {"trail": self.trail, "files": "audit", "checkpoint": self.checkpoints},
-            "shutdown": {"delay": 1},
+            "shutdown": {"delay": 2},
             "limits": {"webhookTimeout": 1},
             "apps": ["shop", "plain"],
             "app": {
@@ -303,7 +303,7 @@ def test_rolling_restart_fails_no_request(world, receipt_tool):
         for server in world.servers:
             time.sleep(0.3)
             server.process.send_signal(signal.SIGTERM)
-            wait(lambda server=server: session.get(f"{server.url}/readyz", timeout=5).status_code == 503, 1)
+            wait(lambda server=server: session.get(f"{server.url}/readyz", timeout=5).status_code == 503, 2)
             # It still serves, and asks that its connections be not used again.
             answer = world.post(session, "/v1/verify?app=plain", world.receipt(), server.url)
             assert (answer.status_code, answer.headers["Connection"]) == (200, "close")
@@ -434,7 +434,7 @@ def test_database_that_restarts_is_waited_for(world, receipt_tool):
         time.sleep(0.3)
     finally:
         load.end()
-    assert max(recovered) < 5, recovered
+    assert max(recovered) < 8, recovered
     assert load.faults == []
     assert set(load.statuses("plain")) == {200}
     assert set(load.statuses("shop")) <= {200, 503}
@@ -444,5 +444,7 @@ def test_database_that_restarts_is_waited_for(world, receipt_tool):
     wait(lambda: sum(map(len, world.backend.told(since).values())) == len(customers), 20)
     check_order(world, since, customers, 1)
     for server in world.servers:
-        assert server.end() == 0
+        server.process.send_signal(signal.SIGTERM)
+    for server in world.servers:
+        assert server.process.wait(timeout=30) == 0
     world.fsck(receipt_tool)
