@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
@@ -390,3 +391,26 @@ def test_metrics_over_tls(tmp_path):
     with pytest.raises(requests.exceptions.RequestException):
         requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).raise_for_status()
     assert service.end() == 0
+
+
+def test_database_of_the_first_version_is_brought_up_to_date(tmp_path):
+    service = Service(tmp_path / "data").start()
+    service.post("/v1/customers/alice/receipts", data=service.sample)
+    changes = service.get("/v1/changes").json()["changes"]
+    assert changes and service.end() == 0
+    database = sqlite3.connect(service.folder / "service.sqlite")
+    (latest,) = database.execute("PRAGMA user_version").fetchone()
+    assert latest > 1
+    for statement in [
+        "DROP INDEX changes_time", "DROP INDEX notifications_received", "ALTER TABLE changes DROP COLUMN trace",
+        "PRAGMA user_version = 1",
+    ]:
+        database.execute(statement)
+    database.commit()
+    database.close()
+    service.start()
+    assert service.get("/v1/changes").json()["changes"] == changes
+    assert service.end() == 0
+    database = sqlite3.connect(service.folder / "service.sqlite")
+    assert database.execute("PRAGMA user_version").fetchone() == (latest,)
+    database.close()

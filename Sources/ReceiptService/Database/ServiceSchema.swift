@@ -88,6 +88,9 @@
       ],
     ]
 
+    /// The version that this build knows.
+    static var version: Int64 { Int64(versions.count) }
+
     /// The tables with what is about persons: rows are deleted from them when a person is erased.
     static let personalTables = ["ledgers", "changes", "deliveries", "lanes"]
 

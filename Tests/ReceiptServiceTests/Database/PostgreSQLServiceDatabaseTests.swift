@@ -32,7 +32,9 @@
         return try await group.reduce(into: []) { $0.append($1) }
       }
       for database in databases {
-        #expect(try await database.read { try $0.run("SELECT version FROM layout").map(\.values) } == [[1]])
+        #expect(
+          try await database.read { try $0.run("SELECT version FROM layout").map(\.values) }
+            == [[.integer(ServiceSchema.version)]])
         await database.close()
       }
     }
