@@ -12,7 +12,8 @@
     func eraseCustomer(_ request: Request, _ context: ServiceContext) async throws -> Response {
       let app = try app(of: request, context)
       let customer = RecordingOptions.canonicalCustomer(try pathParameter("id", context))
-      let purchases = try await entitlements.erase(app: app.name, customer: customer)
+      let purchases = Set(
+        try await entitlements.entitlements(app: app.name, customer: customer).map(\.identifier))
       let erased: Int
       if let log = configuration.auditLog {
         let entries = try await log.read { view in
@@ -20,7 +21,7 @@
             try view.entries(customer: customer).filter { app.isAbout($0.entry) || $0.entry.bundle == nil }
               .map(\.index))
           // Their purchases that were recorded without a customer's name.
-          for purchase in purchases {
+          for purchase in purchases.sorted() {
             for recorded in try view.history(original: purchase)
             where app.isAbout(recorded.entry) && recorded.entry.commitment != nil {
               if let part = try view.erasablePart(at: recorded.index),
@@ -37,6 +38,8 @@
       } else {
         erased = 0
       }
+      // Last: what the entitlements say of the customer's purchases is needed for the trail, also by a repetition.
+      _ = try await entitlements.erase(app: app.name, customer: customer)
       let now = clock().wholeMilliseconds
       let actor = context.principal?.keyID ?? ""
       // Who was erased is told by a digest: the act must not keep the name.

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The load that a receipt-server takes, with wrk on the same machine, beside raw OpenSSL and receipt-tool in the same run.
+
+usage: service_load.py FOLDER ROOT RECEIPTS BUNDLE-ID [SECONDS]
+
+FOLDER has the release builds of receipt-server and receipt-tool, RECEIPTS a signed transaction a line. Part of scripts/bench.
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+REQUESTS = """
+local lines, next = {}, 0
+for line in io.lines(%(receipts)r) do lines[#lines + 1] = line end
+wrk.method = "POST"
+wrk.headers["Authorization"] = "Bearer %(key)s"
+request = function() next = next %% #lines + 1; return wrk.format(nil, nil, nil, lines[next]) end
+"""
+
+
+class Server:
+    def __init__(self, program: pathlib.Path, folder: pathlib.Path, records: bool, root: str, bundle: str):
+        self.folder = folder
+        data = ["--data", str(folder), "--set", "listen.port=0"]
+        subprocess.run([program, "serve", "--check-config", *data], check=True, stdout=subprocess.DEVNULL)
+        path = folder / "receipt-server.json"
+        configuration = json.loads(path.read_text())
+        app = configuration["app"]["demo"]
+        app["record"] = records
+        app["policy"]["default"] |= {"bundleIds": [bundle], "trust": [root]}
+        path.write_text(json.dumps(configuration))
+        self.process = subprocess.Popen(
+            [program, "serve", "--json", *data], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        listening = json.loads(self.process.stdout.readline())
+        self.url, self.key = listening["url"], listening["key"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=60)
+
+    def resident_megabytes(self) -> float:
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+    def wrk(self, receipts: str, connections: int, seconds: int, delay: int = 0) -> tuple[float, float]:
+        """Requests a second, and the 99th percentile of their milliseconds."""
+        script = self.folder / "load.lua"
+        script.write_text(
+            REQUESTS % {"receipts": receipts, "key": self.key}
+            + (f"delay = function() return math.random(0, {2 * delay}) end\n" if delay else "")
+        )
+        printed = subprocess.run(
+            ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", script, f"{self.url}/v1/verify"],
+            check=True, capture_output=True, text=True,
+        ).stdout  # fmt: skip
+        if re.search(r"Non-2xx|Socket errors", printed):
+            sys.exit(printed)
+        number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", printed).groups()
+        rate = float(re.search(r"Requests/sec:\s+([\d.]+)", printed)[1])
+        return rate, float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+
+
+def raw_verifications() -> float:
+    printed = subprocess.run(
+        ["openssl", "speed", "-seconds", "2", "ecdsap256"], capture_output=True, text=True, check=True
+    ).stdout
+    return float(printed.split()[-1])
+
+
+def main(folder: str, root: str, receipts: str, bundle: str, seconds: str = "8") -> None:
+    programs, duration = pathlib.Path(folder), int(seconds)
+    count = sum(1 for _ in open(receipts, "rb"))
+    raw = raw_verifications()
+    print(f"raw P-256 verify, one core              {raw:9.0f} 1/s")
+
+    def show(name: str, rate: float, more: str = "") -> None:
+        print(f"{name:40}{rate:9.0f} 1/s  {rate / raw:5.2f} × raw P-256 verify{more}", flush=True)
+
+    with tempfile.TemporaryDirectory() as temporary:
+        place = pathlib.Path(temporary)
+        with Server(programs / "receipt-server", place / "plain", False, root, bundle) as server:
+            server.wrk(receipts, 32, max(1, duration // 2))
+            most, latency = server.wrk(receipts, 32, duration)
+            show("single, 32 connections", most, f", p99 {latency:.1f} ms")
+            paced, latency = server.wrk(receipts, 64, duration, delay=max(1, round(64_000 / (0.6 * most)) - 1))
+            show(f"single, paced to {100 * paced / most:.0f} %", paced, f", p99 {latency:.1f} ms")
+            start = time.monotonic()
+            subprocess.run(
+                ["curl", "--silent", "--fail", "--upload-file", receipts, "--request", "POST", "--header", "Expect:",
+                 "--header", f"Authorization: Bearer {server.key}", "--output", place / "verdicts",
+                 f"{server.url}/v1/verify/batch"],
+                check=True,
+            )  # fmt: skip
+            batch = count / (time.monotonic() - start)
+            if sum(b'"verdict":"valid"' in line for line in open(place / "verdicts", "rb")) != count:
+                sys.exit("service_load: not every receipt of the batch is valid")
+            show("batch", batch)
+            print(f"resident memory after that              {server.resident_megabytes():9.0f} MB")
+        start = time.monotonic()
+        with open(os.devnull, "wb") as nowhere:
+            subprocess.run(
+                [programs / "receipt-tool", "verify", "--lines", "--json", "--trust", root, "--bundle-id", bundle, receipts],
+                check=True, stdout=nowhere, stderr=nowhere,
+            )  # fmt: skip
+        tool = count / (time.monotonic() - start)
+        show("receipt-tool verify --lines --json", tool, f"; batch over HTTP is {batch / tool:.2f} of it")
+        with Server(programs / "receipt-server", place / "recording", True, root, bundle) as server:
+            # No longer than there are receipts that were not recorded before.
+            rate, latency = server.wrk(receipts, 256, max(1, int(count / 14_000)))
+            show("single, recorded durably", rate, f", p99 {latency:.1f} ms")
+
+
+main(*sys.argv[1:])
