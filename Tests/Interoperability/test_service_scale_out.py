@@ -375,6 +375,8 @@ def test_killed_servers_lose_no_webhook_and_others_take_over(world, receipt_tool
                 victim.start()
         # The last one is not started again before all is delivered: what it had leased others deliver.
         wait(lambda: sum(map(len, world.backend.told(since).values())) == 3 * len(customers), 30)
+        # Also what it had delivered, and not noted.
+        wait(lambda: world.database.query("SELECT count(*) FROM service.deliveries") == "0", 30)
     finally:
         for server in world.servers:
             if server.process.poll() is not None:
@@ -386,12 +388,17 @@ def test_killed_servers_lose_no_webhook_and_others_take_over(world, receipt_tool
 def test_lease_of_a_killed_server_is_taken_over(world):
     """A server is killed while the endpoint has not answered yet: another one delivers the same."""
     since = len(world.backend.requests)
-    victim = world.servers[1]
+    victim, *others = world.servers
     world.backend.hold = answer = threading.Event()
     try:
+        # So that none of them delivers it in the first place.
+        for server in others:
+            server.process.send_signal(signal.SIGSTOP)
         assert world.notify(victim, notification(world.leaf, "SUBSCRIBED", customer(300), 1)) == 200
         wait(lambda: len(world.backend.requests) > since, 5)
         victim.end(signal.SIGKILL)
+        for server in others:
+            server.process.send_signal(signal.SIGCONT)
         # Longer than one that lives waits for an answer: nobody counts a failure of the one that does not.
         time.sleep(2)
         leases = "SELECT attempts, leased > extract(epoch FROM now()) * 1000 FROM {0}.deliveries JOIN {0}.lanes USING (lane)"
@@ -400,7 +407,10 @@ def test_lease_of_a_killed_server_is_taken_over(world):
         wait(lambda: world.database.query(leases.format("service")) == "", 10)
     finally:
         answer.set()
-        victim.start()
+        for server in others:
+            server.process.send_signal(signal.SIGCONT)
+        if victim.process.poll() is not None:
+            victim.start()
     (first, told), (second, again) = world.backend.requests[since:]
     assert (first, told) == (second, again)
 
