@@ -227,6 +227,26 @@ def test_proof_is_checked_by_the_tool(service, receipt_tool, tmp_path):
     assert altered.code != 0
 
 
+def test_a_client_that_waits_may_go_on(service):
+    """Expect: 100-continue is answered before the body, once, and does not disturb what follows."""
+    host, port = service.url.removeprefix("http://").split(":")
+    head = f"Host: a\r\nAuthorization: Bearer {service.key}\r\n"
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        for _ in range(2):
+            connection.sendall(
+                f"POST /v1/verify HTTP/1.1\r\n{head}Expect: 100-continue\r\nContent-Length: {len(service.sample)}\r\n\r\n".encode()
+            )
+            received = b""
+            while not received.endswith(b"\r\n\r\n"):
+                received += connection.recv(1000)
+            assert received == b"HTTP/1.1 100 Continue\r\n\r\n"
+            connection.sendall(service.sample)
+            received = b""
+            while b'"verdict":"valid"' not in received or not received.endswith(b"}"):
+                received += connection.recv(65536)
+            assert received.startswith(b"HTTP/1.1 200 ")
+
+
 # Requests that no client library sends.
 
 

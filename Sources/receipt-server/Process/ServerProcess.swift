@@ -131,6 +131,7 @@
       let limits = settings.service.limits
       let http = HTTP1Channel.Configuration(
         additionalChannelHandlers: [
+          ExpectContinueHandler(),
           RequestDeadlineHandler(deadline: .seconds(Int64(limits.requestDeadline))), GracefulCloseHandler(),
         ],
         httpDecoderConfiguration: .init(
