@@ -15,6 +15,7 @@ from standardwebhooks import Webhook
 port, path, secret = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 failures = float(sys.argv[4]) if len(sys.argv) > 4 else 0.0
 webhook = Webhook(secret)
+failed: set[str] = set()
 database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
 database.execute("PRAGMA journal_mode=WAL")
 database.execute("PRAGMA synchronous=FULL")
@@ -27,7 +28,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if random.random() < failures:
+        # No change twice: after the second failure the sender waits for five minutes.
+        fails = self.headers["webhook-id"] not in failed and random.random() < failures
+        if fails:
+            failed.add(self.headers["webhook-id"])
+        is_taken = random.random() < 0.5
+        if fails and not is_taken:
             return self.answer(random.choice([500, 503, 429]))
         try:
             change = webhook.verify(body, dict(self.headers))
@@ -42,7 +48,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "INSERT OR IGNORE INTO told SELECT ?, (SELECT count(*) FROM told), ?, ?, ?",
             [self.headers["webhook-id"], data.get("customer"), data["entitlement"].get("originalTransactionId"), body.decode()],
         )
-        if random.random() < failures:
+        if fails:
             # It was taken, and the answer is lost.
             self.close_connection = True
             return
