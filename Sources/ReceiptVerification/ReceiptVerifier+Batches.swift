@@ -16,6 +16,25 @@ extension ReceiptVerifier {
     pipeline.verdicts(on: receipts.map { pipeline.recognizer.recognize($0) })
   }
 
+  /// Verifies receipts and asks checkers, of all receipts at once: checkers wait for servers.
+  ///
+  /// - Parameters:
+  ///   - receipts: The receipts, each in any wrapping that ``verify(_:)-([UInt8])`` takes.
+  ///   - checkers: What is asked, as by ``verify(_:checkers:)``.
+  /// - Returns: The verdicts, in the order of the receipts.
+  package func verifyTogether(
+    _ receipts: [[UInt8]], checkers: [any RemoteChecker]
+  ) async -> [Verdict] {
+    await withTaskGroup(of: (Int, Verdict).self) { group in
+      for (index, receipt) in receipts.enumerated() {
+        group.addTask { (index, await verify(receipt, checkers: checkers)) }
+      }
+      var verdicts = [Verdict](repeating: .missing, count: receipts.count)
+      for await (index, verdict) in group { verdicts[index] = verdict }
+      return verdicts
+    }
+  }
+
   /// Verifies receipts of any mix of kinds, on all cores. A bad receipt costs only itself.
   ///
   /// Beside the verdicts it holds no more than a few dozen parsed receipts a core.

@@ -144,12 +144,6 @@
         object.member("type", "integer")
         object.member("minimum", range.lowerBound)
         object.member("maximum", range.upperBound)
-      case .oneOf(let values):
-        object.member("type", "string")
-        object.name("enum")
-        object.beginArray()
-        for value in values { object.string(value) }
-        object.endArray()
       }
       object.endObject()
       object.endObject()

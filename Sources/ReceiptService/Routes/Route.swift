@@ -21,8 +21,6 @@
       package enum Kind: Sendable {
         case text
         case integer(ClosedRange<Int64>)
-        /// One of these texts.
-        case oneOf([String])
       }
 
       let name: String

@@ -129,16 +129,10 @@
     /// The verdicts on receipts, in their order, recorded together.
     func verdicts(on lines: [[UInt8]]) async throws -> [Outcome] {
       let checkers = app.configuration.checkers
-      var verdicts =
-        checkers.isEmpty ? await Workers.run { [verifier] in verifier.verifyTogether(lines[...]) } : []
-      if !checkers.isEmpty {
-        verdicts = await withTaskGroup(of: (Int, Verdict).self) { [verifier] group in
-          for (index, line) in lines.enumerated() {
-            group.addTask { (index, await verifier.verify(line, checkers: checkers)) }
-          }
-          return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
-        }
-      }
+      let verdicts =
+        checkers.isEmpty
+        ? await Workers.run { [verifier] in verifier.verifyTogether(lines[...]) }
+        : await verifier.verifyTogether(lines, checkers: checkers)
       let acknowledgements = try await record(Array(zip(verdicts, lines)))
       return verdicts.enumerated().map { ($1, acknowledgements?[$0]) }
     }

@@ -6,7 +6,6 @@
   import NIOCore
   import NIOHTTP1
   import NIOSSL
-  import NIOHTTP1
   import ReceiptService
 
   /// `receipt-server health`.

@@ -110,7 +110,9 @@ struct LineVerification: Sendable {
 
   private func verifyBatch(_ lines: [[UInt8]], _ keys: [String], firstIndex: Int) async throws -> Outcome {
     var outcome = Outcome()
-    let verdicts = checkers.isEmpty ? verifier.verifyTogether(lines[...]) : await verifyAndCheck(lines)
+    let verdicts =
+      checkers.isEmpty
+      ? verifier.verifyTogether(lines[...]) : await verifier.verifyTogether(lines, checkers: checkers)
     // The cancellation of the task may have interrupted remote checks.
     try Task.checkCancellation()
     let recorded = try await recorder?.record(zip(verdicts, lines).map { ($0, $1) })
@@ -124,18 +126,6 @@ struct LineVerification: Sendable {
       outcome.output += try report.line(output, colors)
     }
     return outcome
-  }
-
-  /// Remote checks wait for servers, so the lines of a batch are checked concurrently.
-  private func verifyAndCheck(_ lines: [[UInt8]]) async -> [Verdict] {
-    await withTaskGroup(of: (Int, Verdict).self) { group in
-      for (index, line) in lines.enumerated() {
-        group.addTask { (index, await verifier.verify(line, checkers: checkers)) }
-      }
-      var verdicts = [Verdict?](repeating: nil, count: lines.count)
-      for await (index, verdict) in group { verdicts[index] = verdict }
-      return verdicts.compactMap { $0 }
-    }
   }
 }
 
