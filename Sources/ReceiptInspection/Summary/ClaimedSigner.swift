@@ -56,7 +56,7 @@ package struct ClaimedSigner: Sendable {
     }
   }
 
-  /// The signers of an app receipt, of which the App Store writes one; the first of many.
+  /// The first signers of an app receipt. The App Store writes one.
   static func all(of receipt: UnverifiedAppReceipt) -> [ClaimedSigner] {
     let infos = receipt.signedData.signerInfos.prefix(CertificateChain.maximumCount)
     let date = (try? receipt.decodePayload())?.receiptCreationDate

@@ -73,7 +73,7 @@
       name: String, app: String?, scopes: Set<Scope>, by actor: String
     ) async throws -> APIKeyText {
       let text = APIKeyText.generate()
-      let now = clock().wholeMilliseconds
+      let now = clock().milliseconds
       try await database.write { session in
         try session.run(
           "INSERT INTO api_keys(id, name, app, scopes, hash, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -90,7 +90,7 @@
     ///
     /// - Throws: ``DatabaseError``.
     package func revoke(id: String, by actor: String) async throws -> Bool {
-      let now = clock().wholeMilliseconds
+      let now = clock().milliseconds
       let isThere = try await database.write { session in
         let rows = try session.run(
           "UPDATE api_keys SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL RETURNING id", .text(id),
@@ -181,10 +181,5 @@
           time: $0.integer(0), actor: $0.text(1), act: $0.text(2), details: $0.text(3))
       }
     }
-  }
-
-  extension Timestamp {
-    /// The milliseconds since 1970, without their fraction; 0 for what is no date.
-    var wholeMilliseconds: Int64 { Int64(exactly: millisecondsSince1970.rounded(.down)) ?? 0 }
   }
 #endif

@@ -107,8 +107,8 @@
       object.beginArray()
       for scope in key.principal.scopes.map(\.rawValue).sorted() { object.string(scope) }
       object.endArray()
-      object.member("created", Timestamp(millisecondsSince1970: Double(key.created)))
-      object.member("revoked", key.revoked.map { Timestamp(millisecondsSince1970: Double($0)) })
+      object.member("created", Timestamp(milliseconds: key.created))
+      object.member("revoked", key.revoked.map(Timestamp.init(milliseconds:)))
       object.endObject()
     }
 

@@ -40,7 +40,7 @@
       }
       // Last: what the entitlements say of the customer's purchases is needed for the trail, also by a repetition.
       _ = try await entitlements.erase(app: app.name, customer: customer)
-      let now = clock().wholeMilliseconds
+      let now = clock().milliseconds
       let actor = context.principal?.keyID ?? ""
       // Who was erased is told by a digest: the act must not keep the name.
       let digest = SHA256Digest(of: Array("\(app.name) \(customer)".utf8)).hexadecimal

@@ -105,7 +105,7 @@
   extension Timestamp {
     init(milliseconds: Int64) { self.init(millisecondsSince1970: Double(milliseconds)) }
 
-    /// Rounded down.
-    var milliseconds: Int64 { Int64(millisecondsSince1970.rounded(.down)) }
+    /// The milliseconds since 1970, rounded down; 0 for what is no date.
+    var milliseconds: Int64 { Int64(exactly: millisecondsSince1970.rounded(.down)) ?? 0 }
   }
 #endif

@@ -10,8 +10,8 @@
   ///
   /// A change is the difference between what was told of an entitlement last, which is stored with its ledger, and what is
   /// to be told of it now. So what is late, repeated or out of order tells nothing twice. Each entitlement is locked while
-  /// it is compared; the changes of an app are entered one transaction after the other, so that whoever has read up to a
-  /// sequence has missed none before it.
+  /// it is compared; the changes of an app are entered one transaction after the other. A reader that has read up to a
+  /// sequence has therefore missed none before it.
   struct EntitlementFold {
     let session: any DatabaseSession
     let app: String

@@ -27,7 +27,7 @@
         }
         let changes = try Self.changes(of: customer, names, app: app, in: session)
         for lane in ["customer \(customer)"] + names {
-          // Lanes before deliveries, as whoever delivers does.
+          // Lanes before deliveries: the sender locks them in this order, too.
           try session.run("DELETE FROM lanes WHERE app = ?1 AND lane = ?2", .text(app), .text(lane))
         }
         for change in changes {

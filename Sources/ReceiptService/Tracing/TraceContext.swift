@@ -23,7 +23,7 @@
     package let traceID: String
     /// The caller's span: 8 bytes in hexadecimal.
     package let spanID: String
-    /// The flags, of which bit 0 says that the caller records.
+    /// The flags. Bit 0 is set if the caller records the trace.
     package let flags: UInt8
     /// What vendors add; `nil` for nothing.
     package let state: String?

@@ -84,7 +84,7 @@
       try await database.write { session in
         try AdministrativeAct.record(
           "webhooks.replay", "app=\(app) endpoint=\(endpoint) id=\(id ?? "*") count=\(count)", by: actor,
-          at: now.wholeMilliseconds, in: session)
+          at: now.milliseconds, in: session)
       }
       entitlements.commits.signal()
       return count

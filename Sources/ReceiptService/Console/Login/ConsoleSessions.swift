@@ -5,8 +5,8 @@
   internal import ReceiptCodec
   internal import ReceiptCrypto
 
-  /// The logins of the console, in the service's database: any process knows them. A cookie has 32 random bytes, of which
-  /// the database has the SHA-256.
+  /// The logins of the console, in the service's database: any process knows them. A cookie has 32 random bytes; the
+  /// database stores their SHA-256.
   struct ConsoleSessions: Sendable {
     /// After this many seconds one logs in again.
     static let lifetime: Int64 = 12 * 3600
@@ -20,7 +20,7 @@
     /// - Returns: The secret of the cookie.
     func begin(_ principal: Principal) async throws -> String {
       let secret = Self.generateSecret()
-      let now = clock().wholeMilliseconds
+      let now = clock().milliseconds
       try await database.write { session in
         try session.run("DELETE FROM sessions WHERE expires <= ?1", .integer(now))
         try session.run(
@@ -36,7 +36,7 @@
 
     /// Who is logged in with a cookie; `nil` if nobody is, or the key was revoked.
     func principal(_ secret: String) async throws -> Principal? {
-      let now = clock().wholeMilliseconds
+      let now = clock().milliseconds
       let key = try await database.read { session in
         try session.run(
           "SELECT key FROM sessions WHERE hash = ?1 AND expires > ?2", .bytes(Self.hash(secret)),
