@@ -86,13 +86,23 @@
         "CREATE INDEX notifications_received ON notifications(received)",
         "CREATE INDEX changes_time ON changes(time)",
       ],
+      // Erasures that are under way; id: the digest of app and customer. customer: until the rows are deleted. leased: until
+      // when a process has it. The tables before it were never used.
+      [
+        "DROP TABLE leases", "DROP TABLE jobs",
+        """
+        CREATE TABLE erasures(
+          id TEXT PRIMARY KEY, app TEXT NOT NULL, customer TEXT, actor TEXT NOT NULL, leased BIGINT NOT NULL,
+          purchases BIGINT NOT NULL, entries BIGINT NOT NULL)
+        """,
+      ],
     ]
 
     /// The version that this build knows.
     static var version: Int64 { Int64(versions.count) }
 
     /// The tables with what is about persons: rows are deleted from them when a person is erased.
-    static let personalTables = ["ledgers", "changes", "deliveries", "lanes"]
+    static let personalTables = ["ledgers", "changes", "deliveries", "lanes", "erasures"]
 
     /// What stands for a number that the database counts up.
     private static let counter = "sequence AUTOINCREMENT"

@@ -10,9 +10,17 @@
     ///
     /// A notification that comes later brings back what it says.
     ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - customer: The customer.
+    ///   - note: Runs in the transaction that removes them, with what is returned.
     /// - Returns: The original transactions and purchase tokens concerned.
     /// - Throws: ``DatabaseError``.
-    package func erase(app: String, customer: String) async throws -> [String] {
+    @discardableResult
+    package func erase(
+      app: String, customer: String,
+      note: @escaping @Sendable (any DatabaseSession, _ purchases: [String]) throws -> Void = { _, _ in }
+    ) async throws -> [String] {
       let customer = RecordingOptions.canonicalCustomer(customer)
       let identifiers = try await database.write { session in
         let owned = try session.run(
@@ -37,7 +45,9 @@
         for name in names {
           try session.run("DELETE FROM ledgers WHERE app = ?1 AND name = ?2", .text(app), .text(name))
         }
-        return Set(ledgers.map { $0.text(0) }).sorted()
+        let purchases = Set(ledgers.map { $0.text(0) }).sorted()
+        try note(session, purchases)
+        return purchases
       }
       try await database.scrub()
       return identifiers

@@ -32,6 +32,7 @@
     package let entitlements: ServiceEntitlements
     package let notifications: NotificationIntake
     package let webhooks: WebhookQueue
+    package let erasures: ErasureQueue
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     let templates: ConsoleTemplates
@@ -89,6 +90,7 @@
         }
       }
       self.apps = apps
+      erasures = ErasureQueue(entitlements, auditLog: configuration.auditLog, apps: apps)
     }
 
     /// Adds all routes, and what every answer has: security headers, problems instead of errors, metrics.
@@ -106,12 +108,13 @@
       if configuration.servesConsole { addConsoleRoutes(to: router) }
     }
 
-    /// What runs beside the routes: entitlements that expire, questions to stores, the sender of webhooks, and last the
-    /// closing of the database. A `ServiceGroup` ends its services in reverse order: add the server after these.
+    /// What runs beside the routes: entitlements that expire, questions to stores, erasures that were begun, the sender of
+    /// webhooks, and last the closing of the database. A `ServiceGroup` ends its services in reverse order: add the server after these.
     public var services: [any Service] {
       var services: [any Service] = [
         ClosingService { [database] in await database.close() },
         EntitlementJobs(entitlements, apps: configuration.apps, logger: logger),
+        ErasureJob(erasures, logger: logger),
         WebhookSender(
           apps: configuration.apps, entitlements, timeout: .seconds(configuration.limits.webhookTimeout),
           logger: logger),

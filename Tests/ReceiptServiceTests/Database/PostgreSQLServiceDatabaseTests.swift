@@ -18,6 +18,15 @@
       try await #require(throws: DatabaseError.self) { try await body() }
     }
 
+    /// A database with a table of the tests' own.
+    private func counting(_ url: String, connections: Int) async throws -> PostgreSQLServiceDatabase {
+      let database = try PostgreSQLServiceDatabase(url, maximumConnections: connections)
+      try await database.write {
+        _ = try $0.run("CREATE TABLE counters(name TEXT PRIMARY KEY, value BIGINT NOT NULL)")
+      }
+      return database
+    }
+
     @Test func writesPostgreSQLsDialect() {
       #expect(
         ServiceConnection.translated(
@@ -60,10 +69,10 @@
 
     @Test func runsAgainWhatWasLostBeforeTheCommit() async throws {
       let url = server.url()
-      let database = try PostgreSQLServiceDatabase(url, maximumConnections: 1)
+      let database = try await counting(url, connections: 1)
       let runs = Mutex(0)
       try await database.write { session in
-        try session.run("INSERT INTO leases VALUES ('a', '', 1)")
+        try session.run("INSERT INTO counters VALUES ('a', 1)")
         let isFirst = runs.withLock { runs in
           runs += 1
           return runs == 1
@@ -71,26 +80,26 @@
         if isFirst { try session.run("SELECT pg_terminate_backend(pg_backend_pid())") }
       }
       #expect(runs.withLock { $0 } == 2)
-      #expect(try await database.read { try $0.run("SELECT count(*) FROM leases").first?.values } == [1])
+      #expect(try await database.read { try $0.run("SELECT count(*) FROM counters").first?.values } == [1])
       await database.close()
       #expect(try await failure { _ = try await database.read { _ in } }.code == .unavailable)
     }
 
     @Test func doesNotRunAgainWhatWasLostDuringTheCommit() async throws {
       let url = server.url()
-      let database = try PostgreSQLServiceDatabase(url, maximumConnections: 1)
+      let database = try await counting(url, connections: 1)
       try server.connection(url).execute(
         """
         CREATE FUNCTION ended() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
-        CREATE CONSTRAINT TRIGGER ending AFTER INSERT ON leases DEFERRABLE INITIALLY DEFERRED
+        CREATE CONSTRAINT TRIGGER ending AFTER INSERT ON counters DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION ended();
         """)
       let runs = Mutex(0)
       let error = try await failure {
         try await database.write { session in
           runs.withLock { $0 += 1 }
-          try session.run("INSERT INTO leases VALUES ('a', '', 1)")
+          try session.run("INSERT INTO counters VALUES ('a', 1)")
         }
       }
       #expect(error.code == .unavailable)
@@ -102,9 +111,9 @@
     }
 
     @Test func runsAgainAfterADeadlock() async throws {
-      let database = try PostgreSQLServiceDatabase(server.url(), maximumConnections: 2)
+      let database = try await counting(server.url(), connections: 2)
       try await database.write { session in
-        for name in ["a", "b"] { try session.run("INSERT INTO leases VALUES (?1, '', 0)", .text(name)) }
+        for name in ["a", "b"] { try session.run("INSERT INTO counters VALUES (?1, 0)", .text(name)) }
       }
       let runs = Mutex(0)
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -116,7 +125,7 @@
                 return runs <= 2
               }
               for name in names {
-                try session.run("UPDATE leases SET until = until + 1 WHERE name = ?1", .text(name))
+                try session.run("UPDATE counters SET value = value + 1 WHERE name = ?1", .text(name))
                 // Until both have their first.
                 if isFirst { Thread.sleep(forTimeInterval: 0.3) }
               }
@@ -127,29 +136,30 @@
       }
       // The one that lost may be in the way again before the other one wakes up.
       #expect(runs.withLock { $0 } >= 3)
-      #expect(try await database.read { try $0.run("SELECT until FROM leases").map(\.values) } == [[2], [2]])
+      #expect(
+        try await database.read { try $0.run("SELECT value FROM counters").map(\.values) } == [[2], [2]])
       await database.close()
     }
 
     @Test func doesNotCommitOverAFault() async throws {
-      let database = try PostgreSQLServiceDatabase(server.url(), maximumConnections: 1)
+      let database = try await counting(server.url(), connections: 1)
       _ = try await failure {
         try await database.write { session in
-          try session.run("INSERT INTO leases VALUES ('a', '', 0)")
-          _ = try? session.run("INSERT INTO leases VALUES ('a', '', 0)")
+          try session.run("INSERT INTO counters VALUES ('a', 0)")
+          _ = try? session.run("INSERT INTO counters VALUES ('a', 0)")
         }
       }
-      #expect(try await database.read { try $0.run("SELECT 1 FROM leases").isEmpty })
+      #expect(try await database.read { try $0.run("SELECT 1 FROM counters").isEmpty })
       await database.close()
     }
 
     @Test func closesWhenWhatIsUnderWayIsDone() async throws {
       let url = server.url()
-      let database = try PostgreSQLServiceDatabase(url, maximumConnections: 2)
+      let database = try await counting(url, connections: 2)
       let writes = (0..<20).map { number in
         Task {
           try await database.write { session in
-            try session.run("INSERT INTO leases VALUES (?1, '', 0)", .text("\(number)"))
+            try session.run("INSERT INTO counters VALUES (?1, 0)", .text("\(number)"))
             try session.run("SELECT pg_sleep(0.01)")
           }
         }
@@ -165,7 +175,7 @@
           #expect((error as? DatabaseError)?.code == .unavailable)
         }
       }
-      #expect(try server.connection(url).execute("SELECT count(*) FROM leases").text(0, 0) == "\(count)")
+      #expect(try server.connection(url).execute("SELECT count(*) FROM counters").text(0, 0) == "\(count)")
     }
   }
 #endif

@@ -13,31 +13,6 @@
   @Suite struct NotificationIntakeTests {
     private typealias F = ServiceFixture
 
-    /// A database that cannot be written to while it is told so.
-    private final class FailingDatabase: ServiceDatabase {
-      private let database: any ServiceDatabase
-      let isFailing = Mutex(true)
-
-      init(_ database: any ServiceDatabase) { self.database = database }
-
-      func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
-      ) async throws -> Result {
-        try await database.write { [self] session in
-          let result = try body(session)
-          if isFailing.withLock({ $0 }) { throw DatabaseError(.full, at: "test", "The disk is full.") }
-          return result
-        }
-      }
-
-      func read<Result: Sendable>(
-        _ body: @escaping @Sendable (any DatabaseSession) throws -> Result
-      ) async throws -> Result { try await database.read(body) }
-
-      func scrub() async throws { try await database.scrub() }
-      func close() async {}
-    }
-
     @Test("a genuine notification is stored and accepted, once and again", arguments: DatabaseKind.all)
     func accepted(on kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
@@ -91,7 +66,7 @@
         #expect(answer.status == 503)
         #expect(answer.outcome == .failed)
         #expect(try await entitlements.told() == [])
-        database.isFailing.withLock { $0 = false }
+        database.failing.withLock { $0 = 0..<0 }
         #expect(await intake.receive(app: service.app, authorization: nil, body: body).outcome == .done)
         #expect(try await entitlements.told() == ["entitlement.granted"])
       }
@@ -121,7 +96,7 @@
         #expect(try await entries() == 0)
         #expect(await intake.receive(app: service.app, authorization: nil, body: body).status == 503)
         #expect(try await entries() == 1)
-        database.isFailing.withLock { $0 = false }
+        database.failing.withLock { $0 = 0..<0 }
         #expect(await intake.receive(app: service.app, authorization: nil, body: body).outcome == .done)
         #expect(try await entries() == 1)
         try log.close()

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Server
+  package import Logging
+  internal import ServiceLifecycle
+
+  /// Ends erasures that were begun, for as long as a `ServiceGroup` runs. Several processes may do so on one database.
+  package struct ErasureJob: Service {
+    private static let interval = Duration.seconds(5)
+
+    private let erasures: ErasureQueue
+    private let logger: Logger
+
+    /// Creates the service.
+    ///
+    /// - Parameters:
+    ///   - erasures: The erasures.
+    ///   - logger: Takes what goes wrong.
+    package init(_ erasures: ErasureQueue, logger: Logger) {
+      self.erasures = erasures
+      self.logger = logger
+    }
+
+    /// Runs until graceful shutdown or cancellation.
+    package func run() async throws {
+      await cancelWhenGracefulShutdown {
+        while !Task.isCancelled {
+          do {
+            let count = try await erasures.resume()
+            if count > 0 { logger.info("Erasures were ended.", metadata: ["count": "\(count)"]) }
+          } catch is CancellationError {
+          } catch {
+            logger.error("An erasure could not be ended.", metadata: ["error": "\(error)"])
+          }
+          try? await Task.sleep(for: Self.interval)
+        }
+      }
+    }
+  }
+#endif
