@@ -5,6 +5,17 @@
   package import ReceiptCodec
   internal import ServiceLifecycle
 
+  /// An endpoint of an app's webhooks, by name.
+  package struct EndpointName: Sendable, Hashable {
+    package let app: String
+    package let endpoint: String
+
+    package init(app: String, endpoint: String) {
+      self.app = app
+      self.endpoint = endpoint
+    }
+  }
+
   extension ServiceEntitlements {
     /// Removes notifications and changes from before an instant, but for changes that a webhook waits for or gave up.
     ///
@@ -34,6 +45,45 @@
         return notifications.count + changes.count
       }
     }
+
+    /// Removes deliveries to endpoints that are not in the configuration any more, of changes from before an instant: nobody
+    /// will take them, and their changes would stay for ever.
+    ///
+    /// - Parameters:
+    ///   - configured: The endpoints of the configuration.
+    ///   - instant: What is as old as this stays: another process may have a later configuration.
+    /// - Returns: The endpoints, and how many deliveries were removed of each.
+    /// - Throws: ``DatabaseError``.
+    package func removeDeliveries(
+      except configured: Set<EndpointName>, before instant: Timestamp
+    ) async throws -> [EndpointName: Int] {
+      let known = try await database.read { session in
+        try session.run("SELECT DISTINCT app, endpoint FROM deliveries").map {
+          EndpointName(app: $0.text(0), endpoint: $0.text(1))
+        }
+      }
+      var removed: [EndpointName: Int] = [:]
+      for name in known where !configured.contains(name) {
+        let key: [DatabaseValue] = [.text(name.app), .text(name.endpoint)]
+        removed[name] = try await database.write { session in
+          // Lanes before deliveries: the sender locks them in this order, too.
+          try session.run("SELECT lane FROM lanes WHERE app = ?1 AND endpoint = ?2 FOR UPDATE", key)
+          let deliveries = try session.run(
+            """
+            DELETE FROM deliveries WHERE app = ?1 AND endpoint = ?2
+            AND change IN (SELECT sequence FROM changes WHERE time < ?3) RETURNING change
+            """, key + [.integer(instant.milliseconds)])
+          try session.run(
+            """
+            DELETE FROM lanes WHERE app = ?1 AND endpoint = ?2 AND NOT EXISTS (
+              SELECT 1 FROM deliveries
+              WHERE deliveries.app = ?1 AND deliveries.endpoint = ?2 AND deliveries.lane = lanes.lane)
+            """, key)
+          return deliveries.count
+        }
+      }
+      return removed.filter { $0.value > 0 }
+    }
   }
 
   /// Removes what is older than it has to be, in small transactions, for as long as a `ServiceGroup` runs. Several processes
@@ -44,6 +94,7 @@
     private static let pause = Duration.milliseconds(50)
 
     private let entitlements: ServiceEntitlements
+    private let endpoints: Set<EndpointName>
     private let days: Int
     private let logger: Logger
 
@@ -51,10 +102,13 @@
     ///
     /// - Parameters:
     ///   - entitlements: The entitlements.
+    ///   - apps: The apps, whose endpoints are served.
     ///   - days: How old what stays may be.
     ///   - logger: Takes what goes wrong.
-    package init(_ entitlements: ServiceEntitlements, days: Int, logger: Logger) {
+    package init(_ entitlements: ServiceEntitlements, apps: [AppConfiguration], days: Int, logger: Logger) {
       self.entitlements = entitlements
+      endpoints = Set(
+        apps.flatMap { app in app.webhooks.map { EndpointName(app: app.name, endpoint: $0.name) } })
       self.days = days
       self.logger = logger
     }
@@ -73,6 +127,11 @@
       let instant = entitlements.clock().addingSeconds(-86_400 * Double(days))
       var removed = 0
       do {
+        for (name, count) in try await entitlements.removeDeliveries(except: endpoints, before: instant) {
+          logger.warning(
+            "Old deliveries to an endpoint that is not in the configuration were removed.",
+            metadata: ["app": "\(name.app)", "endpoint": "\(name.endpoint)", "count": "\(count)"])
+        }
         while !Task.isCancelled {
           let count = try await entitlements.remove(before: instant)
           guard count > 0 else { break }

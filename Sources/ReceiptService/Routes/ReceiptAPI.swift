@@ -120,7 +120,9 @@
           logger: logger),
       ]
       if configuration.retentionDays > 0 {
-        services.append(RetentionJob(entitlements, days: configuration.retentionDays, logger: logger))
+        services.append(
+          RetentionJob(
+            entitlements, apps: configuration.apps, days: configuration.retentionDays, logger: logger))
       }
       return services
     }

@@ -107,12 +107,34 @@
       }
     }
 
+    @Test(
+      "old deliveries to an endpoint that is not in the configuration any more are removed",
+      arguments: DatabaseKind.all)
+    func formerEndpoint(kind: DatabaseKind) async throws {
+      try await withService(on: kind, webhooks: [Self.endpoint]) { service in
+        let entitlements = try await Self.buy(service)
+        let backend = EndpointName(app: "shop", endpoint: "backend")
+        let queue = WebhookQueue(service.database)
+        let before = F.day(30)
+        #expect(try await entitlements.removeDeliveries(except: [backend], before: before).isEmpty)
+        #expect(try await queue.counts(app: "shop")["backend"]?.waiting == 3)
+        let other = EndpointName(app: "other", endpoint: "backend")
+        #expect(try await entitlements.removeDeliveries(except: [other], before: before) == [backend: 2])
+        #expect(try await entitlements.removeDeliveries(except: [other], before: before).isEmpty)
+        // Their notifications and changes go as well; what is not old is delivered when the endpoint comes back.
+        #expect(try await entitlements.remove(before: before) == 4)
+        let leases = try await queue.lease(
+          app: "shop", endpoint: "backend", at: F.day(90), for: .seconds(30), limit: 10)
+        #expect(leases.map(\.change.customer) == ["customer-3"])
+      }
+    }
+
     @Test("the job removes what is older than its days", arguments: DatabaseKind.all)
     func job(kind: DatabaseKind) async throws {
       try await withService(on: kind) { service in
         let entitlements = try await Self.buy(service)
         service.clock.now = F.day(75)
-        let job = RetentionJob(entitlements, days: 30, logger: Logger(label: "test"))
+        let job = RetentionJob(entitlements, apps: [service.app], days: 30, logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await job.run() }
           while try await Self.notificationCount(service) != 1 {
