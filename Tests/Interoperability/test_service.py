@@ -129,6 +129,7 @@ def test_an_app_sees_nothing_of_another(tmp_path):
     assert service.request("DELETE", f"/v1/keys/{own.split('_')[1]}", key=other).status_code == 404
     assert service.request("DELETE", f"/v1/customers/{customer}", key=other).json()["purchases"] == 0
     assert service.get(f"/v1/entitlements/{original}", key=own).status_code == 200
+    assert service.get("/v1/administrative-acts", key=own).status_code == 404
     # A key for all apps names the app.
     assert service.post("/v1/verify", data=service.sample).status_code == 400
     assert service.post("/v1/verify", params={"app": "demo"}, data=service.sample).json()["verdict"] == "valid"
@@ -147,6 +148,7 @@ def test_answers_are_as_described(service, description):
         ("/v1/changes", "changes"), ("/v1/audit/entries", "entries"),
         (f"/v1/audit/entries/{verdict['entry']}", "audit-entry"),
         (f"/v1/audit/entries/{verdict['entry']}/proof", "proof"), ("/v1/keys", "keys"),
+        ("/v1/administrative-acts", "administrative-acts"),
     ]:
         answer = service.get(path).json()
         check(description, name, answer)
@@ -185,34 +187,60 @@ def test_batch_is_answered_while_it_is_sent(service):
             received += connection.recv(65536)
 
 
-def test_erasure(tmp_path):
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_erasure(tmp_path, request, kind):
     """After one call nothing names the person: not the files of the database, nor those of the trail, nor the log; the
     proof that was had before stays good, and so is one had afterwards."""
+    database = request.getfixturevalue("postgresql_server") if kind == "postgresql" else None
     service = Service(tmp_path / "data")
+
+    def configure(configuration):
+        # Nobody listens there: what is told waits.
+        webhook = {"url": "http://127.0.0.1:9/", "secrets": ["whsec_" + "QUFB" * 10], "allowPrivateNetworks": True}
+        configuration["app"]["demo"] |= {"webhooks": ["backend"], "webhook": {"backend": webhook}}
+        if database:
+            configuration["database"] = database.trail("erasure_service")
+            configuration["audit"] = {"trail": database.trail("erasure_trail"), "files": "audit"}
+
+    service.configure(configure)
+    customer = "6b2b7f0e-2f0a-4c0e-9d6a-0a8f3c1d2e4b"
+
+    def files_with_the_customer() -> list:
+        if database:
+            database.query("CHECKPOINT")
+        folders = [service.folder] + ([database.data / "base"] if database else [])
+        found = [path for folder in folders for path in folder.rglob("*") if path.is_file()] + [tmp_path / "log"]
+        names = [customer.encode(), customer.replace("-", "").encode(), bytes.fromhex(customer.replace("-", ""))]
+        return [
+            path for path in found
+            if path.name != "sample-receipt.jws" and any(name in path.read_bytes() for name in names)
+        ]  # fmt: skip
+
     with open(tmp_path / "log", "w") as log:
         service.start(log)
-        customer = "6b2b7f0e-2f0a-4c0e-9d6a-0a8f3c1d2e4b"
         for customer_named in [customer, "alice-the-customer"]:
             service.post(f"/v1/customers/{customer_named}/receipts", data=service.sample)
         service.post("/v1/verify", data=service.sample)
         assert service.get("/v1/changes").json()["changes"]
+        assert service.get("/v1/webhooks").json()["endpoints"][0]["waiting"] == 1
         before = service.proof(0)
+        assert files_with_the_customer()
         erased = service.request("DELETE", f"/v1/customers/{customer}")
         assert erased.json()["purchases"] == 1 and erased.json()["entries"] >= 1
+        # While it still runs.
+        assert files_with_the_customer() == []
+        assert service.get("/v1/webhooks").json()["endpoints"][0]["waiting"] == 0
         assert service.get(f"/v1/customers/{customer}/entitlements").json()["entitlements"] == []
         assert service.get("/v1/changes").json()["changes"] == []
         assert service.get("/v1/audit/entries", params={"customer": customer}).json()["entries"] == []
         after = service.proof(0)
-        assert after["entry"] == before["entry"]
+        assert (after["entry"], after["index"]) == (before["entry"], before["index"])
+        act = service.get("/v1/administrative-acts", params={"limit": 1}).json()["acts"][0]
+        assert act["act"] == "customer.erase" and customer not in json.dumps(act)
         # Again: nothing is left, and that is no error.
         assert service.request("DELETE", f"/v1/customers/{customer}").json()["purchases"] == 0
         assert service.end() == 0
-    (service.folder / "sample-receipt.jws").unlink()
-    for path in [*service.folder.rglob("*"), tmp_path / "log"]:
-        if path.is_file():
-            contents = path.read_bytes()
-            assert customer.encode() not in contents, path
-            assert customer.replace("-", "").encode() not in contents, path
+    assert files_with_the_customer() == []
 
 
 def test_proof_is_checked_by_the_tool(service, receipt_tool, tmp_path):
@@ -380,11 +408,29 @@ def test_settings_that_cannot_take_effect(tmp_path):
         ("limits.maximumBodyByteCount", "1", "takes"),
         ("app.demo.policy.default.environments", "moon", "none of"),
         ("app.demo.policy.default.trust", "nowhere.cer", "nowhere.cer"), ("app.demo.policies", "x", "bundleIds"),
-        ("app.demo.webhooks", "w", "url"),
+        ("app.demo.webhooks", "w", "url"), ("app.demo.checkers", "moon", "none of"),
+        ("app.demo.checkers", "huawei", "huawei.clientID"), ("app.demo.checkers", "receiptkit", "receiptKit.url"),
+        ("app.demo.receiptKit.keyFile", str(__file__), "receiptKit.url"), ("app.demo.huawei.site", "germany", "clientID"),
     ]:
         service.settings = {name: value}
         ended = service.command("serve", "--check-config", check=False)
         assert ended.returncode == 65 and complaint in ended.stderr, (name, value, ended.stderr)
+    secret = tmp_path / "secret"
+    secret.write_text("secret\n")
+    huawei = {"app.demo.checkers": "huawei", "app.demo.huawei.clientID": "1"}
+    for name, value, complaint in [
+        ("clientSecretFile", str(tmp_path / "nowhere"), "nowhere"), ("site", "germany", "clientSecretFile"),
+        ("site", "moon", "none of"), ("url", "https://example.com", "not both"),
+    ]:
+        service.settings = huawei | {f"app.demo.huawei.{name}": value}
+        if name != "clientSecretFile" and value != "germany":
+            service.settings["app.demo.huawei.clientSecretFile"] = str(secret)
+        if name == "url":
+            service.settings["app.demo.huawei.site"] = "germany"
+        ended = service.command("serve", "--check-config", check=False)
+        assert ended.returncode == 65 and complaint in ended.stderr, (name, value, ended.stderr)
+    service.settings = huawei | {"app.demo.huawei.site": "germany", "app.demo.huawei.clientSecretFile": str(secret)}
+    assert service.command("serve", "--check-config").returncode == 0
     service.settings = {}
     assert service.command("serve", "--check-config").returncode == 0
 

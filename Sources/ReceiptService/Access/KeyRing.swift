@@ -154,32 +154,4 @@
       }
     }
   }
-
-  /// What an administrator did.
-  package struct AdministrativeAct: Sendable, Hashable {
-    package let time: Int64
-    /// The identifier of a key, or `command line`.
-    package let actor: String
-    package let act: String
-    package let details: String
-
-    package static func record(
-      _ act: String, _ details: String, by actor: String, at time: Int64, in session: any DatabaseSession
-    ) throws {
-      try session.run(
-        "INSERT INTO administrative_acts(time, actor, act, details) VALUES (?1, ?2, ?3, ?4)",
-        .integer(time), .text(actor), .text(act), .text(ShownText.plain(details, limit: 1000)))
-    }
-
-    /// The newest, newest first.
-    package static func newest(_ limit: Int, in session: any DatabaseSession) throws -> [AdministrativeAct] {
-      try session.run(
-        "SELECT time, actor, act, details FROM administrative_acts ORDER BY sequence DESC LIMIT ?1",
-        .integer(Int64(limit))
-      ).map {
-        AdministrativeAct(
-          time: $0.integer(0), actor: $0.text(1), act: $0.text(2), details: $0.text(3))
-      }
-    }
-  }
 #endif

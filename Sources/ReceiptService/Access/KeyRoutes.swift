@@ -3,7 +3,7 @@
 #if Server
   internal import HTTPTypes
   internal import Hummingbird
-  internal import ReceiptCodec
+  package import ReceiptCodec
 
   extension ReceiptAPI {
     var keyRoutes: [Route] {
@@ -20,7 +20,7 @@
             var object = JSONWriter(type: "keys")
             object.name("keys")
             object.beginArray()
-            for key in keys { Self.write(key, to: &object) }
+            for key in keys { key.write(to: &object) }
             object.endArray()
             object.endObject()
             return .json(object)
@@ -98,20 +98,6 @@
       else { throw Problem.notFound }
     }
 
-    private static func write(_ key: KeyRing.Key, to object: inout JSONWriter) {
-      object.beginObject()
-      object.member("id", key.principal.keyID)
-      object.member("name", key.principal.name)
-      object.member("app", key.principal.app)
-      object.name("scopes")
-      object.beginArray()
-      for scope in key.principal.scopes.map(\.rawValue).sorted() { object.string(scope) }
-      object.endArray()
-      object.member("created", Timestamp(milliseconds: key.created))
-      object.member("revoked", key.revoked.map(Timestamp.init(milliseconds:)))
-      object.endObject()
-    }
-
     /// The object that a request sends.
     func jsonBody(of request: Request) async throws -> JSONValue {
       let bytes = try await body(of: request)
@@ -124,6 +110,28 @@
       } catch {
         throw Problem.invalid("body", "The body is no JSON object: \(error)")
       }
+    }
+  }
+
+  extension KeyRing.Key {
+    /// Writes an object: the key without its secret.
+    package func write(to object: inout JSONWriter) {
+      object.beginObject()
+      writeMembers(to: &object)
+      object.endObject()
+    }
+
+    /// Writes the members of the object.
+    package func writeMembers(to object: inout JSONWriter) {
+      object.member("id", principal.keyID)
+      object.member("name", principal.name)
+      object.member("app", principal.app)
+      object.name("scopes")
+      object.beginArray()
+      for scope in principal.scopes.map(\.rawValue).sorted() { object.string(scope) }
+      object.endArray()
+      object.member("created", Timestamp(milliseconds: created))
+      object.member("revoked", revoked.map(Timestamp.init(milliseconds:)))
     }
   }
 #endif

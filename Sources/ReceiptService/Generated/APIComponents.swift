@@ -7,6 +7,44 @@
     /// An object: a JSON Schema (2020-12) for each name.
     static let json = #"""
       {
+       "AdministrativeAct": {
+        "description": "What an administrator did. Customers that were erased are named by the SHA-256 of app and customer, a space between.",
+        "type": "object",
+        "properties": {
+         "sequence": {
+          "description": "Counts up; ask for those before the last one that you have.",
+          "type": "integer",
+          "minimum": -9223372036854775808,
+          "maximum": 9223372036854775807
+         },
+         "time": {
+          "description": "When.",
+          "type": "string",
+          "format": "date-time",
+          "pattern": "^-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"
+         },
+         "actor": {
+          "description": "The identifier of the key, or `command line`.",
+          "type": "string"
+         },
+         "act": {
+          "description": "What: `key.create`, `key.revoke`, `console.login`, `webhooks.replay`, `customer.erase`.",
+          "type": "string"
+         },
+         "details": {
+          "description": "To what, and with what result.",
+          "type": "string"
+         }
+        },
+        "required": [
+         "sequence",
+         "time",
+         "actor",
+         "act",
+         "details"
+        ],
+        "additionalProperties": false
+       },
        "Assurance": {
         "description": "What a verdict rests on.",
         "enum": [
@@ -721,6 +759,31 @@
          "invalid",
          "undetermined"
         ]
+       },
+       "administrative-acts": {
+        "description": "What administrators did.",
+        "type": "object",
+        "properties": {
+         "type": {
+          "const": "administrative-acts"
+         },
+         "version": {
+          "const": 1
+         },
+         "acts": {
+          "description": "The acts, newest first.",
+          "type": "array",
+          "items": {
+           "$ref": "#/components/schemas/AdministrativeAct"
+          }
+         }
+        },
+        "required": [
+         "type",
+         "version",
+         "acts"
+        ],
+        "additionalProperties": false
        },
        "audit-entry": {
         "description": "An entry of a trail. Which members it has depends on its kind. These are also the columns of a table.",

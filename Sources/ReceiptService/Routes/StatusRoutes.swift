@@ -10,7 +10,8 @@
   extension ReceiptAPI {
     /// The operations, in the order in which they are described.
     package var routes: [Route] {
-      verificationRoutes + entitlementRoutes + auditRoutes + webhookRoutes + keyRoutes + statusRoutes
+      verificationRoutes + entitlementRoutes + auditRoutes + webhookRoutes + keyRoutes + actRoutes
+        + statusRoutes
     }
 
     private var statusRoutes: [Route] {

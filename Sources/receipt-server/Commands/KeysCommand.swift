@@ -54,8 +54,8 @@
       func run() async throws {
         let database = try await ServerProcess.database(try await options.settings())
         for key in try await KeyRing(database, clock: { SystemClock.now() }).keys() {
-          let scopes = key.principal.scopes.map(\.rawValue).sorted()
           guard json else {
+            let scopes = key.principal.scopes.map(\.rawValue).sorted()
             let state = key.revoked == nil ? "" : "  revoked"
             print(
               "\(key.principal.keyID)  \(key.principal.app ?? "*")  \(scopes.joined(separator: ","))  \(key.principal.name)\(state)"
@@ -63,14 +63,7 @@
             continue
           }
           var object = JSONWriter(type: "key")
-          object.member("id", key.principal.keyID)
-          object.member("name", key.principal.name)
-          object.member("app", key.principal.app)
-          object.name("scopes")
-          object.beginArray()
-          for scope in scopes { object.string(scope) }
-          object.endArray()
-          object.member("revoked", key.revoked.map { Timestamp(millisecondsSince1970: Double($0)) })
+          key.writeMembers(to: &object)
           object.endObject()
           print(String(decoding: object.bytes, as: UTF8.self))
         }
