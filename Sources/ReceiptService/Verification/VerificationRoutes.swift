@@ -123,6 +123,7 @@
       let checkers = app.configuration.checkers
       let verdict =
         checkers.isEmpty ? verifier.verify(bytes) : await verifier.verify(bytes, checkers: checkers)
+      VerdictMetrics.record(verdict, app: app.name)
       return (verdict, try await record([(verdict, bytes)])?.first)
     }
 
@@ -133,6 +134,7 @@
         checkers.isEmpty
         ? await Workers.run { [verifier] in verifier.verifyTogether(lines[...]) }
         : await verifier.verifyTogether(lines, checkers: checkers)
+      for verdict in verdicts { VerdictMetrics.record(verdict, app: app.name) }
       let acknowledgements = try await record(Array(zip(verdicts, lines)))
       return verdicts.enumerated().map { ($1, acknowledgements?[$0]) }
     }
