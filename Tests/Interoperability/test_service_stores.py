@@ -199,6 +199,35 @@ def test_killing_any_of_the_three_loses_and_doubles_nothing(team, tmp_path, rece
     assert checked.code == 0, checked
 
 
+def test_another_receipt_server_is_asked(tmp_path):
+    """The checker `receiptkit`: what that server refuses is refused, and without it nothing is valid."""
+    other, service = Service(tmp_path / "other").start(), Service(tmp_path / "data")
+    (tmp_path / "key").write_text(other.make_key("verify"))
+
+    def configure(configuration):
+        app = configuration["app"]["demo"]
+        app["policy"]["default"]["trust"] = [str(other.folder / "identity" / "root.cer")]
+        app["checkers"] = ["receiptkit"]
+        app["receiptKit"] = {"url": other.url, "keyFile": str(tmp_path / "key")}
+
+    service.configure(configure)
+    service.start()
+    verdict = service.post("/v1/verify", data=other.sample).json()
+    assert verdict["verdict"] == "valid", verdict
+    entries = other.get("/v1/audit/entries").json()["entries"]
+    assert [entry["index"] for entry in entries] == [0]
+    # It has the last word.
+    other.end()
+    other.settings["app.demo.policy.default.bundleIds"] = "com.example.another"
+    other.settings["listen.port"] = other.url.rpartition(":")[2]
+    other.start()
+    verdict = service.post("/v1/verify", data=other.sample).json()
+    assert verdict["verdict"] == "invalid" and "bundle" in json.dumps(verdict["reason"]).lower(), verdict
+    other.end()
+    assert service.post("/v1/verify", data=other.sample).json()["verdict"] == "undetermined"
+    assert service.end() == 0
+
+
 @pytest.mark.parametrize("rounds", [int(os.environ.get("RECEIPTKIT_KILLS", "6"))])
 def test_what_was_acknowledged_survives_kills(tmp_path, receipt_tool, rounds):
     """kill -9 while verdicts are recorded: each acknowledged entry is there afterwards with its receipt."""

@@ -20,10 +20,16 @@
     let place: String
     let transport: any HTTPTransport
 
-    /// What is to be asked after the local checks: `app-store`, `google-play`, `ocsp`.
+    /// What is to be asked after the local checks.
     func apply(to app: inout AppConfiguration, _ verifier: ReceiptVerifier) throws {
       let appStore = try appStoreClients(verifier)
       let googlePlay = try googlePlayClient()
+      let huawei = try huaweiChecker(verifier)
+      let serviceURL = try url("receiptKit.url")
+      let serviceKey = try secret("receiptKit.keyFile")
+      if serviceURL == nil, serviceKey != nil {
+        throw ServiceConfigurationError("\(place).receiptKit.keyFile", "It needs receiptKit.url.")
+      }
       for name in reader.stringArray(forKey: "checkers", default: []) {
         switch name {
         case "app-store":
@@ -38,10 +44,23 @@
               "\(place).checkers", "\"google-play\" needs \(place).googlePlay.serviceAccount.")
           }
           app.checkers.append(GooglePlayChecker(client: googlePlay))
+        case "huawei":
+          guard let huawei else {
+            throw ServiceConfigurationError(
+              "\(place).checkers", "\"huawei\" needs \(place).huawei.clientID.")
+          }
+          app.checkers.append(huawei)
+        case "receiptkit":
+          guard let service = serviceURL else {
+            throw ServiceConfigurationError(
+              "\(place).checkers", "\"receiptkit\" needs \(place).receiptKit.url.")
+          }
+          app.checkers.append(ReceiptServiceChecker(service, transport: transport, token: serviceKey))
         case "ocsp": app.checkers.append(RevocationChecker(transport: transport))
         default:
           throw ServiceConfigurationError(
-            "\(place).checkers", "\"\(name)\" is none of: app-store, google-play, ocsp.")
+            "\(place).checkers",
+            "\"\(name)\" is none of: app-store, google-play, huawei, ocsp, receiptkit.")
         }
       }
       try receivePushes(app: &app, googlePlay)
@@ -72,6 +91,13 @@
         } catch {
           throw ServiceConfigurationError("\(place).\(name)", "\(error)")
         }
+      }
+    }
+
+    /// The text in a file, but for white space around it.
+    private func secret(_ name: String) throws -> Secret? {
+      try contents(name).map {
+        Secret(String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
       }
     }
 
@@ -137,6 +163,42 @@
       } catch {
         throw ServiceConfigurationError("\(place).googlePlay.serviceAccount", "\(error)")
       }
+    }
+
+    private func huaweiChecker(_ verifier: ReceiptVerifier) throws -> HuaweiChecker? {
+      let siteName = reader.string(forKey: "huawei.site")
+      let base = try url("huawei.url")
+      let secret = try secret("huawei.clientSecretFile")
+      guard let clientID = reader.string(forKey: "huawei.clientID") else {
+        guard siteName == nil, base == nil, secret == nil else {
+          throw ServiceConfigurationError("\(place).huawei", "It needs huawei.clientID.")
+        }
+        return nil
+      }
+      guard let secret else {
+        throw ServiceConfigurationError(
+          "\(place).huawei.clientSecretFile", "Name the file with the client's secret.")
+      }
+      let address: HuaweiAddress
+      switch (siteName, base) {
+      case (nil, let base?):
+        address = HuaweiAddress(
+          orders: base, subscriptions: base,
+          token: base.appending(pathSegments: ["oauth2", "v3", "token"]))
+      case (let name?, nil):
+        guard let site = HuaweiAddress.Site(rawValue: name) else {
+          let known = HuaweiAddress.Site.allCases.map(\.rawValue).joined(separator: ", ")
+          throw ServiceConfigurationError("\(place).huawei.site", "\"\(name)\" is none of: \(known).")
+        }
+        address = HuaweiAddress(site)
+      default:
+        throw ServiceConfigurationError(
+          "\(place).huawei.site", "Name the region, or another server's huawei.url, and not both.")
+      }
+      return HuaweiChecker(
+        transport: transport, address: address, clientId: clientID,
+        clientSecret: secret,
+        verifier: ReceiptVerifier(trust: TrustAnchors(), policy: verifier.policy))
     }
 
     private func receivePushes(app: inout AppConfiguration, _ client: GooglePlayClient?) throws {
