@@ -10,6 +10,7 @@
   package import ReceiptCodec
   internal import ReceiptCrypto
   internal import NIOCore
+  internal import NIOHTTP1
   internal import ReceiptObservability
   internal import ReceiptVerification
   public import ServiceLifecycle
@@ -266,6 +267,9 @@
         return .notFound
       case let error as HTTPError:
         return Problem(error.status, "invalid-request", error.body ?? error.status.reasonPhrase)
+      case is HTTPParserError:
+        // Found while the body was read; what follows on the connection is not read any more.
+        return Problem(.badRequest, "invalid-request", "The body is not framed as HTTP/1.1 demands.")
       case let error as DatabaseError:
         context.logger.error("The database failed.", metadata: ["error": "\(error)"])
         return .unavailable("The database of the service cannot be used now. Try again.")
