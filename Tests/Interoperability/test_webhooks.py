@@ -35,6 +35,9 @@ class Backend:
         self.requests = []
         self.failures = {}
         self.chance = 0.0
+        # What checks each request when it arrives, and what it found.
+        self.check = lambda body, headers: None
+        self.refused = []
         random_source = random.Random(7)
         backend = self
 
@@ -42,7 +45,16 @@ class Backend:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["content-length"]))
+                length = int(self.headers["content-length"])
+                body = self.rfile.read(length)
+                if len(body) < length:
+                    # Its sender was killed.
+                    self.close_connection = True
+                    return
+                try:
+                    backend.check(body, dict(self.headers.items()))
+                except WebhookVerificationError as error:
+                    backend.refused.append((repr(error), body))
                 identifier = self.headers["webhook-id"]
                 fails = identifier not in backend.failures and random_source.random() < backend.chance
                 backend.requests.append((dict(self.headers.items()), body, not fails))
