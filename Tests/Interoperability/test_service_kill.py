@@ -12,6 +12,7 @@ import threading
 import time
 
 import pytest
+import requests
 from standardwebhooks import Webhook
 
 import load
@@ -49,8 +50,6 @@ class Store:
                 self.acknowledged.append((who, period))
 
     def deliver(self, body: bytes) -> bool:
-        import requests
-
         try:
             return requests.post(f"{self.service.url}/v1/notifications/demo", data=body, timeout=30).status_code == 200
         except requests.RequestException:
