@@ -17,7 +17,7 @@ from service import Service
 COUNT = int(os.environ.get("RECEIPTKIT_FUZZ_REQUESTS", "4000"))
 SEED = int(os.environ.get("RECEIPTKIT_FUZZ_SEED", "22"))
 METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "PROPFIND", "G\x00T", "", "A" * 300]
-VERSIONS = ["HTTP/1.1"] * 12 + ["HTTP/1.0", "HTTP/0.9", "HTTP/2.0", "HTTP/1.", "HTTP/11", "http/1.1", "", "HTTP/1.1 HTTP/1.1"]
+VERSIONS = ["HTTP/1.0", "HTTP/0.9", "HTTP/2.0", "HTTP/1.", "HTTP/11", "http/1.1", "", "HTTP/1.1 HTTP/1.1"]
 SEGMENTS = ["..", ".", "%2e%2e", "%2E", "%2f", "%5c", "\\", "%00", "%ff", "%zz", "%", "*", ";a=b", "é", "\xff", " ", "\t", "a" * 5000,
             "1", "-1", "18446744073709551616", "x001", "{id}", "healthz", "console", "v1", "V1"]  # fmt: skip
 NUMBERS = ["0", "5", "-1", "+5", "5, 5", "5,6", "0x5", "05", "99999999999999999999", "", " ", "5 ", "5\x00"]
@@ -39,8 +39,10 @@ class Mutator:
 
     def request(self, has_key: bool) -> bytes:
         choose = self.random
-        method = choose.choice(METHODS[:4] if choose.random() < 0.7 else METHODS)
-        lines = [f"{method} {self.target()} {choose.choice(VERSIONS)}"]
+        # Most are HTTP, so that they get as far as a route.
+        method = choose.choice(METHODS[:2] if choose.random() < 0.8 else METHODS)
+        version = "HTTP/1.1" if choose.random() < 0.9 else choose.choice(VERSIONS)
+        lines = [f"{method} {self.target()} {version}"]
         if choose.random() < 0.95:
             lines.append("Host: a")
         if has_key:
@@ -51,28 +53,28 @@ class Mutator:
                 "Bearer rk_" + "A" * 12 + "_" + "B" * 43, "Bearer " + "é" * 30,
             ]))  # fmt: skip
         body = self.body()
-        if choose.random() < 0.7:
+        if choose.random() < 0.8:
             lines.append(f"Content-Length: {len(body)}")
         for _ in range(choose.choice([0, 0, 1, 2, 5])):
             name, value = choose.choice(NAMES), choose.choice(VALUES)
-            if name == "Content-Length" or choose.random() < 0.1:
-                name, value = "Content-Length", choose.choice(NUMBERS)
-            elif name == "Transfer-Encoding" or choose.random() < 0.1:
-                name, value = "Transfer-Encoding", choose.choice(CODINGS)
+            if name == "Content-Length":
+                value = choose.choice(NUMBERS)
+            elif name == "Transfer-Encoding":
+                value = choose.choice(CODINGS)
             lines.append(f"{name}: {value}")
         choose.shuffle(tail := lines[1:])
-        end = "\r\n" if choose.random() < 0.95 else choose.choice(["\n", "\r", "\r\r\n"])
+        end = "\r\n" if choose.random() < 0.98 else choose.choice(["\n", "\r", "\r\r\n"])
         # Letters beyond Latin-1 go as UTF-8.
         head = (end.join([lines[0], *tail]) + end + end).encode("utf-8", "surrogateescape")
         request = head + body
-        if choose.random() < 0.2:
+        if choose.random() < 0.1:
             request = self.damaged(request)
         return request
 
     def target(self) -> str:
         choose = self.random
         path = choose.choice(self.paths)
-        for _ in range(choose.choice([0, 0, 1, 2])):
+        for _ in range(choose.choice([0, 0, 0, 1, 2])):
             parts = path.split("/")
             place = choose.randrange(len(parts))
             action = choose.randrange(4)
@@ -159,22 +161,21 @@ def test_mutated_requests(target, has_key):
     for number in range(COUNT // 2):
         request = mutator.request(has_key)
         received = exchange((host, int(port)), request)
-        statuses = [int(status) for status in re.findall(rb"(?:\A|\r\n\r\n|\})HTTP/1\.1 (\d\d\d)", received)]
+        # What follows the first request in the mutated bytes may be another one, which is answered, too.
+        answers = re.split(rb"(?=HTTP/1\.1 \d\d\d [A-Z])", received)[1:]
+        statuses = [int(answer[9:12]) for answer in answers]
         counts[statuses[0] if statuses else None] += 1
         where = (SEED, number, request[:600], received[:600])
         assert all(status < 500 for status in statuses), where
-        if not has_key and received.startswith(b"HTTP/1.1 2"):
-            head, _, body = received.partition(b"\r\n\r\n")
-            # To HEAD a head is all; what follows it is the next answer.
-            is_open = any(body.startswith(content) for content in opened) or b"<title>Log in" in body
-            is_open = is_open or not body or body.startswith(b"HTTP/1.1 ")
-            assert is_open or b"Not Modified" in head, where
-        # A second answer is to what followed the first request in the mutated bytes; it must not be a success without a key.
         if not has_key:
-            assert all(status < 200 or status >= 300 for status in statuses[1:]), where
+            for status, answer in zip(statuses, answers):
+                body = answer.partition(b"\r\n\r\n")[2]
+                is_open = any(body.startswith(content) for content in opened) or b"<title>Log in" in body
+                # To HEAD a head is all.
+                assert not 200 <= status < 300 or is_open or not body, where
     print(dict(counts))
     # Many get as far as a route.
-    assert counts[None] < COUNT // 4 and counts[404] + counts[401] + counts[200] > COUNT // 20
+    assert counts[None] < COUNT // 8 and sum(counts.values()) - counts[400] - counts[None] > COUNT // 8
     assert service.process.poll() is None
     assert service.post("/v1/verify", data=service.sample).json()["verdict"] == "valid"
     told = log.read_text()

@@ -273,9 +273,12 @@
       case let error as DatabaseError:
         context.logger.error("The database failed.", metadata: ["error": "\(error)"])
         return .unavailable("The database of the service cannot be used now. Try again.")
-      case let error as AuditError:
+      case is AuditError, is StorageError:
         context.logger.error("The audit trail failed.", metadata: ["error": "\(error)"])
         return .unavailable("The audit trail cannot be used now. Try again.")
+      case is IOError, is ChannelError:
+        // The client has gone: nobody reads the answer, and nothing is wrong here.
+        return Problem(.badRequest, "invalid-request", "The connection ended before the request did.")
       case is CancellationError:
         return .unavailable("The service is shutting down. Try again.")
       default:
