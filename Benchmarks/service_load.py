@@ -3,7 +3,8 @@
 
 usage: service_load.py FOLDER ROOT RECEIPTS BUNDLE-ID [SECONDS]
 
-FOLDER has the release builds of receipt-server and receipt-tool, RECEIPTS a signed transaction a line. Part of scripts/bench.
+FOLDER has the release builds of receipt-server, receipt-tool and receipt-bench, RECEIPTS a signed transaction a line. Part of
+scripts/bench.
 """
 
 import json
@@ -107,6 +108,12 @@ def main(folder: str, root: str, receipts: str, bundle: str, seconds: str = "8")
                 sys.exit("service_load: not every receipt of the batch is valid")
             show("batch", batch)
             print(f"resident memory after that              {server.resident_megabytes():9.0f} MB")
+        library = float(
+            subprocess.run(
+                [programs / "receipt-bench", "--batch", root, receipts], check=True, capture_output=True, text=True
+            ).stdout
+        )
+        show("the library's batch", library, f"; batch over HTTP is {batch / library:.2f} of it")
         start = time.monotonic()
         with open(os.devnull, "wb") as nowhere:
             subprocess.run(

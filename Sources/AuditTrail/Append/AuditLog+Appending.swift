@@ -37,4 +37,27 @@ extension AuditLog {
   ) async throws(AuditError) -> AuditAcknowledgement {
     try await append([record], acknowledgement: mode)[0]
   }
+
+  /// Enters groups of records in one step, and waits while too many records wait already.
+  ///
+  /// - Parameter groups: Each is what is recorded of one verdict, and not empty.
+  /// - Returns: For each group where its first record stands.
+  /// - Throws: ``AuditError``, as `append` does; ``AuditError/Code/overloaded`` only where the task is cancelled.
+  package func append(groups: [[AuditRecord]]) async throws(AuditError) -> [AuditAcknowledgement] {
+    var records: [AuditRecord] = []
+    var places: [Int] = []
+    for group in groups {
+      places.append(records.count)
+      records += group
+    }
+    while true {
+      do throws(AuditError) {
+        let acknowledgements = try await append(records)
+        return places.map { acknowledgements[$0] }
+      } catch {
+        guard error.code == .overloaded, !Task.isCancelled else { throw error }
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+    }
+  }
 }

@@ -143,24 +143,14 @@
     private func record(_ verdicts: [(Verdict, [UInt8])]) async throws -> [AuditAcknowledgement]? {
       guard let recorder = app.recorder, let digest = recorder.policies[policy] else { return nil }
       let now = clock()
-      var records: [AuditRecord] = []
-      var places: [Int] = []
-      for (verdict, bytes) in verdicts {
-        places.append(records.count)
-        var recording = recording
-        if let presenter, verdict.signatureVerified?.appAccountToken == nil { recording.customer = presenter }
-        records += [AuditRecord](
-          verdict, receipt: bytes, policyDigest: digest, at: now, options: recording)
-      }
-      while true {
-        do throws(AuditError) {
-          let acknowledgements = try await recorder.log.append(records)
-          return places.map { acknowledgements[$0] }
-        } catch {
-          guard error.code == .overloaded else { throw error }
-          try await Task.sleep(for: .milliseconds(10))
-        }
-      }
+      return try await recorder.log.append(
+        groups: verdicts.map { verdict, bytes in
+          var recording = recording
+          if let presenter, verdict.signatureVerified?.appAccountToken == nil {
+            recording.customer = presenter
+          }
+          return [AuditRecord](verdict, receipt: bytes, policyDigest: digest, at: now, options: recording)
+        })
     }
 
     /// The object that is answered: that of `receipt-tool verify --json`.

@@ -131,21 +131,10 @@ struct VerdictRecorder: Sendable {
       }
       return try await log.grant(requests).map { ($0.verdict, $0.acknowledgements.first) }
     }
-    var records: [AuditRecord] = []
-    var places: [Int] = []
-    for (verdict, receipt) in verdicts {
-      places.append(records.count)
-      records += [AuditRecord](verdict, receipt: receipt, policyDigest: policy, at: now, options: options)
+    let groups = verdicts.map { verdict, receipt in
+      [AuditRecord](verdict, receipt: receipt, policyDigest: policy, at: now, options: options)
     }
-    while true {
-      do throws(AuditError) {
-        let acknowledgements = try await log.append(records)
-        return zip(verdicts, places).map { ($0.verdict, acknowledgements[$1]) }
-      } catch {
-        guard error.code == .overloaded else { throw error }
-        try? await Task.sleep(for: .milliseconds(10))
-      }
-    }
+    return zip(verdicts, try await log.append(groups: groups)).map { ($0.verdict, $1) }
   }
 
   /// Signs a checkpoint that includes the recorded verdicts, and closes the trail.
