@@ -150,6 +150,18 @@ def make_place(request, receipt_tool, tmp_path):
         server.query(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
 
 
+# The tests of a file run one after the other: these files, begun last, would keep one core busy and leave the others idle.
+SLOWEST_FIRST = [
+    "test_audit_faults.py", "test_audit_pairs.py", "test_json_output.py", "test_other_stores.py", "test_audit_kill.py",
+    "test_service_stores.py", "test_command_line.py",
+]  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(SLOWEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
+
 def pytest_terminal_summary(terminalreporter):
     if postgresql.absence():
         terminalreporter.write_line(

@@ -16,7 +16,7 @@ struct Sweep: Sendable {
 
   #if ADDRESS_SANITIZER
     // Each verification costs several; the ordinary run takes all of these samples.
-    private static let thinning = 8
+    private static let thinning = 16
   #else
     private static let thinning = 1
   #endif
