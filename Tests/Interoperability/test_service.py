@@ -411,6 +411,7 @@ def test_settings_that_cannot_take_effect(tmp_path):
         ("app.demo.webhooks", "w", "url"), ("app.demo.checkers", "moon", "none of"),
         ("app.demo.checkers", "huawei", "huawei.clientID"), ("app.demo.checkers", "receiptkit", "receiptKit.url"),
         ("app.demo.receiptKit.keyFile", str(__file__), "receiptKit.url"), ("app.demo.huawei.site", "germany", "clientID"),
+        ("app.demo.receiptKit.url", "https://example.com", "no effect"), ("app.demo.checkers", "ocsp,ocsp", "more than once"),
     ]:
         service.settings = {name: value}
         ended = service.command("serve", "--check-config", check=False)
@@ -431,6 +432,9 @@ def test_settings_that_cannot_take_effect(tmp_path):
         assert ended.returncode == 65 and complaint in ended.stderr, (name, value, ended.stderr)
     service.settings = huawei | {"app.demo.huawei.site": "germany", "app.demo.huawei.clientSecretFile": str(secret)}
     assert service.command("serve", "--check-config").returncode == 0
+    del service.settings["app.demo.checkers"]
+    ended = service.command("serve", "--check-config", check=False)
+    assert ended.returncode == 65 and "no effect" in ended.stderr
     service.settings = {}
     assert service.command("serve", "--check-config").returncode == 0
 

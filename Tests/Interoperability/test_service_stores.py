@@ -199,8 +199,9 @@ def test_killing_any_of_the_three_loses_and_doubles_nothing(team, tmp_path, rece
     assert checked.code == 0, checked
 
 
-def test_another_receipt_server_is_asked(tmp_path):
-    """The checker `receiptkit`: what that server refuses is refused, and without it nothing is valid."""
+def test_another_receipt_server_is_asked(tmp_path, receipt_tool):
+    """The checker `receiptkit`, of a server and of the tool: what that server refuses is refused, and without it nothing is
+    valid."""
     other, service = Service(tmp_path / "other").start(), Service(tmp_path / "data")
     (tmp_path / "key").write_text(other.make_key("verify"))
 
@@ -216,6 +217,18 @@ def test_another_receipt_server_is_asked(tmp_path):
     assert verdict["verdict"] == "valid", verdict
     entries = other.get("/v1/audit/entries").json()["entries"]
     assert [entry["index"] for entry in entries] == [0]
+
+    def asked_by_the_tool(*options, **environment) -> int:
+        return receipt_tool.run(
+            "verify", "--trust", other.folder / "identity" / "root.cer", "--bundle-id", "com.example.app", *options,
+            "--check", f"receiptkit={other.url}", other.folder / "sample-receipt.jws", env=os.environ | environment,
+        ).code  # fmt: skip
+
+    key = (tmp_path / "key").read_text()
+    assert asked_by_the_tool(RECEIPTKIT_SERVICE_KEY=key) == 0
+    assert asked_by_the_tool() == asked_by_the_tool(RECEIPTKIT_SERVICE_KEY=key + "x") == 2
+    # The key is for one.
+    assert asked_by_the_tool("--check", "receiptkit=http://127.0.0.1:1", RECEIPTKIT_SERVICE_KEY=key) == 64
     # It has the last word.
     other.end()
     other.settings["app.demo.policy.default.bundleIds"] = "com.example.another"
@@ -223,6 +236,7 @@ def test_another_receipt_server_is_asked(tmp_path):
     other.start()
     verdict = service.post("/v1/verify", data=other.sample).json()
     assert verdict["verdict"] == "invalid" and "bundle" in json.dumps(verdict["reason"]).lower(), verdict
+    assert asked_by_the_tool(RECEIPTKIT_SERVICE_KEY=key) == 1
     other.end()
     assert service.post("/v1/verify", data=other.sample).json()["verdict"] == "undetermined"
     assert service.end() == 0

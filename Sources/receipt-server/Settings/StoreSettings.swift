@@ -30,7 +30,18 @@
       if serviceURL == nil, serviceKey != nil {
         throw ServiceConfigurationError("\(place).receiptKit.keyFile", "It needs receiptKit.url.")
       }
-      for name in reader.stringArray(forKey: "checkers", default: []) {
+      let checkers = reader.stringArray(forKey: "checkers", default: [])
+      guard Set(checkers).count == checkers.count else {
+        throw ServiceConfigurationError("\(place).checkers", "One is named more than once.")
+      }
+      // The credentials of the others serve to ask the store about entitlements, too.
+      for (name, setting, isSet) in [
+        ("huawei", "huawei", huawei != nil), ("receiptkit", "receiptKit", serviceURL != nil),
+      ] where isSet && !checkers.contains(name) {
+        throw ServiceConfigurationError(
+          "\(place).\(setting)", "It has no effect unless \(place).checkers names \"\(name)\".")
+      }
+      for name in checkers {
         switch name {
         case "app-store":
           guard !appStore.isEmpty else {

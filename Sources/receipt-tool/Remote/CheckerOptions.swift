@@ -23,7 +23,8 @@ struct CheckerOptions: ParsableArguments {
         verify-receipt: the store's older service, for app receipts and
           transaction receipts.
         ocsp: whether the certificates of the signer were revoked.
-        receiptkit=URL: another ReceiptKit service.
+        receiptkit=URL: a receipt-server, for which a key with the scope
+          verify is in RECEIPTKIT_SERVICE_KEY or --credentials.
         A source that cannot be reached makes the verdict undetermined.
         """, valueName: "SPEC"))
   var specifications: [String] = []
@@ -80,8 +81,9 @@ struct CheckerOptions: ParsableArguments {
         "--issuer-id": credentials.issuerId != nil,
       ], unless: asksAPI, "needs --check app-store")
     try refuse(
-      ["--credentials": credentials.credentialsFile != nil], unless: asksStore || asks("huawei"),
-      "needs --check app-store, verify-receipt or huawei")
+      ["--credentials": credentials.credentialsFile != nil],
+      unless: asksStore || asks("huawei") || serviceCount > 0,
+      "needs --check app-store, verify-receipt, huawei or receiptkit=URL")
     try refuse(
       ["--sandbox-base-url": servers.sandboxBase != nil], unless: asksStore,
       "needs --check app-store or verify-receipt")
@@ -98,6 +100,8 @@ struct CheckerOptions: ParsableArguments {
   }
 
   func asks(_ source: String) -> Bool { specifications.contains(source) }
+
+  private var serviceCount: Int { specifications.count { $0.hasPrefix("receiptkit=") } }
 
   /// Every appAccountToken is a UUID; only purchases of other stores name accounts by any text.
   func requireAccountToken(isText: Bool) throws {
@@ -153,7 +157,13 @@ struct CheckerOptions: ParsableArguments {
         return RevocationChecker(transport: transport, options: options)
       default:
         let url = try servers.url(String(specification.dropFirst("receiptkit=".count)))
-        return ReceiptServiceChecker(url, transport: transport, retry: servers.retry)
+        let key = try credentials.serviceKey()
+        guard key == nil || serviceCount == 1 else {
+          throw ToolExit.failure(
+            ToolExit.usage, "--check takes receiptkit=URL once where there is a key, which each would be sent"
+          )
+        }
+        return ReceiptServiceChecker(url, transport: transport, token: key, retry: servers.retry)
       }
     }
   }

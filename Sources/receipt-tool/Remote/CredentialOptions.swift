@@ -32,12 +32,12 @@ struct CredentialOptions: ParsableArguments {
     name: .customLong("credentials"),
     help: ArgumentHelp(
       "A JSON file with apiKeyFile or apiKey, keyId, issuerId, bundleId, sharedSecret, huaweiClientId, huaweiClientSecret, "
-        + "all optional.",
+        + "serviceKey, all optional.",
       discussion: """
         Only its owner may read it (mode 0600). The secrets are read from this
-        file or from RECEIPTKIT_SHARED_SECRET and
-        RECEIPTKIT_HUAWEI_CLIENT_SECRET, never from a flag, because others can
-        see command lines.
+        file or from RECEIPTKIT_SHARED_SECRET,
+        RECEIPTKIT_HUAWEI_CLIENT_SECRET and RECEIPTKIT_SERVICE_KEY, never from
+        a flag, because others can see command lines.
         """, valueName: "FILE"))
   var credentialsFile: String?
 
@@ -51,6 +51,7 @@ struct CredentialOptions: ParsableArguments {
     var sharedSecret: String?
     var huaweiClientId: String?
     var huaweiClientSecret: String?
+    var serviceKey: String?
   }
 
   /// Signs tokens for the app that a flag names, or for the one in the credentials.
@@ -89,6 +90,11 @@ struct CredentialOptions: ParsableArguments {
   /// The app's shared secret, if any.
   func sharedSecret() throws -> Secret? {
     (try readFile().sharedSecret ?? Self.environment("RECEIPTKIT_SHARED_SECRET")).map { Secret($0) }
+  }
+
+  /// The key of the receipt-server that is asked, if any.
+  func serviceKey() throws -> Secret? {
+    (try readFile().serviceKey ?? Self.environment("RECEIPTKIT_SERVICE_KEY")).map { Secret($0) }
   }
 
   /// The app's client at Huawei AppGallery, with its secret.
@@ -146,6 +152,7 @@ struct CredentialOptions: ParsableArguments {
       case "sharedSecret": file.sharedSecret = value
       case "huaweiClientId": file.huaweiClientId = value
       case "huaweiClientSecret": file.huaweiClientSecret = value
+      case "serviceKey": file.serviceKey = value
       default:
         throw ToolExit.failure(
           ToolExit.unreadableInput, "\(GivenValue.described(path)): there is no \(member.name)")
