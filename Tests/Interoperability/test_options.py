@@ -19,7 +19,7 @@ IDLE = [
     ("verify --check app-store --soft-ocsp purchase.jws", "--soft-ocsp", "--check ocsp"),
     ("verify --offline-suffices purchase.jws", "--offline-suffices", "--check"),
     ("verify --credentials c.json purchase.jws", "--credentials", "--check"),
-    ("verify --check ocsp --credentials c.json purchase.jws", "--credentials", "--check app-store, verify-receipt or huawei"),
+    ("verify --check ocsp --credentials c.json purchase.jws", "--credentials", "--check app-store, verify-receipt, huawei or receiptkit=URL"),
     ("verify --check ocsp --service-account key.json purchase.jws", "--service-account", "--check google-play"),
     ("verify --play-base-url http://localhost:1 purchase.jws", "--play-base-url", "--check google-play"),
     ("verify --check huawei --play-token-url http://localhost:1 purchase.jws", "--play-token-url", "--check google-play"),

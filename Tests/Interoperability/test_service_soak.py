@@ -9,6 +9,7 @@ import pathlib
 import random
 import re
 import socket
+import subprocess
 import threading
 import time
 
@@ -25,6 +26,8 @@ IS_LONG = SECONDS >= 600
 # Of the long run: verdicts a second that wrk asks for without and with recording.
 PLAIN_CONNECTIONS, PLAIN_PAUSE = (64, 8) if IS_LONG else (4, 20)
 RECORDING_CONNECTIONS, RECORDING_PAUSE = (8, 40) if IS_LONG else (2, 40)
+# Entries that the trail has before: with them its index has filled the 24 MiB of memory that it takes.
+EARLIER_ENTRIES = 600_000 if IS_LONG else 0
 
 
 def memory(process) -> int:
@@ -34,6 +37,18 @@ def memory(process) -> int:
 
 def descriptors(process) -> int:
     return len(os.listdir(f"/proc/{process.pid}/fd"))
+
+
+def fill(service: Service, folder: pathlib.Path, leaf) -> None:
+    """Has a trail of many entries, by batches."""
+    size = 50_000
+    for first in range(3 * 10**15, 3 * 10**15 + EARLIER_ENTRIES, size):
+        file = load.write_receipts(folder / "earlier", range(first, first + size), leaf)
+        subprocess.run(
+            ["curl", "--silent", "--fail", "--upload-file", file, "--request", "POST", "--header", "Expect:", "--header",
+             f"Authorization: Bearer {service.key}", "--output", "/dev/null", f"{service.url}/v1/verify/batch?app=demo"],
+            check=True,
+        )  # fmt: skip
 
 
 class Faults:
@@ -188,6 +203,7 @@ def test_soak(tmp_path, store, leaf_of_any_time, receipt_tool, request, kind):
     receipts = load.sign(range(10**15, 10**15 + 300), leaf_of_any_time)
     numbers = range(2 * 10**15, 2 * 10**15 + int(SECONDS * (150 if IS_LONG else 20)))
     file = load.write_receipts(tmp_path / "receipts", numbers, leaf_of_any_time)
+    fill(service, tmp_path, leaf_of_any_time)
     url = f"{service.url}/v1/verify?app="
     plain = load.Wrk(tmp_path, "plain", f"{url}plain", service.key, file, PLAIN_CONNECTIONS, PLAIN_PAUSE)
     recording = load.Wrk(
@@ -213,8 +229,9 @@ def test_soak(tmp_path, store, leaf_of_any_time, receipt_tool, request, kind):
         time.sleep(0.5)
     for answer in ("/healthz", "/readyz"):
         assert service.get(answer).status_code == 200
-    warm = measured[len(measured) // 4 : len(measured) // 2]
-    late = measured[3 * len(measured) // 4 :]
+    # New entries are in memory until they are 65,536: each half of a long run has such a wave.
+    warm = measured[len(measured) // 10 : len(measured) // 2]
+    late = measured[len(measured) // 2 :]
     growth = max(m for m, _ in late) / max(m for m, _ in warm)
     # Neither faults of clients nor an absent database are faults of the server.
     assert "A request failed." not in (tmp_path / "log").read_text()
@@ -224,8 +241,6 @@ def test_soak(tmp_path, store, leaf_of_any_time, receipt_tool, request, kind):
         f"entries acknowledged, {others[503]} refused, {restarts} restarts; memory × {growth:.3f}, "
         f"{max(m for m, _ in late) / 1024:.0f} MB; descriptors {measured[0][1]} to {max(d for _, d in late)}"
     )
-    # A short run has hardly warmed up.
-    assert growth < (1.05 if IS_LONG else 1.5)
     assert plain.noted() == ({}, {})
     assert acknowledged and set(others) <= statuses - {200}
     assert (restarts > 0) == (database is not None)
@@ -239,6 +254,8 @@ def test_soak(tmp_path, store, leaf_of_any_time, receipt_tool, request, kind):
     recorded = load.recorded(receipt_tool, trail, tmp_path, *options)
     for transaction, entry in (acknowledged | faults.acknowledged).items():
         assert recorded[entry] == transaction
+    # A short run has hardly warmed up.
+    assert growth < (1.05 if IS_LONG else 1.5)
 
 
 @pytest.fixture
