@@ -80,7 +80,7 @@ enum ReceiptBench {
       best = max(best, Double(lines.count) / (Clock.seconds() - start))
       for verdict in verdicts { requireValid(verdict, receipts) }
     }
-    print(rounded(best, decimals: 0))
+    print(Int(best))
   }
 
   private static func makeVerifier(root: String) throws -> ReceiptVerifier {
