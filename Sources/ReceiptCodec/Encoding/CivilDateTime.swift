@@ -77,25 +77,30 @@ package struct CivilDateTime: Sendable, Hashable {
   /// `2012-12-02T07:15:54` with the given byte between date and time. A year outside 0 to 9999 has a sign and
   /// six digits (ISO 8601's expanded form).
   package func text(separator: UInt8) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(32)
+    [UInt8](capacity: Self.maximumByteCount) { write(to: &$0, separator: separator) }
+  }
+
+  /// The longest text, in bytes: that of a year outside 0 to 9999.
+  static let maximumByteCount = 22
+
+  /// Writes ``text(separator:)``.
+  func write(to output: inout OutputSpan<UInt8>, separator: UInt8) {
     if 0...9999 ~= year {
-      Self.append(year, digits: 4, to: &text)
+      Self.write(year, digits: 4, to: &output)
     } else {
-      text.append(UInt8(ascii: year < 0 ? "-" : "+"))
-      Self.append(abs(year), digits: 6, to: &text)
+      output.append(UInt8(ascii: year < 0 ? "-" : "+"))
+      Self.write(abs(year), digits: 6, to: &output)
     }
-    text.append(UInt8(ascii: "-"))
-    Self.append(month, digits: 2, to: &text)
-    text.append(UInt8(ascii: "-"))
-    Self.append(day, digits: 2, to: &text)
-    text.append(separator)
-    Self.append(hour, digits: 2, to: &text)
-    text.append(UInt8(ascii: ":"))
-    Self.append(minute, digits: 2, to: &text)
-    text.append(UInt8(ascii: ":"))
-    Self.append(second, digits: 2, to: &text)
-    return text
+    output.append(UInt8(ascii: "-"))
+    Self.write(month, digits: 2, to: &output)
+    output.append(UInt8(ascii: "-"))
+    Self.write(day, digits: 2, to: &output)
+    output.append(separator)
+    Self.write(hour, digits: 2, to: &output)
+    output.append(UInt8(ascii: ":"))
+    Self.write(minute, digits: 2, to: &output)
+    output.append(UInt8(ascii: ":"))
+    Self.write(second, digits: 2, to: &output)
   }
 
   /// Whether February of the year has 29 days.
@@ -134,12 +139,13 @@ package struct CivilDateTime: Sendable, Hashable {
     return value
   }
 
-  /// Appends a number, zero-padded to `digits`.
-  package static func append(_ value: Int, digits: Int, to text: inout [UInt8]) {
+  /// Writes the last `digits` digits of a number.
+  @inline(__always)
+  static func write(_ value: Int, digits: Int, to output: inout OutputSpan<UInt8>) {
     var divisor = 1
     for _ in 1..<digits { divisor *= 10 }
     while divisor > 0 {
-      text.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+      output.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
       divisor /= 10
     }
   }

@@ -67,13 +67,22 @@ extension Timestamp {
   ///
   /// A year outside 0000 to 9999 has a sign and six digits.
   public var iso8601: String {
+    var text: [UInt8] = []
+    appendISO8601(to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Appends ``iso8601``, in ASCII.
+  func appendISO8601(to text: inout [UInt8]) {
     let milliseconds = wholeMilliseconds
     let seconds = CivilDateTime.floorDivide(milliseconds, 1000)
-    var text = CivilDateTime(secondsSince1970: Int64(seconds)).text(separator: UInt8(ascii: "T"))
-    text.append(UInt8(ascii: "."))
-    CivilDateTime.append(milliseconds - seconds * 1000, digits: 3, to: &text)
-    text.append(UInt8(ascii: "Z"))
-    return String(decoding: text, as: UTF8.self)
+    let civil = CivilDateTime(secondsSince1970: Int64(seconds))
+    text.append(addingCapacity: CivilDateTime.maximumByteCount + 5) { output in
+      civil.write(to: &output, separator: UInt8(ascii: "T"))
+      output.append(UInt8(ascii: "."))
+      CivilDateTime.write(milliseconds - seconds * 1000, digits: 3, to: &output)
+      output.append(UInt8(ascii: "Z"))
+    }
   }
 
   /// `2025-10-01T07:09:12Z`: UTC to the second, as app receipts write dates; a fraction is dropped towards the

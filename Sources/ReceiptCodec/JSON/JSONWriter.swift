@@ -8,6 +8,15 @@ package struct JSONWriter: Sendable {
 
   package init() {}
 
+  /// Reserves memory for so many bytes in all.
+  package mutating func reserveCapacity(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
+
+  /// Ends a line of JSON Lines: the next value is one of its own.
+  package mutating func endLine() {
+    bytes.append(0x0A)
+    needsComma = false
+  }
+
   package mutating func beginObject() { begin(UInt8(ascii: "{")) }
   package mutating func endObject() { end(UInt8(ascii: "}")) }
   package mutating func beginArray() { begin(UInt8(ascii: "[")) }
@@ -15,20 +24,31 @@ package struct JSONWriter: Sendable {
 
   /// Begins a member; its value follows.
   package mutating func name(_ name: String) {
-    separate()
-    quote(name)
-    bytes.append(UInt8(ascii: ":"))
+    quote(name, followedBy: UInt8(ascii: ":"))
     needsComma = false
   }
 
-  package mutating func string(_ text: String) {
-    separate()
-    quote(text)
-  }
+  package mutating func string(_ text: String) { quote(text) }
 
   package mutating func integer(_ value: Int64) {
     separate()
-    bytes.append(contentsOf: String(value).utf8)
+    guard value >= 0 else { return bytes.append(contentsOf: String(value).utf8) }
+    bytes.append(addingCapacity: 19) { output in
+      var divisor: Int64 = 1
+      while value / divisor >= 10 { divisor *= 10 }
+      while divisor > 0 {
+        output.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+        divisor /= 10
+      }
+    }
+  }
+
+  /// Writes ISO 8601 with milliseconds: ``Timestamp/iso8601``.
+  package mutating func timestamp(_ value: Timestamp) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    value.appendISO8601(to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
   }
 
   /// Writes the shortest decimal that reads as this value; `null` for infinities and not-a-number, which JSON
@@ -97,15 +117,27 @@ package struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  private mutating func quote(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    let isPlain = JSONScan.endOfPlainText(text.utf8.span, from: 0) == text.utf8.count
-    if isPlain {
-      bytes.append(contentsOf: text.utf8)
-    } else {
+  /// Writes a string as the next value or name: nearly all text of a report is plain and short, so that a comma, the
+  /// quotation marks and the text are appended at once.
+  private mutating func quote(_ text: String, followedBy mark: UInt8? = nil) {
+    let utf8 = text.utf8.span
+    guard JSONScan.endOfPlainText(utf8, from: 0) == utf8.count else {
+      separate()
+      bytes.append(UInt8(ascii: "\""))
       for byte in text.utf8 { appendEscaped(byte) }
+      bytes.append(UInt8(ascii: "\""))
+      if let mark { bytes.append(mark) }
+      return
     }
-    bytes.append(UInt8(ascii: "\""))
+    let isFirst = !needsComma
+    bytes.append(addingCapacity: utf8.count + 4) { output in
+      if !isFirst { output.append(UInt8(ascii: ",")) }
+      output.append(UInt8(ascii: "\""))
+      for index in utf8.indices { output.append(utf8[index]) }
+      output.append(UInt8(ascii: "\""))
+      if let mark { output.append(mark) }
+    }
+    needsComma = true
   }
 
   private mutating func appendEscaped(_ byte: UInt8) {

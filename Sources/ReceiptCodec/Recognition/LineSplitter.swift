@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ReceiptBytes
+
 /// Splits a stream into lines. A line that is too long is truncated to one byte more than the limit, which the
 /// verification then refuses as too large.
 package struct LineSplitter: Sendable {
@@ -13,8 +15,8 @@ package struct LineSplitter: Sendable {
   /// The lines that end in this piece.
   package mutating func split(_ piece: [UInt8]) -> [[UInt8]] {
     var lines: [[UInt8]] = []
-    var start = piece.startIndex
-    while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
+    var start = 0
+    while let end = ByteSearch.firstIndex(of: UInt8(ascii: "\n"), in: piece.span, from: start) {
       append(piece[start..<end])
       lines.append(partial)
       partial = []
@@ -31,6 +33,8 @@ package struct LineSplitter: Sendable {
   }
 
   private mutating func append(_ bytes: ArraySlice<UInt8>) {
-    partial += bytes.prefix(maximumLineLength + 1 - partial.count)
+    let rest = bytes.prefix(maximumLineLength + 1 - partial.count)
+    // Most lines are whole: exactly as much is allocated as they have.
+    if partial.isEmpty { partial = Array(rest) } else { partial += rest }
   }
 }

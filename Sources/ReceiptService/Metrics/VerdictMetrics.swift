@@ -14,30 +14,40 @@
       let verdict: String
       let kind: ReceiptKind?
       let reason: ReasonCode?
+
+      init(_ verdict: Verdict, app: String) {
+        self.app = app
+        self.verdict = verdict.word
+        kind = verdict.kind
+        reason = verdict.reason?.code
+      }
     }
 
     private static let counters = Mutex<[Series: Counter]>([:])
 
-    static func record(_ verdict: Verdict, app: String) {
-      let name =
-        switch verdict {
-        case .valid: "valid"
-        case .invalid: "invalid"
-        case .undetermined: "undetermined"
-        }
-      let series = Series(app: app, verdict: name, kind: verdict.kind, reason: verdict.reason?.code)
-      let counter = counters.withLock { counters in
+    /// Counts verdicts of an app. Those of a batch are nearly all alike: a run of equal ones is counted at once.
+    static func record(_ verdicts: [Verdict], app: String) {
+      var rest = verdicts[...]
+      while let first = rest.first {
+        let series = Series(first, app: app)
+        let run = rest.prefix { Series($0, app: app) == series }
+        counter(of: series).increment(by: run.count)
+        rest = rest.dropFirst(run.count)
+      }
+    }
+
+    private static func counter(of series: Series) -> Counter {
+      counters.withLock { counters in
         if let counter = counters[series] { return counter }
         let counter = Counter(
           label: "receipt_verdicts",
           dimensions: [
-            ("app", app), ("verdict", name), ("kind", series.kind?.rawValue ?? "unknown"),
+            ("app", series.app), ("verdict", series.verdict), ("kind", series.kind?.rawValue ?? "unknown"),
             ("reason", series.reason?.rawValue ?? "none"),
           ])
         counters[series] = counter
         return counter
       }
-      counter.increment()
     }
   }
 #endif

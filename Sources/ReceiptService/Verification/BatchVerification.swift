@@ -92,15 +92,16 @@
     }
 
     private func verified(_ lines: [[UInt8]], from first: Int) async throws -> [UInt8] {
-      let outcomes = try await verification.verdicts(on: lines.map { ReceiptInputText.stripped($0) })
-      return await Workers.run { [verification] in
-        var output: [UInt8] = []
-        output.reserveCapacity(lines.count * 1024)
-        for (offset, outcome) in outcomes.enumerated() {
-          output += verification.report(outcome.verdict, outcome.acknowledgement, index: first + offset).bytes
-          output.append(0x0A)
+      try await verification.verdicts(on: lines.map { ReceiptInputText.stripped($0) }) {
+        [verification] verdicts, acknowledgements in
+        var writer = JSONWriter()
+        // As much as the verdicts on signed transactions have.
+        writer.reserveCapacity(verdicts.count * 1024)
+        for offset in verdicts.indices {
+          verification.write(verdicts[offset], acknowledgements?[offset], index: first + offset, to: &writer)
+          writer.endLine()
         }
-        return output
+        return writer.bytes
       }
     }
   }

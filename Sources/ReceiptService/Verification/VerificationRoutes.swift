@@ -123,20 +123,40 @@
       let checkers = app.configuration.checkers
       let verdict =
         checkers.isEmpty ? verifier.verify(bytes) : await verifier.verify(bytes, checkers: checkers)
-      VerdictMetrics.record(verdict, app: app.name)
+      VerdictMetrics.record([verdict], app: app.name)
       return (verdict, try await record([(verdict, bytes)])?.first)
     }
 
-    /// The verdicts on receipts, in their order, recorded together.
-    func verdicts(on lines: [[UInt8]]) async throws -> [Outcome] {
+    /// The verdicts on receipts, recorded together, and what is made of them, all of it on a worker's thread; one that has
+    /// verified receipts makes something of them at once, while they are in its core's cache.
+    ///
+    /// - Parameters:
+    ///   - receipts: The receipts.
+    ///   - use: Makes something of the verdicts, which are in the order of the receipts, and of their acknowledgements, where
+    ///     the app records.
+    /// - Returns: What `use` returns.
+    /// - Throws: `AuditError`: then nothing may be answered.
+    func verdicts<Result: Sendable>(
+      on receipts: [[UInt8]],
+      _ use: @escaping @Sendable ([Verdict], [AuditAcknowledgement]?) -> Result
+    ) async throws -> Result {
       let checkers = app.configuration.checkers
+      guard app.recorder != nil || !checkers.isEmpty else {
+        return await Workers.run { use(localVerdicts(on: receipts), nil) }
+      }
       let verdicts =
         checkers.isEmpty
-        ? await Workers.run { [verifier] in verifier.verifyTogether(lines[...]) }
-        : await verifier.verifyTogether(lines, checkers: checkers)
-      for verdict in verdicts { VerdictMetrics.record(verdict, app: app.name) }
-      let acknowledgements = try await record(Array(zip(verdicts, lines)))
-      return verdicts.enumerated().map { ($1, acknowledgements?[$0]) }
+        ? await Workers.run { localVerdicts(on: receipts) }
+        : await verifier.verifyTogether(receipts, checkers: checkers)
+      if !checkers.isEmpty { VerdictMetrics.record(verdicts, app: app.name) }
+      let acknowledgements = try await record(Array(zip(verdicts, receipts)))
+      return await Workers.run { use(verdicts, acknowledgements) }
+    }
+
+    private func localVerdicts(on receipts: [[UInt8]]) -> [Verdict] {
+      let verdicts = verifier.verifyTogether(receipts[...])
+      VerdictMetrics.record(verdicts, app: app.name)
+      return verdicts
     }
 
     /// Records verdicts, each with what its receipt is about; the acknowledgement of each. It waits while the trail is busy.
@@ -154,22 +174,31 @@
     }
 
     /// The object that is answered: that of `receipt-tool verify --json`.
-    func report(_ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, index: Int? = nil) -> JSONWriter
-    {
-      var object = JSONWriter(type: "verdict")
-      if let index { object.member("index", Int64(index)) }
-      write(verdict, acknowledgement, to: &object)
-      object.endObject()
-      return object
+    func report(_ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?) -> JSONWriter {
+      var writer = JSONWriter()
+      write(verdict, acknowledgement, to: &writer)
+      return writer
     }
 
-    /// Writes the members of the object.
-    func write(_ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, to object: inout JSONWriter) {
-      verdict.write(to: &object, at: clock())
+    /// Writes the object that is answered.
+    ///
+    /// - Parameters:
+    ///   - verdict: The verdict.
+    ///   - acknowledgement: That of its record, where there is one.
+    ///   - index: The number of its line, where there are lines.
+    ///   - writer: Takes the object.
+    func write(
+      _ verdict: Verdict, _ acknowledgement: AuditAcknowledgement?, index: Int? = nil,
+      to writer: inout JSONWriter
+    ) {
+      writer.beginObject(type: "verdict")
+      if let index { writer.member("index", Int64(index)) }
+      verdict.write(to: &writer, at: clock())
       if let acknowledgement {
-        object.member("entry", acknowledgement.index)
-        object.member("repeated", acknowledgement.isRepeat)
+        writer.member("entry", acknowledgement.index)
+        writer.member("repeated", acknowledgement.isRepeat)
       }
+      writer.endObject()
     }
   }
 #endif

@@ -19,10 +19,9 @@ package struct PurchaseReport {
     case .appReceipt(let payload) where payload.inAppPurchases.count == reports.count:
       for index in reports.indices { reports[index].inApp = payload.inAppPurchases[index] }
     case .jws where reports.count == 1:
-      reports[0].signed =
-        receipt.signedParts.lazy.compactMap { part in
-          if case .jws(.transaction(let payload)) = part.content { payload } else { nil }
-        }.first
+      reports[0].signed = receipt.firstPayload { payload in
+        if case .transaction(let transaction) = payload { transaction } else { nil }
+      }
     default: break
     }
     return reports
@@ -97,12 +96,11 @@ package struct RenewalReport {
 
   /// The renewal information that the receipt is, or that a notification has.
   package init?(of receipt: VerifiedReceipt) {
-    for part in receipt.signedParts {
-      guard case .jws(.renewalInfo(let payload)) = part.content else { continue }
-      renewal = payload
-      return
+    let found = receipt.firstPayload { payload in
+      if case .renewalInfo(let renewal) = payload { renewal } else { nil }
     }
-    return nil
+    guard let found else { return nil }
+    renewal = found
   }
 
   /// Writes the object. Absent members are left out.
@@ -125,6 +123,12 @@ package struct RenewalReport {
 }
 
 extension VerifiedReceipt {
-  /// The receipt itself, and the parts of a notification that have signatures of their own.
-  fileprivate var signedParts: [VerifiedReceipt] { [self] + nested }
+  /// What is found first in the receipt itself and in the parts of a notification that have signatures of their own.
+  fileprivate func firstPayload<Found>(_ find: (JWSPayload) -> Found?) -> Found? {
+    if case .jws(let payload) = content, let found = find(payload) { return found }
+    for part in nested {
+      if let found = part.firstPayload(find) { return found }
+    }
+    return nil
+  }
 }

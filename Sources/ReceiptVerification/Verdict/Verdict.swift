@@ -4,7 +4,9 @@ internal import ReceiptBytes
 public import ReceiptCodec
 
 /// What a verifier concludes on a receipt.
-public enum Verdict: Sendable, Hashable {
+///
+/// It is indirect so that copying one, which every stage of a batch does, counts one reference instead of a dozen.
+public indirect enum Verdict: Sendable, Hashable {
   /// Genuine, and all that the policy demands.
   case valid(VerifiedReceipt)
   /// Not genuine, or not what the policy demands.

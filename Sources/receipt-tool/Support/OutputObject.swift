@@ -57,7 +57,8 @@ extension JSONWriter {
   /// Ends an object of the output: the object and a line feed.
   mutating func line() -> [UInt8] {
     endObject()
-    return bytes + [0x0A]
+    endLine()
+    return bytes
   }
 
   /// An optional digest: hexadecimal.
