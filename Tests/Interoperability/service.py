@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A receipt-server of a test's own: its folder, its process, requests to it."""
 
+import atexit
 import json
 import os
 import pathlib
@@ -21,6 +22,9 @@ def program() -> str:
 
 class Service:
     """A server for development, in a folder that outlives its process."""
+
+    # The processes of all, so that one whose test failed does not outlive the tests.
+    started: list[subprocess.Popen] = []
 
     def __init__(self, folder: pathlib.Path):
         self.folder = folder
@@ -55,6 +59,7 @@ class Service:
             [program(), "serve", "--json", *options, *self.arguments], stdout=subprocess.PIPE, stderr=log or subprocess.DEVNULL,
             text=True,
         )
+        self.started.append(self.process)
         line = self.process.stdout.readline()
         assert line, f"the server ended with {self.process.wait()}"
         self.listening = json.loads(line)
@@ -99,3 +104,10 @@ class Service:
     @property
     def sample(self) -> bytes:
         return (self.folder / "sample-receipt.jws").read_bytes()
+
+
+@atexit.register
+def end_what_runs() -> None:
+    for process in Service.started:
+        if process.poll() is None:
+            process.kill()

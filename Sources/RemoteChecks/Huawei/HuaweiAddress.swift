@@ -46,8 +46,15 @@ public struct HuaweiAddress: Sendable, Hashable {
     orders = RemoteURL(secureHost: "orders-\(site.code).iap.cloud.huawei.\(site.domain)")
     subscriptions = RemoteURL(secureHost: "subscr-\(site.code).iap.cloud.huawei.\(site.domain)")
     token = RemoteURL(secureHost: "oauth-login.cloud.huawei.com")
-      .appending(pathSegments: ["oauth2", "v3", "token"])
+      .appending(pathSegments: Self.tokenPath)
   }
+
+  /// One server of your own that answers as all of them do.
+  public init(base: RemoteURL) {
+    self.init(orders: base, subscriptions: base, token: base.appending(pathSegments: Self.tokenPath))
+  }
+
+  private static let tokenPath = ["oauth2", "v3", "token"]
 
   /// Servers of your own.
   public init(orders: RemoteURL, subscriptions: RemoteURL, token: RemoteURL) {

@@ -193,9 +193,7 @@
       let address: HuaweiAddress
       switch (siteName, base) {
       case (nil, let base?):
-        address = HuaweiAddress(
-          orders: base, subscriptions: base,
-          token: base.appending(pathSegments: ["oauth2", "v3", "token"]))
+        address = HuaweiAddress(base: base)
       case (let name?, nil):
         guard let site = HuaweiAddress.Site(rawValue: name) else {
           let known = HuaweiAddress.Site.allCases.map(\.rawValue).joined(separator: ", ")

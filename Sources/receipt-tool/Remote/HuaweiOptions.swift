@@ -52,9 +52,7 @@ struct HuaweiOptions: ParsableArguments {
     let (id, secret) = try credentials.huawei(clientId: clientId)
     let address: HuaweiAddress
     if let base = try base.map({ try servers.url($0) }) {
-      address = HuaweiAddress(
-        orders: base, subscriptions: base,
-        token: base.appending(pathSegments: ["oauth2", "v3", "token"]))
+      address = HuaweiAddress(base: base)
     } else if let site {
       address = HuaweiAddress(site)
     } else {
