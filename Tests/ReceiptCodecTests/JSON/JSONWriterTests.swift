@@ -40,4 +40,43 @@ struct JSONWriterTests {
     let expected = #"{"a":[-1,0.25,2,null,true,null,{}],"b":["x",{"c":false}]}"#
     #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
   }
+
+  @Test func `Integers of any width are written in decimal`() {
+    var values: [Int64] = [.min, .min + 1, -1, 0, .max]
+    var power: Int64 = 1
+    for _ in 1..<19 {
+      values += [power - 1, power, power + 1, 9 * power]
+      power *= 10
+    }
+    for value in values {
+      var writer = JSONWriter()
+      writer.integer(value)
+      #expect(String(decoding: writer.bytes, as: UTF8.self) == String(value))
+    }
+  }
+
+  @Test func `Dates are written as ISO 8601, those of years beyond four digits among them`() {
+    for milliseconds in [0, -1, 1_759_302_552_835, Timestamp.greatestMagnitude, -Timestamp.greatestMagnitude]
+    {
+      let timestamp = Timestamp(millisecondsSince1970: milliseconds)
+      var writer = JSONWriter()
+      writer.timestamp(timestamp)
+      #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"\(timestamp.iso8601)\"")
+    }
+  }
+
+  @Test func `Lines that one writer wrote are values of their own`() {
+    var writer = JSONWriter()
+    for number in 1...2 {
+      writer.beginObject()
+      writer.name("\"")
+      writer.integer(Int64(number))
+      writer.name("b")
+      writer.string("\n")
+      writer.endObject()
+      writer.endLine()
+    }
+    let expected = #"{"\"":1,"b":"\n"}"# + "\n" + #"{"\"":2,"b":"\n"}"# + "\n"
+    #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
+  }
 }
