@@ -170,7 +170,7 @@ struct PlayLedger: Sendable {
     _ attempt: PlayMessage.Attempt, of message: PlayMessage, due date: Timestamp, next: Timestamp?
   ) async throws(LocalStoreError) {
     var message = message
-    message.attempts.append(attempt)
+    message.add(attempt)
     message.nextAttempt = next
     var records: [RecordChange] = [
       .put(.playMessages, key: StoreKey.number(message.number), value: message.encodedJSON()),

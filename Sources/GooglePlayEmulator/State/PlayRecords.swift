@@ -58,7 +58,15 @@ struct PlayMessage: JSONObject, Sendable {
   var publishDate = Timestamp(millisecondsSince1970: 0)
   /// The `DeveloperNotification`.
   var notification = JSONValue.null
-  var attempts: [Attempt] = []
+  /// The latest attempts, at most ``maximumAttemptCount``. In the week that a message is pushed there are a thousand, and
+  /// each rewrites the message.
+  private(set) var attempts: [Attempt] = []
+  static let maximumAttemptCount = 128
+
+  mutating func add(_ attempt: Attempt) {
+    attempts = attempts.suffix(Self.maximumAttemptCount - 1) + [attempt]
+  }
+
   /// When it is pushed next, if it is.
   var nextAttempt: Timestamp?
   /// How often it is still pushed after it was accepted.
