@@ -104,7 +104,9 @@ def test_kills_under_load_lose_and_alter_nothing(tmp_path, store, backend, leaf,
     # Webhooks: each change once by its identifier, always with one content, in the order of each customer's periods.
     events = notifier.acknowledged
     taken = lambda: {headers["webhook-id"] for headers, _, is_taken in backend.requests if is_taken}  # noqa: E731
-    wait(lambda: len(taken()) >= len(events), 120)
+    # A tenth of them fails at first and holds up its customer's for seconds, so that a long run is far behind at its end.
+    while (before := len(taken())) < len(events):
+        wait(lambda before=before: len(taken()) > before, 60)
     assert backend.refused == []
     bodies = collections.defaultdict(set)
     order = collections.defaultdict(list)
