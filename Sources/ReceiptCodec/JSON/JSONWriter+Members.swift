@@ -9,13 +9,13 @@ extension JSONWriter {
   /// Begins an object with the members `type` and `version`.
   package init(type: String) {
     self.init()
-    // No object of ours has much less, and a verdict has not much more: its memory is not allocated six times.
-    reserveCapacity(1024)
     beginObject(type: type)
   }
 
   /// Begins an object with the members `type` and `version`.
   package mutating func beginObject(type: String) {
+    // No object of ours has much less, and a verdict has not much more: its memory is not allocated six times.
+    reserveCapacity(1024)
     beginObject()
     member("type", type)
     member("version", Self.formatVersion)

@@ -32,15 +32,7 @@ package struct JSONWriter: Sendable {
 
   package mutating func integer(_ value: Int64) {
     separate()
-    guard value >= 0 else { return bytes.append(contentsOf: String(value).utf8) }
-    bytes.append(addingCapacity: 19) { output in
-      var divisor: Int64 = 1
-      while value / divisor >= 10 { divisor *= 10 }
-      while divisor > 0 {
-        output.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-        divisor /= 10
-      }
-    }
+    bytes.append(contentsOf: String(value).utf8)
   }
 
   /// Writes ISO 8601 with milliseconds: ``Timestamp/iso8601``.

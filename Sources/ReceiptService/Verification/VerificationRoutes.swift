@@ -142,19 +142,17 @@
     ) async throws -> Result {
       let checkers = app.configuration.checkers
       guard app.recorder != nil || !checkers.isEmpty else {
-        return await Workers.run { use(localVerdicts(on: receipts), nil) }
+        return await Workers.run { use(counted(verifier.verifyTogether(receipts[...])), nil) }
       }
-      let verdicts =
+      let verdicts = counted(
         checkers.isEmpty
-        ? await Workers.run { localVerdicts(on: receipts) }
-        : await verifier.verifyTogether(receipts, checkers: checkers)
-      if !checkers.isEmpty { VerdictMetrics.record(verdicts, app: app.name) }
+          ? await Workers.run { verifier.verifyTogether(receipts[...]) }
+          : await verifier.verifyTogether(receipts, checkers: checkers))
       let acknowledgements = try await record(Array(zip(verdicts, receipts)))
       return await Workers.run { use(verdicts, acknowledgements) }
     }
 
-    private func localVerdicts(on receipts: [[UInt8]]) -> [Verdict] {
-      let verdicts = verifier.verifyTogether(receipts[...])
+    private func counted(_ verdicts: [Verdict]) -> [Verdict] {
       VerdictMetrics.record(verdicts, app: app.name)
       return verdicts
     }

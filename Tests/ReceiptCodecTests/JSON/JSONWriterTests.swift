@@ -56,12 +56,17 @@ struct JSONWriterTests {
   }
 
   @Test func `Dates are written as ISO 8601, those of years beyond four digits among them`() {
-    for milliseconds in [0, -1, 1_759_302_552_835, Timestamp.greatestMagnitude, -Timestamp.greatestMagnitude]
-    {
+    for (milliseconds, text) in [
+      (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
+      (1_759_302_552_835, "2025-10-01T07:09:12.835Z"),
+      (Timestamp.greatestMagnitude, "+287396-10-12T08:59:00.992Z"),
+      (-Timestamp.greatestMagnitude, "-283457-03-21T15:00:59.008Z"),
+    ] {
       let timestamp = Timestamp(millisecondsSince1970: milliseconds)
       var writer = JSONWriter()
       writer.timestamp(timestamp)
-      #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"\(timestamp.iso8601)\"")
+      #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"\(text)\"")
+      #expect(timestamp.iso8601 == text)
     }
   }
 
